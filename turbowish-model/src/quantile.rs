@@ -1,0 +1,107 @@
+//! A merged population: counts by upper bound, and its percentiles by nearest rank.
+
+use alloc::vec::Vec;
+
+/// The values of a population in buckets, ascending, empty buckets left out.
+///
+/// A reported percentile is the upper bound of the bucket that holds it, never below the exact
+/// value and at most 3.2 % above; `n`, `sum` and `max` are exact.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Distribution {
+    /// How many values.
+    pub n: u64,
+    /// Their sum, nanoseconds.
+    pub sum_ns: u64,
+    /// The largest of them, nanoseconds.
+    pub max_ns: u64,
+    /// `(upper bound in nanoseconds, count)`, ascending.
+    pub buckets: Vec<(u64, u64)>,
+}
+
+/// A percentile in hundred-thousandths of a percent, so that `99.9` and `99.999` are exact.
+///
+/// `Percentile::parse("99.9")` gives `Percentile(9_990_000)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percentile(u64);
+
+impl Percentile {
+    const SCALE: u64 = 100_000;
+    const FULL: u64 = 100 * Self::SCALE;
+
+    /// A whole percentile, clamped to 100.
+    #[must_use]
+    pub const fn whole(percent: u8) -> Self {
+        let percent = if percent > 100 { 100 } else { percent };
+        Self(percent as u64 * Self::SCALE)
+    }
+
+    /// Reads `50`, `99.9`, `99.999`: at most five digits after the point, above 0, at most 100.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || whole.len() > 3 || fraction.len() > 5 || !digits(whole) || !digits(fraction) {
+            return None;
+        }
+        let mut value = whole.parse::<u64>().ok()? * Self::SCALE;
+        let mut weight = Self::SCALE;
+        for byte in fraction.bytes() {
+            weight /= 10;
+            value += u64::from(byte - b'0') * weight;
+        }
+        (1..=Self::FULL).contains(&value).then_some(Self(value))
+    }
+
+    /// The name that JSON and tables use: `p50`, `p99.9`.
+    #[must_use]
+    pub fn name(self) -> alloc::string::String {
+        let (whole, mut rest) = (self.0 / Self::SCALE, self.0 % Self::SCALE);
+        if rest == 0 {
+            return alloc::format!("p{whole}");
+        }
+        let mut width = 5;
+        while rest % 10 == 0 {
+            rest /= 10;
+            width -= 1;
+        }
+        alloc::format!("p{whole}.{rest:0width$}")
+    }
+}
+
+impl Distribution {
+    /// Nearest rank: the value at position `ceil(q·n)`, or `None` for an empty population.
+    #[must_use]
+    pub fn percentile(&self, q: Percentile) -> Option<u64> {
+        if self.n == 0 {
+            return None;
+        }
+        let rank = (u128::from(self.n) * u128::from(q.0)).div_ceil(u128::from(Percentile::FULL)).max(1);
+        if rank >= u128::from(self.n) {
+            return Some(self.max_ns);
+        }
+        let mut seen = 0u128;
+        for &(upper, count) in &self.buckets {
+            seen += u128::from(count);
+            if seen >= rank {
+                return Some(upper.min(self.max_ns));
+            }
+        }
+        Some(self.max_ns)
+    }
+
+    /// Adds another population to this one.
+    pub fn merge(&mut self, other: &Self) {
+        self.n += other.n;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.buckets.extend_from_slice(&other.buckets);
+        self.buckets.sort_unstable_by_key(|&(upper, _)| upper);
+        self.buckets.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+    }
+}

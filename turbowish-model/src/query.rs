@@ -1,0 +1,29 @@
+//! What a reader asks for: which rows, over which window, filtered, sorted and limited.
+
+use alloc::string::String;
+
+/// A request for one snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Length of the window; `None` is since the start of accounting.
+    pub window_ns: Option<u64>,
+    /// Rows of procs, if wanted.
+    pub procs: Option<Rows>,
+    /// Rows of tasks, if wanted.
+    pub tasks: Option<Rows>,
+    /// Rows of await points, if wanted.
+    pub awaits: Option<Rows>,
+}
+
+/// Which rows of a table, in which order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Filter text; empty keeps every row.
+    pub filter: String,
+    /// Column key to sort by; empty is the table's own order.
+    pub sort: String,
+    /// Turn the column's natural direction round.
+    pub invert: bool,
+    /// At most so many rows; 0 is the server's limit.
+    pub limit: u32,
+}

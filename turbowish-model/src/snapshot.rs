@@ -1,0 +1,303 @@
+//! What a reader of the model gets: one instant of a process, with rates over one window.
+//!
+//! Every time is in nanoseconds and every count an integer. Rows carry the vocabulary of the
+//! occupancy definitions (`running`, `inclusive`, `hold`, `yielded`, `unstarted`, `wall`); the
+//! window to which sums and histograms belong is [`Snapshot::window_ns`].
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::quantile::Distribution;
+
+/// One instant of a process: totals of a window, and what is pending now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Whose numbers these are.
+    pub process: Process,
+    /// Wall-clock time of the snapshot, nanoseconds since the Unix epoch.
+    pub at_unix_ns: u64,
+    /// Length of the window that the sums below cover, as it really was.
+    pub window_ns: u64,
+    /// The window reaches back to the start of accounting.
+    pub since_start: bool,
+    /// Threads that polled a covered task and still live, in order of their first poll.
+    pub workers: Vec<Worker>,
+    /// Counts of live tasks by state.
+    pub tasks_by_state: TasksByState,
+    /// What accounting had to give up, by reason; all zero in a healthy process.
+    pub lost: Lost,
+    /// Rows asked for, after filter, order and limit.
+    pub procs: Page<ProcRow>,
+    /// Rows asked for, after filter, order and limit.
+    pub tasks: Page<TaskRow>,
+    /// Rows asked for, after filter, order and limit.
+    pub awaits: Page<AwaitRow>,
+}
+
+/// The rows that a query asked for, and how many it left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<R> {
+    /// The rows, in the order asked for.
+    pub rows: Vec<R>,
+    /// How many rows exist.
+    pub total: u64,
+    /// How many of them match the filter (`total` without a filter).
+    pub matched: u64,
+}
+
+impl<R> Default for Page<R> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), total: 0, matched: 0 }
+    }
+}
+
+/// The process that a snapshot speaks of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Process {
+    /// Name given to `turbowish::init`, else that of the executable.
+    pub name: String,
+    /// Process id.
+    pub pid: u32,
+    /// Command line, words joined by blanks.
+    pub command: String,
+    /// Time since `turbowish::init`.
+    pub uptime_ns: u64,
+    /// Whether accounting is on.
+    pub accounting: Accounting,
+    /// Wall-clock time of the last change of `accounting`, nanoseconds since the Unix epoch.
+    pub accounting_since_unix_ns: u64,
+    /// How many procs the program has registered so far (a proc registers at its first call).
+    pub procs_known: u64,
+    /// Live tasks of the application's runtime, where it is known how many there are.
+    pub runtime_tasks: Option<u64>,
+}
+
+/// Whether accounting is on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Accounting {
+    /// Every poll of an instrumented call is accounted.
+    Armed,
+    /// Polls pass through unaccounted; the tables end where it was switched off.
+    #[default]
+    Disarmed,
+}
+
+/// A thread that polls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Worker {
+    /// The thread's name, or its number among the threads if it has none.
+    pub name: String,
+    /// Time in polls of covered tasks within the window.
+    pub busy_ns: u64,
+    /// The poll in progress, if there is one.
+    pub polling: Option<Polling>,
+}
+
+/// A poll in progress.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Polling {
+    /// Path of the innermost proc on the thread's stack: the one that is charged.
+    pub proc: String,
+    /// Age of the innermost poll.
+    pub since_ns: u64,
+    /// Age of the root poll.
+    pub root_since_ns: u64,
+}
+
+/// Live covered tasks, by state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TasksByState {
+    /// In a poll now.
+    pub polling: u64,
+    /// Woken, not polled yet; `None` while wake-ups are not observed.
+    pub ready: Option<u64>,
+    /// Pending.
+    pub waiting: u64,
+}
+
+/// What accounting had to give up since the start, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Live tasks beyond the limit: accounted, but without a row of their own.
+    pub tasks: u64,
+    /// Procs beyond the limit: their calls are not accounted.
+    pub procs: u64,
+    /// Calls seen first in the middle of their life (armed late).
+    pub late_attach: u64,
+    /// Ends of polls that began before accounting did.
+    pub orphan_end: u64,
+    /// Polls closed because one below them ended.
+    pub forced_pop: u64,
+    /// Readings of the clock that went backwards, clamped.
+    pub clock_backwards: u64,
+}
+
+/// Totals of one proc over the window; live calls and polls in progress are included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcRow {
+    /// Path of the proc: `crate::module::Type::function`.
+    pub proc: String,
+    /// Source file, as the compiler names it.
+    pub file: String,
+    /// Line of the proc's signature, from 1.
+    pub line: u32,
+    /// Size of one call's future in bytes, largest instance seen.
+    pub future_bytes: u64,
+    /// Exclusive time inside polls.
+    pub running_ns: u64,
+    /// Time with the proc on a task's stack, recursion counted once.
+    pub inclusive_ns: u64,
+    /// Sum of poll durations.
+    pub hold_ns: u64,
+    /// Time between polls of started calls.
+    pub yielded_ns: u64,
+    /// Time between creation and first poll.
+    pub unstarted_ns: u64,
+    /// Time between creation and end.
+    pub wall_ns: u64,
+    /// Longest poll, one in progress included.
+    pub max_poll_ns: u64,
+    /// The longest poll is still in progress.
+    pub max_poll_open: bool,
+    /// Calls created.
+    pub calls: u64,
+    /// Polls begun.
+    pub polls: u64,
+    /// Calls alive now.
+    pub live: u64,
+    /// Calls that returned, `Err` included.
+    pub ready: u64,
+    /// Calls that returned an `Err`; part of `ready`.
+    pub err: u64,
+    /// Calls dropped before they returned, the never polled included.
+    pub cancelled: u64,
+    /// Calls that panicked.
+    pub panicked: u64,
+    /// Calls dropped before their first poll; part of `cancelled`.
+    pub never_polled: u64,
+    /// `running / window` of one core, in millionths.
+    pub occupancy_ppm: u64,
+    /// Exclusive time per ended call.
+    pub call_running: Distribution,
+    /// Inclusive time per ended call.
+    pub call_inclusive: Distribution,
+    /// Duration per finished poll.
+    pub poll_hold: Distribution,
+    /// Exclusive time per finished poll.
+    pub poll_running: Distribution,
+    /// Who polls this proc's calls, most hold first.
+    pub callers: Vec<Caller>,
+}
+
+/// A proc whose polls contain polls of another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// Path of the calling proc.
+    pub proc: String,
+    /// Polls directly nested in the caller's polls.
+    pub polls: u64,
+    /// Their hold.
+    pub hold_ns: u64,
+}
+
+/// What a task does now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TaskState {
+    /// In a poll.
+    Polling,
+    /// Woken, not polled yet.
+    Ready,
+    /// Pending.
+    #[default]
+    Waiting,
+}
+
+impl TaskState {
+    /// The word that tables and JSON print.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Polling => "polling",
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+        }
+    }
+}
+
+/// One live task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskRow {
+    /// Unique within the process; never used twice.
+    pub id: u64,
+    /// Given name, else the last word of the root proc and the ordinal of the task there.
+    pub name: String,
+    /// What it does now.
+    pub state: TaskState,
+    /// Time in that state.
+    pub since_ns: u64,
+    /// Time since its first poll or creation.
+    pub age_ns: u64,
+    /// Root polls begun.
+    pub polls: u64,
+    /// Running time of all its calls, the poll in progress included, since it was created.
+    pub running_ns: u64,
+    /// Longest root poll, one in progress included.
+    pub max_poll_ns: u64,
+    /// Path of the root proc.
+    pub root: String,
+    /// Bytes of the root future.
+    pub future_bytes: u64,
+    /// Chain of calls, outermost first: where it waits, or while it polls, what is on the stack.
+    pub stack: Vec<StackRow>,
+    /// The chain is longer than what is kept of it.
+    pub stack_truncated: bool,
+}
+
+/// One call of a task's chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StackRow {
+    /// Distance from the root; two rows of one depth are branches of a join.
+    pub depth: u32,
+    /// Path of the proc.
+    pub proc: String,
+    /// The await point at which the call stands, if it is known.
+    pub place: Option<Place>,
+    /// How long the call has stood at that await point (or, while polled, age of its poll).
+    pub since_ns: u64,
+}
+
+/// An await point in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Source file.
+    pub file: String,
+    /// First line of the awaited expression, from 1.
+    pub line: u32,
+    /// First column, from 1.
+    pub column: u32,
+    /// Last line, that of `await`.
+    pub end_line: u32,
+    /// Last column, from 1, inside the expression.
+    pub end_column: u32,
+    /// Text of the expression without `.await`.
+    pub expr: String,
+}
+
+/// Totals of one await point over the window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AwaitRow {
+    /// Path of the proc.
+    pub proc: String,
+    /// Where it stands.
+    pub place: Place,
+    /// Polls that ended pending here.
+    pub waits: u64,
+    /// Calls that wait here now.
+    pub now: u64,
+    /// Time waited here, the open waits included.
+    pub waited_ns: u64,
+    /// Longest single wait that ended since the start of accounting.
+    pub max_wait_ns: u64,
+    /// `waited_ns` as a share of the proc's `yielded_ns`, in millionths.
+    pub share_ppm: u64,
+}
