@@ -6,3 +6,4 @@ extern crate alloc;
 pub mod quantile;
 pub mod query;
 pub mod snapshot;
+pub mod units;
