@@ -3,6 +3,7 @@
 
 extern crate alloc;
 
+pub mod column;
 pub mod quantile;
 pub mod query;
 pub mod snapshot;

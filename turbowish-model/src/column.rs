@@ -1,0 +1,307 @@
+//! Columns are data: one table per kind of row feeds sort, filter, every table, the console and its help.
+
+mod awaits;
+mod procs;
+mod tasks;
+mod value;
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+
+pub use self::value::{Shown, SortKey, Style, Value};
+use crate::quantile::{Distribution, Percentile};
+use crate::snapshot::{AwaitRow, Page, ProcRow, Snapshot, TaskRow};
+
+/// What a cell needs beside its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Length of the window to which the row's sums belong.
+    pub window_ns: u64,
+}
+
+impl Context {
+    /// The context of a snapshot's rows.
+    #[must_use]
+    pub const fn of(snapshot: &Snapshot) -> Self {
+        Self {
+            window_ns: snapshot.window_ns,
+        }
+    }
+}
+
+/// What the values of a column are; decides alignment, natural order and the units a filter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Words.
+    Text,
+    /// `file:line`, shortened to the file's name where space is short.
+    Place,
+    /// Time.
+    Duration,
+    /// Percent of one core, or of what the meaning says.
+    Share,
+    /// Events per second.
+    Rate,
+    /// A plain number.
+    Count,
+    /// Bytes.
+    Bytes,
+}
+
+impl Unit {
+    /// Numbers are right-aligned and sort downwards first; words the other way round.
+    #[must_use]
+    pub const fn is_number(self) -> bool {
+        !matches!(self, Self::Text | Self::Place)
+    }
+}
+
+/// One column of a table.
+#[derive(Debug)]
+pub struct Column<R: 'static> {
+    /// Its name in filters, in `--sort` and `--columns`.
+    pub key: Cow<'static, str>,
+    /// Its header.
+    pub title: Cow<'static, str>,
+    /// What it means, as a line of help.
+    pub meaning: &'static str,
+    /// What its values are.
+    pub unit: Unit,
+    /// Columns of the terminal that it takes; for words the least that is useful.
+    pub width: usize,
+    /// 0 is shown at 80 columns; the others appear in this order as the terminal gets wider.
+    pub rank: u8,
+    /// The JSON fields of docs/json.md that say the same.
+    pub fields: &'static [&'static str],
+    read: Read<R>,
+}
+
+/// Where a column's value comes from.
+#[derive(Debug)]
+enum Read<R: 'static> {
+    Plain(for<'a> fn(&'a R, &Context) -> Value<'a>),
+    Percentile(fn(&R) -> &Distribution, Percentile),
+}
+
+// Not derived: a derive would ask `R: Clone`, although no `R` is held.
+impl<R> Clone for Read<R> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Plain(read) => Self::Plain(*read),
+            Self::Percentile(of, q) => Self::Percentile(*of, *q),
+        }
+    }
+}
+
+impl<R> Clone for Column<R> {
+    fn clone(&self) -> Self {
+        Self {
+            key: self.key.clone(),
+            title: self.title.clone(),
+            read: self.read.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<R> Column<R> {
+    const fn new(
+        key: &'static str,
+        title: &'static str,
+        meaning: &'static str,
+        (unit, width, rank): (Unit, usize, u8),
+        fields: &'static [&'static str],
+        read: for<'a> fn(&'a R, &Context) -> Value<'a>,
+    ) -> Self {
+        Self {
+            key: Cow::Borrowed(key),
+            title: Cow::Borrowed(title),
+            meaning,
+            unit,
+            width,
+            rank,
+            fields,
+            read: Read::Plain(read),
+        }
+    }
+
+    const fn percentile(
+        key: &'static str,
+        title: &'static str,
+        family: &Family<R>,
+        percent: u8,
+        rank: u8,
+    ) -> Self {
+        Self {
+            key: Cow::Borrowed(key),
+            title: Cow::Borrowed(title),
+            meaning: family.meaning,
+            unit: Unit::Duration,
+            width: 6,
+            rank,
+            fields: family.fields,
+            read: Read::Percentile(family.of, Percentile::whole(percent)),
+        }
+    }
+
+    /// The column's value in a row.
+    #[must_use]
+    pub fn value<'a>(&self, row: &'a R, context: &Context) -> Value<'a> {
+        match self.read {
+            Read::Plain(read) => read(row, context),
+            Read::Percentile(of, q) => of(row)
+                .percentile(q)
+                .map_or(Value::NoSample, Value::Duration),
+        }
+    }
+
+    /// The text of the column's cell in a row, without padding.
+    #[must_use]
+    pub fn cell(&self, row: &R, context: &Context, style: Style) -> String {
+        self.value(row, context).print(style)
+    }
+}
+
+/// Percentile columns of one population: `run_p99`, `run_p99.9`, `run_max`.
+#[derive(Debug)]
+pub struct Family<R: 'static> {
+    /// First part of the keys.
+    pub prefix: &'static str,
+    /// First part of the titles.
+    pub title: &'static str,
+    /// What a percentile of it means, as a line of help.
+    pub meaning: &'static str,
+    /// The JSON object of docs/json.md that holds the percentiles.
+    pub fields: &'static [&'static str],
+    /// The population itself.
+    pub of: fn(&R) -> &Distribution,
+}
+
+/// A kind of row: what it is called, its columns, its own order and what a bare word searches.
+pub trait Row: Sized + 'static {
+    /// The table's name: `procs`, `tasks`, `awaits`.
+    const TABLE: &'static str;
+
+    /// All columns, in the order in which tables show them.
+    fn columns() -> &'static [Column<Self>];
+
+    /// The populations whose percentiles are columns too.
+    fn families() -> &'static [Family<Self>];
+
+    /// The rows of this kind in a snapshot.
+    fn page(snapshot: &Snapshot) -> &Page<Self>;
+
+    /// The rows of this kind in a snapshot.
+    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self>;
+
+    /// What breaks ties, and tells equal names apart.
+    fn name(&self) -> (&str, u64);
+
+    /// The table's own order: class first, ascending, then the number, descending.
+    fn worst(&self) -> (u8, u64);
+
+    /// Gives every text that a bare word of a filter is searched in, until `found` says true.
+    fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool;
+}
+
+/// The percentiles that are columns by name; `--percentiles` takes any other.
+pub const PERCENTILES: [&str; 11] = [
+    "1", "5", "10", "25", "50", "75", "90", "95", "99", "99.9", "99.99",
+];
+
+/// Finds a column by its key, those of [`PERCENTILES`] of a known population included.
+#[must_use]
+pub fn find<R: Row>(key: &str) -> Option<Column<R>> {
+    if let Some(column) = R::columns().iter().find(|column| column.key == key) {
+        return Some(column.clone());
+    }
+    let (family, percent) = percentile_of::<R>(key)?;
+    PERCENTILES.contains(&percent).then_some(())?;
+    Some(at_percentile(family, Percentile::parse(percent)?))
+}
+
+/// Takes `run_p99.9` apart.
+fn percentile_of<R: Row>(key: &str) -> Option<(&'static Family<R>, &str)> {
+    let (prefix, percent) = key.split_once("_p")?;
+    let mut families = R::families().iter();
+    Some((families.find(|family| family.prefix == prefix)?, percent))
+}
+
+/// The column of one percentile of a population, titled like `HOLp99.9`.
+#[must_use]
+pub fn at_percentile<R>(family: &'static Family<R>, q: Percentile) -> Column<R> {
+    let name = q.name();
+    let title = format!("{}{name}", family.title);
+    Column {
+        key: Cow::Owned(format!("{}_{name}", family.prefix)),
+        width: title.len().max(6),
+        title: Cow::Owned(title),
+        meaning: family.meaning,
+        unit: Unit::Duration,
+        rank: u8::MAX,
+        fields: family.fields,
+        read: Read::Percentile(family.of, q),
+    }
+}
+
+/// The known key that is nearest to a mistyped one, if one is near enough to be meant.
+#[must_use]
+pub fn nearest<R: Row>(key: &str) -> Option<String> {
+    if let Some((family, percent)) = percentile_of::<R>(key)
+        && let Ok(wanted) = percent.parse::<f64>()
+    {
+        let off = |known: &str| {
+            known
+                .parse()
+                .map_or(f64::MAX, |known: f64| (known - wanted).abs())
+        };
+        let mut known = PERCENTILES;
+        known.sort_by(|a, b| off(a).total_cmp(&off(b)));
+        return Some(format!("{}_p{}", family.prefix, known[0]));
+    }
+    R::columns()
+        .iter()
+        .map(|column| (distance(key, &column.key), &column.key))
+        .min_by_key(|(edits, _)| *edits)
+        .filter(|(edits, known)| *edits <= known.len().max(key.len()) / 2)
+        .map(|(_, known)| String::from(&**known))
+}
+
+/// Levenshtein's edit distance, bounded by looking at the first 64 characters only.
+fn distance(left: &str, right: &str) -> usize {
+    let right: alloc::vec::Vec<char> = right.chars().take(64).collect();
+    let mut row: alloc::vec::Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+/// Columns of procs, in the order in which a table shows them.
+#[must_use]
+pub fn procs() -> &'static [Column<ProcRow>] {
+    ProcRow::columns()
+}
+
+/// Columns of tasks, in the order in which a table shows them.
+#[must_use]
+pub fn tasks() -> &'static [Column<TaskRow>] {
+    TaskRow::columns()
+}
+
+/// Columns of await points, in the order in which a table shows them.
+#[must_use]
+pub fn awaits() -> &'static [Column<AwaitRow>] {
+    AwaitRow::columns()
+}
+
+#[cfg(test)]
+#[path = "column/tests.rs"]
+mod tests;

@@ -1,0 +1,173 @@
+//! Columns of tasks: what each one does, since when, and at which await.
+
+use alloc::borrow::Cow;
+
+use super::Unit::{Bytes, Count, Duration, Place, Text};
+use super::{Column, Family, Row, Value};
+use crate::snapshot::{Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
+use crate::units::SECOND;
+
+static COLUMNS: [Column<TaskRow>; 11] = [
+    Column::new(
+        "task",
+        "TASK",
+        "name, or root proc and ordinal",
+        (Text, 14, 0),
+        &["id", "name"],
+        |row, _| Value::Text(Cow::Borrowed(&row.name)),
+    ),
+    Column::new(
+        "state",
+        "STATE",
+        "polling, ready (woken, not polled yet) or waiting",
+        (Text, 8, 0),
+        &["state"],
+        |row, _| Value::Text(Cow::Borrowed(row.state.word())),
+    ),
+    Column::new(
+        "since",
+        "SINCE",
+        "time in that state; + while it polls",
+        (Duration, 7, 0),
+        &["since_ns"],
+        |row, _| match row.state {
+            TaskState::Polling => Value::Open(row.since_ns),
+            TaskState::Ready | TaskState::Waiting => Value::Duration(row.since_ns),
+        },
+    ),
+    Column::new(
+        "at",
+        "AT",
+        "await point of the innermost call, file:line",
+        (Place, 14, 0),
+        &["stack"],
+        |row, _| {
+            place(row).map_or(Value::Unknown, |at| Value::Place {
+                file: &at.file,
+                line: at.line,
+            })
+        },
+    ),
+    Column::new(
+        "expr",
+        "EXPRESSION",
+        "what is awaited there, without .await",
+        (Text, 24, 0),
+        &["stack"],
+        |row, _| place(row).map_or(Value::Unknown, |at| Value::Text(Cow::Borrowed(&at.expr))),
+    ),
+    Column::new(
+        "running",
+        "RUN",
+        "running time of all its calls since it was created",
+        (Duration, 6, 2),
+        &["running_ns"],
+        |row, _| Value::Duration(row.running_ns),
+    ),
+    Column::new(
+        "polls",
+        "POLLS",
+        "root polls since it was created",
+        (Count, 5, 3),
+        &["polls"],
+        |row, _| Value::Count(row.polls),
+    ),
+    Column::new(
+        "longest",
+        "LONGEST",
+        "longest root poll; one in progress counts",
+        (Duration, 7, 4),
+        &["max_poll_ns"],
+        |row, _| Value::Duration(row.max_poll_ns),
+    ),
+    Column::new(
+        "root",
+        "ROOT",
+        "path of the root proc",
+        (Text, 20, 1),
+        &["root"],
+        |row, _| Value::Text(Cow::Borrowed(&row.root)),
+    ),
+    Column::new(
+        "age",
+        "AGE",
+        "time since it was created or first polled",
+        (Duration, 6, 5),
+        &["age_ns"],
+        |row, _| Value::Duration(row.age_ns),
+    ),
+    Column::new(
+        "size",
+        "SIZE",
+        "bytes of the root future",
+        (Bytes, 6, 6),
+        &["future_bytes"],
+        |row, _| {
+            if row.future_bytes == 0 {
+                Value::Unknown
+            } else {
+                Value::Bytes(row.future_bytes)
+            }
+        },
+    ),
+];
+
+/// The innermost call of the first branch: where the task stands.
+#[must_use]
+pub(crate) fn leaf(row: &TaskRow) -> Option<&StackRow> {
+    let next = row.stack.iter().skip(1);
+    let inner = row
+        .stack
+        .iter()
+        .zip(next)
+        .find(|(call, next)| next.depth <= call.depth);
+    inner.map(|(call, _)| call).or(row.stack.last())
+}
+
+fn place(row: &TaskRow) -> Option<&AwaitPlace> {
+    leaf(row)?.place.as_ref()
+}
+
+impl Row for TaskRow {
+    const TABLE: &'static str = "tasks";
+
+    fn columns() -> &'static [Column<Self>] {
+        &COLUMNS
+    }
+
+    fn families() -> &'static [Family<Self>] {
+        &[]
+    }
+
+    fn page(snapshot: &Snapshot) -> &Page<Self> {
+        &snapshot.tasks
+    }
+
+    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
+        &mut snapshot.tasks
+    }
+
+    fn name(&self) -> (&str, u64) {
+        (&self.name, self.id)
+    }
+
+    fn worst(&self) -> (u8, u64) {
+        let class = match self.state {
+            TaskState::Polling if self.since_ns > SECOND => 0,
+            TaskState::Ready if self.since_ns > SECOND => 1,
+            _ => 2,
+        };
+        (class, self.since_ns)
+    }
+
+    fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
+        found(&self.name)
+            || found(&self.root)
+            || self.stack.iter().any(|call| {
+                found(&call.proc)
+                    || call.place.as_ref().is_some_and(|at| {
+                        found(&at.expr) || found(&alloc::format!("{}:{}", at.file, at.line))
+                    })
+            })
+    }
+}
