@@ -1,0 +1,76 @@
+//! The border: the messages on one side, the model's types on the other, and no value invented between.
+//!
+//! Into a message nothing can fail (`From`). Out of one (`TryFrom`) a missing message, an unknown
+//! enum value or a histogram that is none is [`Malformed`]. Each table has its own file with both
+//! directions; a field that only one side knows does not compile.
+
+mod awaits;
+mod control;
+mod procs;
+mod process;
+mod query;
+mod snapshot;
+mod tasks;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use control::Action;
+
+/// Why a message has no meaning: the field at fault, as `message.field`, and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    field: &'static str,
+    fault: Fault,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fault {
+    Missing,
+    Unknown(i32),
+    Lengths { upper: usize, count: usize },
+    Unordered,
+}
+
+impl Malformed {
+    fn missing(field: &'static str) -> Self {
+        Self { field, fault: Fault::Missing }
+    }
+
+    fn unknown(field: &'static str, value: i32) -> Self {
+        Self { field, fault: Fault::Unknown(value) }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let field = self.field;
+        match &self.fault {
+            Fault::Missing => write!(f, "`{field}` is missing"),
+            Fault::Unknown(value) => write!(f, "`{field}` holds the unknown value {value}"),
+            Fault::Lengths { upper, count } => {
+                write!(f, "`{field}` holds {upper} upper bounds and {count} counts")
+            }
+            Fault::Unordered => write!(f, "`{field}` holds upper bounds that do not ascend"),
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// A message field that must be there, converted.
+fn required<P, M>(value: Option<P>, field: &'static str) -> Result<M, Malformed>
+where
+    M: TryFrom<P, Error = Malformed>,
+{
+    M::try_from(value.ok_or(Malformed::missing(field))?)
+}
+
+/// Every row, or the first fault.
+fn rows<P, M>(rows: Vec<P>) -> Result<Vec<M>, Malformed>
+where
+    M: TryFrom<P, Error = Malformed>,
+{
+    rows.into_iter().map(M::try_from).collect()
+}

@@ -1,0 +1,60 @@
+//! The table of await points and their places.
+
+use turbowish_model::snapshot as model;
+
+use super::{Malformed, required, rows};
+use crate::proto;
+
+impl From<model::Page<model::AwaitRow>> for proto::AwaitPage {
+    fn from(page: model::Page<model::AwaitRow>) -> Self {
+        let model::Page { rows, total, matched } = page;
+        Self { rows: rows.into_iter().map(Into::into).collect(), total, matched }
+    }
+}
+
+impl TryFrom<proto::AwaitPage> for model::Page<model::AwaitRow> {
+    type Error = Malformed;
+
+    fn try_from(page: proto::AwaitPage) -> Result<Self, Malformed> {
+        Ok(Self { rows: rows(page.rows)?, total: page.total, matched: page.matched })
+    }
+}
+
+impl From<model::AwaitRow> for proto::AwaitRow {
+    fn from(row: model::AwaitRow) -> Self {
+        let model::AwaitRow { proc, place, waits, now, waited_ns, max_wait_ns, share_ppm } = row;
+        Self { proc, place: Some(place.into()), waits, now, waited_ns, max_wait_ns, share_ppm }
+    }
+}
+
+impl TryFrom<proto::AwaitRow> for model::AwaitRow {
+    type Error = Malformed;
+
+    fn try_from(row: proto::AwaitRow) -> Result<Self, Malformed> {
+        Ok(Self {
+            proc: row.proc,
+            place: required(row.place, "AwaitRow.place")?,
+            waits: row.waits,
+            now: row.now,
+            waited_ns: row.waited_ns,
+            max_wait_ns: row.max_wait_ns,
+            share_ppm: row.share_ppm,
+        })
+    }
+}
+
+impl From<model::Place> for proto::Place {
+    fn from(place: model::Place) -> Self {
+        let model::Place { file, line, column, end_line, end_column, expr } = place;
+        Self { file, line, column, end_line, end_column, expr }
+    }
+}
+
+impl TryFrom<proto::Place> for model::Place {
+    type Error = Malformed;
+
+    fn try_from(place: proto::Place) -> Result<Self, Malformed> {
+        let proto::Place { file, line, column, end_line, end_column, expr } = place;
+        Ok(Self { file, line, column, end_line, end_column, expr })
+    }
+}

@@ -1,0 +1,54 @@
+//! The whole snapshot.
+
+use turbowish_model::snapshot as model;
+
+use super::{Malformed, required, rows};
+use crate::proto;
+
+impl From<model::Snapshot> for proto::Snapshot {
+    fn from(snapshot: model::Snapshot) -> Self {
+        let model::Snapshot {
+            process,
+            at_unix_ns,
+            window_ns,
+            since_start,
+            workers,
+            tasks_by_state,
+            lost,
+            procs,
+            tasks,
+            awaits,
+        } = snapshot;
+        Self {
+            process: Some(process.into()),
+            at_unix_ns,
+            window_ns,
+            since_start,
+            workers: workers.into_iter().map(Into::into).collect(),
+            tasks_by_state: Some(tasks_by_state.into()),
+            lost: Some(lost.into()),
+            procs: Some(procs.into()),
+            tasks: Some(tasks.into()),
+            awaits: Some(awaits.into()),
+        }
+    }
+}
+
+impl TryFrom<proto::Snapshot> for model::Snapshot {
+    type Error = Malformed;
+
+    fn try_from(snapshot: proto::Snapshot) -> Result<Self, Malformed> {
+        Ok(Self {
+            process: required(snapshot.process, "Snapshot.process")?,
+            at_unix_ns: snapshot.at_unix_ns,
+            window_ns: snapshot.window_ns,
+            since_start: snapshot.since_start,
+            workers: rows(snapshot.workers)?,
+            tasks_by_state: required(snapshot.tasks_by_state, "Snapshot.tasks_by_state")?,
+            lost: required(snapshot.lost, "Snapshot.lost")?,
+            procs: required(snapshot.procs, "Snapshot.procs")?,
+            tasks: required(snapshot.tasks, "Snapshot.tasks")?,
+            awaits: required(snapshot.awaits, "Snapshot.awaits")?,
+        })
+    }
+}

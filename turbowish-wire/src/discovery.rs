@@ -1,0 +1,241 @@
+//! A process is found by its socket `<pid>.sock` in a folder that is its user's alone, or it is not found.
+//!
+//! The folder is `$TURBOWISH_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/turbowish`, else
+//! `/tmp/turbowish-<uid>`. A process makes it with mode 0700 and refuses one that belongs to another
+//! user, is a symbolic link, or is open to others: whoever owns the folder decides which processes a
+//! console sees. A console looks into every folder that a process of its user may have chosen, since
+//! a service has no `$XDG_RUNTIME_DIR` where a login shell has one.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Names the folder itself.
+pub const RUNTIME_DIR: &str = "TURBOWISH_RUNTIME_DIR";
+
+const XDG_RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
+
+/// The user whose processes these are: the effective one, as sockets show it.
+#[must_use]
+pub fn uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Where a process of this user puts its socket. Nothing is made yet.
+#[must_use]
+pub fn folder() -> PathBuf {
+    folders().swap_remove(0)
+}
+
+/// Where a console looks, the folder of [`folder`] first.
+#[must_use]
+pub fn folders() -> Vec<PathBuf> {
+    candidates(std::env::var_os(RUNTIME_DIR), std::env::var_os(XDG_RUNTIME_DIR), uid())
+}
+
+fn candidates(own: Option<OsString>, xdg: Option<OsString>, uid: u32) -> Vec<PathBuf> {
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        return vec![own.into()];
+    }
+    let xdg = xdg.map(PathBuf::from).filter(|xdg| xdg.is_absolute() && xdg.is_dir());
+    let last = PathBuf::from(format!("/tmp/turbowish-{uid}"));
+    xdg.map(|xdg| xdg.join("turbowish")).into_iter().chain([last]).collect()
+}
+
+/// The socket of a process in a folder.
+#[must_use]
+pub fn socket(folder: &Path, pid: u32) -> PathBuf {
+    folder.join(format!("{pid}.sock"))
+}
+
+/// Makes the folder if it is not there, and makes sure that it is this user's alone.
+///
+/// # Errors
+/// The text says what is wrong with which folder, and what to do.
+pub fn prepare(folder: &Path) -> io::Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    // A symbolic link or a file in its place is told by the check, in clearer words.
+    if let Err(error) = made
+        && fs::symlink_metadata(folder).is_err()
+    {
+        return Err(fault(folder, error.kind(), &format!("cannot be made ({error})")));
+    }
+    verify(folder)
+}
+
+/// Makes sure that the folder is a folder, this user's, and closed to others.
+///
+/// # Errors
+/// As [`prepare`]; `NotFound` if there is none.
+pub fn verify(folder: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(folder)
+        .map_err(|e| fault(folder, e.kind(), &format!("cannot be read ({e})")))?;
+    match reason_against(&found, uid()) {
+        Some(reason) => Err(fault(folder, io::ErrorKind::PermissionDenied, &reason)),
+        None => Ok(()),
+    }
+}
+
+fn reason_against(found: &Metadata, uid: u32) -> Option<String> {
+    if found.is_symlink() {
+        return Some("is a symbolic link".to_owned());
+    }
+    if !found.is_dir() {
+        return Some("is not a folder".to_owned());
+    }
+    if found.uid() != uid {
+        return Some(format!("belongs to user {}, not to you ({uid})", found.uid()));
+    }
+    let mode = found.mode() & 0o777;
+    (mode & 0o077 != 0).then(|| format!("is open to others (mode {mode:04o}; chmod 0700 closes it)"))
+}
+
+fn fault(folder: &Path, kind: io::ErrorKind, reason: &str) -> io::Error {
+    let folder = folder.display();
+    io::Error::new(kind, format!("the folder {folder} {reason}; {RUNTIME_DIR} names another one"))
+}
+
+/// A socket in a folder, and the process that its name speaks of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Process id, from the file's name.
+    pub pid: u32,
+    /// The socket itself.
+    pub socket: PathBuf,
+}
+
+/// The sockets in a folder, by process id; none if there is no folder.
+///
+/// # Errors
+/// The folder is not this user's alone, or cannot be read.
+pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
+    match verify(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    }
+    let mut entries = Vec::new();
+    for file in fs::read_dir(folder)? {
+        let socket = file?.path();
+        if let Some(pid) = pid_of(&socket) {
+            entries.push(Entry { pid, socket });
+        }
+    }
+    entries.sort_unstable();
+    Ok(entries)
+}
+
+fn pid_of(socket: &Path) -> Option<u32> {
+    let stem = socket.file_name()?.to_str()?.strip_suffix(".sock")?;
+    let digits = !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_digit()) && !stem.starts_with('0');
+    stem.parse().ok().filter(|_| digits)
+}
+
+/// Whether a process of that id exists, whoever owns it.
+#[must_use]
+pub fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| match rustix::process::test_kill_process(pid) {
+        Ok(()) => true,
+        Err(errno) => errno == rustix::io::Errno::PERM,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::{Path, PathBuf};
+
+    use super::{candidates, entries, is_alive, pid_of, prepare};
+
+    #[test]
+    fn the_folder_is_the_first_that_is_named() {
+        let xdg = tempfile::tempdir().unwrap();
+        let xdg = xdg.path().to_str().unwrap();
+        let check = |own: Option<&str>, dir: Option<&str>, expected: &[PathBuf]| {
+            assert_eq!(candidates(own.map(Into::into), dir.map(Into::into), 1000), expected);
+        };
+        let last = PathBuf::from("/tmp/turbowish-1000");
+        let in_xdg = Path::new(xdg).join("turbowish");
+        check(Some("/own"), Some(xdg), &["/own".into()]);
+        check(Some(""), Some(xdg), &[in_xdg.clone(), last.clone()]);
+        check(None, Some(xdg), &[in_xdg, last.clone()]);
+        check(None, Some("relative"), std::slice::from_ref(&last));
+        check(None, Some("/no/such/folder"), std::slice::from_ref(&last));
+        check(None, None, &[last]);
+    }
+
+    #[test]
+    fn pids_are_read_from_names() {
+        for (name, expected) in [
+            ("4242.sock", Some(4242)),
+            ("0.sock", None),
+            ("007.sock", None),
+            ("+7.sock", None),
+            (".sock", None),
+            ("4242", None),
+            ("4242.sock.new", None),
+            ("99999999999.sock", None),
+        ] {
+            assert_eq!(pid_of(Path::new(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_new_folder_is_closed() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("a").join("b");
+        prepare(&folder).unwrap();
+        let mode = fs::metadata(&folder).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        prepare(&folder).unwrap();
+        fs::write(folder.join("12.sock"), "").unwrap();
+        fs::write(folder.join("notes.txt"), "").unwrap();
+        let pids: Vec<u32> = entries(&folder).unwrap().iter().map(|e| e.pid).collect();
+        assert_eq!(pids, [12]);
+    }
+
+    #[test]
+    fn no_folder_holds_no_entries() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(entries(&root.path().join("none")).unwrap(), []);
+    }
+
+    #[test]
+    fn folders_of_others_are_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let check = |name: &str, expected: &str| {
+            let folder = root.path().join(name);
+            let text = prepare(&folder).unwrap_err().to_string();
+            assert!(text.contains(expected), "{text}");
+            assert!(text.contains(folder.to_str().unwrap()), "{text}");
+        };
+        prepare(&root.path().join("good")).unwrap();
+        symlink(root.path().join("good"), root.path().join("link")).unwrap();
+        check("link", "is a symbolic link");
+        fs::write(root.path().join("file"), "").unwrap();
+        check("file", "is not a folder");
+        fs::create_dir(root.path().join("open")).unwrap();
+        fs::set_permissions(root.path().join("open"), fs::Permissions::from_mode(0o750)).unwrap();
+        check("open", "is open to others (mode 0750");
+        check("file/below", "cannot be made");
+    }
+
+    #[test]
+    fn a_folder_of_another_user_is_refused() {
+        let found = fs::symlink_metadata("/").unwrap();
+        let other = std::os::unix::fs::MetadataExt::uid(&found) + 1;
+        let reason = super::reason_against(&found, other).unwrap();
+        assert!(reason.contains("belongs to user"), "{reason}");
+    }
+
+    #[test]
+    fn processes_are_alive_or_not() {
+        assert!(is_alive(std::process::id()));
+        assert!(!is_alive(0));
+        assert!(!is_alive(u32::MAX));
+        assert!(!is_alive(i32::MAX.unsigned_abs()));
+    }
+}
