@@ -3,8 +3,18 @@
 
 extern crate alloc;
 
+pub mod call;
 pub mod column;
+mod grow;
+pub mod histogram;
+pub mod ledger;
 pub mod quantile;
 pub mod query;
+pub mod read;
+pub mod replay;
+pub mod row;
 pub mod snapshot;
+pub mod tally;
+pub mod task;
+pub mod trail;
 pub mod units;

@@ -40,7 +40,12 @@ impl Percentile {
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-        if whole.is_empty() || whole.len() > 3 || fraction.len() > 5 || !digits(whole) || !digits(fraction) {
+        if whole.is_empty()
+            || whole.len() > 3
+            || fraction.len() > 5
+            || !digits(whole)
+            || !digits(fraction)
+        {
             return None;
         }
         let mut value = whole.parse::<u64>().ok()? * Self::SCALE;
@@ -75,7 +80,9 @@ impl Distribution {
         if self.n == 0 {
             return None;
         }
-        let rank = (u128::from(self.n) * u128::from(q.0)).div_ceil(u128::from(Percentile::FULL)).max(1);
+        let rank = (u128::from(self.n) * u128::from(q.0))
+            .div_ceil(u128::from(Percentile::FULL))
+            .max(1);
         if rank >= u128::from(self.n) {
             return Some(self.max_ns);
         }

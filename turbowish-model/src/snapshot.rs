@@ -47,7 +47,11 @@ pub struct Page<R> {
 
 impl<R> Default for Page<R> {
     fn default() -> Self {
-        Self { rows: Vec::new(), total: 0, matched: 0 }
+        Self {
+            rows: Vec::new(),
+            total: 0,
+            matched: 0,
+        }
     }
 }
 

@@ -1,0 +1,341 @@
+//! One proc's counters on one thread: written by that thread alone, read by anyone at any time.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use once_cell::race::OnceBox;
+
+use crate::grow::Grow;
+use crate::histogram::{Histogram, add, raise};
+use crate::tally::{EdgeTally, ProcTally, SiteTally};
+
+/// A sum that a row keeps. `Wall`, `Unstarted` are moments: ends minus beginnings, so that the live
+/// calls' share is `count · now` and no table of calls is needed (see [`ProcTally::settle`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sum {
+    /// Polls begun.
+    Polls,
+    /// Exclusive time.
+    Running,
+    /// Poll durations.
+    Hold,
+    /// Time on a task's stack, recursion once.
+    Inclusive,
+    /// Time under root frames of nested executors.
+    Foreign,
+    /// Calls created.
+    Calls,
+    /// Calls past the state *unstarted*.
+    Started,
+    /// Calls that returned.
+    Ready,
+    /// Calls that returned `Err`.
+    Err,
+    /// Calls dropped before they returned.
+    Cancelled,
+    /// Calls that panicked.
+    Panicked,
+    /// Calls dropped before their first poll.
+    NeverPolled,
+    /// Ends minus creations.
+    Wall,
+    /// First polls minus creations.
+    Unstarted,
+    /// Exclusive time of ended, polled calls.
+    CallRunning,
+    /// Inclusive time of ended, polled calls.
+    CallInclusive,
+}
+
+/// How many sums there are.
+pub const SUMS: usize = Sum::CallInclusive as usize + 1;
+
+/// A distribution that a row keeps, with its exact maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Population {
+    /// Exclusive time per ended, polled call.
+    CallRunning,
+    /// Inclusive time per ended, polled call.
+    CallInclusive,
+    /// Duration per finished poll.
+    PollHold,
+    /// Exclusive time per finished poll.
+    PollRunning,
+}
+
+/// How many populations there are.
+pub const POPULATIONS: usize = Population::PollRunning as usize + 1;
+
+/// The longest poll that ended during one tick of the reader.
+#[derive(Default)]
+struct Recent {
+    tick: AtomicU32,
+    longest: AtomicU64,
+}
+
+/// Waits at one await point.
+#[derive(Default)]
+pub(crate) struct SiteRow {
+    waits: AtomicU64,
+    left: AtomicU64,
+    /// Ends of waits minus their beginnings.
+    waited: AtomicU64,
+    longest: AtomicU64,
+}
+
+/// What one proc has to do with another one that polls or creates its calls.
+pub(crate) struct EdgeRow {
+    /// Proc id of the other one, plus one; 0 is a free slot.
+    other: AtomicU32,
+    polls: AtomicU64,
+    hold: AtomicU64,
+    created: AtomicU64,
+    offspring: AtomicU64,
+}
+
+impl Default for EdgeRow {
+    fn default() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            other: AtomicU32::new(0),
+            polls: zero(),
+            hold: zero(),
+            created: zero(),
+            offspring: zero(),
+        }
+    }
+}
+
+/// More procs than this around one proc are counted together under the last one's slot.
+const EDGE_LIMIT: usize = 256;
+/// The depth at which no frame can stand: nothing of this proc is on the stack.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// The counters of one proc on one thread.
+pub(crate) struct Row {
+    sums: [AtomicU64; SUMS],
+    peaks: [AtomicU64; POPULATIONS],
+    histograms: [Histogram; POPULATIONS],
+    recent: [Recent; 2],
+    future_bytes: AtomicU64,
+    /// Depth of the outermost frame of this proc in the current task segment. Writer only.
+    pub(crate) outer_at: AtomicU32,
+    /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
+    sites: OnceBox<Box<[SiteRow]>>,
+    edges: Grow<EdgeRow>,
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Self {
+            sums: [const { AtomicU64::new(0) }; SUMS],
+            peaks: [const { AtomicU64::new(0) }; POPULATIONS],
+            histograms: core::array::from_fn(|_| Histogram::default()),
+            recent: [Recent::default(), Recent::default()],
+            future_bytes: AtomicU64::new(0),
+            outer_at: AtomicU32::new(NOWHERE),
+            sites: OnceBox::new(),
+            edges: Grow::new(),
+        }
+    }
+}
+
+impl Row {
+    #[inline]
+    pub(crate) fn add(&self, sum: Sum, value: u64) {
+        add(&self.sums[sum as usize], value);
+    }
+
+    #[inline]
+    pub(crate) fn record(&self, population: Population, value: u64) {
+        self.histograms[population as usize].record(value);
+        raise(&self.peaks[population as usize], value);
+    }
+
+    /// Notes a finished poll among those of the reader's present tick.
+    #[inline]
+    pub(crate) fn recent(&self, tick: u32, hold: u64) {
+        let slot = &self.recent[tick as usize & 1];
+        if slot.tick.load(Relaxed) == tick {
+            raise(&slot.longest, hold);
+        } else {
+            slot.longest.store(hold, Relaxed);
+            slot.tick.store(tick, Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn future_bytes(&self, bytes: u64) {
+        raise(&self.future_bytes, bytes);
+    }
+
+    #[inline]
+    fn site(&self, sites: u16, site: u16) -> Option<&SiteRow> {
+        let rows = self.sites.get_or_init(|| {
+            let mut rows = Vec::new();
+            rows.resize_with(usize::from(sites) + 1, SiteRow::default);
+            Box::new(rows.into_boxed_slice())
+        });
+        rows.get(usize::from(site))
+    }
+
+    /// A poll ended pending at an await point.
+    #[inline]
+    pub(crate) fn suspend(&self, sites: u16, site: u16, t: u64) {
+        if let Some(row) = self.site(sites, site) {
+            add(&row.waits, 1);
+            add(&row.waited, t.wrapping_neg());
+        }
+    }
+
+    /// The wait that began at `since` is over.
+    #[inline]
+    pub(crate) fn resume(&self, sites: u16, site: u16, since: u64, t: u64) {
+        if let Some(row) = self.site(sites, site) {
+            add(&row.left, 1);
+            add(&row.waited, t);
+            raise(&row.longest, t.saturating_sub(since));
+        }
+    }
+
+    /// The edge to another proc.
+    #[inline]
+    pub(crate) fn edge(&self, other: u32) -> &EdgeRow {
+        let key = other.wrapping_add(1);
+        let mut index = 0;
+        loop {
+            let edge = self.edges.at(index);
+            let held = edge.other.load(Relaxed);
+            if held == key || index + 1 == EDGE_LIMIT {
+                return edge;
+            }
+            if held == 0 {
+                edge.other.store(key, Relaxed);
+                return edge;
+            }
+            index += 1;
+        }
+    }
+
+    /// Adds this row to a tally; `tick` is the reader's present one.
+    pub(crate) fn collect(&self, tick: u32, into: &mut ProcTally) {
+        for (sum, counter) in into.sums.iter_mut().zip(&self.sums) {
+            *sum = sum.wrapping_add(counter.load(Relaxed));
+        }
+        for (peak, counter) in into.peaks.iter_mut().zip(&self.peaks) {
+            *peak = (*peak).max(counter.load(Relaxed));
+        }
+        for slot in &self.recent {
+            let age = tick.wrapping_sub(slot.tick.load(Relaxed));
+            if age <= 1 {
+                into.recent_longest = into.recent_longest.max(slot.longest.load(Relaxed));
+            }
+        }
+        into.future_bytes = into.future_bytes.max(self.future_bytes.load(Relaxed));
+    }
+
+    /// Adds what [`Row::collect`] leaves out: the parts that a torn read cannot unbalance.
+    pub(crate) fn collect_details(&self, into: &mut ProcTally) {
+        for (buckets, histogram) in into.populations.iter_mut().zip(&self.histograms) {
+            histogram.collect(buckets);
+        }
+        let sites = self.sites.get().map_or(&[][..], |rows| &rows[..]);
+        if into.sites.len() < sites.len() {
+            into.sites.resize_with(sites.len(), SiteTally::default);
+        }
+        for (tally, row) in into.sites.iter_mut().zip(sites) {
+            row.collect(tally);
+        }
+        for index in 0..EDGE_LIMIT {
+            let Some(edge) = self.edges.get(index) else {
+                break;
+            };
+            let Some(other) = edge.other.load(Relaxed).checked_sub(1) else {
+                break;
+            };
+            edge.collect(into.edges.entry(other).or_default());
+        }
+    }
+}
+
+impl SiteRow {
+    fn collect(&self, into: &mut SiteTally) {
+        into.waits = into.waits.wrapping_add(self.waits.load(Relaxed));
+        into.left = into.left.wrapping_add(self.left.load(Relaxed));
+        into.waited = into.waited.wrapping_add(self.waited.load(Relaxed));
+        into.longest = into.longest.max(self.longest.load(Relaxed));
+    }
+}
+
+impl EdgeRow {
+    #[inline]
+    pub(crate) fn polled(&self, hold: u64) {
+        add(&self.polls, 1);
+        add(&self.hold, hold);
+    }
+
+    #[inline]
+    pub(crate) fn created(&self) {
+        add(&self.created, 1);
+    }
+
+    #[inline]
+    pub(crate) fn offspring(&self, inclusive: u64) {
+        add(&self.offspring, inclusive);
+    }
+
+    fn collect(&self, into: &mut EdgeTally) {
+        into.polls += self.polls.load(Relaxed);
+        into.hold += self.hold.load(Relaxed);
+        into.created += self.created.load(Relaxed);
+        into.offspring += self.offspring.load(Relaxed);
+    }
+}
+
+/// The rows of one thread by proc id, in pages, each row allocated at the proc's first event there.
+pub(crate) struct Rows {
+    pages: [OnceBox<Page>; PAGES],
+}
+
+const PAGES: usize = 256;
+const PAGE: usize = 64;
+/// Procs with an id from here on cannot be accounted.
+pub const PROC_LIMIT: u32 = (PAGES * PAGE) as u32;
+
+struct Page([OnceBox<Row>; PAGE]);
+
+impl Default for Page {
+    fn default() -> Self {
+        Self([const { OnceBox::new() }; PAGE])
+    }
+}
+
+impl Rows {
+    pub(crate) const fn new() -> Self {
+        Self {
+            pages: [const { OnceBox::new() }; PAGES],
+        }
+    }
+
+    /// The row of a proc; `proc` must be below [`PROC_LIMIT`].
+    #[inline]
+    pub(crate) fn at(&self, proc: u32) -> &Row {
+        let index = proc as usize;
+        let page = self.pages[index / PAGE].get_or_init(Box::default);
+        page.0[index % PAGE].get_or_init(Box::default)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Row)> {
+        self.pages
+            .iter()
+            .enumerate()
+            .filter_map(|(at, page)| Some((at, page.get()?)))
+            .flat_map(|(at, page)| {
+                page.0
+                    .iter()
+                    .enumerate()
+                    .filter_map(move |(slot, row)| Some(((at * PAGE + slot) as u32, row.get()?)))
+            })
+    }
+}

@@ -1,0 +1,210 @@
+//! What one live task shows: written by whoever polls it, read by the monitor, never locked.
+
+use alloc::vec::Vec;
+use core::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
+
+use crate::grow::Grow;
+use crate::histogram::{add, raise};
+use crate::trail::{Step, StepCell};
+
+/// Steps kept of one chain; the rest is cut and marked so.
+pub const STACK_LIMIT: u32 = 512;
+const INLINE: usize = 3;
+const TRIES: u32 = 64;
+
+/// A live task. One poller at a time writes it.
+#[derive(Default)]
+pub struct TaskCell {
+    /// Unique within the process.
+    pub id: u64,
+    /// Proc id of the root.
+    pub root: u32,
+    /// The how-manieth task of that root proc, from 1.
+    pub ordinal: u64,
+    /// First poll, in the clock's ticks.
+    pub created: u64,
+    /// Bytes of the root future.
+    pub future_bytes: u32,
+    sequence: AtomicU64,
+    /// Thread that polls it now, plus one; 0 while it is not polled.
+    thread: AtomicU32,
+    epoch: AtomicU32,
+    since: AtomicU64,
+    polls: AtomicU64,
+    running: AtomicU64,
+    longest: AtomicU64,
+    len: AtomicU32,
+    first: [StepCell; INLINE],
+    rest: Grow<StepCell>,
+}
+
+/// A reading of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskReading {
+    /// Thread that polls it now.
+    pub thread: Option<u32>,
+    /// Epoch of its last accounted poll.
+    pub epoch: u32,
+    /// Begin of the poll, or end of the last one.
+    pub since: u64,
+    /// Root polls begun.
+    pub polls: u64,
+    /// Running time of all its calls in finished polls.
+    pub running: u64,
+    /// Longest finished root poll.
+    pub longest: u64,
+    /// Chain of the last poll that ended pending, outermost first.
+    pub stack: Vec<Step>,
+    /// The chain was longer than [`STACK_LIMIT`].
+    pub truncated: bool,
+}
+
+impl TaskCell {
+    /// A root poll begins on a thread.
+    #[inline]
+    pub fn begin(&self, epoch: u32, thread: u32, t: u64) {
+        let begun = self.open();
+        self.thread.store(thread.wrapping_add(1), Relaxed);
+        self.epoch.store(epoch, Relaxed);
+        self.since.store(t, Relaxed);
+        add(&self.polls, 1);
+        self.close(begun);
+    }
+
+    /// It ended pending; `trail` hands out the chain, outermost first.
+    #[inline]
+    pub fn end(&self, t: u64, hold: u64, running: u64, trail: impl FnOnce(&mut dyn FnMut(Step))) {
+        let begun = self.open();
+        self.thread.store(0, Relaxed);
+        self.since.store(t, Relaxed);
+        add(&self.running, running);
+        raise(&self.longest, hold);
+        let mut len = 0;
+        trail(&mut |step| {
+            if len < STACK_LIMIT {
+                self.cell(len as usize).store(step);
+            }
+            len += 1;
+        });
+        self.len.store(len, Relaxed);
+        self.close(begun);
+    }
+
+    #[inline]
+    fn cell(&self, index: usize) -> &StepCell {
+        match index.checked_sub(INLINE) {
+            None => &self.first[index],
+            Some(index) => self.rest.at(index),
+        }
+    }
+
+    #[inline]
+    fn open(&self) -> u64 {
+        let begun = self.sequence.load(Relaxed).wrapping_add(1);
+        self.sequence.store(begun, Relaxed);
+        fence(Release);
+        begun
+    }
+
+    #[inline]
+    fn close(&self, begun: u64) {
+        self.sequence.store(begun.wrapping_add(1), Release);
+    }
+
+    /// What the task shows now.
+    #[must_use]
+    pub fn read(&self) -> TaskReading {
+        let mut left = TRIES;
+        loop {
+            let before = self.sequence.load(Acquire);
+            let reading = self.attempt();
+            fence(Acquire);
+            left -= 1;
+            if (before & 1 == 0 && self.sequence.load(Relaxed) == before) || left == 0 {
+                return reading;
+            }
+            core::hint::spin_loop();
+        }
+    }
+
+    fn attempt(&self) -> TaskReading {
+        let len = self.len.load(Relaxed);
+        let kept = len.min(STACK_LIMIT) as usize;
+        TaskReading {
+            thread: self.thread.load(Relaxed).checked_sub(1),
+            epoch: self.epoch.load(Relaxed),
+            since: self.since.load(Relaxed),
+            polls: self.polls.load(Relaxed),
+            running: self.running.load(Relaxed),
+            longest: self.longest.load(Relaxed),
+            stack: siblings_in_order((0..kept).map(|index| self.cell(index).load()).collect()),
+            truncated: len > STACK_LIMIT,
+        }
+    }
+}
+
+/// The trail is read backwards, so branches of one parent come last polled first; turn them round.
+fn siblings_in_order(steps: Vec<Step>) -> Vec<Step> {
+    if steps.windows(2).all(|pair| pair[1].level > pair[0].level) {
+        return steps;
+    }
+    let mut ordered = Vec::with_capacity(steps.len());
+    branch(&steps, &mut ordered);
+    ordered
+}
+
+fn branch(steps: &[Step], out: &mut Vec<Step>) {
+    let Some(level) = steps.first().map(|step| step.level) else {
+        return;
+    };
+    let starts = steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| step.level <= level)
+        .map(|(at, _)| at);
+    let starts: Vec<usize> = starts.collect();
+    for (nth, &at) in starts.iter().enumerate().rev() {
+        let end = starts.get(nth + 1).copied().unwrap_or(steps.len());
+        out.push(steps[at]);
+        branch(&steps[at + 1..end], out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::TaskCell;
+    use crate::trail::Step;
+
+    fn check(levels: &[(u32, u32)], expected: &[u32]) {
+        let cell = TaskCell::default();
+        cell.begin(1, 0, 10);
+        cell.end(20, 10, 10, |each| {
+            for &(level, proc) in levels {
+                each(Step {
+                    level,
+                    proc,
+                    site: 1,
+                    since: 5,
+                });
+            }
+        });
+        let procs: Vec<u32> = cell.read().stack.iter().map(|step| step.proc).collect();
+        assert_eq!(procs, expected);
+    }
+
+    #[test]
+    fn a_chain_stays_and_branches_come_in_the_order_they_were_polled() {
+        check(&[], &[]);
+        check(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], &[1, 2, 3, 4, 5]);
+        check(
+            &[(0, 1), (1, 3), (2, 30), (1, 2), (2, 20)],
+            &[1, 2, 20, 3, 30],
+        );
+    }
+}

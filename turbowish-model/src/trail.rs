@@ -1,0 +1,96 @@
+//! The calls that ended pending in the poll at hand: post-order on the way up, outermost first when read.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::grow::Grow;
+
+/// One pending call of a task's chain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Distance from the task's root.
+    pub level: u32,
+    /// Proc id.
+    pub proc: u32,
+    /// Await point plus one; 0 if unknown.
+    pub site: u16,
+    /// When it came there.
+    pub since: u64,
+}
+
+/// A step as two words, so that it can be published without a lock.
+#[derive(Default)]
+pub(crate) struct StepCell {
+    place: AtomicU64,
+    since: AtomicU64,
+}
+
+impl StepCell {
+    #[inline]
+    pub(crate) fn store(&self, step: Step) {
+        let level = u64::from(step.level.min(0xffff));
+        self.place.store(
+            u64::from(step.proc) << 32 | level << 16 | u64::from(step.site),
+            Relaxed,
+        );
+        self.since.store(step.since, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> Step {
+        let place = self.place.load(Relaxed);
+        Step {
+            level: (place >> 16) as u32 & 0xffff,
+            proc: (place >> 32) as u32,
+            site: place as u16,
+            since: self.since.load(Relaxed),
+        }
+    }
+}
+
+/// One thread's trail. Single writer, and nobody else reads it.
+pub(crate) struct Trail {
+    steps: Grow<StepCell>,
+    len: AtomicU32,
+}
+
+impl Trail {
+    pub(crate) const fn new() -> Self {
+        Self {
+            steps: Grow::new(),
+            len: AtomicU32::new(0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len.load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn push(&self, level: u32, proc: u32, site: u16, since: u64) {
+        let len = self.len();
+        if (len as usize) < Grow::<StepCell>::LIMIT {
+            self.steps.at(len as usize).store(Step {
+                level,
+                proc,
+                site,
+                since,
+            });
+            self.len.store(len + 1, Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn truncate(&self, mark: u32) {
+        self.len.store(mark.min(self.len()), Relaxed);
+    }
+
+    /// Hands out the steps from `mark` on, last one (the outermost) first, and forgets them.
+    #[inline]
+    pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(Step)) {
+        for index in (mark..self.len()).rev() {
+            each(self.steps.at(index as usize).load());
+        }
+        self.truncate(mark);
+    }
+}
