@@ -183,6 +183,9 @@ pub trait Row: Sized + 'static {
     /// The table's name: `procs`, `tasks`, `awaits`.
     const TABLE: &'static str;
 
+    /// What the table is sorted by unless told otherwise: a column's key, or `worst`.
+    const OWN_ORDER: &'static str;
+
     /// All columns, in the order in which tables show them.
     fn columns() -> &'static [Column<Self>];
 

@@ -1,6 +1,16 @@
 //! What a reader asks for: which rows, over which window, filtered, sorted and limited.
 
+mod error;
+mod filter;
+mod parse;
+mod pattern;
+mod selection;
+
 use alloc::string::String;
+
+pub use self::error::QueryError;
+pub use self::filter::Filter;
+pub use self::selection::{Order, Plan, Selection};
 
 /// A request for one snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

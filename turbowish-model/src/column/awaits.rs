@@ -92,6 +92,7 @@ static COLUMNS: [Column<AwaitRow>; 9] = [
 
 impl Row for AwaitRow {
     const TABLE: &'static str = "awaits";
+    const OWN_ORDER: &'static str = "total";
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS

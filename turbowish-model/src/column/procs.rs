@@ -198,6 +198,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
 
 impl Row for ProcRow {
     const TABLE: &'static str = "procs";
+    const OWN_ORDER: &'static str = "run";
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS

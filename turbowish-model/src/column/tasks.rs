@@ -130,6 +130,7 @@ fn place(row: &TaskRow) -> Option<&AwaitPlace> {
 
 impl Row for TaskRow {
     const TABLE: &'static str = "tasks";
+    const OWN_ORDER: &'static str = "worst";
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS

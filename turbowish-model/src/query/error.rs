@@ -1,0 +1,65 @@
+//! Why a query cannot be answered, in words that name the column and what to write instead.
+
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use crate::column::{self, Row};
+
+/// A mistake in a filter or in the name of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryError {
+    /// The table has no such column.
+    UnknownField {
+        /// The table: `procs`, `tasks`, `awaits`.
+        table: &'static str,
+        /// The key as it was written.
+        key: String,
+        /// The key that was perhaps meant.
+        nearest: Option<String>,
+    },
+    /// The filter does not follow the grammar, or compares what cannot be compared.
+    Filter {
+        /// The table: `procs`, `tasks`, `awaits`.
+        table: &'static str,
+        /// What is wrong and what to write instead.
+        reason: String,
+    },
+}
+
+impl QueryError {
+    pub(crate) fn unknown_field<R: Row>(key: &str) -> Self {
+        Self::UnknownField {
+            table: R::TABLE,
+            key: key.to_string(),
+            nearest: column::nearest::<R>(key),
+        }
+    }
+
+    pub(crate) fn filter<R: Row>(reason: impl Into<String>) -> Self {
+        Self::Filter {
+            table: R::TABLE,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownField {
+                table,
+                key,
+                nearest,
+            } => {
+                write!(f, "no field {key} in {table}")?;
+                match nearest {
+                    Some(nearest) => write!(f, "; did you mean {nearest}?"),
+                    None => write!(f, "; to search for a text with a colon, quote it"),
+                }
+            }
+            Self::Filter { table, reason } => write!(f, "filter of {table}: {reason}"),
+        }
+    }
+}
+
+impl core::error::Error for QueryError {}

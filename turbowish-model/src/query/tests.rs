@@ -1,0 +1,453 @@
+//! Filters, orders and limits as tables of cases over one small snapshot.
+
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+use crate::column::Row;
+use crate::quantile::Distribution;
+use crate::query::{Query, Rows, Selection};
+use crate::snapshot::{AwaitRow, Page, Place, ProcRow, Snapshot, StackRow, TaskRow, TaskState};
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+
+fn proc(name: &str, file: &str, running_ms: u64, holds: &[u64]) -> ProcRow {
+    ProcRow {
+        proc: name.to_string(),
+        file: file.to_string(),
+        line: 44,
+        running_ns: running_ms * MS,
+        max_poll_ns: holds.iter().copied().max().unwrap_or(0) * MS,
+        polls: holds.len() as u64,
+        ready: holds.len() as u64,
+        calls: holds.len() as u64,
+        poll_hold: Distribution {
+            n: holds.len() as u64,
+            sum_ns: holds.iter().sum::<u64>() * MS,
+            max_ns: holds.iter().copied().max().unwrap_or(0) * MS,
+            buckets: holds.iter().map(|ms| (ms * MS, 1)).collect(),
+        },
+        ..ProcRow::default()
+    }
+}
+
+fn task(name: &str, state: TaskState, since_ms: u64, at: Option<(&str, u32, &str)>) -> TaskRow {
+    TaskRow {
+        id: since_ms,
+        name: name.to_string(),
+        state,
+        since_ns: since_ms * MS,
+        root: "kv::conn::serve".to_string(),
+        future_bytes: 2_048,
+        stack: vec![StackRow {
+            proc: "kv::conn::serve".to_string(),
+            place: at.map(|(file, line, expr)| Place {
+                file: file.to_string(),
+                line,
+                expr: expr.to_string(),
+                ..Place::default()
+            }),
+            ..StackRow::default()
+        }],
+        ..TaskRow::default()
+    }
+}
+
+fn page<R>(rows: Vec<R>) -> Page<R> {
+    Page {
+        total: rows.len() as u64,
+        matched: rows.len() as u64,
+        rows,
+    }
+}
+
+fn snapshot() -> Snapshot {
+    Snapshot {
+        window_ns: 10 * S,
+        procs: page(vec![
+            proc("kv::db::get", "src/db.rs", 1_310, &[1]),
+            proc("kv::snapshot::write", "src/snapshot.rs", 830, &[17, 38]),
+            proc("kv::Wal::flush", "src/wal.rs", 0, &[]),
+            proc("kv::conn::serve", "src/conn.rs", 2_490, &[2]),
+            proc("kv::db::set", "src/db.rs", 1_310, &[3]),
+        ]),
+        tasks: page(vec![
+            task(
+                "conn:1",
+                TaskState::Waiting,
+                400,
+                Some(("src/conn.rs", 84, "self.db.lock()")),
+            ),
+            task(
+                "conn:2",
+                TaskState::Waiting,
+                41_000,
+                Some(("src/conn.rs", 88, "self.repl.send(cmd, 1)")),
+            ),
+            task("sweep", TaskState::Polling, 6_400, None),
+            task("brief", TaskState::Polling, 1, None),
+            task("late", TaskState::Ready, 6_000, None),
+        ]),
+        awaits: page(vec![
+            AwaitRow {
+                waited_ns: 1,
+                ..AwaitRow::default()
+            },
+            AwaitRow {
+                waited_ns: 2,
+                ..AwaitRow::default()
+            },
+        ]),
+        ..Snapshot::default()
+    }
+}
+
+fn rows(filter: &str, sort: &str) -> Rows {
+    Rows {
+        filter: filter.to_string(),
+        sort: sort.to_string(),
+        ..Rows::default()
+    }
+}
+
+fn select(table: &str, rows: Rows) -> Result<Snapshot, String> {
+    let mut query = Query::default();
+    match table {
+        "procs" => query.procs = Some(rows),
+        "tasks" => query.tasks = Some(rows),
+        _ => query.awaits = Some(rows),
+    }
+    let mut snapshot = snapshot();
+    Selection::parse(&query)
+        .map_err(|e| e.to_string())?
+        .apply(&mut snapshot);
+    Ok(snapshot)
+}
+
+fn names<R: Row>(page: &Page<R>) -> Vec<&str> {
+    page.rows.iter().map(|row| row.name().0).collect()
+}
+
+/// The last words of the names that a filter keeps.
+fn check(table: &str, filter: &str, expected: &[&str]) {
+    let snapshot = select(table, rows(filter, "")).unwrap_or_else(|e| panic!("{filter}: {e}"));
+    let (names, matched) = match table {
+        "procs" => (names(&snapshot.procs), snapshot.procs.matched),
+        _ => (names(&snapshot.tasks), snapshot.tasks.matched),
+    };
+    let short: Vec<&str> = names
+        .iter()
+        .map(|name| name.rsplit("::").next().unwrap_or(name))
+        .collect();
+    assert_eq!(short, expected, "{filter}");
+    assert_eq!(matched, expected.len() as u64, "{filter}");
+}
+
+#[test]
+fn filters_of_procs() {
+    for (filter, expected) in [
+        ("", &["serve", "get", "set", "write", "flush"][..]),
+        ("  ", &["serve", "get", "set", "write", "flush"]),
+        ("snapshot", &["write"]),
+        ("kv::db", &["get", "set"]),
+        ("wal", &["flush"]),
+        ("Wal", &["flush"]),
+        ("WAL", &[]),
+        ("db.rs", &["get", "set"]),
+        ("kv::*::s*", &["serve", "set"]),
+        ("kv::db::?et", &["get", "set"]),
+        ("-db", &["serve", "write", "flush"]),
+        ("db -get", &["set"]),
+        ("get | set", &["get", "set"]),
+        ("get|snapshot", &["get", "write"]),
+        ("-(get | set)", &["serve", "write", "flush"]),
+        ("db (get | write)", &["get"]),
+        ("proc:get,flush", &["get", "flush"]),
+        ("proc:\"db::get\"", &["get"]),
+        ("\"db::g\"", &["get"]),
+        ("\"kv::*\"", &[]),
+        ("run>10%", &["serve", "get", "set"]),
+        ("run>=13.1%", &["serve", "get", "set"]),
+        ("run>13.1", &["serve"]),
+        ("run=0", &["flush"]),
+        ("hold_p99>=10ms", &["write"]),
+        ("hold_p99>10ms", &["write"]),
+        ("hold_p50<18ms run<9%", &["write"]),
+        ("hold_p99.9<=2ms", &["serve", "get"]),
+        ("-hold_p99>10ms", &["serve", "get", "set", "flush"]),
+        ("hold_p99:-", &["flush"]),
+        ("polls<1/s polls>0.1/s", &["write"]),
+        ("calls<1k/s run>20%", &["serve"]),
+        ("size:?", &["serve", "get", "set", "write", "flush"]),
+        ("size>1KiB", &[]),
+        ("-size>1KiB", &[]),
+        ("size>1KiB | get", &["get"]),
+        ("live:0 get", &["get"]),
+        ("get,set", &[]),
+        ("where:db.rs:44", &["get", "set"]),
+    ] {
+        check("procs", filter, expected);
+    }
+}
+
+#[test]
+fn filters_of_tasks() {
+    for (filter, expected) in [
+        ("state:waiting since>1s", &["conn:2"][..]),
+        ("state:polling,ready -sweep", &["late", "brief"]),
+        ("at:conn.rs:88", &["conn:2"]),
+        ("at:conn.rs:*", &["conn:2", "conn:1"]),
+        ("at:?", &["sweep", "late", "brief"]),
+        ("-at:conn", &[]),
+        ("self.db.lock()", &["conn:1"]),
+        (
+            "(self.db.lock() | expr:send(cmd, 1))",
+            &["conn:2", "conn:1"],
+        ),
+        ("expr:\"send(cmd,\"", &["conn:2"]),
+        ("\"conn:1\"", &["conn:1"]),
+        ("conn::serve brief", &["brief"]),
+        ("size>=2KiB brief", &["brief"]),
+    ] {
+        check("tasks", filter, expected);
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (table, filter, expected) in [
+        (
+            "procs",
+            "hold_p98>1ms",
+            "no field hold_p98 in procs; did you mean hold_p99?",
+        ),
+        (
+            "procs",
+            "hold_p98:?",
+            "no field hold_p98 in procs; did you mean hold_p99?",
+        ),
+        (
+            "tasks",
+            "conn:51022",
+            "no field conn in tasks; to search for a text with a colon, quote it",
+        ),
+        (
+            "procs",
+            "run_p99>5",
+            "filter of procs: run_p99 is a duration and needs a unit: ns us ms s m h",
+        ),
+        (
+            "procs",
+            "run>5ms",
+            "filter of procs: run takes no unit ms; it is a share: %",
+        ),
+        (
+            "procs",
+            "run>many",
+            "filter of procs: run takes no unit many; it is a share: %",
+        ),
+        (
+            "procs",
+            "run>",
+            "filter of procs: run is compared with a number, not \"\"",
+        ),
+        (
+            "procs",
+            "live>1..2",
+            "filter of procs: live is compared with a number, not \"1..2\"",
+        ),
+        (
+            "procs",
+            "proc>5",
+            "filter of procs: proc is text; write proc:WORD",
+        ),
+        ("procs", "(get", "filter of procs: a ( without its )"),
+        ("procs", "get)", "filter of procs: a ) without its ("),
+        (
+            "procs",
+            "get |",
+            "filter of procs: a word is missing beside | or inside ( )",
+        ),
+        (
+            "procs",
+            "- get",
+            "filter of procs: - (not) stands directly before a word, as in -conn",
+        ),
+        (
+            "procs",
+            "\"get",
+            "filter of procs: a \" without its second one",
+        ),
+        ("procs", "proc:", "filter of procs: a value is missing"),
+        (
+            "procs",
+            "?",
+            "filter of procs: ? alone needs a field, as in size:?",
+        ),
+        (
+            "procs",
+            "/^kv/",
+            "filter of procs: /regex/ is not supported; use a word, or * and ? as wildcards, or quote it",
+        ),
+    ] {
+        assert_eq!(
+            select(table, rows(filter, "")).err().as_deref(),
+            Some(expected),
+            "{filter}"
+        );
+    }
+    let sorted = select("procs", rows("", "lognest")).err();
+    assert_eq!(
+        sorted.as_deref(),
+        Some("no field lognest in procs; did you mean longest?")
+    );
+    let deep = "(".repeat(5_000);
+    assert_eq!(
+        select("procs", rows(&deep, "")).err().as_deref(),
+        Some("filter of procs: longer than 4096 bytes")
+    );
+    let deep = "(".repeat(40);
+    let expected = "filter of procs: more than 32 parentheses inside each other";
+    assert_eq!(
+        select("procs", rows(&deep, "")).err().as_deref(),
+        Some(expected)
+    );
+}
+
+#[test]
+fn orders() {
+    for (sort, invert, expected) in [
+        (
+            "",
+            false,
+            [
+                "kv::conn::serve",
+                "kv::db::get",
+                "kv::db::set",
+                "kv::snapshot::write",
+                "kv::Wal::flush",
+            ],
+        ),
+        (
+            "run",
+            false,
+            [
+                "kv::conn::serve",
+                "kv::db::get",
+                "kv::db::set",
+                "kv::snapshot::write",
+                "kv::Wal::flush",
+            ],
+        ),
+        (
+            "run",
+            true,
+            [
+                "kv::Wal::flush",
+                "kv::snapshot::write",
+                "kv::db::get",
+                "kv::db::set",
+                "kv::conn::serve",
+            ],
+        ),
+        (
+            "proc",
+            false,
+            [
+                "kv::Wal::flush",
+                "kv::conn::serve",
+                "kv::db::get",
+                "kv::db::set",
+                "kv::snapshot::write",
+            ],
+        ),
+        // No sample is last in both directions.
+        (
+            "hold_p99",
+            false,
+            [
+                "kv::snapshot::write",
+                "kv::db::set",
+                "kv::conn::serve",
+                "kv::db::get",
+                "kv::Wal::flush",
+            ],
+        ),
+        (
+            "hold_p99",
+            true,
+            [
+                "kv::db::get",
+                "kv::conn::serve",
+                "kv::db::set",
+                "kv::snapshot::write",
+                "kv::Wal::flush",
+            ],
+        ),
+    ] {
+        let snapshot = select(
+            "procs",
+            Rows {
+                invert,
+                ..rows("", sort)
+            },
+        )
+        .expect("a good query");
+        assert_eq!(names(&snapshot.procs), expected, "{sort} {invert}");
+    }
+    let worst = select("tasks", rows("", "")).expect("a good query");
+    assert_eq!(
+        names(&worst.tasks),
+        ["sweep", "late", "conn:2", "conn:1", "brief"]
+    );
+    let awaits = select("awaits", rows("", "")).expect("a good query");
+    assert_eq!(awaits.awaits.rows[0].waited_ns, 2);
+}
+
+#[test]
+fn limits_count_what_they_leave_out() {
+    let snapshot = select(
+        "procs",
+        Rows {
+            limit: 1,
+            ..rows("db", "")
+        },
+    )
+    .expect("a good query");
+    assert_eq!(names(&snapshot.procs), ["kv::db::get"]);
+    assert_eq!((snapshot.procs.matched, snapshot.procs.total), (2, 5));
+    assert_eq!(
+        (
+            snapshot.tasks.rows.len(),
+            snapshot.tasks.matched,
+            snapshot.tasks.total
+        ),
+        (0, 5, 5)
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_filter_or_a_mistake(text in "[-a-z_:.,<>=0-9%|()\"*? /]{0,40}") {
+        for table in ["procs", "tasks", "awaits"] {
+            match select(table, rows(&text, "")) {
+                Ok(snapshot) => prop_assert!(snapshot.procs.matched <= snapshot.procs.total),
+                Err(message) => prop_assert!(!message.is_empty()),
+            }
+        }
+    }
+
+    #[test]
+    fn any_unicode_is_a_filter_or_a_mistake(text: String) {
+        let _ = select("tasks", rows(&text, &text));
+    }
+
+    #[test]
+    fn not_is_the_complement_where_all_is_known(word in "[a-z]{1,3}") {
+        let kept = select("procs", rows(&word, "")).map(|s| s.procs.matched);
+        let others = select("procs", rows(&(String::from("-") + &word), "")).map(|s| s.procs.matched);
+        prop_assert_eq!(kept.unwrap_or(9) + others.unwrap_or(9), 5);
+    }
+}
