@@ -6,8 +6,8 @@
 
 mod awaits;
 mod control;
-mod procs;
 mod process;
+mod procs;
 mod query;
 mod snapshot;
 mod tasks;
@@ -35,11 +35,17 @@ enum Fault {
 
 impl Malformed {
     fn missing(field: &'static str) -> Self {
-        Self { field, fault: Fault::Missing }
+        Self {
+            field,
+            fault: Fault::Missing,
+        }
     }
 
     fn unknown(field: &'static str, value: i32) -> Self {
-        Self { field, fault: Fault::Unknown(value) }
+        Self {
+            field,
+            fault: Fault::Unknown(value),
+        }
     }
 }
 

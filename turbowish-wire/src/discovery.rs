@@ -32,16 +32,25 @@ pub fn folder() -> PathBuf {
 /// Where a console looks, the folder of [`folder`] first.
 #[must_use]
 pub fn folders() -> Vec<PathBuf> {
-    candidates(std::env::var_os(RUNTIME_DIR), std::env::var_os(XDG_RUNTIME_DIR), uid())
+    candidates(
+        std::env::var_os(RUNTIME_DIR),
+        std::env::var_os(XDG_RUNTIME_DIR),
+        uid(),
+    )
 }
 
 fn candidates(own: Option<OsString>, xdg: Option<OsString>, uid: u32) -> Vec<PathBuf> {
     if let Some(own) = own.filter(|own| !own.is_empty()) {
         return vec![own.into()];
     }
-    let xdg = xdg.map(PathBuf::from).filter(|xdg| xdg.is_absolute() && xdg.is_dir());
+    let xdg = xdg
+        .map(PathBuf::from)
+        .filter(|xdg| xdg.is_absolute() && xdg.is_dir());
     let last = PathBuf::from(format!("/tmp/turbowish-{uid}"));
-    xdg.map(|xdg| xdg.join("turbowish")).into_iter().chain([last]).collect()
+    xdg.map(|xdg| xdg.join("turbowish"))
+        .into_iter()
+        .chain([last])
+        .collect()
 }
 
 /// The socket of a process in a folder.
@@ -60,7 +69,11 @@ pub fn prepare(folder: &Path) -> io::Result<()> {
     if let Err(error) = made
         && fs::symlink_metadata(folder).is_err()
     {
-        return Err(fault(folder, error.kind(), &format!("cannot be made ({error})")));
+        return Err(fault(
+            folder,
+            error.kind(),
+            &format!("cannot be made ({error})"),
+        ));
     }
     verify(folder)
 }
@@ -86,15 +99,22 @@ fn reason_against(found: &Metadata, uid: u32) -> Option<String> {
         return Some("is not a folder".to_owned());
     }
     if found.uid() != uid {
-        return Some(format!("belongs to user {}, not to you ({uid})", found.uid()));
+        return Some(format!(
+            "belongs to user {}, not to you ({uid})",
+            found.uid()
+        ));
     }
     let mode = found.mode() & 0o777;
-    (mode & 0o077 != 0).then(|| format!("is open to others (mode {mode:04o}; chmod 0700 closes it)"))
+    (mode & 0o077 != 0)
+        .then(|| format!("is open to others (mode {mode:04o}; chmod 0700 closes it)"))
 }
 
 fn fault(folder: &Path, kind: io::ErrorKind, reason: &str) -> io::Error {
     let folder = folder.display();
-    io::Error::new(kind, format!("the folder {folder} {reason}; {RUNTIME_DIR} names another one"))
+    io::Error::new(
+        kind,
+        format!("the folder {folder} {reason}; {RUNTIME_DIR} names another one"),
+    )
 }
 
 /// A socket in a folder, and the process that its name speaks of.
@@ -128,14 +148,17 @@ pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
 
 fn pid_of(socket: &Path) -> Option<u32> {
     let stem = socket.file_name()?.to_str()?.strip_suffix(".sock")?;
-    let digits = !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_digit()) && !stem.starts_with('0');
+    let digits =
+        !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_digit()) && !stem.starts_with('0');
     stem.parse().ok().filter(|_| digits)
 }
 
 /// Whether a process of that id exists, whoever owns it.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let pid = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| match rustix::process::test_kill_process(pid) {
         Ok(()) => true,
         Err(errno) => errno == rustix::io::Errno::PERM,
@@ -155,7 +178,10 @@ mod tests {
         let xdg = tempfile::tempdir().unwrap();
         let xdg = xdg.path().to_str().unwrap();
         let check = |own: Option<&str>, dir: Option<&str>, expected: &[PathBuf]| {
-            assert_eq!(candidates(own.map(Into::into), dir.map(Into::into), 1000), expected);
+            assert_eq!(
+                candidates(own.map(Into::into), dir.map(Into::into), 1000),
+                expected
+            );
         };
         let last = PathBuf::from("/tmp/turbowish-1000");
         let in_xdg = Path::new(xdg).join("turbowish");

@@ -7,8 +7,16 @@ use crate::proto;
 
 impl From<model::Page<model::AwaitRow>> for proto::AwaitPage {
     fn from(page: model::Page<model::AwaitRow>) -> Self {
-        let model::Page { rows, total, matched } = page;
-        Self { rows: rows.into_iter().map(Into::into).collect(), total, matched }
+        let model::Page {
+            rows,
+            total,
+            matched,
+        } = page;
+        Self {
+            rows: rows.into_iter().map(Into::into).collect(),
+            total,
+            matched,
+        }
     }
 }
 
@@ -16,14 +24,34 @@ impl TryFrom<proto::AwaitPage> for model::Page<model::AwaitRow> {
     type Error = Malformed;
 
     fn try_from(page: proto::AwaitPage) -> Result<Self, Malformed> {
-        Ok(Self { rows: rows(page.rows)?, total: page.total, matched: page.matched })
+        Ok(Self {
+            rows: rows(page.rows)?,
+            total: page.total,
+            matched: page.matched,
+        })
     }
 }
 
 impl From<model::AwaitRow> for proto::AwaitRow {
     fn from(row: model::AwaitRow) -> Self {
-        let model::AwaitRow { proc, place, waits, now, waited_ns, max_wait_ns, share_ppm } = row;
-        Self { proc, place: Some(place.into()), waits, now, waited_ns, max_wait_ns, share_ppm }
+        let model::AwaitRow {
+            proc,
+            place,
+            waits,
+            now,
+            waited_ns,
+            max_wait_ns,
+            share_ppm,
+        } = row;
+        Self {
+            proc,
+            place: Some(place.into()),
+            waits,
+            now,
+            waited_ns,
+            max_wait_ns,
+            share_ppm,
+        }
     }
 }
 
@@ -45,8 +73,22 @@ impl TryFrom<proto::AwaitRow> for model::AwaitRow {
 
 impl From<model::Place> for proto::Place {
     fn from(place: model::Place) -> Self {
-        let model::Place { file, line, column, end_line, end_column, expr } = place;
-        Self { file, line, column, end_line, end_column, expr }
+        let model::Place {
+            file,
+            line,
+            column,
+            end_line,
+            end_column,
+            expr,
+        } = place;
+        Self {
+            file,
+            line,
+            column,
+            end_line,
+            end_column,
+            expr,
+        }
     }
 }
 
@@ -54,7 +96,21 @@ impl TryFrom<proto::Place> for model::Place {
     type Error = Malformed;
 
     fn try_from(place: proto::Place) -> Result<Self, Malformed> {
-        let proto::Place { file, line, column, end_line, end_column, expr } = place;
-        Ok(Self { file, line, column, end_line, end_column, expr })
+        let proto::Place {
+            file,
+            line,
+            column,
+            end_line,
+            end_column,
+            expr,
+        } = place;
+        Ok(Self {
+            file,
+            line,
+            column,
+            end_line,
+            end_column,
+            expr,
+        })
     }
 }

@@ -19,7 +19,9 @@ impl From<Action> for proto::ControlRequest {
                 proto::control_request::Action::SetAccounting(proto::Accounting::from(to).into())
             }
         };
-        Self { action: Some(action) }
+        Self {
+            action: Some(action),
+        }
     }
 }
 

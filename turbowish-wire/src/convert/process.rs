@@ -70,8 +70,16 @@ impl TryFrom<proto::Process> for model::Process {
 
 impl From<model::Worker> for proto::Worker {
     fn from(worker: model::Worker) -> Self {
-        let model::Worker { name, busy_ns, polling } = worker;
-        Self { name, busy_ns, polling: polling.map(Into::into) }
+        let model::Worker {
+            name,
+            busy_ns,
+            polling,
+        } = worker;
+        Self {
+            name,
+            busy_ns,
+            polling: polling.map(Into::into),
+        }
     }
 }
 
@@ -79,29 +87,61 @@ impl TryFrom<proto::Worker> for model::Worker {
     type Error = Malformed;
 
     fn try_from(worker: proto::Worker) -> Result<Self, Malformed> {
-        let proto::Worker { name, busy_ns, polling } = worker;
-        Ok(Self { name, busy_ns, polling: polling.map(Into::into) })
+        let proto::Worker {
+            name,
+            busy_ns,
+            polling,
+        } = worker;
+        Ok(Self {
+            name,
+            busy_ns,
+            polling: polling.map(Into::into),
+        })
     }
 }
 
 impl From<model::Polling> for proto::Polling {
     fn from(polling: model::Polling) -> Self {
-        let model::Polling { proc, since_ns, root_since_ns } = polling;
-        Self { proc, since_ns, root_since_ns }
+        let model::Polling {
+            proc,
+            since_ns,
+            root_since_ns,
+        } = polling;
+        Self {
+            proc,
+            since_ns,
+            root_since_ns,
+        }
     }
 }
 
 impl From<proto::Polling> for model::Polling {
     fn from(polling: proto::Polling) -> Self {
-        let proto::Polling { proc, since_ns, root_since_ns } = polling;
-        Self { proc, since_ns, root_since_ns }
+        let proto::Polling {
+            proc,
+            since_ns,
+            root_since_ns,
+        } = polling;
+        Self {
+            proc,
+            since_ns,
+            root_since_ns,
+        }
     }
 }
 
 impl From<model::TasksByState> for proto::TasksByState {
     fn from(counts: model::TasksByState) -> Self {
-        let model::TasksByState { polling, ready, waiting } = counts;
-        Self { polling, ready, waiting }
+        let model::TasksByState {
+            polling,
+            ready,
+            waiting,
+        } = counts;
+        Self {
+            polling,
+            ready,
+            waiting,
+        }
     }
 }
 
@@ -109,15 +149,37 @@ impl TryFrom<proto::TasksByState> for model::TasksByState {
     type Error = Malformed;
 
     fn try_from(counts: proto::TasksByState) -> Result<Self, Malformed> {
-        let proto::TasksByState { polling, ready, waiting } = counts;
-        Ok(Self { polling, ready, waiting })
+        let proto::TasksByState {
+            polling,
+            ready,
+            waiting,
+        } = counts;
+        Ok(Self {
+            polling,
+            ready,
+            waiting,
+        })
     }
 }
 
 impl From<model::Lost> for proto::Lost {
     fn from(lost: model::Lost) -> Self {
-        let model::Lost { tasks, procs, late_attach, orphan_end, forced_pop, clock_backwards } = lost;
-        Self { tasks, procs, late_attach, orphan_end, forced_pop, clock_backwards }
+        let model::Lost {
+            tasks,
+            procs,
+            late_attach,
+            orphan_end,
+            forced_pop,
+            clock_backwards,
+        } = lost;
+        Self {
+            tasks,
+            procs,
+            late_attach,
+            orphan_end,
+            forced_pop,
+            clock_backwards,
+        }
     }
 }
 
@@ -125,7 +187,21 @@ impl TryFrom<proto::Lost> for model::Lost {
     type Error = Malformed;
 
     fn try_from(lost: proto::Lost) -> Result<Self, Malformed> {
-        let proto::Lost { tasks, procs, late_attach, orphan_end, forced_pop, clock_backwards } = lost;
-        Ok(Self { tasks, procs, late_attach, orphan_end, forced_pop, clock_backwards })
+        let proto::Lost {
+            tasks,
+            procs,
+            late_attach,
+            orphan_end,
+            forced_pop,
+            clock_backwards,
+        } = lost;
+        Ok(Self {
+            tasks,
+            procs,
+            late_attach,
+            orphan_end,
+            forced_pop,
+            clock_backwards,
+        })
     }
 }

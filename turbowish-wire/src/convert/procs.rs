@@ -8,8 +8,16 @@ use crate::proto;
 
 impl From<model::Page<model::ProcRow>> for proto::ProcPage {
     fn from(page: model::Page<model::ProcRow>) -> Self {
-        let model::Page { rows, total, matched } = page;
-        Self { rows: rows.into_iter().map(Into::into).collect(), total, matched }
+        let model::Page {
+            rows,
+            total,
+            matched,
+        } = page;
+        Self {
+            rows: rows.into_iter().map(Into::into).collect(),
+            total,
+            matched,
+        }
     }
 }
 
@@ -17,7 +25,11 @@ impl TryFrom<proto::ProcPage> for model::Page<model::ProcRow> {
     type Error = Malformed;
 
     fn try_from(page: proto::ProcPage) -> Result<Self, Malformed> {
-        Ok(Self { rows: rows(page.rows)?, total: page.total, matched: page.matched })
+        Ok(Self {
+            rows: rows(page.rows)?,
+            total: page.total,
+            matched: page.matched,
+        })
     }
 }
 
@@ -119,8 +131,16 @@ impl TryFrom<proto::ProcRow> for model::ProcRow {
 
 impl From<model::Caller> for proto::Caller {
     fn from(caller: model::Caller) -> Self {
-        let model::Caller { proc, polls, hold_ns } = caller;
-        Self { proc, polls, hold_ns }
+        let model::Caller {
+            proc,
+            polls,
+            hold_ns,
+        } = caller;
+        Self {
+            proc,
+            polls,
+            hold_ns,
+        }
     }
 }
 
@@ -128,16 +148,35 @@ impl TryFrom<proto::Caller> for model::Caller {
     type Error = Malformed;
 
     fn try_from(caller: proto::Caller) -> Result<Self, Malformed> {
-        let proto::Caller { proc, polls, hold_ns } = caller;
-        Ok(Self { proc, polls, hold_ns })
+        let proto::Caller {
+            proc,
+            polls,
+            hold_ns,
+        } = caller;
+        Ok(Self {
+            proc,
+            polls,
+            hold_ns,
+        })
     }
 }
 
 impl From<Distribution> for proto::Distribution {
     fn from(distribution: Distribution) -> Self {
-        let Distribution { n, sum_ns, max_ns, buckets } = distribution;
+        let Distribution {
+            n,
+            sum_ns,
+            max_ns,
+            buckets,
+        } = distribution;
         let (upper_ns, count) = buckets.into_iter().unzip();
-        Self { n, sum_ns, max_ns, upper_ns, count }
+        Self {
+            n,
+            sum_ns,
+            max_ns,
+            upper_ns,
+            count,
+        }
     }
 }
 
@@ -145,15 +184,32 @@ impl TryFrom<proto::Distribution> for Distribution {
     type Error = Malformed;
 
     fn try_from(distribution: proto::Distribution) -> Result<Self, Malformed> {
-        let proto::Distribution { n, sum_ns, max_ns, upper_ns, count } = distribution;
+        let proto::Distribution {
+            n,
+            sum_ns,
+            max_ns,
+            upper_ns,
+            count,
+        } = distribution;
         let field = "Distribution.upper_ns";
         if upper_ns.len() != count.len() {
-            let fault = Fault::Lengths { upper: upper_ns.len(), count: count.len() };
+            let fault = Fault::Lengths {
+                upper: upper_ns.len(),
+                count: count.len(),
+            };
             return Err(Malformed { field, fault });
         }
         if !upper_ns.is_sorted_by(|a, b| a < b) {
-            return Err(Malformed { field, fault: Fault::Unordered });
+            return Err(Malformed {
+                field,
+                fault: Fault::Unordered,
+            });
         }
-        Ok(Self { n, sum_ns, max_ns, buckets: upper_ns.into_iter().zip(count).collect() })
+        Ok(Self {
+            n,
+            sum_ns,
+            max_ns,
+            buckets: upper_ns.into_iter().zip(count).collect(),
+        })
     }
 }

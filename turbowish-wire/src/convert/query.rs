@@ -7,7 +7,12 @@ use crate::proto;
 
 impl From<model::Query> for proto::Query {
     fn from(query: model::Query) -> Self {
-        let model::Query { window_ns, procs, tasks, awaits } = query;
+        let model::Query {
+            window_ns,
+            procs,
+            tasks,
+            awaits,
+        } = query;
         Self {
             window_ns,
             procs: procs.map(Into::into),
@@ -21,7 +26,12 @@ impl TryFrom<proto::Query> for model::Query {
     type Error = Malformed;
 
     fn try_from(query: proto::Query) -> Result<Self, Malformed> {
-        let proto::Query { window_ns, procs, tasks, awaits } = query;
+        let proto::Query {
+            window_ns,
+            procs,
+            tasks,
+            awaits,
+        } = query;
         Ok(Self {
             window_ns,
             procs: procs.map(model::Rows::try_from).transpose()?,
@@ -33,8 +43,18 @@ impl TryFrom<proto::Query> for model::Query {
 
 impl From<model::Rows> for proto::Rows {
     fn from(rows: model::Rows) -> Self {
-        let model::Rows { filter, sort, invert, limit } = rows;
-        Self { filter, sort, invert, limit }
+        let model::Rows {
+            filter,
+            sort,
+            invert,
+            limit,
+        } = rows;
+        Self {
+            filter,
+            sort,
+            invert,
+            limit,
+        }
     }
 }
 
@@ -42,7 +62,17 @@ impl TryFrom<proto::Rows> for model::Rows {
     type Error = Malformed;
 
     fn try_from(rows: proto::Rows) -> Result<Self, Malformed> {
-        let proto::Rows { filter, sort, invert, limit } = rows;
-        Ok(Self { filter, sort, invert, limit })
+        let proto::Rows {
+            filter,
+            sort,
+            invert,
+            limit,
+        } = rows;
+        Ok(Self {
+            filter,
+            sort,
+            invert,
+            limit,
+        })
     }
 }

@@ -7,8 +7,16 @@ use crate::proto;
 
 impl From<model::Page<model::TaskRow>> for proto::TaskPage {
     fn from(page: model::Page<model::TaskRow>) -> Self {
-        let model::Page { rows, total, matched } = page;
-        Self { rows: rows.into_iter().map(Into::into).collect(), total, matched }
+        let model::Page {
+            rows,
+            total,
+            matched,
+        } = page;
+        Self {
+            rows: rows.into_iter().map(Into::into).collect(),
+            total,
+            matched,
+        }
     }
 }
 
@@ -16,7 +24,11 @@ impl TryFrom<proto::TaskPage> for model::Page<model::TaskRow> {
     type Error = Malformed;
 
     fn try_from(page: proto::TaskPage) -> Result<Self, Malformed> {
-        Ok(Self { rows: rows(page.rows)?, total: page.total, matched: page.matched })
+        Ok(Self {
+            rows: rows(page.rows)?,
+            total: page.total,
+            matched: page.matched,
+        })
     }
 }
 
@@ -35,7 +47,9 @@ fn state(value: i32) -> Result<model::TaskState, Malformed> {
         Ok(proto::TaskState::Polling) => Ok(model::TaskState::Polling),
         Ok(proto::TaskState::Ready) => Ok(model::TaskState::Ready),
         Ok(proto::TaskState::Waiting) => Ok(model::TaskState::Waiting),
-        Ok(proto::TaskState::Unspecified) | Err(_) => Err(Malformed::unknown("TaskRow.state", value)),
+        Ok(proto::TaskState::Unspecified) | Err(_) => {
+            Err(Malformed::unknown("TaskRow.state", value))
+        }
     }
 }
 
@@ -95,8 +109,18 @@ impl TryFrom<proto::TaskRow> for model::TaskRow {
 
 impl From<model::StackRow> for proto::StackRow {
     fn from(row: model::StackRow) -> Self {
-        let model::StackRow { depth, proc, place, since_ns } = row;
-        Self { depth, proc, place: place.map(Into::into), since_ns }
+        let model::StackRow {
+            depth,
+            proc,
+            place,
+            since_ns,
+        } = row;
+        Self {
+            depth,
+            proc,
+            place: place.map(Into::into),
+            since_ns,
+        }
     }
 }
 
@@ -104,8 +128,18 @@ impl TryFrom<proto::StackRow> for model::StackRow {
     type Error = Malformed;
 
     fn try_from(row: proto::StackRow) -> Result<Self, Malformed> {
-        let proto::StackRow { depth, proc, place, since_ns } = row;
+        let proto::StackRow {
+            depth,
+            proc,
+            place,
+            since_ns,
+        } = row;
         let place = place.map(model::Place::try_from).transpose()?;
-        Ok(Self { depth, proc, place, since_ns })
+        Ok(Self {
+            depth,
+            proc,
+            place,
+            since_ns,
+        })
     }
 }

@@ -47,7 +47,11 @@ impl Distinct {
             since_ns: self.number(),
             root_since_ns: self.number(),
         });
-        Worker { name: self.text(), busy_ns: self.number(), polling }
+        Worker {
+            name: self.text(),
+            busy_ns: self.number(),
+            polling,
+        }
     }
 
     fn distribution(&mut self) -> Distribution {
@@ -87,7 +91,11 @@ impl Distinct {
             poll_hold: self.distribution(),
             poll_running: self.distribution(),
             callers: (0..2)
-                .map(|_| Caller { proc: self.text(), polls: self.number(), hold_ns: self.number() })
+                .map(|_| Caller {
+                    proc: self.text(),
+                    polls: self.number(),
+                    hold_ns: self.number(),
+                })
                 .collect(),
         }
     }
@@ -142,7 +150,11 @@ impl Distinct {
     }
 
     fn page<R>(&mut self, rows: Vec<R>) -> Page<R> {
-        Page { rows, total: self.number(), matched: self.number() }
+        Page {
+            rows,
+            total: self.number(),
+            matched: self.number(),
+        }
     }
 
     fn snapshot(&mut self) -> Snapshot {
@@ -176,7 +188,12 @@ impl Distinct {
     }
 
     fn rows(&mut self) -> Rows {
-        Rows { filter: self.text(), sort: self.text(), invert: true, limit: self.small() }
+        Rows {
+            filter: self.text(),
+            sort: self.text(),
+            invert: true,
+            limit: self.small(),
+        }
     }
 }
 
@@ -225,7 +242,11 @@ fn queries_survive() {
         awaits: Some(d.rows()),
     });
     check::<_, proto::Query>(Query::default());
-    check::<_, proto::Query>(Query { window_ns: Some(0), tasks: Some(Rows::default()), ..Query::default() });
+    check::<_, proto::Query>(Query {
+        window_ns: Some(0),
+        tasks: Some(Rows::default()),
+        ..Query::default()
+    });
 }
 
 #[test]
@@ -239,7 +260,10 @@ fn actions_survive() {
 fn refused(spoil: fn(&mut proto::Snapshot), expected: &str) {
     let mut message = proto::Snapshot::from(Distinct(0).snapshot());
     spoil(&mut message);
-    assert_eq!(Snapshot::try_from(message).unwrap_err().to_string(), expected);
+    assert_eq!(
+        Snapshot::try_from(message).unwrap_err().to_string(),
+        expected
+    );
 }
 
 fn proc(message: &mut proto::Snapshot) -> &mut proto::ProcRow {
@@ -253,22 +277,46 @@ fn task(message: &mut proto::Snapshot) -> &mut proto::TaskRow {
 #[test]
 fn what_is_missing_is_refused() {
     refused(|m| m.process = None, "`Snapshot.process` is missing");
-    refused(|m| m.tasks_by_state = None, "`Snapshot.tasks_by_state` is missing");
+    refused(
+        |m| m.tasks_by_state = None,
+        "`Snapshot.tasks_by_state` is missing",
+    );
     refused(|m| m.lost = None, "`Snapshot.lost` is missing");
     refused(|m| m.procs = None, "`Snapshot.procs` is missing");
     refused(|m| m.tasks = None, "`Snapshot.tasks` is missing");
     refused(|m| m.awaits = None, "`Snapshot.awaits` is missing");
-    refused(|m| proc(m).call_running = None, "`ProcRow.call_running` is missing");
-    refused(|m| proc(m).call_inclusive = None, "`ProcRow.call_inclusive` is missing");
-    refused(|m| proc(m).poll_hold = None, "`ProcRow.poll_hold` is missing");
-    refused(|m| proc(m).poll_running = None, "`ProcRow.poll_running` is missing");
-    refused(|m| m.awaits.as_mut().unwrap().rows[0].place = None, "`AwaitRow.place` is missing");
+    refused(
+        |m| proc(m).call_running = None,
+        "`ProcRow.call_running` is missing",
+    );
+    refused(
+        |m| proc(m).call_inclusive = None,
+        "`ProcRow.call_inclusive` is missing",
+    );
+    refused(
+        |m| proc(m).poll_hold = None,
+        "`ProcRow.poll_hold` is missing",
+    );
+    refused(
+        |m| proc(m).poll_running = None,
+        "`ProcRow.poll_running` is missing",
+    );
+    refused(
+        |m| m.awaits.as_mut().unwrap().rows[0].place = None,
+        "`AwaitRow.place` is missing",
+    );
 }
 
 #[test]
 fn unknown_values_are_refused() {
-    refused(|m| task(m).state = 0, "`TaskRow.state` holds the unknown value 0");
-    refused(|m| task(m).state = 77, "`TaskRow.state` holds the unknown value 77");
+    refused(
+        |m| task(m).state = 0,
+        "`TaskRow.state` holds the unknown value 0",
+    );
+    refused(
+        |m| task(m).state = 77,
+        "`TaskRow.state` holds the unknown value 77",
+    );
     refused(
         |m| m.process.as_mut().unwrap().accounting = 0,
         "`Process.accounting` holds the unknown value 0",
@@ -277,10 +325,18 @@ fn unknown_values_are_refused() {
         |m| m.process.as_mut().unwrap().accounting = -3,
         "`Process.accounting` holds the unknown value -3",
     );
-    let raw = |to| proto::ControlRequest { action: Some(proto::control_request::Action::SetAccounting(to)) };
+    let raw = |to| proto::ControlRequest {
+        action: Some(proto::control_request::Action::SetAccounting(to)),
+    };
     let fault = |message: proto::ControlRequest| Action::try_from(message).unwrap_err().to_string();
-    assert_eq!(fault(raw(9)), "`ControlRequest.action` holds the unknown value 9");
-    assert_eq!(fault(proto::ControlRequest { action: None }), "`ControlRequest.action` is missing");
+    assert_eq!(
+        fault(raw(9)),
+        "`ControlRequest.action` holds the unknown value 9"
+    );
+    assert_eq!(
+        fault(proto::ControlRequest { action: None }),
+        "`ControlRequest.action` is missing"
+    );
 }
 
 #[test]

@@ -1,0 +1,267 @@
+//! One [`Connection`] is one connection to one process, greeted before it is used: it never hangs on a
+//! stopped process, and never turns into a connection to another one.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), turbowish_wire::client::ClientError> {
+//! use turbowish_model::query::{Query, Rows};
+//! use turbowish_wire::client::{Connection, Target};
+//!
+//! let connection = Connection::connect(&Target::Pid(4242)).await?;
+//! let query = Query { procs: Some(Rows::default()), ..Query::default() };
+//! let mut watch = connection.watch(query, std::time::Duration::from_secs(1)).await?;
+//! while let Some(snapshot) = watch.next().await {
+//!     println!("{} procs", snapshot?.procs.total);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod list;
+mod target;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use error::ClientError;
+pub use list::{Found, Listing, list, list_in};
+pub use target::Target;
+use tonic::transport::Channel;
+use tonic::{Request, Response, Status, Streaming};
+use turbowish_model::query::Query;
+use turbowish_model::snapshot::{Process, Snapshot};
+
+use crate::proto::turbowish_client::TurbowishClient;
+use crate::{Action, MESSAGE_LIMIT, PROTOCOL, VERSION, proto};
+
+/// How long [`Connection::connect`] waits for the process to answer.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a single request may take, once the process has answered.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// An open connection to a process that speaks our protocol. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    client: TurbowishClient<Channel>,
+    peer: Arc<Peer>,
+    process: Process,
+    read_only: bool,
+}
+
+/// Whom errors speak of, and what it wants to see with each request.
+struct Peer {
+    label: String,
+    token: Option<String>,
+}
+
+impl std::fmt::Debug for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Peer").field(&self.label).finish()
+    }
+}
+
+impl Connection {
+    /// Connects and greets, within [`CONNECT_TIMEOUT`].
+    ///
+    /// # Errors
+    /// There is no such process, it cannot be reached, does not answer, wants another token, or
+    /// speaks another protocol.
+    pub async fn connect(target: &Target) -> Result<Self, ClientError> {
+        Self::connect_within(target, CONNECT_TIMEOUT).await
+    }
+
+    /// [`Self::connect`] with a time of its own.
+    ///
+    /// # Errors
+    /// As [`Self::connect`].
+    pub async fn connect_within(target: &Target, limit: Duration) -> Result<Self, ClientError> {
+        let silent = |_| ClientError::Silent {
+            target: target.to_string(),
+            after: limit,
+        };
+        tokio::time::timeout(limit, Self::open(target))
+            .await
+            .map_err(silent)?
+    }
+
+    async fn open(target: &Target) -> Result<Self, ClientError> {
+        let channel = target.open().await?;
+        let client = TurbowishClient::new(channel)
+            .max_decoding_message_size(MESSAGE_LIMIT)
+            .max_encoding_message_size(MESSAGE_LIMIT);
+        let peer = Peer {
+            label: target.to_string(),
+            token: target.token().map(ToOwned::to_owned),
+        };
+        let hello = proto::HelloRequest {
+            protocol: PROTOCOL,
+            version: VERSION.to_owned(),
+        };
+        let request = peer.request(hello)?;
+        let greeting = client.clone().hello(request).await;
+        let reply = greeting
+            .map_err(|status| error::of_greeting(&peer.label, &status, peer.token.is_some()))?;
+        Self::greeted(client, peer, reply.into_inner())
+    }
+
+    fn greeted(
+        client: TurbowishClient<Channel>,
+        peer: Peer,
+        reply: proto::HelloReply,
+    ) -> Result<Self, ClientError> {
+        let proto::HelloReply {
+            protocol,
+            version,
+            process,
+            read_only,
+        } = reply;
+        let process = process.unwrap_or_default();
+        if protocol != PROTOCOL {
+            let proto::Process { name, pid, .. } = process;
+            return Err(ClientError::Mismatch {
+                name,
+                pid,
+                protocol,
+                version,
+            });
+        }
+        let process = Process::try_from(process).map_err(|fault| ClientError::Malformed {
+            target: peer.label.clone(),
+            fault,
+        })?;
+        let label = format!("{} {}", process.name, process.pid);
+        let peer = Arc::new(Peer {
+            label,
+            token: peer.token,
+        });
+        Ok(Self {
+            client,
+            peer,
+            process,
+            read_only,
+        })
+    }
+
+    /// The process, as it was when it answered.
+    #[must_use]
+    pub fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// [`Self::control`] will be refused.
+    #[must_use]
+    pub fn read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// One snapshot now.
+    ///
+    /// # Errors
+    /// The query makes no sense to the process, or the process is gone.
+    pub async fn snapshot(&self, query: &Query) -> Result<Snapshot, ClientError> {
+        let request = self.peer.request(proto::Query::from(query.clone()))?;
+        let mut client = self.client.clone();
+        let message = self.within(client.read(request)).await?;
+        self.peer.convert(message)
+    }
+
+    /// Snapshots at an interval, which the process clamps to 100 ms to 10 s. The first comes at once.
+    ///
+    /// # Errors
+    /// The query makes no sense to the process, or the process is gone.
+    pub async fn watch(&self, query: Query, interval: Duration) -> Result<Watch, ClientError> {
+        let interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        let request = proto::WatchRequest {
+            query: Some(query.into()),
+            interval_ns,
+        };
+        let request = self.peer.request(request)?;
+        let mut client = self.client.clone();
+        let stream = self.within(client.watch(request)).await?;
+        Ok(Watch {
+            stream,
+            peer: Arc::clone(&self.peer),
+            ended: false,
+        })
+    }
+
+    /// Touches the process; gives the process as it is then.
+    ///
+    /// # Errors
+    /// The process is read-only, or gone.
+    pub async fn control(&self, action: Action) -> Result<Process, ClientError> {
+        let request = self.peer.request(proto::ControlRequest::from(action))?;
+        let mut client = self.client.clone();
+        let reply = self.within(client.control(request)).await?;
+        self.peer.convert(reply.process.unwrap_or_default())
+    }
+
+    /// The answer, or why there is none; a process that was stopped meanwhile is silent, not waited for.
+    async fn within<T>(
+        &self,
+        call: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Result<T, ClientError> {
+        match tokio::time::timeout(REQUEST_TIMEOUT, call).await {
+            Ok(answer) => answer
+                .map(Response::into_inner)
+                .map_err(|status| self.peer.error(&status)),
+            Err(_) => Err(ClientError::Silent {
+                target: self.peer.label.clone(),
+                after: REQUEST_TIMEOUT,
+            }),
+        }
+    }
+}
+
+impl Peer {
+    fn request<T>(&self, message: T) -> Result<Request<T>, ClientError> {
+        let mut request = Request::new(message);
+        if let Some(token) = &self.token {
+            let value = format!("Bearer {token}").parse();
+            let value = value.map_err(|_| ClientError::BadToken {
+                target: self.label.clone(),
+            })?;
+            request.metadata_mut().insert("authorization", value);
+        }
+        Ok(request)
+    }
+
+    fn convert<P, M>(&self, message: P) -> Result<M, ClientError>
+    where
+        M: TryFrom<P, Error = crate::convert::Malformed>,
+    {
+        M::try_from(message).map_err(|fault| ClientError::Malformed {
+            target: self.label.clone(),
+            fault,
+        })
+    }
+
+    fn error(&self, status: &Status) -> ClientError {
+        error::of_status(&self.label, status, self.token.is_some())
+    }
+}
+
+/// Snapshots as they come; dropping it ends them.
+#[derive(Debug)]
+pub struct Watch {
+    stream: Streaming<proto::Snapshot>,
+    peer: Arc<Peer>,
+    ended: bool,
+}
+
+impl Watch {
+    /// The next snapshot; `None` when the process has ended the stream in good order, and after an
+    /// error. Nothing is lost if the future is dropped before it is ready.
+    pub async fn next(&mut self) -> Option<Result<Snapshot, ClientError>> {
+        if self.ended {
+            return None;
+        }
+        let item = match self.stream.message().await {
+            Ok(message) => self.peer.convert(message?),
+            Err(status) => Err(self.peer.error(&status)),
+        };
+        self.ended = item.is_err();
+        Some(item)
+    }
+}

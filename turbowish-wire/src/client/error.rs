@@ -1,0 +1,307 @@
+//! Every error names what failed, and what to do about it, in one line.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use tonic::{Code, Status};
+
+use crate::PROTOCOL;
+use crate::convert::Malformed;
+
+/// Why there is no connection, or no answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// No process of that id runs TurboWish for this user.
+    NoProcess {
+        /// The id asked for.
+        pid: u32,
+        /// There is a process of that id.
+        alive: bool,
+    },
+    /// No connection could be made.
+    Unreachable {
+        /// Whom we called.
+        target: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// It takes connections, and does not answer.
+    Silent {
+        /// Whom we called.
+        target: String,
+        /// How long we waited.
+        after: Duration,
+    },
+    /// It answers, but is not TurboWish.
+    Stranger {
+        /// Whom we called.
+        target: String,
+        /// What it did.
+        cause: String,
+    },
+    /// It speaks another protocol.
+    Mismatch {
+        /// Name of the process.
+        name: String,
+        /// Its id.
+        pid: u32,
+        /// The protocol that it speaks.
+        protocol: u32,
+        /// Version of the crate in it.
+        version: String,
+    },
+    /// It wants a token, and not this one.
+    Token {
+        /// Whom we called.
+        target: String,
+        /// We sent one.
+        given: bool,
+    },
+    /// The token cannot be sent at all.
+    BadToken {
+        /// Whom we wanted to call.
+        target: String,
+    },
+    /// It has as many consoles as it takes.
+    Crowded {
+        /// What it says.
+        text: String,
+    },
+    /// The query makes no sense to it.
+    BadQuery {
+        /// What it says.
+        text: String,
+    },
+    /// It does not let itself be touched.
+    ReadOnly {
+        /// What it says.
+        text: String,
+    },
+    /// It was there, and the connection is broken.
+    Gone {
+        /// Who it was.
+        target: String,
+        /// How it ended.
+        cause: String,
+    },
+    /// It sent what means nothing to us.
+    Malformed {
+        /// Who sent it.
+        target: String,
+        /// What is wrong with it.
+        fault: Malformed,
+    },
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProcess { pid, alive: true } => write!(
+                f,
+                "process {pid} runs, but not TurboWish (or not for you): build it with the feature \
+                 `server` and call turbowish::init() in its main"
+            ),
+            Self::NoProcess { pid, alive: false } => {
+                write!(
+                    f,
+                    "there is no process {pid}: `turbowish ps` lists those you can attach to"
+                )
+            }
+            Self::Unreachable { target, cause } => write!(
+                f,
+                "cannot connect to {target}: {cause}; `turbowish ps` lists the processes of this host"
+            ),
+            Self::Silent { target, after } => silent(f, target, *after),
+            Self::Stranger { target, cause } => write!(
+                f,
+                "{target} does not answer as TurboWish does ({cause}): is it the address that the \
+                 process has in TURBOWISH_LISTEN?"
+            ),
+            Self::Mismatch {
+                name,
+                pid,
+                protocol,
+                version,
+            } => mismatch(f, &format!("{name} {pid}"), *protocol, version),
+            Self::Token {
+                target,
+                given: true,
+            } => write!(
+                f,
+                "{target} refuses this token: TURBOWISH_TOKEN must be the same here and in the process"
+            ),
+            Self::Token {
+                target,
+                given: false,
+            } => write!(
+                f,
+                "{target} wants a token: set TURBOWISH_TOKEN to the one that the process has"
+            ),
+            Self::BadToken { target } => write!(
+                f,
+                "the token for {target} cannot be sent: it may hold printable ASCII characters only"
+            ),
+            Self::Crowded { text } | Self::BadQuery { text } | Self::ReadOnly { text } => {
+                f.write_str(text)
+            }
+            Self::Gone { target, cause } => write!(f, "{target} is gone ({cause})"),
+            Self::Malformed { target, fault } => write!(
+                f,
+                "{target} sent what this console does not understand ({fault}): update turbowish-cli"
+            ),
+        }
+    }
+}
+
+fn silent(f: &mut fmt::Formatter<'_>, target: &str, after: Duration) -> fmt::Result {
+    if after.is_zero() {
+        write!(f, "{target} takes no connection")?;
+    } else {
+        write!(f, "{target} does not answer within {after:?}")?;
+    }
+    f.write_str(": it may be stopped (SIGSTOP, a debugger), or its machine very busy")
+}
+
+fn mismatch(f: &mut fmt::Formatter<'_>, who: &str, theirs: u32, version: &str) -> fmt::Result {
+    write!(
+        f,
+        "{who} speaks protocol {theirs}, this console {PROTOCOL}: "
+    )?;
+    if theirs > PROTOCOL {
+        f.write_str("update turbowish-cli")
+    } else {
+        write!(f, "update the crate turbowish in it (it has {version})")
+    }
+}
+
+impl Error for ClientError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unreachable { cause, .. } => Some(cause),
+            Self::Malformed { fault, .. } => Some(fault),
+            _ => None,
+        }
+    }
+}
+
+/// What a failed greeting means: nobody knows yet that TurboWish is at the other end.
+pub(super) fn of_greeting(label: &str, status: &Status, token: bool) -> ClientError {
+    match of_status(label, status, token) {
+        ClientError::Gone { target, cause } => ClientError::Stranger { target, cause },
+        known => known,
+    }
+}
+
+/// What a failed request means.
+pub(super) fn of_status(label: &str, status: &Status, token: bool) -> ClientError {
+    let target = label.to_owned();
+    let text = status.message().to_owned();
+    match status.code() {
+        Code::InvalidArgument => ClientError::BadQuery { text },
+        Code::Unauthenticated => ClientError::Token {
+            target,
+            given: token,
+        },
+        Code::ResourceExhausted => ClientError::Crowded { text },
+        Code::PermissionDenied => ClientError::ReadOnly { text },
+        _ => ClientError::Gone {
+            target,
+            cause: cause_of(status),
+        },
+    }
+}
+
+/// The innermost words: the outer ones are the layers that an error went through.
+fn cause_of(status: &Status) -> String {
+    match status.source() {
+        Some(source) => chain(source),
+        None if status.message().is_empty() => status.code().description().to_owned(),
+        None => status.message().to_owned(),
+    }
+}
+
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tonic::{Code, Status};
+
+    use super::{ClientError, of_greeting, of_status};
+
+    #[test]
+    fn errors_say_what_to_do() {
+        let mismatch = |protocol| ClientError::Mismatch {
+            name: "kv".into(),
+            pid: 4242,
+            protocol,
+            version: "0.0.9".into(),
+        };
+        for (error, expected) in [
+            (
+                mismatch(3),
+                "kv 4242 speaks protocol 3, this console 1: update turbowish-cli",
+            ),
+            (
+                mismatch(0),
+                "kv 4242 speaks protocol 0, this console 1: update the crate turbowish in it (it has 0.0.9)",
+            ),
+            (
+                ClientError::Silent {
+                    target: "process 7".into(),
+                    after: Duration::from_secs(1),
+                },
+                "process 7 does not answer within 1s: it may be stopped (SIGSTOP, a debugger), or its \
+                 machine very busy",
+            ),
+            (
+                ClientError::NoProcess {
+                    pid: 7,
+                    alive: false,
+                },
+                "there is no process 7: `turbowish ps` lists those you can attach to",
+            ),
+        ] {
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn codes_have_one_meaning() {
+        let name = |error: ClientError| {
+            let text = format!("{error:?}");
+            text.split([' ', '(']).next().unwrap_or_default().to_owned()
+        };
+        for (code, expected, greeting) in [
+            (Code::InvalidArgument, "BadQuery", "BadQuery"),
+            (Code::Unauthenticated, "Token", "Token"),
+            (Code::ResourceExhausted, "Crowded", "Crowded"),
+            (Code::PermissionDenied, "ReadOnly", "ReadOnly"),
+            (Code::Unavailable, "Gone", "Stranger"),
+            (Code::Internal, "Gone", "Stranger"),
+            (Code::Unimplemented, "Gone", "Stranger"),
+        ] {
+            let status = Status::new(code, "text");
+            assert_eq!(
+                name(of_status("kv 7", &status, false)),
+                expected,
+                "{code:?}"
+            );
+            assert_eq!(
+                name(of_greeting("kv 7", &status, false)),
+                greeting,
+                "{code:?}"
+            );
+        }
+    }
+}
