@@ -1,0 +1,149 @@
+//! One client: requests are read, done in their order, and answered in one write for as many as had arrived together.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::command::{self, Command};
+use crate::resp::{ProtocolError, Reply, Request, Requests};
+use crate::server::Shared;
+
+/// Room made for one read.
+const READ: usize = 16 * 1024;
+
+/// Replies are sent when there are so many bytes of them, also in the middle of a pipeline.
+const FLUSH: usize = 64 * 1024;
+
+/// How long, and for how many bytes, a client that broke the protocol is still listened to.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_BYTES: usize = 1024 * 1024;
+
+/// Why a connection ended before its client was done.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The network, or a client that left in the middle of a request.
+    Io(io::Error),
+    /// The client does not speak RESP2.
+    Protocol(ProtocolError),
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Io(error) => error.fmt(f),
+            Broken::Protocol(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Broken {}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Broken {
+        Broken::Io(error)
+    }
+}
+
+impl From<ProtocolError> for Broken {
+    fn from(error: ProtocolError) -> Broken {
+        Broken::Protocol(error)
+    }
+}
+
+/// A client's stream and what is on its way in and out.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    requests: Requests,
+    /// Encoded replies that have not been sent.
+    replies: Vec<u8>,
+}
+
+/// Serves a client until it leaves or says `QUIT`. A protocol error is told to the client before it is returned.
+pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) -> Result<(), Broken> {
+    stream.set_nodelay(true)?;
+    let mut connection = Connection {
+        stream,
+        requests: Requests::new(shared.limits()),
+        replies: Vec::new(),
+    };
+    let served = converse(&mut connection, &shared).await;
+    if let Err(Broken::Protocol(error)) = &served {
+        Reply::Error(format!("ERR {error}")).encode(&mut connection.replies);
+        write_reply(&mut connection).await?;
+        part(&mut connection.stream).await?;
+    }
+    served
+}
+
+async fn converse(connection: &mut Connection, shared: &Shared) -> Result<(), Broken> {
+    while let Some(request) = read_frame(connection).await? {
+        let mut next = Some(request);
+        while let Some(request) = next {
+            let command = command::parse(request);
+            let quits = command == Ok(Command::Quit);
+            let reply = match command {
+                Ok(command) => command::apply(command, shared).await,
+                Err(refusal) => Err(refusal),
+            };
+            reply
+                .unwrap_or_else(|refusal| Reply::Error(refusal.to_string()))
+                .encode(&mut connection.replies);
+            if quits {
+                write_reply(connection).await?;
+                return Ok(());
+            }
+            if connection.replies.len() >= FLUSH {
+                write_reply(connection).await?;
+            }
+            next = connection.requests.next()?;
+        }
+        write_reply(connection).await?;
+    }
+    Ok(())
+}
+
+/// The next request; `None`: the client has left, between two requests.
+pub(crate) async fn read_frame(connection: &mut Connection) -> Result<Option<Request>, Broken> {
+    loop {
+        if let Some(request) = connection.requests.next()? {
+            return Ok(Some(request));
+        }
+        let buffer = connection.requests.buffer(READ);
+        if connection.stream.read_buf(buffer).await? == 0 {
+            return match connection.requests.is_between() {
+                true => Ok(None),
+                false => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            };
+        }
+    }
+}
+
+/// Sends all replies that wait.
+pub(crate) async fn write_reply(connection: &mut Connection) -> io::Result<()> {
+    connection.stream.write_all(&connection.replies).await?;
+    connection.replies.clear();
+    connection.replies.shrink_to(2 * FLUSH);
+    Ok(())
+}
+
+/// Closes so that the client can read the last reply: what it still sends is thrown away for a moment,
+/// because closing with unread bytes would reset the connection and take the reply with it.
+async fn part(stream: &mut TcpStream) -> io::Result<()> {
+    stream.shutdown().await?;
+    let rest = async {
+        let mut sink = vec![0; READ];
+        let mut heard = 0;
+        while heard < LINGER_BYTES {
+            match stream.read(&mut sink).await? {
+                0 => break,
+                bytes => heard += bytes,
+            }
+        }
+        Ok(())
+    };
+    tokio::time::timeout(LINGER, rest).await.unwrap_or(Ok(()))
+}
