@@ -9,6 +9,7 @@ const FIRST: usize = 8;
 const CHUNKS: usize = 14;
 
 /// A vector of atomics in chunks of 8, 8, 16, 32 … items, allocated on first use and never moved.
+#[derive(Debug)]
 pub(crate) struct Grow<T> {
     chunks: [OnceBox<Box<[T]>>; CHUNKS],
 }

@@ -16,5 +16,6 @@ pub mod row;
 pub mod snapshot;
 pub mod tally;
 pub mod task;
+pub mod time;
 pub mod trail;
 pub mod units;

@@ -17,7 +17,7 @@ const INLINE: usize = 3;
 const TRIES: u32 = 64;
 
 /// A live task. One poller at a time writes it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct TaskCell {
     /// Unique within the process.
     pub id: u64,

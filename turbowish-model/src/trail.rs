@@ -18,7 +18,7 @@ pub struct Step {
 }
 
 /// A step as two words, so that it can be published without a lock.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct StepCell {
     place: AtomicU64,
     since: AtomicU64,

@@ -1,0 +1,280 @@
+//! The future that the attribute prints: every poll of it is a frame on its thread's stack.
+//!
+//! Nothing here allocates after warm-up, locks, or panics. Off, a poll costs one relaxed load.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use turbowish_model::call::{Call as Account, PollEnd, ProcKey};
+use turbowish_model::ledger::{Charge, Start};
+
+use crate::proc::Proc;
+use crate::task::{self, Task};
+use crate::{clock, switch, thread};
+
+pin_project! {
+    /// One call of an instrumented `async fn`.
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    #[derive(Debug)]
+    pub struct Call<F, E> {
+        #[pin]
+        future: F,
+        is_err: E,
+        life: Life,
+    }
+
+    impl<F, E> PinnedDrop for Call<F, E> {
+        fn drop(this: Pin<&mut Self>) {
+            this.project().life.cancel();
+        }
+    }
+}
+
+/// What is accounted of one call, apart from its future.
+#[derive(Debug)]
+struct Life {
+    proc: &'static Proc,
+    account: Account,
+    task: Option<Task>,
+}
+
+const NO_PROC: ProcKey = ProcKey {
+    id: 0,
+    future_bytes: 0,
+    sites: 0,
+};
+
+/// Wraps the future of a call of `proc`; `is_err` tells a returned `Err` from other values.
+#[inline]
+pub fn call<F, E>(proc: &'static Proc, is_err: E, future: F) -> Call<F, E>
+where
+    F: Future,
+    E: Fn(&F::Output) -> bool,
+{
+    let mut life = Life {
+        proc,
+        account: Account::new(NO_PROC),
+        task: None,
+    };
+    if let Some(epoch) = switch::epoch() {
+        life.create(epoch, size_of::<F>());
+    }
+    Call {
+        future,
+        is_err,
+        life,
+    }
+}
+
+impl<F, E> Future for Call<F, E>
+where
+    F: Future,
+    E: Fn(&F::Output) -> bool,
+{
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let Some(open) = switch::epoch().and_then(|epoch| this.life.begin(epoch, size_of::<F>()))
+        else {
+            return this.future.poll(cx);
+        };
+        let polled = this.future.poll(cx);
+        open.close(match &polled {
+            Poll::Pending => PollEnd::Pending,
+            Poll::Ready(value) if (this.is_err)(value) => PollEnd::Err,
+            Poll::Ready(_) => PollEnd::Ready,
+        });
+        polled
+    }
+}
+
+impl Life {
+    #[inline]
+    fn create(&mut self, epoch: u32, bytes: usize) {
+        let Some(key) = self.proc.key(bytes) else {
+            return;
+        };
+        self.account.set_proc(key);
+        thread::with(epoch, |thread| {
+            thread.ledger.create(&mut self.account, clock::ticks())
+        });
+    }
+
+    /// Opens a frame; `None` if this poll is not accounted.
+    #[inline]
+    fn begin(&mut self, epoch: u32, bytes: usize) -> Option<OpenPoll<'_>> {
+        if self.account.is_over() {
+            return None;
+        }
+        if self.account.epoch() != epoch {
+            self.account.set_proc(self.proc.key(bytes)?);
+        }
+        let account = &mut self.account;
+        let (proc, root_task) = (self.proc, &mut self.task);
+        let depth = thread::with(epoch, |thread| {
+            let t = thread.ledger.still_down().unwrap_or_else(clock::ticks);
+            let depth = thread.ledger.poll_start(account, t, Start::default())?;
+            if depth == 0 {
+                if root_task.is_none() {
+                    *root_task = task::enter(proc, bytes, t);
+                }
+                if let Some(task) = &*root_task {
+                    task.begin(epoch, thread.index, t);
+                }
+            } else if root_task.is_some() {
+                // It was a root before and is polled by another call now.
+                *root_task = None;
+            }
+            Some(depth)
+        })??;
+        Some(OpenPoll {
+            life: self,
+            epoch,
+            depth,
+            open: true,
+        })
+    }
+
+    fn cancel(&mut self) {
+        let epoch = self.account.epoch();
+        if switch::epoch() == Some(epoch) && self.account.is_live(epoch) {
+            thread::with(epoch, |thread| {
+                thread.ledger.drop_call(&mut self.account, clock::ticks())
+            });
+        }
+    }
+}
+
+/// A frame that is open; dropped unclosed, its poll unwound or was torn down.
+struct OpenPoll<'a> {
+    life: &'a mut Life,
+    epoch: u32,
+    depth: u32,
+    open: bool,
+}
+
+impl OpenPoll<'_> {
+    #[inline]
+    fn close(mut self, end: PollEnd) {
+        self.end(end);
+    }
+
+    #[inline]
+    fn end(&mut self, end: PollEnd) {
+        self.open = false;
+        if switch::epoch() == Some(self.epoch) {
+            let (account, task, depth) = (&mut self.life.account, &self.life.task, self.depth);
+            thread::with_current(self.epoch, |thread| {
+                let ledger = &thread.ledger;
+                let pending = end == PollEnd::Pending;
+                let still = if pending { ledger.still_up() } else { None };
+                let t = still.unwrap_or_else(clock::ticks);
+                let charge = ledger.poll_end(account, depth, t, end);
+                if let (true, Some(task), Some(charge)) = (pending, task, charge) {
+                    publish(task, t, &charge, ledger);
+                }
+            });
+        }
+        if end != PollEnd::Pending {
+            self.life.task = None;
+        }
+    }
+}
+
+impl Drop for OpenPoll<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.open {
+            self.end(if std::thread::panicking() {
+                PollEnd::Panic
+            } else {
+                PollEnd::Torn
+            });
+        }
+    }
+}
+
+#[inline]
+fn publish(task: &Task, t: u64, charge: &Charge, ledger: &turbowish_model::ledger::Ledger) {
+    task.end(t, charge.hold, charge.inclusive, |each| {
+        ledger.take_trail(each)
+    });
+}
+
+/// The body of a call of `proc` comes to its await point `site`: notes it, gives the operand back.
+#[inline]
+pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
+    if let Some(epoch) = switch::epoch() {
+        arrive(epoch, proc, site, is_call::<T>());
+    }
+    operand
+}
+
+#[inline]
+fn arrive(epoch: u32, proc: &'static Proc, site: u32, direct: bool) {
+    if let Some(id) = proc.id() {
+        let site = u16::try_from(site + 1).unwrap_or(0);
+        thread::with_current(epoch, |thread| thread.ledger.arrive(id, site, direct));
+    }
+}
+
+/// Whether a future is a [`Call`], also behind `impl Future`: then no user code runs between the
+/// polls of the two, and one reading of the clock serves both.
+#[inline]
+fn is_call<T>() -> bool {
+    const PREFIX: &str = concat!(module_path!(), "::Call<");
+    std::any::type_name::<T>().starts_with(PREFIX)
+}
+
+/// A call of a plain function: accounted as one poll, until dropped.
+#[derive(Debug)]
+#[must_use = "the call ends when this is dropped"]
+pub struct Entered {
+    account: Account,
+    open: Option<(u32, u32)>,
+}
+
+/// A plain function begins.
+#[inline]
+pub fn enter(proc: &'static Proc) -> Entered {
+    let mut entered = Entered {
+        account: Account::new(NO_PROC),
+        open: None,
+    };
+    if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
+        entered.account.set_proc(key);
+        let depth = thread::with(epoch, |thread| {
+            let t = clock::ticks();
+            thread.ledger.create(&mut entered.account, t);
+            thread
+                .ledger
+                .poll_start(&mut entered.account, t, Start::default())
+        });
+        entered.open = depth.flatten().map(|depth| (epoch, depth));
+    }
+    entered
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        let Some((epoch, depth)) = self.open else {
+            return;
+        };
+        let end = if std::thread::panicking() {
+            PollEnd::Panic
+        } else {
+            PollEnd::Ready
+        };
+        if switch::epoch() == Some(epoch) {
+            thread::with_current(epoch, |thread| {
+                thread
+                    .ledger
+                    .poll_end(&mut self.account, depth, clock::ticks(), end);
+            });
+        }
+    }
+}

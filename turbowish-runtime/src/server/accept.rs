@@ -1,0 +1,124 @@
+//! Whatever a listener says, accepting goes on: at a pace, up to a number of clients, and only of those who may.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Sleep;
+use tokio_stream::Stream;
+
+use super::admit::{Admitted, Slots};
+
+/// Between two tries when the process has no descriptor or memory left for a client.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Something that takes connections.
+pub(super) trait Listen: Unpin {
+    /// A connection.
+    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+
+    /// The next connection.
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<Self::Stream>>;
+
+    /// Whether the other end may be heard, before a byte of it is.
+    fn may_enter(stream: &Self::Stream) -> bool;
+
+    /// What lines on stderr call it.
+    fn name(&self) -> String;
+}
+
+/// The connections of a listener that are let in.
+pub(super) struct Incoming<L> {
+    listener: L,
+    slots: Slots,
+    pause: Option<Pin<Box<Sleep>>>,
+}
+
+impl<L: Listen> Incoming<L> {
+    pub(super) fn new(listener: L, max_clients: usize) -> Self {
+        Self { listener, slots: Slots::new(max_clients), pause: None }
+    }
+}
+
+impl<L: Listen> Stream for Incoming<L> {
+    type Item = Result<Admitted<L::Stream>, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(pause) = &mut self.pause {
+                ready!(pause.as_mut().poll(context));
+                self.pause = None;
+            }
+            match ready!(self.listener.poll_accept(context)) {
+                Ok(stream) if L::may_enter(&stream) => {
+                    // Beyond the limit the connection is closed by not being kept.
+                    if let Some(admitted) = self.slots.admit(stream) {
+                        return Poll::Ready(Some(Ok(admitted)));
+                    }
+                }
+                Ok(_stranger) => {}
+                Err(error) if is_of_the_client(&error) => {}
+                Err(_) => self.pause = Some(Box::pin(tokio::time::sleep(PAUSE))),
+            }
+        }
+    }
+}
+
+/// The client left before it was taken: no reason to wait.
+fn is_of_the_client(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::io;
+    use std::task::{Context, Poll};
+
+    use tokio::io::DuplexStream;
+    use tokio_stream::StreamExt;
+
+    use super::{Incoming, Listen};
+
+    /// Gives what it is told to, then nothing more.
+    struct Script(RefCell<VecDeque<io::Result<DuplexStream>>>);
+
+    impl Listen for Script {
+        type Stream = DuplexStream;
+
+        fn poll_accept(&self, _: &mut Context<'_>) -> Poll<io::Result<DuplexStream>> {
+            self.0.borrow_mut().pop_front().map_or(Poll::Pending, Poll::Ready)
+        }
+
+        fn may_enter(_: &DuplexStream) -> bool {
+            true
+        }
+
+        fn name(&self) -> String {
+            "script".to_owned()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn accepting_goes_on_after_errors() {
+        let fault = |errno: rustix::io::Errno| Err(io::Error::from(errno));
+        let (stream, _far) = tokio::io::duplex(64);
+        let script = [
+            fault(rustix::io::Errno::MFILE),
+            fault(rustix::io::Errno::CONNABORTED),
+            fault(rustix::io::Errno::NOBUFS),
+            Ok(stream),
+        ];
+        let mut incoming = Incoming::new(Script(RefCell::new(script.into())), 1);
+        let before = tokio::time::Instant::now();
+        assert!(incoming.next().await.is_some());
+        assert_eq!(before.elapsed(), 2 * super::PAUSE, "waits where waiting can help, and only there");
+    }
+}

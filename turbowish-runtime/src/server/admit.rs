@@ -1,0 +1,220 @@
+//! A client is let in by place and by token, and one that asks for nothing is let go.
+
+use std::hint::black_box;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
+use tonic::service::Interceptor;
+use tonic::transport::server::Connected;
+use tonic::{Request, Status};
+
+/// How long a connection may stay without one request that was let in.
+const GREETING_TIME: Duration = Duration::from_secs(5);
+
+/// Connections beyond the limit that are still told so; those beyond these are closed without a word.
+const SPARE: usize = 8;
+
+/// The places for clients of one listener.
+pub(super) struct Slots {
+    taken: Arc<AtomicUsize>,
+    max: usize,
+}
+
+/// One place; free again when dropped.
+struct Slot(Arc<AtomicUsize>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Slots {
+    pub(super) fn new(max: usize) -> Self {
+        Self { taken: Arc::default(), max }
+    }
+
+    /// A place for the connection, if one is left to talk in.
+    pub(super) fn admit<S>(&self, stream: S) -> Option<Admitted<S>> {
+        let before = self.taken.fetch_add(1, Ordering::Relaxed);
+        let slot = Slot(Arc::clone(&self.taken));
+        let pass = Arc::new(Pass { crowded: before >= self.max, known: AtomicBool::new(false) });
+        let greeting = Some(Box::pin(tokio::time::sleep(GREETING_TIME)));
+        let admitted = Admitted { stream, pass, greeting, _slot: slot };
+        (before < self.max.saturating_add(SPARE)).then_some(admitted)
+    }
+}
+
+/// What requests carry of the connection that they came by.
+pub(super) struct Pass {
+    crowded: bool,
+    known: AtomicBool,
+}
+
+/// A connection with a place.
+pub(super) struct Admitted<S> {
+    stream: S,
+    pass: Arc<Pass>,
+    greeting: Option<Pin<Box<Sleep>>>,
+    _slot: Slot,
+}
+
+impl<S> Connected for Admitted<S> {
+    type ConnectInfo = Arc<Pass>;
+
+    fn connect_info(&self) -> Arc<Pass> {
+        Arc::clone(&self.pass)
+    }
+}
+
+impl<S> Admitted<S> {
+    /// An error once the time to greet is over and nothing was let in.
+    fn check_greeting(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let Some(greeting) = &mut self.greeting else { return Ok(()) };
+        if self.pass.known.load(Ordering::Relaxed) {
+            self.greeting = None;
+        } else if greeting.as_mut().poll(context).is_ready() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(())
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Admitted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.check_greeting(context)?;
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Admitted<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// Looks at every request before the service does.
+#[derive(Clone)]
+pub(super) struct Gate {
+    authorization: Option<Arc<str>>,
+    crowded: Arc<str>,
+}
+
+impl Gate {
+    pub(super) fn new(token: Option<&str>, label: &str, max_clients: usize) -> Self {
+        let crowded = format!(
+            "{label} has {max_clients} consoles attached, the most that it takes: close one of them"
+        );
+        Self {
+            authorization: token.map(|token| format!("Bearer {token}").into()),
+            crowded: crowded.into(),
+        }
+    }
+}
+
+impl Interceptor for Gate {
+    fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(expected) = &self.authorization {
+            let shown = request.metadata().get("authorization");
+            if !shown.is_some_and(|shown| same(shown.as_encoded_bytes(), expected.as_bytes())) {
+                return Err(Status::unauthenticated("this process wants its token"));
+            }
+        }
+        let pass = request.extensions().get::<Arc<Pass>>();
+        if pass.is_none_or(|pass| pass.crowded) {
+            return Err(Status::resource_exhausted(&*self.crowded));
+        }
+        if let Some(pass) = pass {
+            pass.known.store(true, Ordering::Relaxed);
+        }
+        Ok(request)
+    }
+}
+
+/// Compares in a time that depends on the lengths alone.
+fn same(shown: &[u8], expected: &[u8]) -> bool {
+    let longest = shown.len().max(expected.len());
+    let at = |bytes: &[u8], i: usize| bytes.get(i).copied().unwrap_or(0);
+    let mut differs = u8::from(shown.len() != expected.len());
+    for i in 0..longest {
+        differs = black_box(differs | (at(shown, i) ^ at(expected, i)));
+    }
+    differs == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::{SPARE, Slots, same};
+
+    #[test]
+    fn tokens_are_the_same_or_not() {
+        for (shown, expected, answer) in [
+            ("Bearer secret", "Bearer secret", true),
+            ("Bearer secre", "Bearer secret", false),
+            ("Bearer secrets", "Bearer secret", false),
+            ("Bearer secret\0", "Bearer secret", false),
+            ("bearer secret", "Bearer secret", false),
+            ("", "Bearer secret", false),
+            ("", "", true),
+        ] {
+            assert_eq!(same(shown.as_bytes(), expected.as_bytes()), answer, "{shown:?} {expected:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn places_are_counted_and_given_back() {
+        let slots = Slots::new(2);
+        let mut taken: Vec<_> = (0..2 + SPARE).map(|_| slots.admit(tokio::io::empty())).collect();
+        let crowded: Vec<_> = taken.iter().flatten().map(|admitted| admitted.pass.crowded).collect();
+        assert_eq!(crowded.iter().filter(|crowded| !**crowded).count(), 2);
+        assert_eq!(crowded.len(), 2 + SPARE);
+        assert!(slots.admit(tokio::io::empty()).is_none(), "no place, and it takes none");
+        taken.clear();
+        assert!(slots.admit(tokio::io::empty()).is_some_and(|admitted| !admitted.pass.crowded));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_asks_for_nothing_is_let_go() {
+        let slots = Slots::new(1);
+        let (stream, _silent) = tokio::io::duplex(64);
+        let mut admitted = slots.admit(stream).unwrap();
+        let error = admitted.read_u8().await.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
+    }
+}

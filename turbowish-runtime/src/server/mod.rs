@@ -1,0 +1,149 @@
+//! Consoles are answered on the monitor's own thread, and nothing that they do reaches the application's.
+//!
+//! [`serve`] listens on the Unix socket of this process and, when asked and only on loopback with a
+//! token, on TCP. What cannot be had costs one line on stderr; the rest goes on. Every reply is made
+//! from one [`Source`] when the client is ready to take it, so that a client that does not read
+//! holds back nobody and at most what is in flight for it.
+
+mod accept;
+mod admit;
+mod service;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod unix;
+mod watch;
+
+use std::convert::Infallible;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use accept::{Incoming, Listen};
+use admit::Gate;
+use service::Service;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::Server;
+use turbowish_model::query::{Query, QueryError};
+use turbowish_model::snapshot::{Accounting, Process, Snapshot};
+use turbowish_wire::proto::turbowish_server::TurbowishServer;
+use turbowish_wire::{MESSAGE_LIMIT, discovery};
+
+/// A request is a query and no more.
+const REQUEST_LIMIT: usize = 64 << 10;
+
+/// Requests that one client may have open.
+const STREAMS_PER_CLIENT: u32 = 16;
+
+/// A client that is silent so long is asked whether it lives.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
+
+/// A client that does not answer so long is dropped: longer than a short stop of a console.
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Where replies come from: the monitor.
+pub(crate) trait Source: Send + Sync + 'static {
+    /// What the query asks for, now.
+    ///
+    /// # Errors
+    /// The query makes no sense; the text goes to the client.
+    fn snapshot(&self, query: &Query) -> Result<Snapshot, QueryError>;
+
+    /// This process.
+    fn process(&self) -> Process;
+
+    /// Switches accounting.
+    fn set_accounting(&self, accounting: Accounting);
+}
+
+/// What the server may do.
+#[derive(Clone)]
+pub(crate) struct Config {
+    /// Folder of the Unix socket.
+    pub(crate) folder: PathBuf,
+    /// `host:port` for TCP, which is off without it.
+    pub(crate) listen: Option<String>,
+    /// What TCP clients must show.
+    pub(crate) token: Option<String>,
+    /// Refuse to be touched.
+    pub(crate) read_only: bool,
+    /// Clients at the same time, for each of the two listeners.
+    pub(crate) max_clients: usize,
+    /// Rows of each table in a snapshot.
+    pub(crate) max_rows: u32,
+    /// Where the lines go that say what could not be had.
+    pub(crate) say: fn(&str),
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            folder: discovery::folder(),
+            listen: None,
+            token: None,
+            read_only: false,
+            max_clients: 16,
+            max_rows: 10_000,
+            say: say_on_stderr,
+        }
+    }
+}
+
+fn say_on_stderr(line: &str) {
+    // The application may have closed it, and that is its right.
+    let _ = writeln!(std::io::stderr(), "turbowish: {line}");
+}
+
+/// Answers consoles until `stop` is ready; then the socket is gone. Connections that are still open
+/// end with the runtime.
+pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Future<Output = ()>) {
+    let unix = match unix::bind(&config.folder, std::process::id()).await {
+        Ok(listener) => Some(listener),
+        Err(fault) => {
+            (config.say)(&format!("no console can attach by process id: {fault}"));
+            None
+        }
+    };
+    let tcp = match &config.listen {
+        Some(listen) => tcp::bind(listen, config.token.as_deref(), config.say).await,
+        None => None,
+    };
+    let service = Service::new(source, &config);
+    let over_unix = listen_on(unix, &service, None, &config);
+    let over_tcp = listen_on(tcp, &service, config.token.as_deref(), &config);
+    tokio::select! {
+        () = stop => {}
+        () = async { tokio::join!(over_unix, over_tcp); } => {}
+    }
+}
+
+/// Serves one listener for ever; without one, waits for ever.
+async fn listen_on<L: Listen>(
+    listener: Option<L>,
+    service: &Service,
+    token: Option<&str>,
+    config: &Config,
+) {
+    let Some(listener) = listener else {
+        return std::future::pending().await;
+    };
+    let name = listener.name();
+    let gate = Gate::new(token, &service.label(), config.max_clients);
+    let server = TurbowishServer::new(service.clone())
+        .max_decoding_message_size(REQUEST_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let outcome = Server::builder()
+        .max_concurrent_streams(STREAMS_PER_CLIENT)
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .serve_with_incoming::<_, _, _, Infallible, _>(
+            InterceptedService::new(server, gate),
+            Incoming::new(listener, config.max_clients),
+        )
+        .await;
+    if let Err(error) = outcome {
+        (config.say)(&format!("no longer listening on {name}: {error}"));
+    }
+    std::future::pending().await
+}

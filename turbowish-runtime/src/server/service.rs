@@ -1,0 +1,103 @@
+//! Each request is one question to the source; what the source refuses, the client reads.
+
+use std::sync::Arc;
+
+use tonic::{Request, Response, Status};
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::Snapshot;
+use turbowish_wire::convert::Malformed;
+use turbowish_wire::proto::turbowish_server::Turbowish;
+use turbowish_wire::{Action, PROTOCOL, VERSION, proto};
+
+use super::watch::Watch;
+use super::{Config, Source};
+
+/// The protocol's service over a source.
+#[derive(Clone)]
+pub(super) struct Service {
+    source: Arc<dyn Source>,
+    read_only: bool,
+    max_rows: u32,
+}
+
+impl Service {
+    pub(super) fn new(source: Arc<dyn Source>, config: &Config) -> Self {
+        Self { source, read_only: config.read_only, max_rows: config.max_rows.max(1) }
+    }
+
+    /// What refusals call this process.
+    pub(super) fn label(&self) -> String {
+        let process = self.source.process();
+        format!("{} {}", process.name, process.pid)
+    }
+
+    /// The query that a message stands for, within the limit of rows.
+    fn query(&self, message: proto::Query) -> Result<Query, Status> {
+        let Query { window_ns, procs, tasks, awaits } = Query::try_from(message).map_err(malformed)?;
+        let limited = |rows: Option<Rows>| {
+            rows.map(|rows| Rows { limit: limit(rows.limit, self.max_rows), ..rows })
+        };
+        Ok(Query {
+            window_ns,
+            procs: limited(procs),
+            tasks: limited(tasks),
+            awaits: limited(awaits),
+        })
+    }
+
+    pub(super) fn snapshot(&self, query: &Query) -> Result<Snapshot, Status> {
+        self.source.snapshot(query).map_err(|fault| Status::invalid_argument(fault.to_string()))
+    }
+}
+
+/// 0 asks for as many as there may be.
+fn limit(asked: u32, max: u32) -> u32 {
+    if asked == 0 { max } else { asked.min(max) }
+}
+
+fn malformed(fault: Malformed) -> Status {
+    Status::invalid_argument(format!("the request makes no sense: {fault}"))
+}
+
+#[tonic::async_trait]
+impl Turbowish for Service {
+    type WatchStream = Watch;
+
+    async fn hello(
+        &self,
+        _request: Request<proto::HelloRequest>,
+    ) -> Result<Response<proto::HelloReply>, Status> {
+        // Who speaks another protocol must be able to read this, and to say so.
+        Ok(Response::new(proto::HelloReply {
+            protocol: PROTOCOL,
+            version: VERSION.to_owned(),
+            process: Some(self.source.process().into()),
+            read_only: self.read_only,
+        }))
+    }
+
+    async fn read(&self, request: Request<proto::Query>) -> Result<Response<proto::Snapshot>, Status> {
+        let query = self.query(request.into_inner())?;
+        Ok(Response::new(self.snapshot(&query)?.into()))
+    }
+
+    async fn watch(&self, request: Request<proto::WatchRequest>) -> Result<Response<Watch>, Status> {
+        let proto::WatchRequest { query, interval_ns } = request.into_inner();
+        let query = self.query(query.ok_or_else(|| Status::invalid_argument("a watch needs a query"))?)?;
+        Watch::start(self.clone(), query, interval_ns).map(Response::new)
+    }
+
+    async fn control(
+        &self,
+        request: Request<proto::ControlRequest>,
+    ) -> Result<Response<proto::ControlReply>, Status> {
+        if self.read_only {
+            let text = format!("{} is read-only: consoles may look, not touch", self.label());
+            return Err(Status::permission_denied(text));
+        }
+        match Action::try_from(request.into_inner()).map_err(malformed)? {
+            Action::SetAccounting(to) => self.source.set_accounting(to),
+        }
+        Ok(Response::new(proto::ControlReply { process: Some(self.source.process().into()) }))
+    }
+}

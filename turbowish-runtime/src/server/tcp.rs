@@ -1,0 +1,134 @@
+//! TCP is there when it was asked for, on loopback, with a token; else one line says why it is not.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::task::{Context, Poll};
+
+use tokio::net::{TcpListener, TcpStream};
+
+use super::accept::Listen;
+
+/// Listens, or says why not.
+pub(super) async fn bind(listen: &str, token: Option<&str>, say: fn(&str)) -> Option<Port> {
+    match open(listen, token).await {
+        Ok(port) => {
+            // Who asks for any port wants to know which.
+            if parse(listen).is_some_and(|asked| asked.port() == 0) {
+                say(&format!("listening on {}", port.address));
+            }
+            Some(port)
+        }
+        Err(reason) => {
+            say(&format!("not listening on {listen}: {reason}"));
+            None
+        }
+    }
+}
+
+async fn open(listen: &str, token: Option<&str>) -> Result<Port, String> {
+    let address = allowed(listen, token)?;
+    let listener = TcpListener::bind(address).await.map_err(refusal)?;
+    let address = listener.local_addr().map_err(refusal)?;
+    Ok(Port { listener, address })
+}
+
+fn refusal(error: io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "the port is taken; choose another one in TURBOWISH_LISTEN (port 0 takes a free one)".to_owned()
+        }
+        _ => format!("{error}; choose another address in TURBOWISH_LISTEN"),
+    }
+}
+
+/// The address, if it may be listened on.
+fn allowed(listen: &str, token: Option<&str>) -> Result<SocketAddr, String> {
+    let address = parse(listen)
+        .ok_or("it is no address; TURBOWISH_LISTEN is like 127.0.0.1:6680 or [::1]:6680")?;
+    if !address.ip().to_canonical().is_loopback() {
+        return Err(format!(
+            "other machines could reach it, unencrypted; use 127.0.0.1:{port} and a tunnel, \
+             such as ssh -L {port}:127.0.0.1:{port} HOST",
+            port = address.port()
+        ));
+    }
+    match token {
+        None | Some("") => {
+            Err("every user of this host could connect; set TURBOWISH_TOKEN to a secret as well".to_owned())
+        }
+        Some(token) if !token.bytes().all(|b| b.is_ascii_graphic()) => {
+            Err("TURBOWISH_TOKEN may hold printable ASCII characters only, and no blanks".to_owned())
+        }
+        Some(_) => Ok(address),
+    }
+}
+
+fn parse(listen: &str) -> Option<SocketAddr> {
+    let local = |port: &str| {
+        let port = port.parse().ok()?;
+        Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
+    };
+    listen.parse().ok().or_else(|| local(listen.strip_prefix("localhost:")?))
+}
+
+/// A listening TCP port.
+pub(super) struct Port {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listen for Port {
+    type Stream = TcpStream;
+
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
+        self.listener.poll_accept(context).map_ok(|(stream, _)| stream)
+    }
+
+    fn may_enter(stream: &TcpStream) -> bool {
+        // Only costs latency if it fails.
+        let _ = stream.set_nodelay(true);
+        stream.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_loopback())
+    }
+
+    fn name(&self) -> String {
+        self.address.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::allowed;
+
+    #[test]
+    fn only_loopback_with_a_token_is_allowed() {
+        let check = |listen: &str, token: Option<&str>, expected: Result<&str, &str>| {
+            let answer = allowed(listen, token).map(|address| address.to_string());
+            match (&answer, expected) {
+                (Ok(address), Ok(wanted)) => assert_eq!(address, wanted),
+                (Err(reason), Err(part)) => assert!(reason.contains(part), "{listen}: {reason}"),
+                _ => panic!("{listen}: {answer:?}, not {expected:?}"),
+            }
+        };
+        let token = Some("secret");
+        check("127.0.0.1:6680", token, Ok("127.0.0.1:6680"));
+        check("127.9.9.9:6680", token, Ok("127.9.9.9:6680"));
+        check("[::1]:6680", token, Ok("[::1]:6680"));
+        check("localhost:6680", token, Ok("127.0.0.1:6680"));
+        check("[::ffff:127.0.0.1]:6680", token, Ok("[::ffff:127.0.0.1]:6680"));
+        check("0.0.0.0:6680", token, Err("ssh -L 6680:127.0.0.1:6680"));
+        check("[::]:6680", token, Err("other machines"));
+        check("192.168.1.7:6680", token, Err("other machines"));
+        check("[::ffff:192.168.1.7]:6680", token, Err("other machines"));
+        check("0.0.0.0:6680", None, Err("other machines"));
+        check("127.0.0.1:6680", None, Err("set TURBOWISH_TOKEN"));
+        check("127.0.0.1:6680", Some(""), Err("set TURBOWISH_TOKEN"));
+        check("127.0.0.1:6680", Some("two words"), Err("no blanks"));
+        check("127.0.0.1:6680", Some("gehe\u{ef}m"), Err("printable ASCII"));
+        check("127.0.0.1", token, Err("no address"));
+        check("6680", token, Err("no address"));
+        check(":6680", token, Err("no address"));
+        check("example.org:6680", token, Err("no address"));
+        check("127.0.0.1:66800", token, Err("no address"));
+        check("", token, Err("no address"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Live tasks by id: entered at a root's first poll, gone when its call ends or is dropped.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use dashmap::DashMap;
+use turbowish_model::task::TaskCell;
+
+use crate::proc::Proc;
+
+static TASKS: LazyLock<DashMap<u64, Arc<TaskCell>>> = LazyLock::new(DashMap::new);
+static NEXT: AtomicU64 = AtomicU64::new(1);
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+/// Live tasks with a row of their own, unless the builder says otherwise.
+pub(crate) const DEFAULT_LIMIT: u64 = 1_000_000;
+
+/// A root call's hold on its row; the row goes when this goes.
+#[derive(Debug)]
+pub(crate) struct Task(Arc<TaskCell>);
+
+impl std::ops::Deref for Task {
+    type Target = TaskCell;
+    fn deref(&self) -> &TaskCell {
+        &self.0
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+        TASKS.remove(&self.0.id);
+    }
+}
+
+/// Enters a task whose root is a call of `proc`; `None` beyond the limit, counted.
+#[cold]
+pub(crate) fn enter(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<Task> {
+    let ordinal = proc.next_task();
+    if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+        LOST.fetch_add(1, Ordering::Relaxed);
+        return None;
+    }
+    let cell = Arc::new(TaskCell {
+        id: NEXT.fetch_add(1, Ordering::Relaxed),
+        root: proc.id()?,
+        ordinal,
+        created: t,
+        future_bytes: u32::try_from(future_bytes).unwrap_or(u32::MAX),
+        ..TaskCell::default()
+    });
+    TASKS.insert(cell.id, cell.clone());
+    Some(Task(cell))
+}
+
+/// All live tasks.
+pub(crate) fn all() -> Vec<Arc<TaskCell>> {
+    TASKS.iter().map(|entry| entry.value().clone()).collect()
+}
+
+/// Tasks that got no row.
+pub(crate) fn lost() -> u64 {
+    LOST.load(Ordering::Relaxed)
+}
+
+/// At most so many tasks get a row.
+pub(crate) fn limit(tasks: u64) {
+    LIMIT.store(tasks, Ordering::Relaxed);
+}

@@ -1,0 +1,112 @@
+//! Each thread's ledger: found without a lock, enrolled once, read by the monitor for ever.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use turbowish_model::ledger::Ledger;
+
+/// A thread's ledger for one epoch.
+pub(crate) struct ThreadLedger {
+    pub(crate) ledger: Ledger,
+    /// Number of the thread, in order of its first event; the same in every epoch.
+    pub(crate) index: u32,
+    pub(crate) name: Arc<str>,
+}
+
+thread_local! {
+    static OWN: Own = const { Own(RefCell::new(None)) };
+}
+
+/// Dropped with the thread, so that the monitor can tell that nobody writes any more.
+struct Own(RefCell<Option<Arc<ThreadLedger>>>);
+
+static ENROLLED: Mutex<Vec<Arc<ThreadLedger>>> = Mutex::new(Vec::new());
+static THREADS: AtomicU32 = AtomicU32::new(0);
+/// Takes the events of threads whose own storage is gone: drops in destructors at thread exit.
+static STRAY: Mutex<Option<Arc<ThreadLedger>>> = Mutex::new(None);
+
+fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `f` with this thread's ledger of `epoch`. `f` must not run user code.
+#[inline]
+pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
+    let mut f = Some(f);
+    let own = OWN.try_with(|own| {
+        if let Ok(slot) = own.0.try_borrow()
+            && let Some(thread) = &*slot
+            && thread.ledger.epoch() == epoch
+        {
+            return f.take().map(|f| f(thread));
+        }
+        let fresh = enroll(epoch, &own.0)?;
+        f.take().map(|f| f(&fresh))
+    });
+    match own {
+        Ok(result) => result,
+        Err(_) => f.take().map(|f| f(stray(epoch, &mut lock(&STRAY)))),
+    }
+}
+
+/// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of what began there.
+#[inline]
+pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
+    let own = OWN.try_with(|own| {
+        let slot = own.0.try_borrow().ok()?;
+        let thread = slot.as_ref()?;
+        (thread.ledger.epoch() == epoch).then(|| f(thread))
+    });
+    own.ok().flatten()
+}
+
+#[cold]
+fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<Arc<ThreadLedger>> {
+    let mut slot = slot.try_borrow_mut().ok()?;
+    let (index, name) = match &*slot {
+        Some(before) => (before.index, before.name.clone()),
+        None => {
+            let index = THREADS.fetch_add(1, Ordering::Relaxed);
+            let thread = std::thread::current();
+            (
+                index,
+                thread
+                    .name()
+                    .map_or_else(|| format!("thread-{index}").into(), Into::into),
+            )
+        }
+    };
+    let fresh = Arc::new(ThreadLedger {
+        ledger: Ledger::new(epoch),
+        index,
+        name,
+    });
+    lock(&ENROLLED).push(fresh.clone());
+    *slot = Some(fresh.clone());
+    Some(fresh)
+}
+
+fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> &ThreadLedger {
+    let fits = slot
+        .as_ref()
+        .is_some_and(|thread| thread.ledger.epoch() == epoch);
+    if !fits {
+        *slot = None;
+    }
+    slot.get_or_insert_with(|| {
+        let index = THREADS.fetch_add(1, Ordering::Relaxed);
+        let fresh = Arc::new(ThreadLedger {
+            ledger: Ledger::new(epoch),
+            index,
+            name: "ended threads".into(),
+        });
+        lock(&ENROLLED).push(fresh.clone());
+        fresh
+    })
+}
+
+/// Hands over the ledgers that were enrolled since the last time.
+pub(crate) fn take_enrolled() -> Vec<Arc<ThreadLedger>> {
+    std::mem::take(&mut *lock(&ENROLLED))
+}
