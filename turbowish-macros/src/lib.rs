@@ -1,1 +1,47 @@
-//! Placeholder, filled in by the first commits.
+//! The attribute rewrites source and never its meaning: with the feature `enabled` off it returns the item unchanged.
+//!
+//! This is the only file that knows about the feature. What the rewriting does is told in `rewrite.rs`; users reach the
+//! attribute as `turbowish::instrument`, and the code that it prints names `::turbowish::__private` alone.
+
+use proc_macro::TokenStream;
+
+#[cfg(feature = "enabled")]
+mod rewrite;
+
+/// Accounts every call of a function, and every `.await` in it.
+///
+/// | on | effect |
+/// |---|---|
+/// | `async fn` (free, method, trait method with a body) | each call is accounted: polls, running, paused, how it ended |
+/// | `impl`, `trait`, inline `mod` | the same for every `async fn` inside, recursively; other functions are left alone |
+/// | `fn` that ends in `Box::pin(async move { … })` or `async move { … }` | that block is accounted as the call |
+/// | any other `fn`, annotated itself | the call is accounted as one poll; `const fn` is refused |
+///
+/// `async` blocks in the body are accounted by themselves, under the name `async@LINE`.
+///
+/// # Arguments
+///
+/// - `name = "…"` is shown in place of the function's own name; on functions only.
+/// - `skip`, inside an annotated block or module, leaves one function or item out.
+/// - `crate = path` says where the `turbowish` crate is, if it was renamed or is re-exported. Write it absolute: everything
+///   inside a block or module inherits it.
+///
+/// # What stays as it was
+///
+/// Signature as callers see it, attributes, documentation, drop order on completion and on cancellation, coercions of
+/// the returned value. An `async fn` becomes a `fn` that returns `impl Future`, which is what the compiler makes of it
+/// anyway. Where the compiler or another macro must still read `async fn` (a return type `!`, `#[must_use]`, attributes that may be macros such
+/// as `#[tokio::main]`), it stays an `async fn` and its body is wrapped. A call that is dropped before its first poll drops its arguments
+/// in the reverse order.
+#[proc_macro_attribute]
+pub fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    #[cfg(feature = "enabled")]
+    {
+        rewrite::instrument(arguments.into(), item.into()).into()
+    }
+    #[cfg(not(feature = "enabled"))]
+    {
+        drop(arguments);
+        item
+    }
+}

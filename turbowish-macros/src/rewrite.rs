@@ -1,0 +1,51 @@
+//! A bad attribute costs one error and nothing else: the item is emitted all the same.
+//!
+//! The way of an item: `attr` reads the arguments, `valid` refuses, `block` walks down to functions, `shape` says which form a
+//! function gets, `function` gives it that form. A function is put together from its `capture` (arguments), its `output` (return
+//! type), its awaits, numbered in `awaits` and placed by `site`, and its `declare`d proc.
+
+mod attr;
+mod awaits;
+mod block;
+mod capture;
+mod declare;
+mod function;
+mod inert;
+mod output;
+mod shape;
+mod site;
+mod valid;
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Item, Result};
+
+use attr::{Arguments, Scope};
+
+/// The attribute: `arguments` between its parentheses, `item` below it.
+pub(crate) fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand(arguments, item.clone()).unwrap_or_else(|error| {
+        let error = error.into_compile_error();
+        quote!(#item #error)
+    })
+}
+
+fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
+    let arguments: Arguments = syn::parse2(arguments)?;
+    if arguments.skip {
+        return Ok(tokens);
+    }
+    let mut item: Item = syn::parse2(tokens)?;
+    valid::target(&item, &arguments)?;
+    let scope = Scope::new(arguments.krate.clone());
+    let outcome = match &mut item {
+        Item::Fn(item) => function::instrument(item.into(), &arguments, &scope),
+        item => block::instrument(item, &scope),
+    };
+    let errors = outcome.err().map(syn::Error::into_compile_error);
+    let item = item.into_token_stream();
+    Ok(quote!(#item #errors))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! Arguments are read in one place, whether the attribute is expanded by the compiler or found inside an annotated block.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Error, Ident, LitStr, Meta, Path, Result, Token};
+
+/// What a user may say: `name = "…"`, `skip`, `crate = path`.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) skip: bool,
+    pub(crate) krate: Option<Path>,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut arguments = Arguments::default();
+        while !input.is_empty() {
+            arguments.argument(input)?;
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+impl Arguments {
+    fn argument(&mut self, input: ParseStream<'_>) -> Result<()> {
+        let key = input.call(Ident::parse_any)?;
+        let twice = if key == "name" {
+            input.parse::<Token![=]>()?;
+            let name: LitStr = input.parse()?;
+            if name.value().is_empty() {
+                return Err(Error::new(name.span(), "a name must not be empty"));
+            }
+            self.name.replace(name).is_some()
+        } else if key == "skip" {
+            std::mem::replace(&mut self.skip, true)
+        } else if key == "crate" {
+            input.parse::<Token![=]>()?;
+            self.krate
+                .replace(input.call(Path::parse_mod_style)?)
+                .is_some()
+        } else {
+            let message =
+                format!("no argument `{key}`; there are `name = \"…\"`, `skip` and `crate = path`");
+            return Err(Error::new(key.span(), message));
+        };
+        if twice {
+            return Err(Error::new(key.span(), format!("`{key}` is given twice")));
+        }
+        Ok(())
+    }
+}
+
+/// What everything inside an annotated item inherits.
+#[derive(Clone)]
+pub(crate) struct Scope {
+    /// Where the user says that the crate is; `None` for `::turbowish`.
+    krate: Option<Path>,
+    /// An attribute of an enclosing block may be a macro that has yet to read the functions: they stay `async fn`.
+    pub(crate) keep_async: bool,
+}
+
+impl Scope {
+    /// The scope of an item that is annotated itself.
+    pub(crate) fn new(krate: Option<Path>) -> Scope {
+        Scope {
+            krate,
+            keep_async: false,
+        }
+    }
+
+    /// The scope inside an item that has arguments and other attributes of its own.
+    pub(crate) fn inside(&self, arguments: &Arguments, foreign: bool) -> Scope {
+        Scope {
+            krate: arguments.krate.clone().or_else(|| self.krate.clone()),
+            keep_async: self.keep_async || foreign,
+        }
+    }
+
+    /// The module of the crate that expansions may name.
+    pub(crate) fn private(&self) -> TokenStream {
+        match &self.krate {
+            Some(krate) => quote!(#krate::__private),
+            None => quote!(::turbowish::__private),
+        }
+    }
+
+    /// The same with the span of the user's code, edition included.
+    pub(crate) fn private_at(&self, span: Span) -> TokenStream {
+        match &self.krate {
+            Some(krate) => quote_spanned!(span=> #krate::__private),
+            None => quote_spanned!(span=> ::turbowish::__private),
+        }
+    }
+
+    /// Takes our attribute out of `attrs` and reads it; `None` if there is none.
+    ///
+    /// A plain `#[instrument]` or `#[instrument(name = "…")]` may be another crate's and stays where it is. If it is ours
+    /// after all, it finds the function already rewritten and only adds the name (`function::instrument`).
+    pub(crate) fn take(&self, attrs: &mut Vec<Attribute>) -> Result<Option<Arguments>> {
+        let mut found = None;
+        for at in (0..attrs.len()).rev() {
+            let arguments = if self.is_ours(attrs[at].path()) {
+                read(&attrs[at])
+            } else if attrs[at].path().is_ident("instrument") {
+                match read(&attrs[at]) {
+                    Ok(arguments) if arguments.skip || arguments.krate.is_some() => Ok(arguments),
+                    _ => continue,
+                }
+            } else {
+                continue;
+            };
+            attrs.remove(at);
+            found = Some(arguments?);
+        }
+        Ok(found)
+    }
+
+    fn is_ours(&self, path: &Path) -> bool {
+        let mut names = path.segments.iter().map(|segment| &segment.ident).rev();
+        let krate = self
+            .krate
+            .iter()
+            .flat_map(|krate| krate.segments.last())
+            .map(|last| &last.ident)
+            .next();
+        names.next().is_some_and(|name| name == "instrument")
+            && names
+                .next()
+                .is_some_and(|name| name == "turbowish" || Some(name) == krate)
+    }
+}
+
+fn read(attribute: &Attribute) -> Result<Arguments> {
+    match &attribute.meta {
+        Meta::Path(_) => Ok(Arguments::default()),
+        Meta::List(list) => list.parse_args(),
+        Meta::NameValue(pair) => Err(Error::new_spanned(
+            pair,
+            "expected `#[turbowish::instrument(…)]`",
+        )),
+    }
+}
+
+/// Printed tokens resolve their local names apart from the user's, and point at `place`.
+pub(crate) fn ours(place: Span) -> Span {
+    Span::mixed_site().located_at(place)
+}

@@ -1,0 +1,119 @@
+//! Every `.await` belongs to the innermost `async` around it, and only awaits of a proc get an index.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Stmt, Type, token};
+
+use super::attr::{Scope, ours};
+use super::declare::{Proc, number, proc};
+use super::output;
+use super::site::{Site, first_span};
+
+/// Numbers the awaits of a proc's body: `OPERAND.await` becomes `at(&PROC, index, OPERAND).await`. `async` blocks inside
+/// become procs of their own.
+pub(crate) fn number_in(block: &mut Block, scope: &Scope) -> Vec<Site> {
+    walk(block, scope, true)
+}
+
+/// Only makes the `async` blocks of a function that is no future procs of their own.
+pub(crate) fn blocks_in(block: &mut Block, scope: &Scope) {
+    walk(block, scope, false);
+}
+
+fn walk(block: &mut Block, scope: &Scope, counting: bool) -> Vec<Site> {
+    let mut numbering = Numbering {
+        scope,
+        counting,
+        sites: Vec::new(),
+    };
+    numbering.visit_block_mut(block);
+    numbering.sites
+}
+
+struct Numbering<'a> {
+    scope: &'a Scope,
+    /// Awaits met now are those of the proc (and not of an async closure).
+    counting: bool,
+    sites: Vec<Site>,
+}
+
+impl VisitMut for Numbering<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Async(block) if block.attrs.is_empty() => {
+                let tokens = nested(block, self.scope);
+                *expr = Expr::Block(as_expr(tokens, block.block.brace_token));
+            }
+            // An attribute on the block could not move with it.
+            Expr::Async(_) | Expr::Const(_) => {}
+            Expr::Closure(closure) => {
+                let outside = std::mem::replace(&mut self.counting, false);
+                self.visit_expr_mut(&mut closure.body);
+                self.counting = outside;
+            }
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+
+    fn visit_expr_await_mut(&mut self, expr: &mut ExprAwait) {
+        let site = self.counting.then(|| Site::of(expr));
+        self.visit_expr_mut(&mut expr.base);
+        if let Some(site) = site {
+            mark(expr, self.sites.len(), self.scope);
+            self.sites.push(site);
+        }
+    }
+
+    // Items are compiled by themselves, and types hold no awaits.
+    fn visit_item_mut(&mut self, _: &mut Item) {}
+    fn visit_type_mut(&mut self, _: &mut Type) {}
+}
+
+/// Wraps the operand. The tokens at both ends keep the user's own span: its edition decides how long temporaries of a
+/// tail expression live.
+fn mark(expr: &mut ExprAwait, index: usize, scope: &Scope) {
+    let operand = &expr.base;
+    let span = first_span(operand.to_token_stream()).unwrap_or(expr.await_token.span);
+    let private = scope.private_at(span);
+    let (proc, index) = (proc(span), number(index));
+    let tokens = quote_spanned!(span=> #private::at(&#proc, #index, #operand));
+    *expr.base = Expr::Verbatim(tokens);
+}
+
+/// An `async` block as a proc of its own, named after its line; what it captures, and how, stays.
+fn nested(block: &mut ExprAsync, scope: &Scope) -> TokenStream {
+    let place = block.async_token.span;
+    let probe = output::probe_of_block(&block.block, scope, place);
+    let sites = number_in(&mut block.block, scope);
+    let name = format!("async@{}", place.start().line);
+    let declared = Proc {
+        name: &name,
+        place,
+        sites: &sites,
+    }
+    .declare(scope);
+    let private = scope.private();
+    let span = ours(place);
+    let proc = proc(span);
+    quote_spanned! {span=>
+        #declared
+        let future = #block;
+        #private::call(&#proc, #probe, future)
+    }
+}
+
+/// Tokens of statements as a block.
+pub(crate) fn as_block(tokens: TokenStream, brace_token: token::Brace) -> Block {
+    let stmts = vec![Stmt::Expr(Expr::Verbatim(tokens), None)];
+    Block { brace_token, stmts }
+}
+
+/// Tokens of statements as an expression.
+pub(crate) fn as_expr(tokens: TokenStream, brace_token: token::Brace) -> ExprBlock {
+    ExprBlock {
+        attrs: Vec::new(),
+        label: None,
+        block: as_block(tokens, brace_token),
+    }
+}

@@ -1,0 +1,142 @@
+//! A call owns every argument, used or not, and drops them in the order in which the plain `async fn` does.
+//!
+//! An `async move` block captures what it mentions, in the order of first mention, and drops captures in that order after its
+//! locals. So the arguments are mentioned in reverse. From the first destructured argument on, arguments are bound to
+//! locals in order, because what a pattern binds is a local too.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote_spanned};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Attribute, FnArg, Ident, Pat, PatIdent, PatType, Token};
+
+use super::attr::ours;
+
+/// The statements that an `async` block begins with.
+#[derive(Default)]
+pub(crate) struct Captures {
+    /// `let _ = &z; let _ = &y; let _ = &self;`
+    pub(crate) mention: TokenStream,
+    /// `let (a, b) = y; let z = z;`
+    pub(crate) bind: TokenStream,
+}
+
+/// Makes every argument of a signature a plain name.
+pub(crate) fn plan(inputs: &mut Punctuated<FnArg, Token![,]>) -> Captures {
+    let mut captures = Captures::default();
+    let mut mentions = Vec::new();
+    let mut binding = false;
+    for (index, input) in inputs.iter_mut().enumerate() {
+        match input {
+            FnArg::Receiver(receiver) => {
+                let this = receiver.self_token;
+                mentions.push(quote_spanned!(ours(this.span)=> let _ = &#this;));
+            }
+            FnArg::Typed(input) => {
+                let (name, bound) = plain(input, index, &mut binding);
+                let span = ours(name.span());
+                let cfg: Vec<&Attribute> = input
+                    .attrs
+                    .iter()
+                    .filter(|attr| attr.path().is_ident("cfg"))
+                    .collect();
+                mentions.push(quote_spanned!(span=> #(#cfg)* let _ = &#name;));
+                captures.bind.extend(bound);
+            }
+        }
+    }
+    captures.mention = mentions.into_iter().rev().collect();
+    captures
+}
+
+/// The mentions alone, for a function whose arguments are bound by the compiler.
+pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> Captures {
+    let mut names = Names::default();
+    for input in inputs {
+        match input {
+            FnArg::Receiver(receiver) => {
+                let this = receiver.self_token;
+                names
+                    .mentions
+                    .push(quote_spanned!(ours(this.span)=> let _ = &#this;));
+            }
+            FnArg::Typed(input) => {
+                names.cfg = input
+                    .attrs
+                    .iter()
+                    .filter(|attr| attr.path().is_ident("cfg"))
+                    .cloned()
+                    .collect();
+                names.visit_pat(&input.pat);
+            }
+        }
+    }
+    Captures {
+        mention: names.mentions.into_iter().rev().collect(),
+        bind: TokenStream::new(),
+    }
+}
+
+/// Everything that patterns bind, in order.
+#[derive(Default)]
+struct Names {
+    cfg: Vec<Attribute>,
+    mentions: Vec<TokenStream>,
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
+        let (cfg, name) = (&self.cfg, &pat.ident);
+        self.mentions
+            .push(quote_spanned!(ours(name.span())=> #(#cfg)* let _ = &#name;));
+        visit::visit_pat_ident(self, pat);
+    }
+}
+
+/// The name of an argument, and the `let` that gives it its pattern back, if it needs one.
+fn plain(input: &mut PatType, index: usize, binding: &mut bool) -> (Ident, Option<TokenStream>) {
+    let name = match &*input.pat {
+        Pat::Ident(PatIdent {
+            by_ref: None,
+            subpat: None,
+            ident,
+            ..
+        }) => ident.clone(),
+        pat => {
+            *binding |= !matches!(pat, Pat::Wild(_));
+            format_ident!("__turbowish_argument_{}", index, span = ours(pat.span()))
+        }
+    };
+    let named = PatIdent {
+        attrs: Vec::new(),
+        by_ref: None,
+        mutability: None,
+        ident: name.clone(),
+        subpat: None,
+    };
+    if !*binding {
+        if matches!(&*input.pat, Pat::Wild(_)) {
+            *input.pat = Pat::Ident(named);
+        }
+        return (name, None);
+    }
+    let mut pat = std::mem::replace(&mut *input.pat, Pat::Ident(named));
+    if let Pat::Wild(wild) = pat {
+        // `let _ = x` would leave `x` where it is: among the captures, dropped last.
+        pat = Pat::Ident(PatIdent {
+            attrs: wild.attrs,
+            by_ref: None,
+            mutability: None,
+            ident: name.clone(),
+            subpat: None,
+        });
+    }
+    let attrs = &input.attrs;
+    let bound = quote_spanned! {ours(name.span())=>
+        #(#attrs)*
+        #[allow(clippy::redundant_locals, clippy::toplevel_ref_arg, clippy::shadow_same)]
+        let #pat = #name;
+    };
+    (name, Some(bound))
+}

@@ -1,0 +1,77 @@
+//! Every proc is one `static` at the head of the code that it describes, found by its name from there inwards.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote_spanned};
+use syn::{Block, Expr, Item, LitStr, Stmt};
+
+use super::attr::{Scope, ours};
+use super::site::Site;
+
+/// The name of the `static`; the innermost one in sight is the proc of the code that names it.
+pub(crate) const PROC: &str = "__TURBOWISH_PROC";
+
+/// The name of the function that answers where a proc is in the crate; blocks inside it use the same.
+const PATH: &str = "__turbowish_path";
+
+/// A proc as it will be declared.
+pub(crate) struct Proc<'a> {
+    /// Shown in place of the function's name; empty for none.
+    pub(crate) name: &'a str,
+    /// Where it begins: the name of a function, the `async` of a block.
+    pub(crate) place: Span,
+    /// Its await points, by index.
+    pub(crate) sites: &'a [Site],
+}
+
+impl Proc<'_> {
+    /// `static __TURBOWISH_PROC: Proc = Proc::new(…);`
+    pub(crate) fn declare(&self, scope: &Scope) -> TokenStream {
+        let span = ours(self.place);
+        let private = scope.private();
+        let (proc, path) = (Ident::new(PROC, span), Ident::new(PATH, span));
+        let name = LitStr::new(self.name, span);
+        let start = self.place.start();
+        let (line, column) = (number(start.line), number(start.column + 1));
+        let sites = self.sites.iter().map(|site| site.declare(&private));
+        quote_spanned! {span=>
+            static #proc: #private::Proc =
+                #private::Proc::new(#path, #name, ::core::file!(), #line, #column, &[#(#sites),*]);
+        }
+    }
+}
+
+/// The function that knows its own path: the compiler prints the path of a type that is declared inside it.
+pub(crate) fn path(place: Span) -> TokenStream {
+    let span = ours(place);
+    let path = Ident::new(PATH, span);
+    quote_spanned! {span=>
+        #[allow(dead_code)]
+        fn #path() -> &'static ::core::primitive::str {
+            struct Here;
+            ::core::any::type_name::<Here>()
+        }
+    }
+}
+
+/// Gives a proc that is declared already, at the head of `block`, the name that the user wrote.
+pub(crate) fn rename(block: &mut Block, name: &LitStr) {
+    if let Some(Stmt::Item(Item::Static(proc))) = block.stmts.first_mut()
+        && let Expr::Call(call) = &mut *proc.expr
+        && let Some(argument) = call.args.get_mut(1)
+    {
+        *argument = Expr::Lit(syn::ExprLit {
+            attrs: Vec::new(),
+            lit: syn::Lit::Str(name.clone()),
+        });
+    }
+}
+
+/// A reference to the proc in sight.
+pub(crate) fn proc(span: Span) -> Ident {
+    format_ident!("{}", PROC, span = span)
+}
+
+/// A literal for a line, a column or an index.
+pub(crate) fn number(value: usize) -> proc_macro2::Literal {
+    proc_macro2::Literal::u32_suffixed(u32::try_from(value).unwrap_or(u32::MAX))
+}

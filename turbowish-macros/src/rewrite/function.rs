@@ -1,0 +1,215 @@
+//! The rewritten function means what the written one means: same signature to callers, same body, same drops.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{
+    Attribute, Block, Expr, ItemFn, Result, ReturnType, Signature, Stmt, parse_quote_spanned,
+};
+
+use super::attr::{Arguments, Scope, ours};
+use super::awaits::{self, as_block, as_expr};
+use super::capture::{self, Captures};
+use super::declare::{self, Proc};
+use super::output::{self, Output};
+use super::shape::{self, Shape};
+use super::site::Site;
+use super::valid;
+
+/// A function, wherever it stands.
+pub(crate) struct Function<'a> {
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) signature: &'a mut Signature,
+    pub(crate) block: &'a mut Block,
+}
+
+impl<'a> From<&'a mut ItemFn> for Function<'a> {
+    fn from(item: &'a mut ItemFn) -> Function<'a> {
+        Function {
+            attrs: &item.attrs,
+            signature: &mut item.sig,
+            block: &mut item.block,
+        }
+    }
+}
+
+/// Rewrites one function.
+pub(crate) fn instrument(
+    function: Function<'_>,
+    arguments: &Arguments,
+    scope: &Scope,
+) -> Result<()> {
+    valid::signature(function.signature)?;
+    let name = arguments
+        .name
+        .as_ref()
+        .map(syn::LitStr::value)
+        .unwrap_or_default();
+    let rewriting = Rewriting {
+        name: &name,
+        place: function.signature.ident.span(),
+        scope,
+    };
+    let Function {
+        attrs,
+        signature,
+        block,
+    } = function;
+    match shape::of(attrs, signature, block, scope) {
+        Shape::Future => rewriting.future(signature, block),
+        Shape::KeptAsync => rewriting.kept_async(signature, block),
+        Shape::Block => rewriting.block(signature, block),
+        Shape::Poll => rewriting.poll(block),
+        Shape::Rewritten => {
+            if let Some(name) = &arguments.name {
+                declare::rename(block, name);
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Rewriting<'a> {
+    name: &'a str,
+    place: Span,
+    scope: &'a Scope,
+}
+
+impl Rewriting<'_> {
+    /// `async fn f(x: X) -> R { body }` to `fn f(x: X) -> impl Future<Output = R> { call(…, async move { body }) }`.
+    fn future(&self, signature: &mut Signature, block: &mut Block) {
+        let captures = capture::plan(&mut signature.inputs);
+        let output = Output::of(&signature.output);
+        let head = output.dead_return(self.place);
+        let (declared, body) = self.body(block, &captures, &head);
+        let call = self.call(&output);
+        let written = &output.written;
+        let span = returned(signature);
+        signature.asyncness = None;
+        signature.output =
+            parse_quote_spanned!(span=> -> impl ::core::future::Future<Output = #written>);
+        let tokens = quote_spanned! {ours(self.place)=>
+            #declared
+            let future = #body;
+            #call
+        };
+        *block = as_block(tokens, block.brace_token);
+    }
+
+    /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body }).await }`.
+    fn kept_async(&self, signature: &Signature, block: &mut Block) {
+        let never = output::is_never(&signature.output);
+        let output = Output::of(&signature.output);
+        let head = if never {
+            output::dead_return_never(self.place)
+        } else {
+            output.dead_return(self.place)
+        };
+        let captures = capture::names(&signature.inputs);
+        let (declared, body) = self.body(block, &captures, &head);
+        let call = self.call(&output);
+        let span = ours(self.place);
+        let tail = if never {
+            quote_spanned!(span=> match #call.await {})
+        } else {
+            quote_spanned!(span=> #call.await)
+        };
+        let tokens = quote_spanned! {span=>
+            #declared
+            let future = #body;
+            #tail
+        };
+        *block = as_block(tokens, block.brace_token);
+    }
+
+    /// A plain function that amounts to an `async` block: the block is the call.
+    fn block(&self, signature: &Signature, block: &mut Block) {
+        let Some(place) = shape::future_block(block) else {
+            return;
+        };
+        let Expr::Async(inner) = place else { return };
+        let output = Output::of_future(&signature.output);
+        let sites = awaits::number_in(&mut inner.block, self.scope);
+        prepend(&mut inner.block, output.dead_return(self.place));
+        let call = self.call(&output);
+        let tokens = quote_spanned! {ours(self.place)=>
+            let future = #inner;
+            #call
+        };
+        let braces = inner.block.brace_token;
+        *place = Expr::Block(as_expr(tokens, braces));
+        let declared = self.declared(&sites);
+        prepend(block, declared);
+    }
+
+    /// A plain function, accounted as one poll.
+    fn poll(&self, block: &mut Block) {
+        awaits::blocks_in(block, self.scope);
+        let declared = self.declared(&[]);
+        let private = self.scope.private();
+        let span = ours(self.place);
+        let proc = declare::proc(span);
+        let head = quote_spanned! {span=>
+            #declared
+            let _entered = #private::enter(&#proc);
+        };
+        prepend(block, head);
+    }
+
+    /// The declarations, and the `async move` block that the body becomes. It keeps the user's braces, so that the compiler
+    /// marks what it would mark in the function as written.
+    fn body(
+        &self,
+        block: &mut Block,
+        captures: &Captures,
+        head: &TokenStream,
+    ) -> (TokenStream, TokenStream) {
+        let sites = awaits::number_in(block, self.scope);
+        let declared = self.declared(&sites);
+        let Captures { mention, bind } = captures;
+        let mut body = Block {
+            brace_token: block.brace_token,
+            stmts: std::mem::take(&mut block.stmts),
+        };
+        prepend(&mut body, quote!(#mention #head #bind));
+        let body = quote_spanned!(ours(self.place)=> async move #body);
+        (declared, body)
+    }
+
+    /// The items at the head of the function.
+    fn declared(&self, sites: &[Site]) -> TokenStream {
+        let proc = Proc {
+            name: self.name,
+            place: self.place,
+            sites,
+        }
+        .declare(self.scope);
+        let path = declare::path(self.place);
+        quote!(#proc #path)
+    }
+
+    /// `call(&PROC, probe, future)`
+    fn call(&self, output: &Output) -> TokenStream {
+        let span = ours(self.place);
+        let private = self.scope.private();
+        let probe = output.probe(self.scope, self.place);
+        let proc = declare::proc(span);
+        quote_spanned!(span=> #private::call(&#proc, #probe, future))
+    }
+}
+
+fn prepend(block: &mut Block, head: TokenStream) {
+    if !head.is_empty() {
+        block
+            .stmts
+            .insert(0, Stmt::Expr(Expr::Verbatim(head), None));
+    }
+}
+
+/// Where the return type is, for the compiler to point at; `impl` is ours, and captures what an `async fn` captures.
+fn returned(signature: &Signature) -> Span {
+    let place = match &signature.output {
+        ReturnType::Default => signature.ident.span(),
+        ReturnType::Type(arrow, _) => arrow.spans[0],
+    };
+    Span::call_site().located_at(place)
+}

@@ -1,0 +1,50 @@
+//! An attribute that is not listed here may be a macro, and a macro must find the `async fn` that the user wrote.
+
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Meta, Path, Token};
+
+/// Built-in attributes that mean the same on `async fn f() -> R` and on `fn f() -> impl Future<Output = R>`.
+///
+/// `must_use` is absent on purpose: on an `async fn` it speaks of the awaited value.
+const INERT: &[&str] = &[
+    "allow",
+    "cfg",
+    "cold",
+    "deny",
+    "deprecated",
+    "doc",
+    "expect",
+    "forbid",
+    "inline",
+    "macro_export",
+    "macro_use",
+    "no_implicit_prelude",
+    "path",
+    "warn",
+];
+
+/// Tools whose attributes the compiler ignores.
+const TOOLS: &[&str] = &["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
+
+/// Whether one of `attrs` may be a macro that has yet to be expanded.
+pub(crate) fn any_foreign(attrs: &[Attribute]) -> bool {
+    !attrs.iter().all(|attribute| is_inert(&attribute.meta))
+}
+
+fn is_inert(meta: &Meta) -> bool {
+    let path = meta.path();
+    if path.is_ident("cfg_attr") {
+        return conditional(meta).is_some_and(|metas| metas.iter().skip(1).all(is_inert));
+    }
+    INERT.iter().any(|name| path.is_ident(name)) || is_tool(path)
+}
+
+fn is_tool(path: &Path) -> bool {
+    path.segments.len() > 1 && TOOLS.iter().any(|tool| path.segments[0].ident == tool)
+}
+
+/// The condition and the attributes of a `cfg_attr`.
+fn conditional(meta: &Meta) -> Option<Punctuated<Meta, Token![,]>> {
+    let Meta::List(list) = meta else { return None };
+    list.parse_args_with(Punctuated::parse_terminated).ok()
+}

@@ -1,0 +1,238 @@
+//! What a function returns is known from its signature alone: it gives the body its type, and says whether `Err` can be counted.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Block, Expr, GenericArgument, Item, PathArguments, ReturnType, Stmt, Type, TypeParamBound,
+};
+
+use super::attr::{Scope, ours};
+
+/// The type that a call comes to.
+pub(crate) struct Output {
+    /// As written; `()` where nothing is.
+    pub(crate) written: TokenStream,
+    /// The same with `_` for every `impl Trait`, as a `let` can have it; `None` if that leaves nothing.
+    known: Option<Type>,
+    /// Never a `Result`, so there is nothing to probe.
+    unit: bool,
+}
+
+impl Output {
+    /// Of an `async fn`.
+    pub(crate) fn of(output: &ReturnType) -> Output {
+        match output {
+            ReturnType::Default => Output {
+                written: quote!(()),
+                known: Some(unit()),
+                unit: true,
+            },
+            ReturnType::Type(_, ty) => Output::of_type(ty),
+        }
+    }
+
+    /// Of a function that returns a future: `impl Future<Output = R>` or `Pin<Box<dyn Future<Output = R>>>`.
+    pub(crate) fn of_future(output: &ReturnType) -> Output {
+        let mut search = FindOutput(None);
+        if let ReturnType::Type(_, ty) = output {
+            search.visit_type(ty);
+        }
+        match search.0 {
+            Some(ty) => Output::of_type(&ty),
+            None => Output::unknown(),
+        }
+    }
+
+    /// Of a block whose type is nowhere written.
+    pub(crate) fn unknown() -> Output {
+        Output {
+            written: quote!(_),
+            known: None,
+            unit: false,
+        }
+    }
+
+    fn of_type(ty: &Type) -> Output {
+        let mut known = ty.clone();
+        HideImpl.visit_type_mut(&mut known);
+        let nothing = matches!(known, Type::Infer(_)) || is_never_type(&known);
+        Output {
+            written: ty.to_token_stream(),
+            known: (!nothing).then_some(known),
+            unit: is_unit(ty),
+        }
+    }
+
+    /// A return that is never reached and that gives an `async` block its type, so that coercions and inference work as in
+    /// the function as written.
+    pub(crate) fn dead_return(&self, place: Span) -> TokenStream {
+        dead_return(
+            self.known
+                .as_ref()
+                .filter(|_| !self.unit)
+                .map(ToTokens::to_token_stream),
+            ours(place),
+        )
+    }
+
+    /// The closure that tells `Err` from everything else.
+    pub(crate) fn probe(&self, scope: &Scope, place: Span) -> TokenStream {
+        probe(self.known.is_some() && !self.unit, scope, place)
+    }
+}
+
+/// A block that never returns can still be awaited: it is given a type without values.
+pub(crate) fn dead_return_never(place: Span) -> TokenStream {
+    dead_return(Some(quote!(::core::convert::Infallible)), ours(place))
+}
+
+fn dead_return(ty: Option<TokenStream>, span: Span) -> TokenStream {
+    let Some(ty) = ty else {
+        return TokenStream::new();
+    };
+    quote_spanned! {span=>
+        if false {
+            #[allow(unreachable_code, unused_variables, clippy::all, clippy::pedantic, clippy::restriction)]
+            {
+                let unreached: #ty = loop {};
+                return unreached;
+            }
+        }
+    }
+}
+
+/// The probe of a nested block. Which trait answers is decided while the closure is compiled, so the type of the block must be
+/// known to be a `Result` by then; only what is written can say so: an `Ok(…)` or `Err(…)` that the block ends in.
+pub(crate) fn probe_of_block(block: &Block, scope: &Scope, place: Span) -> TokenStream {
+    let mut returns = Returns(false);
+    returns.tail_of(block);
+    returns.visit_block(block);
+    probe(returns.0, scope, place)
+}
+
+fn probe(known: bool, scope: &Scope, place: Span) -> TokenStream {
+    let span = ours(place);
+    if !known {
+        return quote_spanned!(span=> |_| false);
+    }
+    let private = scope.private();
+    quote_spanned! {span=>
+        |output: &_| {
+            #[allow(unused_imports)]
+            use #private::{AnyProbe as _, ErrProbe as _};
+            (&#private::Probe(output)).is_err()
+        }
+    }
+}
+
+/// Whether the return type is `!`, which `impl Future<Output = !>` cannot say on stable.
+pub(crate) fn is_never(output: &ReturnType) -> bool {
+    matches!(output, ReturnType::Type(_, ty) if is_never_type(ty))
+}
+
+fn is_never_type(ty: &Type) -> bool {
+    match ty {
+        Type::Never(_) => true,
+        Type::Paren(inner) => is_never_type(&inner.elem),
+        Type::Group(inner) => is_never_type(&inner.elem),
+        _ => false,
+    }
+}
+
+fn is_unit(ty: &Type) -> bool {
+    matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
+}
+
+fn unit() -> Type {
+    syn::parse_quote!(())
+}
+
+/// `impl Trait` is not allowed in a `let`, where `_` stands for the same type.
+struct HideImpl;
+
+impl VisitMut for HideImpl {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if matches!(ty, Type::ImplTrait(_)) {
+            *ty = syn::parse_quote!(_);
+        } else {
+            visit_mut::visit_type_mut(self, ty);
+        }
+    }
+}
+
+/// The first `Future<Output = R>` among the bounds of a return type.
+struct FindOutput(Option<Type>);
+
+impl<'ast> Visit<'ast> for FindOutput {
+    fn visit_type_param_bound(&mut self, bound: &'ast TypeParamBound) {
+        if let TypeParamBound::Trait(bound) = bound
+            && let Some(last) = bound.path.segments.last()
+            && last.ident == "Future"
+            && let PathArguments::AngleBracketed(arguments) = &last.arguments
+            && self.0.is_none()
+        {
+            self.0 = arguments.args.iter().find_map(|argument| match argument {
+                GenericArgument::AssocType(output) if output.ident == "Output" => {
+                    Some(output.ty.clone())
+                }
+                _ => None,
+            });
+        } else {
+            visit::visit_type_param_bound(self, bound);
+        }
+    }
+}
+
+/// Whether something that a block ends in is written as a `Result`.
+struct Returns(bool);
+
+impl Returns {
+    fn tail_of(&mut self, block: &Block) {
+        if let Some(Stmt::Expr(tail, None)) = block.stmts.last() {
+            self.tail(tail);
+        }
+    }
+
+    fn tail(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Call(call) => {
+                let Expr::Path(callee) = &*call.func else {
+                    return;
+                };
+                let name = callee.path.segments.last().map(|segment| &segment.ident);
+                self.0 |= name.is_some_and(|name| name == "Ok" || name == "Err");
+            }
+            Expr::Block(block) => self.tail_of(&block.block),
+            Expr::Unsafe(block) => self.tail_of(&block.block),
+            Expr::Paren(inner) => self.tail(&inner.expr),
+            Expr::If(branch) => {
+                self.tail_of(&branch.then_branch);
+                if let Some((_, otherwise)) = &branch.else_branch {
+                    self.tail(otherwise);
+                }
+            }
+            Expr::Match(choice) => choice.arms.iter().for_each(|arm| self.tail(&arm.body)),
+            _ => {}
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Returns {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::Return(value) => {
+                if let Some(value) = &value.expr {
+                    self.tail(value);
+                    self.visit_expr(value);
+                }
+            }
+            // They return to elsewhere.
+            Expr::Async(_) | Expr::Closure(_) | Expr::Const(_) => {}
+            _ => visit::visit_expr(self, expr),
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast Item) {}
+}

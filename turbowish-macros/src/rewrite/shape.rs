@@ -1,0 +1,117 @@
+//! A function has exactly one shape, and it is decided by what is written, never by types.
+
+use syn::{Block, Expr, ItemStatic, Local, Signature, Stmt};
+
+use super::attr::Scope;
+use super::declare::PROC;
+use super::inert;
+use super::output;
+
+/// What becomes of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    /// `async fn` that becomes `fn -> impl Future`.
+    Future,
+    /// `async fn` that stays one, with its body wrapped.
+    KeptAsync,
+    /// `fn` whose body is an `async` block: the block is the call.
+    Block,
+    /// `fn`, accounted as one poll.
+    Poll,
+    /// Rewritten before, by the attribute of the enclosing block.
+    Rewritten,
+}
+
+/// The shape of a function with these attributes, in this scope.
+pub(crate) fn of(
+    attrs: &[syn::Attribute],
+    signature: &Signature,
+    block: &mut Block,
+    scope: &Scope,
+) -> Shape {
+    if is_rewritten(block) {
+        Shape::Rewritten
+    } else if signature.asyncness.is_some() {
+        let kept =
+            scope.keep_async || inert::any_foreign(attrs) || output::is_never(&signature.output);
+        if kept {
+            Shape::KeptAsync
+        } else {
+            Shape::Future
+        }
+    } else if future_block(block).is_some() {
+        Shape::Block
+    } else {
+        Shape::Poll
+    }
+}
+
+/// Whether a function in a block or module is a future: an `async fn`, or what `#[async_trait]` makes of one.
+pub(crate) fn is_future(signature: &Signature, block: &mut Block) -> bool {
+    signature.asyncness.is_some() || tail(block).and_then(boxed).is_some()
+}
+
+/// The `async` block that a plain function amounts to, always an [`Expr::Async`].
+pub(crate) fn future_block(block: &mut Block) -> Option<&mut Expr> {
+    if runs_body(block) {
+        return match block.stmts.first_mut() {
+            Some(Stmt::Local(Local {
+                init: Some(init), ..
+            })) => as_async(&mut init.expr),
+            _ => None,
+        };
+    }
+    match tail(block)? {
+        tail @ Expr::Async(_) => as_async(tail),
+        tail => boxed(tail),
+    }
+}
+
+fn tail(block: &mut Block) -> Option<&mut Expr> {
+    match block.stmts.last_mut() {
+        Some(Stmt::Expr(tail, None)) => Some(tail),
+        _ => None,
+    }
+}
+
+/// `Box::pin(async { … })`, with whatever path leads to `Box`.
+fn boxed(tail: &mut Expr) -> Option<&mut Expr> {
+    let Expr::Call(call) = tail else { return None };
+    let Expr::Path(callee) = &*call.func else {
+        return None;
+    };
+    let mut names = callee
+        .path
+        .segments
+        .iter()
+        .rev()
+        .map(|segment| &segment.ident);
+    let pins = names.next().is_some_and(|name| name == "pin")
+        && names.next().is_some_and(|name| name == "Box");
+    match call.args.first_mut() {
+        Some(argument) if pins => as_async(argument),
+        _ => None,
+    }
+}
+
+fn as_async(expr: &mut Expr) -> Option<&mut Expr> {
+    matches!(expr, Expr::Async(block) if block.attrs.is_empty()).then_some(expr)
+}
+
+/// `let body = async { … }; … block_on(body)`: what `#[tokio::main]` and `#[tokio::test]` make of an `async fn`.
+///
+/// Accounting such a function as one poll would call the whole life of the runtime running.
+fn runs_body(block: &Block) -> bool {
+    let (Some(Stmt::Local(first)), Some(last)) = (block.stmts.first(), block.stmts.last()) else {
+        return false;
+    };
+    let body = matches!(&first.pat, syn::Pat::Ident(pat) if pat.ident == "body");
+    let text = quote::ToTokens::to_token_stream(last)
+        .to_string()
+        .replace(' ', "");
+    body && text.contains("block_on(body)")
+}
+
+fn is_rewritten(block: &Block) -> bool {
+    matches!(block.stmts.first(), Some(Stmt::Item(syn::Item::Static(ItemStatic { ident, .. }))) if ident == PROC)
+}

@@ -1,0 +1,110 @@
+//! An await point is placed by its own tokens, so that it is right whatever stands around it.
+
+use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ExprAwait;
+
+use super::declare::number;
+
+/// The longest expression text, in characters; the rest becomes `..`.
+const MAX_TEXT: usize = 200;
+
+/// One `.await` as written.
+pub(crate) struct Site {
+    /// Of the first character, lines and columns from 1.
+    start: (usize, usize),
+    /// Of the last character.
+    end: (usize, usize),
+    /// What is awaited, as written, on one line.
+    text: String,
+}
+
+impl Site {
+    /// Where `expr` stands, and what it awaits.
+    pub(crate) fn of(expr: &ExprAwait) -> Site {
+        let operand = expr.base.to_token_stream();
+        let first = first_span(operand.clone())
+            .unwrap_or(expr.await_token.span)
+            .start();
+        let last = expr.await_token.span.end();
+        Site {
+            start: (first.line, first.column + 1),
+            // The end is the column after the last one, counted from 0: the last one, counted from 1.
+            end: (last.line, last.column),
+            text: text(operand),
+        }
+    }
+
+    /// `Site::new(…)`
+    pub(crate) fn declare(&self, private: &TokenStream) -> TokenStream {
+        let [line, column, end_line, end_column] =
+            [self.start.0, self.start.1, self.end.0, self.end.1].map(number);
+        let text = &self.text;
+        quote!(#private::Site::new(#line, #column, #end_line, #end_column, #text))
+    }
+}
+
+/// The first token of an expression; a group without delimiters has none of its own.
+pub(crate) fn first_span(tokens: TokenStream) -> Option<Span> {
+    match tokens.into_iter().next()? {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            first_span(group.stream())
+        }
+        TokenTree::Group(group) => Some(group.span_open()),
+        tree => Some(tree.span()),
+    }
+}
+
+/// The source of `tokens` on one line, with a blank wherever the source has room between two of them.
+pub(crate) fn text(tokens: TokenStream) -> String {
+    let mut line = Line::default();
+    line.stream(tokens);
+    let words: Vec<&str> = line.text.split_whitespace().collect();
+    let text = words.join(" ");
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}..", &text[..end]),
+        None => text,
+    }
+}
+
+/// Tokens written one after the other. Neither the file nor unstable spans are needed to know where blanks were.
+#[derive(Default)]
+struct Line {
+    text: String,
+    end: Option<LineColumn>,
+}
+
+impl Line {
+    fn stream(&mut self, tokens: TokenStream) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        Delimiter::Parenthesis => ("(", ")"),
+                        Delimiter::Brace => ("{", "}"),
+                        Delimiter::Bracket => ("[", "]"),
+                        Delimiter::None => ("", ""),
+                    };
+                    if open.is_empty() {
+                        self.stream(group.stream());
+                        continue;
+                    }
+                    self.token(open, group.span_open());
+                    self.stream(group.stream());
+                    self.token(close, group.span_close());
+                }
+                tree => self.token(&tree.to_string(), tree.span()),
+            }
+        }
+    }
+
+    fn token(&mut self, text: &str, span: Span) {
+        // The two tokens of a lifetime share one span, and so may those of an operator.
+        let room = self.end.is_some_and(|end| end < span.start());
+        if room {
+            self.text.push(' ');
+        }
+        self.text.push_str(text);
+        self.end = Some(span.end());
+    }
+}

@@ -1,0 +1,72 @@
+//! Everything that is refused is refused here, with the place and the way out.
+
+use quote::ToTokens;
+use syn::{Error, Item, Result, Signature};
+
+use super::attr::Arguments;
+
+/// Whether the attribute can stand on `item` with these arguments.
+pub(crate) fn target(item: &Item, arguments: &Arguments) -> Result<()> {
+    match item {
+        Item::Fn(_) => return Ok(()),
+        Item::Impl(_) | Item::Trait(_) => {}
+        Item::Mod(module) if module.content.is_some() => {}
+        Item::Mod(module) => {
+            let message =
+                "the attribute does not see into another file; annotate the items inside that file";
+            return Err(Error::new_spanned(&module.ident, message));
+        }
+        Item::Verbatim(tokens) if is_declaration(tokens) => {
+            let message = "this function has no body to account; annotate its implementations";
+            return Err(Error::new_spanned(tokens, message));
+        }
+        other => {
+            let message =
+                "only a function, an `impl`, a `trait` or an inline `mod` can be instrumented";
+            return Err(Error::new_spanned(first_tokens(other), message));
+        }
+    }
+    no_name(arguments)
+}
+
+/// A name belongs to one function.
+pub(crate) fn no_name(arguments: &Arguments) -> Result<()> {
+    match &arguments.name {
+        Some(name) => {
+            let message = "a name belongs to one function; write it on that function";
+            Err(Error::new(name.span(), message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Functions that cannot run code of ours.
+pub(crate) fn signature(signature: &Signature) -> Result<()> {
+    match &signature.constness {
+        Some(token) => {
+            let message = "a `const fn` cannot be instrumented: it also runs in the compiler, where there is no clock";
+            Err(Error::new(token.span, message))
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_declaration(tokens: &proc_macro2::TokenStream) -> bool {
+    syn::parse2::<syn::TraitItemFn>(tokens.clone()).is_ok()
+}
+
+/// The item without its body, so that the error marks a line and not a page.
+fn first_tokens(item: &Item) -> proc_macro2::TokenStream {
+    let is_head = |tree: &proc_macro2::TokenTree| !matches!(tree, proc_macro2::TokenTree::Group(_));
+    let mut trees = item.to_token_stream().into_iter().peekable();
+    // Attributes come first: `#` and a group.
+    while trees
+        .next_if(
+            |tree| matches!(tree, proc_macro2::TokenTree::Punct(punct) if punct.as_char() == '#'),
+        )
+        .is_some()
+    {
+        trees.next();
+    }
+    trees.take_while(is_head).collect()
+}
