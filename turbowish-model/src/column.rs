@@ -2,7 +2,7 @@
 
 mod awaits;
 mod procs;
-mod tasks;
+pub(crate) mod tasks;
 mod value;
 
 use alloc::borrow::Cow;

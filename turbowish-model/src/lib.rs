@@ -7,6 +7,7 @@ pub mod call;
 pub mod column;
 mod grow;
 pub mod histogram;
+pub mod json;
 pub mod ledger;
 pub mod quantile;
 pub mod query;

@@ -1,0 +1,263 @@
+//! The fields of each kind of row: name, unit, meaning, and where the value stands.
+
+use core::fmt;
+
+use crate::column::Row;
+use crate::quantile::Distribution;
+use crate::snapshot::{AwaitRow, Caller, ProcRow, TaskRow};
+
+/// One field of a row.
+#[derive(Debug)]
+pub struct Field<R: 'static> {
+    /// Its name; times end in `_ns`, sizes in `_bytes`, millionths in `_ppm`.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    pub(super) read: for<'a> fn(&'a R) -> Fact<'a>,
+}
+
+/// The value of a field.
+#[derive(Debug)]
+pub enum Fact<'a> {
+    /// A string.
+    Text(&'a str),
+    /// An integer.
+    Number(u64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// `n`, `sum_ns`, `max_ns` and percentiles.
+    Population(&'a Distribution),
+    /// The calls of a task, outermost first.
+    Stack(&'a TaskRow),
+    /// Who polls a proc.
+    Callers(&'a [Caller]),
+}
+
+impl fmt::Display for Fact<'_> {
+    /// Plain values as they are; lists and objects have no text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(n) => write!(f, "{n}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Population(_) | Self::Stack(_) | Self::Callers(_) => Ok(()),
+        }
+    }
+}
+
+/// A row that can be printed as JSON.
+pub trait Record: Row + Default {
+    /// Its fields, in the order in which they are printed.
+    fn fields() -> &'static [Field<Self>];
+}
+
+impl<R> Field<R> {
+    const fn new(
+        name: &'static str,
+        meaning: &'static str,
+        read: for<'a> fn(&'a R) -> Fact<'a>,
+    ) -> Self {
+        Self {
+            name,
+            meaning,
+            read,
+        }
+    }
+}
+
+static PROCS: [Field<ProcRow>; 26] = [
+    Field::new("proc", "path of the proc", |row| Fact::Text(&row.proc)),
+    Field::new("file", "source file of the proc", |row| {
+        Fact::Text(&row.file)
+    }),
+    Field::new("line", "line of the proc, from 1", |row| {
+        Fact::Number(u64::from(row.line))
+    }),
+    Field::new("running_ns", "exclusive time inside polls", |row| {
+        Fact::Number(row.running_ns)
+    }),
+    Field::new(
+        "occupancy_ppm",
+        "running / window of one core, in millionths",
+        |row| Fact::Number(row.occupancy_ppm),
+    ),
+    Field::new(
+        "inclusive_ns",
+        "time with the proc on a task's stack, recursion counted once",
+        |row| Fact::Number(row.inclusive_ns),
+    ),
+    Field::new("hold_ns", "sum of the durations of its polls", |row| {
+        Fact::Number(row.hold_ns)
+    }),
+    Field::new(
+        "yielded_ns",
+        "time between the polls of started calls",
+        |row| Fact::Number(row.yielded_ns),
+    ),
+    Field::new(
+        "unstarted_ns",
+        "time between creation and first poll",
+        |row| Fact::Number(row.unstarted_ns),
+    ),
+    Field::new("wall_ns", "time between creation and end", |row| {
+        Fact::Number(row.wall_ns)
+    }),
+    Field::new(
+        "max_poll_ns",
+        "longest poll, one in progress included",
+        |row| Fact::Number(row.max_poll_ns),
+    ),
+    Field::new(
+        "max_poll_open",
+        "whether that longest poll is still in progress",
+        |row| Fact::Flag(row.max_poll_open),
+    ),
+    Field::new("calls", "calls created", |row| Fact::Number(row.calls)),
+    Field::new("polls", "polls begun", |row| Fact::Number(row.polls)),
+    Field::new("live", "calls alive now", |row| Fact::Number(row.live)),
+    Field::new(
+        "ready",
+        "calls that returned, those with an Err too",
+        |row| Fact::Number(row.ready),
+    ),
+    Field::new("err", "calls that returned an Err; part of ready", |row| {
+        Fact::Number(row.err)
+    }),
+    Field::new("cancelled", "calls dropped before they returned", |row| {
+        Fact::Number(row.cancelled)
+    }),
+    Field::new("panicked", "calls that panicked", |row| {
+        Fact::Number(row.panicked)
+    }),
+    Field::new(
+        "never_polled",
+        "calls dropped before their first poll; part of cancelled",
+        |row| Fact::Number(row.never_polled),
+    ),
+    Field::new("future_bytes", "size of one call's future", |row| {
+        Fact::Number(row.future_bytes)
+    }),
+    Field::new("call_running", "exclusive time per ended call", |row| {
+        Fact::Population(&row.call_running)
+    }),
+    Field::new("call_inclusive", "inclusive time per ended call", |row| {
+        Fact::Population(&row.call_inclusive)
+    }),
+    Field::new("poll_hold", "duration per finished poll", |row| {
+        Fact::Population(&row.poll_hold)
+    }),
+    Field::new("poll_running", "exclusive time per finished poll", |row| {
+        Fact::Population(&row.poll_running)
+    }),
+    Field::new(
+        "callers",
+        "procs whose polls contain its polls: proc, polls, hold_ns",
+        |row| Fact::Callers(&row.callers),
+    ),
+];
+
+static TASKS: [Field<TaskRow>; 12] = [
+    Field::new("id", "unique within the process, never used twice", |row| {
+        Fact::Number(row.id)
+    }),
+    Field::new("name", "given name, or root proc and ordinal", |row| {
+        Fact::Text(&row.name)
+    }),
+    Field::new("state", "polling, ready or waiting", |row| {
+        Fact::Text(row.state.word())
+    }),
+    Field::new("since_ns", "time in that state", |row| {
+        Fact::Number(row.since_ns)
+    }),
+    Field::new(
+        "age_ns",
+        "time since it was created or first polled",
+        |row| Fact::Number(row.age_ns),
+    ),
+    Field::new("polls", "root polls begun", |row| Fact::Number(row.polls)),
+    Field::new(
+        "running_ns",
+        "running time of all its calls since it was created",
+        |row| Fact::Number(row.running_ns),
+    ),
+    Field::new(
+        "max_poll_ns",
+        "longest root poll, one in progress included",
+        |row| Fact::Number(row.max_poll_ns),
+    ),
+    Field::new("root", "path of the root proc", |row| Fact::Text(&row.root)),
+    Field::new("future_bytes", "size of the root future", |row| {
+        Fact::Number(row.future_bytes)
+    }),
+    Field::new("stack", "its calls, outermost first", |row| {
+        Fact::Stack(row)
+    }),
+    Field::new(
+        "stack_truncated",
+        "whether the chain is longer than what is kept of it",
+        |row| Fact::Flag(row.stack_truncated),
+    ),
+];
+
+static AWAITS: [Field<AwaitRow>; 12] = [
+    Field::new("proc", "path of the proc", |row| Fact::Text(&row.proc)),
+    Field::new("file", "source file", |row| Fact::Text(&row.place.file)),
+    Field::new(
+        "line",
+        "first line of the awaited expression, from 1",
+        |row| Fact::Number(u64::from(row.place.line)),
+    ),
+    Field::new("column", "first column, from 1", |row| {
+        Fact::Number(u64::from(row.place.column))
+    }),
+    Field::new("end_line", "last line, that of await", |row| {
+        Fact::Number(u64::from(row.place.end_line))
+    }),
+    Field::new(
+        "end_column",
+        "last column, from 1, inside the expression",
+        |row| Fact::Number(u64::from(row.place.end_column)),
+    ),
+    Field::new("expr", "text of the expression without .await", |row| {
+        Fact::Text(&row.place.expr)
+    }),
+    Field::new("waits", "polls that ended pending here", |row| {
+        Fact::Number(row.waits)
+    }),
+    Field::new("now", "calls that wait here now", |row| {
+        Fact::Number(row.now)
+    }),
+    Field::new(
+        "waited_ns",
+        "time waited here, open waits included",
+        |row| Fact::Number(row.waited_ns),
+    ),
+    Field::new(
+        "max_wait_ns",
+        "longest wait that ended, since the start of accounting",
+        |row| Fact::Number(row.max_wait_ns),
+    ),
+    Field::new(
+        "share_ppm",
+        "waited_ns / yielded_ns of the proc, in millionths",
+        |row| Fact::Number(row.share_ppm),
+    ),
+];
+
+impl Record for ProcRow {
+    fn fields() -> &'static [Field<Self>] {
+        &PROCS
+    }
+}
+
+impl Record for TaskRow {
+    fn fields() -> &'static [Field<Self>] {
+        &TASKS
+    }
+}
+
+impl Record for AwaitRow {
+    fn fields() -> &'static [Field<Self>] {
+        &AWAITS
+    }
+}

@@ -1,0 +1,258 @@
+//! The document parses, says what the snapshot says, and survives texts that need escapes.
+
+use alloc::string::ToString;
+use alloc::vec;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::snapshot::{Caller, Polling, TaskState, TasksByState};
+
+fn place() -> Place {
+    Place {
+        file: "src\\a \"b\".rs".to_string(),
+        line: 97,
+        column: 18,
+        end_line: 98,
+        end_column: 37,
+        expr: "self\n\t.send(\"\u{1}é\")".to_string(),
+    }
+}
+
+fn snapshot() -> Snapshot {
+    Snapshot {
+        process: Process {
+            name: "kv".to_string(),
+            pid: 4242,
+            command: "kv --port 7379".to_string(),
+            uptime_ns: u64::MAX,
+            accounting: Accounting::Armed,
+            ..Process::default()
+        },
+        window_ns: 10_000_000_000,
+        workers: vec![
+            Worker {
+                name: "w0".to_string(),
+                busy_ns: 5,
+                polling: None,
+            },
+            Worker {
+                name: "w1".to_string(),
+                busy_ns: 6,
+                polling: Some(Polling {
+                    proc: "kv::run".to_string(),
+                    since_ns: 1,
+                    root_since_ns: 2,
+                }),
+            },
+        ],
+        tasks_by_state: TasksByState {
+            polling: 1,
+            ready: None,
+            waiting: 2,
+        },
+        procs: Page {
+            rows: vec![ProcRow {
+                proc: "kv::snapshot::write".to_string(),
+                file: "src/snapshot.rs".to_string(),
+                line: 90,
+                running_ns: 830_112_407,
+                occupancy_ppm: 83_011,
+                calls: 16,
+                poll_hold: Distribution {
+                    n: 48,
+                    sum_ns: 900,
+                    max_ns: 40,
+                    buckets: vec![(17, 40), (40, 8)],
+                },
+                callers: vec![Caller {
+                    proc: "kv::snapshot::run".to_string(),
+                    polls: 48,
+                    hold_ns: 900,
+                }],
+                ..ProcRow::default()
+            }],
+            total: 17,
+            matched: 4,
+        },
+        tasks: Page {
+            rows: vec![TaskRow {
+                id: 7,
+                name: "conn:1".to_string(),
+                state: TaskState::Waiting,
+                since_ns: 41,
+                stack: vec![
+                    StackRow {
+                        depth: 0,
+                        proc: "kv::serve".to_string(),
+                        place: None,
+                        since_ns: 50,
+                    },
+                    StackRow {
+                        depth: 1,
+                        proc: "kv::get".to_string(),
+                        place: Some(place()),
+                        since_ns: 41,
+                    },
+                ],
+                ..TaskRow::default()
+            }],
+            total: 1,
+            matched: 1,
+        },
+        awaits: Page {
+            rows: vec![AwaitRow {
+                proc: "kv::get".to_string(),
+                place: place(),
+                waited_ns: 3,
+                ..AwaitRow::default()
+            }],
+            total: 1,
+            matched: 1,
+        },
+        ..Snapshot::default()
+    }
+}
+
+fn parsed(tables: &[Table], shape: &Shape) -> Value {
+    let text = document(&snapshot(), tables, shape);
+    assert_eq!(text.find('\n'), Some(text.len() - 1), "one line");
+    serde_json::from_str(&text).expect("the document is JSON")
+}
+
+#[test]
+fn the_frame_says_whose_numbers_these_are() {
+    let value = parsed(&[Table::Procs], &Shape::default());
+    assert_eq!(value["schema"], 1);
+    assert_eq!(value["process"]["name"], "kv");
+    assert_eq!(value["process"]["pid"], 4242);
+    assert_eq!(value["process"]["uptime_ns"], u64::MAX);
+    assert_eq!(value["process"]["accounting"], "armed");
+    assert_eq!(value["process"]["runtime_tasks"], Value::Null);
+    assert_eq!(
+        value["process"]["tasks_by_state"],
+        json!({"polling": 1, "ready": null, "waiting": 2})
+    );
+    assert_eq!(
+        value["process"]["workers"],
+        json!([
+            {"name": "w0", "busy_ns": 5, "polling": null},
+            {"name": "w1", "busy_ns": 6, "polling": {"proc": "kv::run", "since_ns": 1, "root_since_ns": 2}},
+        ])
+    );
+    assert_eq!(value["window_ns"], 10_000_000_000u64);
+    assert_eq!(
+        value["counts"],
+        json!({"procs": {"total": 17, "matched": 4, "left_out": 3}})
+    );
+    assert_eq!(value["lost"]["procs"], 0);
+    assert!(value.get("tasks").is_none(), "only the tables asked for");
+}
+
+#[test]
+fn a_proc_has_the_vectors_names_and_its_percentiles() {
+    let value = parsed(&[Table::Procs], &Shape::default());
+    let proc = &value["procs"][0];
+    assert_eq!(proc["running_ns"], 830_112_407);
+    assert_eq!(proc["occupancy_ppm"], 83_011);
+    assert_eq!(proc["line"], 90);
+    assert_eq!(
+        proc["poll_hold"],
+        json!({"n": 48, "sum_ns": 900, "max_ns": 40, "p50": 17, "p90": 40, "p99": 40, "p99.9": 40})
+    );
+    assert_eq!(proc["call_running"]["n"], 0);
+    assert_eq!(proc["call_running"]["p50"], Value::Null);
+    assert_eq!(
+        proc["callers"],
+        json!([{"proc": "kv::snapshot::run", "polls": 48, "hold_ns": 900}])
+    );
+}
+
+#[test]
+fn a_stack_keeps_unknown_places_and_odd_texts() {
+    let value = parsed(&[Table::Tasks, Table::Awaits], &Shape::default());
+    let stack = &value["tasks"][0]["stack"];
+    assert_eq!(stack[0]["proc"], "kv::serve");
+    assert_eq!(stack[0]["file"], Value::Null);
+    assert_eq!(stack[0]["expr"], Value::Null);
+    assert_eq!(stack[0]["since_ns"], 50);
+    assert_eq!(
+        stack[1],
+        json!({
+            "proc": "kv::get", "file": place().file, "line": 97, "column": 18, "end_line": 98,
+            "end_column": 37, "expr": place().expr, "since_ns": 41, "depth": 1,
+        })
+    );
+    assert_eq!(value["awaits"][0]["expr"], place().expr);
+    assert_eq!(value["awaits"][0]["waited_ns"], 3);
+}
+
+#[test]
+fn a_shape_chooses_fields_and_percentiles() {
+    let shape = Shape {
+        percentiles: vec![Percentile::whole(75)],
+        fields: Some(vec!["proc", "poll_hold"]),
+    };
+    let value = parsed(&[Table::Procs], &shape);
+    let expected = json!([{
+        "proc": "kv::snapshot::write", "poll_hold": {"n": 48, "sum_ns": 900, "max_ns": 40, "p75": 17},
+    }]);
+    assert_eq!(value["procs"], expected);
+    assert_eq!(
+        flat_header::<ProcRow>(&shape),
+        [
+            "proc",
+            "poll_hold.n",
+            "poll_hold.sum_ns",
+            "poll_hold.max_ns",
+            "poll_hold.p75"
+        ]
+    );
+    let row = &snapshot().procs.rows[0];
+    assert_eq!(
+        flat_row(row, &shape),
+        ["kv::snapshot::write", "48", "900", "40", "17"]
+    );
+}
+
+#[test]
+fn flat_rows_stand_under_their_header() {
+    let shape = Shape::default();
+    let snapshot = snapshot();
+    let header = flat_header::<TaskRow>(&shape);
+    let row = flat_row(&snapshot.tasks.rows[0], &shape);
+    assert_eq!(header.len(), row.len());
+    let at = |name: &str| {
+        header
+            .iter()
+            .position(|known| known == name)
+            .map(|at| row[at].as_str())
+    };
+    assert_eq!(at("at.proc"), Some("kv::get"));
+    assert_eq!(at("at.line"), Some("97"));
+    assert_eq!(at("state"), Some("waiting"));
+    assert_eq!(at("stack"), None);
+    let header = flat_header::<ProcRow>(&shape);
+    assert_eq!(
+        header.len(),
+        flat_row(&snapshot.procs.rows[0], &shape).len()
+    );
+}
+
+#[test]
+fn columns_name_fields_that_exist() {
+    fn check<R: Record>() {
+        for column in R::columns() {
+            for name in column.fields {
+                assert!(
+                    R::fields().iter().any(|field| field.name == *name),
+                    "{}: {name}",
+                    column.key
+                );
+            }
+        }
+    }
+    check::<ProcRow>();
+    check::<TaskRow>();
+    check::<AwaitRow>();
+}

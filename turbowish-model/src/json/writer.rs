@@ -1,0 +1,119 @@
+//! JSON as text, written front to back: commas and escapes are right whatever the values are.
+
+use alloc::string::String;
+use core::fmt::Write;
+
+/// A document in the making.
+#[derive(Default)]
+pub(super) struct Writer {
+    out: String,
+    /// The next key or value stands after another one of the same object or array.
+    follows: bool,
+}
+
+impl Writer {
+    pub(super) fn into_line(mut self) -> String {
+        self.out.push('\n');
+        self.out
+    }
+
+    pub(super) fn key(&mut self, name: &str) {
+        self.comma();
+        self.quoted(name);
+        self.out.push(':');
+        self.follows = false;
+    }
+
+    pub(super) fn object(&mut self, body: impl FnOnce(&mut Self)) {
+        self.nested('{', '}', body);
+    }
+
+    pub(super) fn array<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
+        self.nested('[', ']', |out| {
+            items.iter().for_each(|item| each(out, item))
+        });
+    }
+
+    pub(super) fn text(&mut self, name: &str, text: &str) {
+        self.key(name);
+        self.text_value(text);
+    }
+
+    pub(super) fn number(&mut self, name: &str, n: u64) {
+        self.key(name);
+        self.number_value(n);
+    }
+
+    pub(super) fn optional(&mut self, name: &str, n: Option<u64>) {
+        self.key(name);
+        match n {
+            Some(n) => self.number_value(n),
+            None => self.null(),
+        }
+    }
+
+    pub(super) fn flag(&mut self, name: &str, flag: bool) {
+        self.key(name);
+        self.flag_value(flag);
+    }
+
+    pub(super) fn text_value(&mut self, text: &str) {
+        self.comma();
+        self.quoted(text);
+        self.follows = true;
+    }
+
+    pub(super) fn number_value(&mut self, n: u64) {
+        self.comma();
+        // Writing to a String cannot fail.
+        let _ = write!(self.out, "{n}");
+        self.follows = true;
+    }
+
+    pub(super) fn flag_value(&mut self, flag: bool) {
+        self.word(if flag { "true" } else { "false" });
+    }
+
+    pub(super) fn null(&mut self) {
+        self.word("null");
+    }
+
+    fn word(&mut self, word: &str) {
+        self.comma();
+        self.out.push_str(word);
+        self.follows = true;
+    }
+
+    fn nested(&mut self, open: char, close: char, body: impl FnOnce(&mut Self)) {
+        self.comma();
+        self.out.push(open);
+        self.follows = false;
+        body(self);
+        self.out.push(close);
+        self.follows = true;
+    }
+
+    fn comma(&mut self) {
+        if self.follows {
+            self.out.push(',');
+        }
+    }
+
+    fn quoted(&mut self, text: &str) {
+        self.out.push('"');
+        for c in text.chars() {
+            match c {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                c if c.is_control() => {
+                    let _ = write!(self.out, "\\u{:04x}", u32::from(c));
+                }
+                c => self.out.push(c),
+            }
+        }
+        self.out.push('"');
+    }
+}
