@@ -156,6 +156,15 @@ impl<R> Column<R> {
         }
     }
 
+    /// Its values may be of something that still goes on: a column for `+` is kept free.
+    #[must_use]
+    pub const fn grows(&self) -> bool {
+        matches!(
+            (&self.read, self.unit, self.width),
+            (Read::Plain(_), Unit::Duration, 7)
+        )
+    }
+
     /// The text of the column's cell in a row, without padding.
     #[must_use]
     pub fn cell(&self, row: &R, context: &Context, style: Style) -> String {

@@ -5,6 +5,7 @@ extern crate alloc;
 
 pub mod call;
 pub mod column;
+pub mod grid;
 mod grow;
 pub mod histogram;
 pub mod json;
@@ -13,6 +14,7 @@ pub mod quantile;
 pub mod query;
 pub mod read;
 pub mod replay;
+pub mod report;
 pub mod row;
 pub mod snapshot;
 pub mod tally;

@@ -1,0 +1,169 @@
+//! A table as text: as wide as its widest cell, words to the left, numbers to the right, one blank between.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use crate::column::{Column, Context, Row, Style, Value};
+
+/// One column of a grid.
+#[derive(Clone, Debug)]
+pub struct Head {
+    title: String,
+    width: usize,
+    right: bool,
+}
+
+impl Head {
+    /// Words, at least so wide.
+    #[must_use]
+    pub fn words(title: impl Into<String>, width: usize) -> Self {
+        Self {
+            title: title.into(),
+            width,
+            right: false,
+        }
+    }
+
+    /// Numbers, at least so wide.
+    #[must_use]
+    pub fn numbers(title: impl Into<String>, width: usize) -> Self {
+        Self {
+            title: title.into(),
+            width,
+            right: true,
+        }
+    }
+
+    /// The head of a column of a table. Words take what they need; `first` is at least 21 wide, so
+    /// that tables stay in line while their rows change.
+    fn of<R>(column: &Column<R>, first: bool) -> Self {
+        if column.unit.is_number() {
+            Self::numbers(&*column.title, column.width)
+        } else {
+            Self::words(&*column.title, if first { 21 } else { 0 })
+        }
+    }
+}
+
+/// Rows of text under heads.
+#[derive(Clone, Debug, Default)]
+pub struct Grid {
+    heads: Vec<Head>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// An empty grid.
+    #[must_use]
+    pub const fn new(heads: Vec<Head>) -> Self {
+        Self {
+            heads,
+            rows: Vec::new(),
+        }
+    }
+
+    /// These columns of these rows.
+    #[must_use]
+    pub fn of<R: Row>(columns: &[Column<R>], rows: &[R], context: &Context, style: Style) -> Self {
+        let heads = columns.iter().enumerate();
+        let mut grid = Self::new(
+            heads
+                .map(|(at, column)| Head::of(column, at == 0))
+                .collect(),
+        );
+        for row in rows {
+            grid.push(
+                columns
+                    .iter()
+                    .map(|column| aligned(column, row, context, style))
+                    .collect(),
+            );
+        }
+        grid
+    }
+
+    /// Adds a row; cells beyond the heads are left out.
+    pub fn push(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// The lines, header first, without blanks at their ends.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut widths: Vec<usize> = self
+            .heads
+            .iter()
+            .map(|head| head.width.max(columns_of(&head.title)))
+            .collect();
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(columns_of(cell));
+            }
+        }
+        let titles = self.heads.iter().map(|head| &head.title);
+        let mut lines = alloc::vec![self.line(titles, &widths)];
+        lines.extend(self.rows.iter().map(|row| self.line(row.iter(), &widths)));
+        lines
+    }
+
+    fn line<'a>(&self, cells: impl Iterator<Item = &'a String>, widths: &[usize]) -> String {
+        let mut line = String::new();
+        for ((cell, head), width) in cells.zip(&self.heads).zip(widths) {
+            // Writing to a String cannot fail.
+            let _ = if head.right {
+                write!(line, "{cell:>width$} ")
+            } else {
+                write!(line, "{cell:<width$} ")
+            };
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+/// A cell with the blank that keeps `1.61ms` in line with `38.4ms+`.
+#[must_use]
+pub fn aligned<R>(column: &Column<R>, row: &R, context: &Context, style: Style) -> String {
+    let value = column.value(row, context);
+    let mut text = value.print(style);
+    if column.grows() && !matches!(value, Value::Open(_)) {
+        text.push(' ');
+    }
+    text
+}
+
+/// How many columns of the terminal a text takes, where every character takes one.
+fn columns_of(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Grid, Head};
+    use alloc::string::{String, ToString};
+    use alloc::vec;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let mut grid = Grid::new(vec![
+            Head::words("PROC", 6),
+            Head::numbers("N", 0),
+            Head::words("AT", 0),
+        ]);
+        grid.push(vec!["a".to_string(), "5".to_string(), String::new()]);
+        grid.push(vec![
+            "µ::longer".to_string(),
+            "1234".to_string(),
+            "x.rs:1".to_string(),
+        ]);
+        assert_eq!(
+            grid.lines(),
+            [
+                "PROC         N AT",
+                "a            5",
+                "µ::longer 1234 x.rs:1"
+            ]
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! The report at exit: one screen of text from one snapshot since the start, and the same as JSON.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::column::tasks::leaf;
+use crate::column::{self, Column, Context, Row, Style, Value};
+use crate::grid::{Grid, Head, aligned};
+use crate::json::{self, Shape, Table};
+use crate::snapshot::{Place, ProcRow, Snapshot, TaskRow, TaskState};
+use crate::units::{self, Micro};
+
+/// Procs that always have a line of their own.
+const FIRST_ROWS: usize = 9;
+/// Procs that have one at most.
+const MOST_ROWS: usize = 40;
+/// Below this share, in billionths, a proc beyond the first ones goes into the last line.
+const SMALL_PPB: u64 = 10_000_000;
+/// Tasks that are named as waiting.
+const WAITING_ROWS: usize = 5;
+
+/// The report as text, for stderr: procs by running time, and who waited. `saved` names the file
+/// that holds the whole report, if one was written.
+///
+/// The snapshot's window reaches back to the start; its procs are in descending order of running
+/// time and its tasks worst first, both without a limit.
+#[must_use]
+pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
+    let mut lines = alloc::vec![headline(snapshot)];
+    lines.extend(procs(snapshot));
+    lines.extend(stuck(snapshot));
+    let live = "live view next time: turbowish top";
+    lines.push(match saved {
+        Some(file) => format!("whole report: {file}    {live}"),
+        None => live.to_string(),
+    });
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// The whole report as JSON: procs, awaits and tasks, one line.
+#[must_use]
+pub fn json(snapshot: &Snapshot) -> String {
+    json::document(
+        snapshot,
+        &[Table::Procs, Table::Awaits, Table::Tasks],
+        &Shape::default(),
+    )
+}
+
+fn headline(snapshot: &Snapshot) -> String {
+    let process = &snapshot.process;
+    format!(
+        "turbowish: {} pid {} ran {}; {}; {}; lost {}",
+        process.name,
+        process.pid,
+        units::duration(process.uptime_ns, Micro::Ascii),
+        in_polls(snapshot),
+        alive(snapshot),
+        lost(snapshot),
+    )
+}
+
+/// `in polls 182.1% of 400%`: time in polls of all workers, of one core.
+#[must_use]
+pub fn in_polls(snapshot: &Snapshot) -> String {
+    let busy = snapshot.workers.iter().map(|worker| worker.busy_ns).sum();
+    let share = units::share(units::ppb(busy, snapshot.window_ns));
+    format!("in polls {share}% of {}%", snapshot.workers.len() * 100)
+}
+
+/// How many covered tasks live.
+#[must_use]
+pub fn covered(snapshot: &Snapshot) -> u64 {
+    let tasks = &snapshot.tasks_by_state;
+    tasks.polling + tasks.ready.unwrap_or(0) + tasks.waiting
+}
+
+fn alive(snapshot: &Snapshot) -> String {
+    let covered = covered(snapshot);
+    match snapshot.process.runtime_tasks {
+        Some(all) => format!("{all} tasks alive, {covered} covered"),
+        None => format!("{covered} covered tasks alive"),
+    }
+}
+
+/// What accounting had to give up, all reasons together.
+#[must_use]
+pub fn lost(snapshot: &Snapshot) -> u64 {
+    let lost = &snapshot.lost;
+    lost.tasks
+        + lost.procs
+        + lost.late_attach
+        + lost.orphan_end
+        + lost.forced_pop
+        + lost.clock_backwards
+}
+
+/// The table of procs, and the line that sums them up.
+fn procs(snapshot: &Snapshot) -> Vec<String> {
+    let rows = &snapshot.procs.rows;
+    if rows.is_empty() {
+        return alloc::vec![
+            "no call of an instrumented proc: put #[turbowish::instrument] on one".to_string()
+        ];
+    }
+    let context = Context::of(snapshot);
+    let durations: Vec<Column<ProcRow>> = ["run_p50", "run_p99", "hold_p50", "hold_p99", "longest"]
+        .iter()
+        .filter_map(|key| column::find(key))
+        .collect();
+    let mut heads = alloc::vec![
+        Head::words("PROC", 23),
+        Head::numbers("RUN%", 5),
+        Head::numbers("RUN", 6),
+        Head::numbers("CALLS", 6),
+        Head::numbers("CANC", 5),
+        Head::numbers("PANIC", 5),
+    ];
+    heads.extend(durations.iter().enumerate().map(|(at, column)| {
+        // One more blank sets the percentiles off from the counts.
+        Head::numbers(&*column.title, column.width + usize::from(at == 0))
+    }));
+    let mut grid = Grid::new(heads);
+    let shown = shown(rows, snapshot.window_ns);
+    for row in &rows[..shown] {
+        let mut cells = sums(&row.proc, row.running_ns, snapshot);
+        let started = row.cancelled.saturating_sub(row.never_polled);
+        cells.extend([row.calls, started, row.panicked].map(units::count));
+        let style = Style::default();
+        cells.extend(
+            durations
+                .iter()
+                .map(|column| aligned(column, row, &context, style)),
+        );
+        grid.push(cells);
+    }
+    let running = |rows: &[ProcRow]| rows.iter().map(|row| row.running_ns).sum();
+    if shown < rows.len() {
+        let more = format!("{} more", rows.len() - shown);
+        grid.push(sums(&more, running(&rows[shown..]), snapshot));
+    }
+    grid.push(sums("all = in polls", running(rows), snapshot));
+    grid.lines()
+}
+
+/// How many procs have a line of their own.
+fn shown(rows: &[ProcRow], window_ns: u64) -> usize {
+    let small = |row: &ProcRow| units::ppb(row.running_ns, window_ns) < SMALL_PPB;
+    let large = rows.iter().position(small).unwrap_or(rows.len());
+    let shown = large.clamp(FIRST_ROWS, MOST_ROWS).min(rows.len());
+    // "1 more" would take the same line.
+    if shown + 1 == rows.len() {
+        rows.len()
+    } else {
+        shown
+    }
+}
+
+fn sums(name: &str, running_ns: u64, snapshot: &Snapshot) -> Vec<String> {
+    let style = Style::default();
+    alloc::vec![
+        name.to_string(),
+        Value::share(running_ns, snapshot.window_ns).print(style),
+        Value::Duration(running_ns).print(style),
+    ]
+}
+
+/// Who was in a long poll, woken or waiting at the end, worst first.
+fn stuck(snapshot: &Snapshot) -> Vec<String> {
+    let tasks = &snapshot.tasks;
+    if tasks.rows.is_empty() {
+        return alloc::vec!["stuck at exit: nothing; no task was alive".to_string()];
+    }
+    let count = tasks.matched;
+    let plural = if count == 1 { "task" } else { "tasks" };
+    let mut lines = alloc::vec![format!(
+        "stuck at exit: {count} {plural} had not ended, worst first"
+    )];
+    let mut grid = Grid::new(alloc::vec![
+        Head::words("", 0),
+        Head::words("", 0),
+        Head::numbers("", 0),
+        Head::words("", 0),
+        Head::words("", 0),
+    ]);
+    for task in tasks.rows.iter().take(WAITING_ROWS) {
+        grid.push(stands(task));
+    }
+    lines.extend(
+        grid.lines()
+            .into_iter()
+            .skip(1)
+            .map(|line| format!("  {line}")),
+    );
+    let left = count.saturating_sub(WAITING_ROWS as u64);
+    if left > 0 {
+        lines.push(format!("  ... {left} more"));
+    }
+    lines
+}
+
+/// Name, state, since when, where, and what it awaits there.
+fn stands(task: &TaskRow) -> Vec<String> {
+    let since = match task.state {
+        TaskState::Polling => Value::Open(task.since_ns),
+        TaskState::Ready | TaskState::Waiting => Value::Duration(task.since_ns),
+    };
+    let place = leaf(task).and_then(|call| call.place.as_ref());
+    let expr = place.map_or("", |at| &at.expr);
+    alloc::vec![
+        task.name().0.to_string(),
+        task.state.word().to_string(),
+        since.print(Style::default()),
+        place.map_or_else(|| format!("in {}", task.root), span),
+        one_line(expr),
+    ]
+}
+
+/// `src/conn.rs:88:9-33`, or `src/conn.rs:88:9-90:4` over several lines.
+#[must_use]
+pub fn span(at: &Place) -> String {
+    let Place {
+        file,
+        line,
+        column,
+        end_line,
+        end_column,
+        ..
+    } = at;
+    if line == end_line {
+        format!("{file}:{line}:{column}-{end_column}")
+    } else {
+        format!("{file}:{line}:{column}-{end_line}:{end_column}")
+    }
+}
+
+/// An expression over several lines on one.
+#[must_use]
+pub fn one_line(expr: &str) -> String {
+    expr.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+#[path = "report/tests.rs"]
+mod tests;
