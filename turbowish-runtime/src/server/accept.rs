@@ -39,7 +39,11 @@ pub(super) struct Incoming<L> {
 
 impl<L: Listen> Incoming<L> {
     pub(super) fn new(listener: L, max_clients: usize) -> Self {
-        Self { listener, slots: Slots::new(max_clients), pause: None }
+        Self {
+            listener,
+            slots: Slots::new(max_clients),
+            pause: None,
+        }
     }
 }
 
@@ -71,7 +75,9 @@ impl<L: Listen> Stream for Incoming<L> {
 fn is_of_the_client(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::Interrupted
     )
 }
 
@@ -94,7 +100,10 @@ mod tests {
         type Stream = DuplexStream;
 
         fn poll_accept(&self, _: &mut Context<'_>) -> Poll<io::Result<DuplexStream>> {
-            self.0.borrow_mut().pop_front().map_or(Poll::Pending, Poll::Ready)
+            self.0
+                .borrow_mut()
+                .pop_front()
+                .map_or(Poll::Pending, Poll::Ready)
         }
 
         fn may_enter(_: &DuplexStream) -> bool {
@@ -119,6 +128,10 @@ mod tests {
         let mut incoming = Incoming::new(Script(RefCell::new(script.into())), 1);
         let before = tokio::time::Instant::now();
         assert!(incoming.next().await.is_some());
-        assert_eq!(before.elapsed(), 2 * super::PAUSE, "waits where waiting can help, and only there");
+        assert_eq!(
+            before.elapsed(),
+            2 * super::PAUSE,
+            "waits where waiting can help, and only there"
+        );
     }
 }

@@ -37,16 +37,27 @@ impl Drop for Slot {
 
 impl Slots {
     pub(super) fn new(max: usize) -> Self {
-        Self { taken: Arc::default(), max }
+        Self {
+            taken: Arc::default(),
+            max,
+        }
     }
 
     /// A place for the connection, if one is left to talk in.
     pub(super) fn admit<S>(&self, stream: S) -> Option<Admitted<S>> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
         let slot = Slot(Arc::clone(&self.taken));
-        let pass = Arc::new(Pass { crowded: before >= self.max, known: AtomicBool::new(false) });
+        let pass = Arc::new(Pass {
+            crowded: before >= self.max,
+            known: AtomicBool::new(false),
+        });
         let greeting = Some(Box::pin(tokio::time::sleep(GREETING_TIME)));
-        let admitted = Admitted { stream, pass, greeting, _slot: slot };
+        let admitted = Admitted {
+            stream,
+            pass,
+            greeting,
+            _slot: slot,
+        };
         (before < self.max.saturating_add(SPARE)).then_some(admitted)
     }
 }
@@ -76,7 +87,9 @@ impl<S> Connected for Admitted<S> {
 impl<S> Admitted<S> {
     /// An error once the time to greet is over and nothing was let in.
     fn check_greeting(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        let Some(greeting) = &mut self.greeting else { return Ok(()) };
+        let Some(greeting) = &mut self.greeting else {
+            return Ok(());
+        };
         if self.pass.known.load(Ordering::Relaxed) {
             self.greeting = None;
         } else if greeting.as_mut().poll(context).is_ready() {
@@ -193,20 +206,37 @@ mod tests {
             ("", "Bearer secret", false),
             ("", "", true),
         ] {
-            assert_eq!(same(shown.as_bytes(), expected.as_bytes()), answer, "{shown:?} {expected:?}");
+            assert_eq!(
+                same(shown.as_bytes(), expected.as_bytes()),
+                answer,
+                "{shown:?} {expected:?}"
+            );
         }
     }
 
     #[tokio::test]
     async fn places_are_counted_and_given_back() {
         let slots = Slots::new(2);
-        let mut taken: Vec<_> = (0..2 + SPARE).map(|_| slots.admit(tokio::io::empty())).collect();
-        let crowded: Vec<_> = taken.iter().flatten().map(|admitted| admitted.pass.crowded).collect();
+        let mut taken: Vec<_> = (0..2 + SPARE)
+            .map(|_| slots.admit(tokio::io::empty()))
+            .collect();
+        let crowded: Vec<_> = taken
+            .iter()
+            .flatten()
+            .map(|admitted| admitted.pass.crowded)
+            .collect();
         assert_eq!(crowded.iter().filter(|crowded| !**crowded).count(), 2);
         assert_eq!(crowded.len(), 2 + SPARE);
-        assert!(slots.admit(tokio::io::empty()).is_none(), "no place, and it takes none");
+        assert!(
+            slots.admit(tokio::io::empty()).is_none(),
+            "no place, and it takes none"
+        );
         taken.clear();
-        assert!(slots.admit(tokio::io::empty()).is_some_and(|admitted| !admitted.pass.crowded));
+        assert!(
+            slots
+                .admit(tokio::io::empty())
+                .is_some_and(|admitted| !admitted.pass.crowded)
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -57,6 +57,9 @@ pub(crate) trait Source: Send + Sync + 'static {
     fn set_accounting(&self, accounting: Accounting);
 }
 
+/// Takes one line for the user.
+pub(crate) type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// What the server may do.
 #[derive(Clone)]
 pub(crate) struct Config {
@@ -73,7 +76,7 @@ pub(crate) struct Config {
     /// Rows of each table in a snapshot.
     pub(crate) max_rows: u32,
     /// Where the lines go that say what could not be had.
-    pub(crate) say: fn(&str),
+    pub(crate) say: Say,
 }
 
 impl Default for Config {
@@ -85,7 +88,7 @@ impl Default for Config {
             read_only: false,
             max_clients: 16,
             max_rows: 10_000,
-            say: say_on_stderr,
+            say: Arc::new(say_on_stderr),
         }
     }
 }
@@ -106,7 +109,7 @@ pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Fu
         }
     };
     let tcp = match &config.listen {
-        Some(listen) => tcp::bind(listen, config.token.as_deref(), config.say).await,
+        Some(listen) => tcp::bind(listen, config.token.as_deref(), &config.say).await,
         None => None,
     };
     let service = Service::new(source, &config);

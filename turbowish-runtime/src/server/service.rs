@@ -22,7 +22,11 @@ pub(super) struct Service {
 
 impl Service {
     pub(super) fn new(source: Arc<dyn Source>, config: &Config) -> Self {
-        Self { source, read_only: config.read_only, max_rows: config.max_rows.max(1) }
+        Self {
+            source,
+            read_only: config.read_only,
+            max_rows: config.max_rows.max(1),
+        }
     }
 
     /// What refusals call this process.
@@ -33,9 +37,17 @@ impl Service {
 
     /// The query that a message stands for, within the limit of rows.
     fn query(&self, message: proto::Query) -> Result<Query, Status> {
-        let Query { window_ns, procs, tasks, awaits } = Query::try_from(message).map_err(malformed)?;
+        let Query {
+            window_ns,
+            procs,
+            tasks,
+            awaits,
+        } = Query::try_from(message).map_err(malformed)?;
         let limited = |rows: Option<Rows>| {
-            rows.map(|rows| Rows { limit: limit(rows.limit, self.max_rows), ..rows })
+            rows.map(|rows| Rows {
+                limit: limit(rows.limit, self.max_rows),
+                ..rows
+            })
         };
         Ok(Query {
             window_ns,
@@ -46,7 +58,9 @@ impl Service {
     }
 
     pub(super) fn snapshot(&self, query: &Query) -> Result<Snapshot, Status> {
-        self.source.snapshot(query).map_err(|fault| Status::invalid_argument(fault.to_string()))
+        self.source
+            .snapshot(query)
+            .map_err(|fault| Status::invalid_argument(fault.to_string()))
     }
 }
 
@@ -76,14 +90,21 @@ impl Turbowish for Service {
         }))
     }
 
-    async fn read(&self, request: Request<proto::Query>) -> Result<Response<proto::Snapshot>, Status> {
+    async fn read(
+        &self,
+        request: Request<proto::Query>,
+    ) -> Result<Response<proto::Snapshot>, Status> {
         let query = self.query(request.into_inner())?;
         Ok(Response::new(self.snapshot(&query)?.into()))
     }
 
-    async fn watch(&self, request: Request<proto::WatchRequest>) -> Result<Response<Watch>, Status> {
+    async fn watch(
+        &self,
+        request: Request<proto::WatchRequest>,
+    ) -> Result<Response<Watch>, Status> {
         let proto::WatchRequest { query, interval_ns } = request.into_inner();
-        let query = self.query(query.ok_or_else(|| Status::invalid_argument("a watch needs a query"))?)?;
+        let query =
+            self.query(query.ok_or_else(|| Status::invalid_argument("a watch needs a query"))?)?;
         Watch::start(self.clone(), query, interval_ns).map(Response::new)
     }
 
@@ -92,12 +113,17 @@ impl Turbowish for Service {
         request: Request<proto::ControlRequest>,
     ) -> Result<Response<proto::ControlReply>, Status> {
         if self.read_only {
-            let text = format!("{} is read-only: consoles may look, not touch", self.label());
+            let text = format!(
+                "{} is read-only: consoles may look, not touch",
+                self.label()
+            );
             return Err(Status::permission_denied(text));
         }
         match Action::try_from(request.into_inner()).map_err(malformed)? {
             Action::SetAccounting(to) => self.source.set_accounting(to),
         }
-        Ok(Response::new(proto::ControlReply { process: Some(self.source.process().into()) }))
+        Ok(Response::new(proto::ControlReply {
+            process: Some(self.source.process().into()),
+        }))
     }
 }

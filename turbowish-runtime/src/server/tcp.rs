@@ -6,10 +6,11 @@ use std::task::{Context, Poll};
 
 use tokio::net::{TcpListener, TcpStream};
 
+use super::Say;
 use super::accept::Listen;
 
 /// Listens, or says why not.
-pub(super) async fn bind(listen: &str, token: Option<&str>, say: fn(&str)) -> Option<Port> {
+pub(super) async fn bind(listen: &str, token: Option<&str>, say: &Say) -> Option<Port> {
     match open(listen, token).await {
         Ok(port) => {
             // Who asks for any port wants to know which.
@@ -35,7 +36,8 @@ async fn open(listen: &str, token: Option<&str>) -> Result<Port, String> {
 fn refusal(error: io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            "the port is taken; choose another one in TURBOWISH_LISTEN (port 0 takes a free one)".to_owned()
+            "the port is taken; choose another one in TURBOWISH_LISTEN (port 0 takes a free one)"
+                .to_owned()
         }
         _ => format!("{error}; choose another address in TURBOWISH_LISTEN"),
     }
@@ -53,12 +55,13 @@ fn allowed(listen: &str, token: Option<&str>) -> Result<SocketAddr, String> {
         ));
     }
     match token {
-        None | Some("") => {
-            Err("every user of this host could connect; set TURBOWISH_TOKEN to a secret as well".to_owned())
-        }
-        Some(token) if !token.bytes().all(|b| b.is_ascii_graphic()) => {
-            Err("TURBOWISH_TOKEN may hold printable ASCII characters only, and no blanks".to_owned())
-        }
+        None | Some("") => Err(
+            "every user of this host could connect; set TURBOWISH_TOKEN to a secret as well"
+                .to_owned(),
+        ),
+        Some(token) if !token.bytes().all(|b| b.is_ascii_graphic()) => Err(
+            "TURBOWISH_TOKEN may hold printable ASCII characters only, and no blanks".to_owned(),
+        ),
         Some(_) => Ok(address),
     }
 }
@@ -68,7 +71,10 @@ fn parse(listen: &str) -> Option<SocketAddr> {
         let port = port.parse().ok()?;
         Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
     };
-    listen.parse().ok().or_else(|| local(listen.strip_prefix("localhost:")?))
+    listen
+        .parse()
+        .ok()
+        .or_else(|| local(listen.strip_prefix("localhost:")?))
 }
 
 /// A listening TCP port.
@@ -81,13 +87,17 @@ impl Listen for Port {
     type Stream = TcpStream;
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
-        self.listener.poll_accept(context).map_ok(|(stream, _)| stream)
+        self.listener
+            .poll_accept(context)
+            .map_ok(|(stream, _)| stream)
     }
 
     fn may_enter(stream: &TcpStream) -> bool {
         // Only costs latency if it fails.
         let _ = stream.set_nodelay(true);
-        stream.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_loopback())
+        stream
+            .peer_addr()
+            .is_ok_and(|peer| peer.ip().to_canonical().is_loopback())
     }
 
     fn name(&self) -> String {
@@ -114,7 +124,11 @@ mod tests {
         check("127.9.9.9:6680", token, Ok("127.9.9.9:6680"));
         check("[::1]:6680", token, Ok("[::1]:6680"));
         check("localhost:6680", token, Ok("127.0.0.1:6680"));
-        check("[::ffff:127.0.0.1]:6680", token, Ok("[::ffff:127.0.0.1]:6680"));
+        check(
+            "[::ffff:127.0.0.1]:6680",
+            token,
+            Ok("[::ffff:127.0.0.1]:6680"),
+        );
         check("0.0.0.0:6680", token, Err("ssh -L 6680:127.0.0.1:6680"));
         check("[::]:6680", token, Err("other machines"));
         check("192.168.1.7:6680", token, Err("other machines"));
@@ -123,7 +137,11 @@ mod tests {
         check("127.0.0.1:6680", None, Err("set TURBOWISH_TOKEN"));
         check("127.0.0.1:6680", Some(""), Err("set TURBOWISH_TOKEN"));
         check("127.0.0.1:6680", Some("two words"), Err("no blanks"));
-        check("127.0.0.1:6680", Some("gehe\u{ef}m"), Err("printable ASCII"));
+        check(
+            "127.0.0.1:6680",
+            Some("gehe\u{ef}m"),
+            Err("printable ASCII"),
+        );
         check("127.0.0.1", token, Err("no address"));
         check("6680", token, Err("no address"));
         check(":6680", token, Err("no address"));

@@ -5,15 +5,11 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use tokio::net::{UnixListener, UnixStream};
 use turbowish_wire::discovery;
 
 use super::accept::Listen;
-
-/// A socket of our name that takes no connection in this time is not in use.
-const PROBE_TIME: Duration = Duration::from_millis(200);
 
 /// The listening socket of this process.
 pub(super) struct Socket {
@@ -49,13 +45,19 @@ pub(super) async fn bind(folder: &Path, pid: u32) -> io::Result<Socket> {
         );
         io::Error::new(error.kind(), text)
     })?;
-    Ok(Socket { listener, path, file, pid })
+    Ok(Socket {
+        listener,
+        path,
+        file,
+        pid,
+    })
 }
 
 async fn is_in_use(path: &Path) -> bool {
-    match tokio::time::timeout(PROBE_TIME, UnixStream::connect(path)).await {
-        Ok(Ok(_)) | Err(_) => true,
-        Ok(Err(error)) => error.kind() == io::ErrorKind::WouldBlock,
+    match UnixStream::connect(path).await {
+        Ok(_) => true,
+        // Its queue of connections is full: somebody listens, and is stopped.
+        Err(error) => error.kind() == io::ErrorKind::WouldBlock,
     }
 }
 
@@ -89,11 +91,15 @@ impl Listen for Socket {
     type Stream = UnixStream;
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
-        self.listener.poll_accept(context).map_ok(|(stream, _)| stream)
+        self.listener
+            .poll_accept(context)
+            .map_ok(|(stream, _)| stream)
     }
 
     fn may_enter(stream: &UnixStream) -> bool {
-        stream.peer_cred().is_ok_and(|peer| peer.uid() == discovery::uid())
+        stream
+            .peer_cred()
+            .is_ok_and(|peer| peer.uid() == discovery::uid())
     }
 
     fn name(&self) -> String {

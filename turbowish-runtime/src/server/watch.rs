@@ -31,7 +31,12 @@ impl Watch {
         let mut interval = interval_at(Instant::now() + period, period);
         // A client that was away gets one snapshot, not all that it missed.
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Ok(Self { service, query, first, interval })
+        Ok(Self {
+            service,
+            query,
+            first,
+            interval,
+        })
     }
 }
 
