@@ -1,6 +1,7 @@
 //! The project's own chores, each one command: `cargo xtask codegen` and `cargo xtask tidy`.
 
 mod codegen;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     let outcome = match command.as_str() {
         "codegen" => codegen::write(&root()),
+        "tidy" => tidy::run(&root()),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

@@ -1,0 +1,55 @@
+//! The house rules that no compiler checks: each rule is a function from the tree to its faults.
+
+mod arrows;
+mod manifest;
+mod names;
+mod sizes;
+mod text;
+mod tree;
+
+use std::path::Path;
+
+use tree::{Fault, Tree};
+
+/// Every rule, by the name that a failure shows.
+const RULES: &[(&str, fn(&Tree) -> Vec<Fault>)] = &[
+    ("arrows point inward", arrows::between_crates),
+    ("arrows point inward inside a crate", arrows::inside_crates),
+    (
+        "packages inherit the lints and carry the licences",
+        manifest::packages,
+    ),
+    (
+        "every dependency has its reason in ARCHITECTURE.md",
+        manifest::reasons,
+    ),
+    ("a module says its purpose on line 1", text::purpose),
+    ("no path of somebody's machine", text::machine_paths),
+    ("no test is ignored", text::ignored_tests),
+    ("functions, files and types are small", sizes::all),
+    ("one word per thing", names::all),
+];
+
+/// Checks every rule; the error lists every fault.
+pub(crate) fn run(root: &Path) -> Result<String, String> {
+    let tree = Tree::read(root).map_err(|e| format!("cannot read the tree: {e}"))?;
+    let mut report = String::new();
+    let mut count = 0;
+    for (name, rule) in RULES {
+        let faults = rule(&tree);
+        count += faults.len();
+        if !faults.is_empty() {
+            report += &format!("{name}:\n");
+            report.extend(faults.iter().map(|fault| format!("  {fault}\n")));
+        }
+    }
+    if count == 0 {
+        Ok(format!(
+            "tidy: {} rules hold over {} files",
+            RULES.len(),
+            tree.files().count()
+        ))
+    } else {
+        Err(format!("{report}tidy: {count} faults"))
+    }
+}

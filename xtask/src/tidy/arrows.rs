@@ -1,0 +1,247 @@
+//! A crate depends on what the design lets it depend on; inside a crate the lower folder does not know the upper one.
+
+use super::manifest::{entries, package};
+use super::tree::{Fault, Tree};
+
+/// What a package may depend on. `None` outside: whatever it needs.
+struct Arrows {
+    package: &'static str,
+    ours: &'static [&'static str],
+    outside: Option<&'static [&'static str]>,
+}
+
+const fn arrows(package: &'static str, ours: &'static [&'static str]) -> Arrows {
+    Arrows {
+        package,
+        ours,
+        outside: None,
+    }
+}
+
+/// The crate graph of the design. Dev-dependencies are free, as long as they are no cycle.
+const GRAPH: &[Arrows] = &[
+    // The tree of an annotated library: nothing that adds trait impls on std's types.
+    Arrows {
+        package: "turbowish",
+        ours: &["turbowish-macros", "turbowish-runtime"],
+        outside: Some(&[]),
+    },
+    Arrows {
+        package: "turbowish-macros",
+        ours: &[],
+        outside: Some(&["proc-macro2", "quote", "syn"]),
+    },
+    // Pure: no clock, thread, file, socket.
+    Arrows {
+        package: "turbowish-model",
+        ours: &[],
+        outside: Some(&["once_cell"]),
+    },
+    arrows("turbowish-wire", &["turbowish-model"]),
+    arrows("turbowish-runtime", &["turbowish-model", "turbowish-wire"]),
+    // The server is the demo's; the runtime is never linked but through it.
+    arrows(
+        "turbowish-cli",
+        &["turbowish-model", "turbowish-wire", "turbowish-kv"],
+    ),
+    arrows("turbowish-kv", &["turbowish"]),
+    arrows("turbowish-ui-tests", &["turbowish"]),
+    arrows("xtask", &[]),
+];
+
+/// `(folder, what its files may not name, why)`.
+const FOLDERS: &[(&str, &str, &str)] = &[
+    (
+        "turbowish-runtime/src/server/",
+        "crate::",
+        "the server knows its Source only",
+    ),
+    (
+        "turbowish-wire/src/convert",
+        "crate::client",
+        "messages do not know who sends them",
+    ),
+    (
+        "turbowish-wire/src/convert",
+        "crate::discovery",
+        "messages do not know who sends them",
+    ),
+    (
+        "turbowish-wire/src/discovery",
+        "crate::client",
+        "the server uses discovery as well",
+    ),
+    (
+        "turbowish-model/src/",
+        "std::",
+        "the model is no_std: no clock, thread, file or socket",
+    ),
+];
+
+/// Each manifest names what the graph lets it name.
+pub(super) fn between_crates(tree: &Tree) -> Vec<Fault> {
+    let names: Vec<&str> = tree
+        .manifests()
+        .filter_map(|file| package(file, "name"))
+        .collect();
+    let mut faults = Vec::new();
+    for file in tree.manifests() {
+        let Some(name) = package(file, "name") else {
+            continue;
+        };
+        let Some(allowed) = GRAPH.iter().find(|arrows| arrows.package == name) else {
+            faults.push(Fault::new(
+                file,
+                0,
+                format!("{name} is not in the crate graph"),
+            ));
+            continue;
+        };
+        for entry in entries(&file.text)
+            .iter()
+            .filter(|entry| is_dependency(entry.section))
+        {
+            let on = entry.key.split('.').next().unwrap_or(entry.key);
+            let sound = if names.contains(&on) {
+                allowed.ours.contains(&on)
+            } else {
+                allowed.outside.is_none_or(|outside| outside.contains(&on))
+            };
+            if !sound {
+                faults.push(Fault::new(
+                    file,
+                    entry.line,
+                    format!("{name} must not depend on {on}"),
+                ));
+            }
+        }
+    }
+    faults
+}
+
+fn is_dependency(section: &str) -> bool {
+    let kinds = ["dependencies", "build-dependencies"];
+    kinds.contains(&section)
+        || section.starts_with("target.")
+            && kinds
+                .iter()
+                .any(|kind| section.ends_with(&format!(".{kind}")))
+}
+
+/// No file names what is above its folder. Tests may.
+pub(super) fn inside_crates(tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in tree.sources().filter(|file| !file.is_test()) {
+        for (folder, name, why) in FOLDERS
+            .iter()
+            .filter(|(folder, ..)| file.path.starts_with(folder))
+        {
+            let lines = file
+                .text
+                .lines()
+                .take_while(|line| line.trim() != "#[cfg(test)]");
+            for (index, line) in lines.enumerate() {
+                if names(line, name) {
+                    faults.push(Fault::new(
+                        file,
+                        index + 1,
+                        format!("`{name}` in {folder}: {why}"),
+                    ));
+                }
+            }
+        }
+    }
+    faults
+}
+
+/// Whether code on the line names the path; comments may speak of it.
+fn names(line: &str, path: &str) -> bool {
+    let code = line.split("//").next().unwrap_or(line);
+    code.match_indices(path).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, Tree, between_crates, inside_crates};
+
+    fn check(rule: fn(&Tree) -> Vec<Fault>, files: &[(&str, &str)], expected: &[&str]) {
+        let faults: Vec<String> = rule(&Tree::of(files))
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(faults, expected);
+    }
+
+    #[test]
+    fn crates_depend_inward() {
+        let model = (
+            "turbowish-model/Cargo.toml",
+            "[package]\nname = \"turbowish-model\"\n",
+        );
+        let wire = |text| ("turbowish-wire/Cargo.toml", text);
+        check(
+            between_crates,
+            &[
+                model,
+                wire(
+                    "[package]\nname = \"turbowish-wire\"\n[dependencies]\nturbowish-model.workspace = true\nprost = \"1\"\n",
+                ),
+            ],
+            &[],
+        );
+        check(
+            between_crates,
+            &[
+                wire("[package]\nname = \"turbowish-wire\"\n"),
+                (
+                    model.0,
+                    "[package]\nname = \"turbowish-model\"\n[target.'cfg(unix)'.dependencies]\nturbowish-wire = { path = \"../w\" }\nlibc = \"1\"\n[dev-dependencies]\nserde = \"1\"\n",
+                ),
+            ],
+            &[
+                "turbowish-model/Cargo.toml:4: turbowish-model must not depend on turbowish-wire",
+                "turbowish-model/Cargo.toml:5: turbowish-model must not depend on libc",
+            ],
+        );
+        check(
+            between_crates,
+            &[("new/Cargo.toml", "[package]\nname = \"new\"\n")],
+            &["new/Cargo.toml: new is not in the crate graph"],
+        );
+    }
+
+    #[test]
+    fn folders_do_not_look_up() {
+        let path = "turbowish-model/src/a.rs";
+        check(
+            inside_crates,
+            &[(path, "use core::fmt;\n// std::fmt is not here\n")],
+            &[],
+        );
+        check(
+            inside_crates,
+            &[(path, "use mystd::fmt;\n#[cfg(test)]\nuse std::fmt;\n")],
+            &[],
+        );
+        check(
+            inside_crates,
+            &[(path, "use core::fmt;\nuse std::fmt;\n")],
+            &[
+                "turbowish-model/src/a.rs:2: `std::` in turbowish-model/src/: the model is no_std: no clock, thread, file or socket",
+            ],
+        );
+        check(
+            inside_crates,
+            &[(
+                "turbowish-runtime/src/server/watch.rs",
+                "use crate::clock::now;\n",
+            )],
+            &[
+                "turbowish-runtime/src/server/watch.rs:1: `crate::` in turbowish-runtime/src/server/: the server knows its Source only",
+            ],
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! Names say what a thing is: none of the words that fit everything.
+
+use syn::visit::{self, Visit};
+
+use super::tree::{Fault, File, Tree};
+
+/// Anywhere in a name.
+const WORDS: &[&str] = &[
+    "manager", "handler", "helper", "helpers", "util", "utils", "common", "data", "info",
+];
+
+/// At the beginning of a function's name.
+const PREFIXES: &[&str] = &["do", "process"];
+
+/// `(file, name, why it is the right one)`.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[(
+    "examples/kv/src/command/about.rs",
+    "info",
+    "INFO is a command of the protocol",
+)];
+
+/// The names of items that we define, and of the files.
+pub(super) fn all(tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in tree.sources() {
+        let stem = file
+            .path
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(".rs");
+        if let Some(word) = banned(stem) {
+            faults.push(Fault::new(
+                file,
+                0,
+                format!("the file's name holds `{word}`"),
+            ));
+        }
+        let Ok(syntax) = syn::parse_file(&file.text) else {
+            continue;
+        };
+        let mut found = Found {
+            file,
+            faults: Vec::new(),
+        };
+        found.visit_file(&syntax);
+        faults.append(&mut found.faults);
+    }
+    faults
+}
+
+struct Found<'a> {
+    file: &'a File,
+    faults: Vec<Fault>,
+}
+
+impl Found<'_> {
+    fn name(&mut self, name: &syn::Ident) {
+        if EXCEPTIONS
+            .iter()
+            .any(|(path, known, _)| *path == self.file.path && name == known)
+        {
+            return;
+        }
+        if let Some(word) = banned(&name.to_string()) {
+            let line = name.span().start().line;
+            self.faults.push(Fault::new(
+                self.file,
+                line,
+                format!("`{name}` holds `{word}`"),
+            ));
+        }
+    }
+
+    fn function(&mut self, name: &syn::Ident) {
+        self.name(name);
+        let text = name.to_string();
+        let prefix = PREFIXES.iter().find(|prefix| {
+            text.strip_prefix(**prefix)
+                .is_some_and(|rest| rest.starts_with('_'))
+        });
+        if let Some(prefix) = prefix {
+            let line = name.span().start().line;
+            self.faults.push(Fault::new(
+                self.file,
+                line,
+                format!("`{name}` begins with `{prefix}_`"),
+            ));
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Found<'_> {
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.name(&item.ident);
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        self.name(&item.ident);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        self.name(&item.ident);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        self.name(&item.ident);
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        self.name(&item.ident);
+        visit::visit_item_mod(self, item);
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.function(&item.sig.ident);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        self.function(&item.sig.ident);
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        // The names of a trait's items are not ours to choose.
+        if item.trait_.is_none() {
+            visit::visit_item_impl(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.function(&item.sig.ident);
+    }
+}
+
+fn banned(name: &str) -> Option<&'static str> {
+    let words = words(name);
+    WORDS
+        .iter()
+        .copied()
+        .find(|word| words.iter().any(|found| found == word))
+}
+
+/// The words of `snake_case`, `CamelCase` and `kebab-case`, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        if c == '_' || c == '-' || (c.is_uppercase() && after_lower) {
+            words.push(String::new());
+        }
+        after_lower = c.is_lowercase() || c.is_numeric();
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tree, all};
+
+    fn check(text: &str, expected: &[&str]) {
+        let faults: Vec<String> = all(&Tree::of(&[("a/src/b.rs", text)]))
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let wanted: Vec<String> = expected
+            .iter()
+            .map(|fault| format!("a/src/b.rs:1: {fault}"))
+            .collect();
+        assert_eq!(faults, wanted);
+    }
+
+    #[test]
+    fn words_that_fit_everything_are_found() {
+        check("struct TaskManager;", &["`TaskManager` holds `manager`"]);
+        check("enum RowData { A }", &["`RowData` holds `data`"]);
+        check("trait Handler {}", &["`Handler` holds `handler`"]);
+        check("type Info = u8;", &["`Info` holds `info`"]);
+        check("mod string_utils {}", &["`string_utils` holds `utils`"]);
+        check("fn do_it() {}", &["`do_it` begins with `do_`"]);
+        check(
+            "impl A { fn process_row(&self) {} }",
+            &["`process_row` begins with `process_`"],
+        );
+        check(
+            "trait A { fn do_it(&self); }",
+            &["`do_it` begins with `do_`"],
+        );
+    }
+
+    #[test]
+    fn other_words_are_not() {
+        check(
+            "struct Metadata; fn dot() {} fn process() {} struct Information; mod commons {}",
+            &[],
+        );
+        check("impl Connected for A { fn connect_info(&self) {} }", &[]);
+    }
+
+    #[test]
+    fn files_have_names_too() {
+        let faults = all(&Tree::of(&[("a/src/helpers.rs", "")]));
+        assert_eq!(
+            faults[0].to_string(),
+            "a/src/helpers.rs: the file's name holds `helpers`"
+        );
+    }
+}
