@@ -88,6 +88,8 @@ pub struct Server {
     listener: TcpListener,
     local_addr: SocketAddr,
     shared: Arc<Shared>,
+    /// The state of the store that the snapshot on disk holds.
+    saved: u64,
 }
 
 impl Server {
@@ -99,6 +101,7 @@ impl Server {
         tokio::fs::create_dir_all(&config.dir).await?;
         let db = Db::new(config.clock.clone());
         snapshot::load(&db, &snapshot::path(&config.dir)).await?;
+        let saved = db.changes().await;
         let listener = TcpListener::bind((config.address, config.port)).await?;
         let local_addr = listener.local_addr()?;
         let shared = Shared {
@@ -112,6 +115,7 @@ impl Server {
             listener,
             local_addr,
             shared: Arc::new(shared),
+            saved,
         })
     }
 
@@ -131,7 +135,8 @@ impl Server {
         let (finish, finished) = oneshot::channel();
         let path = snapshot::path(&self.shared.config.dir);
         let every = self.shared.config.snapshot_every;
-        let saving = tokio::spawn(snapshot::run(Arc::clone(db), path, every, finished));
+        let saving = snapshot::run(Arc::clone(db), path, every, self.saved, finished);
+        let saving = tokio::spawn(saving);
 
         accept(self.listener, &self.shared, shutdown).await;
 

@@ -26,19 +26,19 @@ pub(crate) fn path(dir: &Path) -> PathBuf {
 
 /// Writes the snapshot again and again where something has changed, and a last time when `finished` is.
 ///
+/// `saved` is [`Db::changes`] of what is on disk already.
+///
 /// # Errors
 /// If the last one cannot be written. Of others it says so and tries again.
 pub(crate) async fn run(
     db: Arc<Db>,
     path: PathBuf,
     every: Duration,
+    mut saved: u64,
     mut finished: oneshot::Receiver<()>,
 ) -> io::Result<()> {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick is at once, and what has just been loaded need not be written.
-    ticks.tick().await;
-    let mut saved = db.changes().await;
     loop {
         tokio::select! {
             _ = ticks.tick() => {}

@@ -139,18 +139,17 @@ impl<'a> Decoder<'a> {
                 false => Broken::Magic,
             });
         };
-        match behind.first() {
-            None => return Err(Broken::Truncated),
-            Some(&VERSION) => {}
-            Some(&other) => return Err(Broken::Version(other)),
-        }
-        let (covered, sum) = bytes.split_last_chunk().ok_or(Broken::Truncated)?;
+        let contents = match behind {
+            [] => return Err(Broken::Truncated),
+            [VERSION, contents @ ..] => contents,
+            [other, ..] => return Err(Broken::Version(*other)),
+        };
+        let (rest, sum) = contents.split_last_chunk().ok_or(Broken::Truncated)?;
         let mut expected = Checksum::new();
-        expected.add(covered);
+        expected.add(&bytes[..bytes.len() - sum.len()]);
         if u64::from_le_bytes(*sum) != expected.0 {
             return Err(Broken::Checksum);
         }
-        let rest = covered.get(MAGIC.len() + 1..).ok_or(Broken::Truncated)?;
         Ok(Decoder { rest })
     }
 
