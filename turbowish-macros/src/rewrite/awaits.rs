@@ -73,8 +73,16 @@ impl VisitMut for Numbering<'_> {
 /// Wraps the operand. The tokens at both ends keep the user's own span: its edition decides how long temporaries of a
 /// tail expression live.
 fn mark(expr: &mut ExprAwait, index: usize, scope: &Scope) {
-    let operand = &expr.base;
-    let span = first_span(operand.to_token_stream()).unwrap_or(expr.await_token.span);
+    let span = first_span(expr.base.to_token_stream()).unwrap_or(expr.await_token.span);
+    // An argument needs no parentheses or braces, and the compiler would say so.
+    let operand = match &mut *expr.base {
+        Expr::Paren(operand) if operand.attrs.is_empty() => operand.expr.to_token_stream(),
+        Expr::Block(operand) => {
+            operand.block.brace_token = token::Brace(ours(span));
+            operand.to_token_stream()
+        }
+        operand => operand.to_token_stream(),
+    };
     let private = scope.private_at(span);
     let (proc, index) = (proc(span), number(index));
     let tokens = quote_spanned!(span=> #private::at(&#proc, #index, #operand));

@@ -133,10 +133,33 @@ fn plain(input: &mut PatType, index: usize, binding: &mut bool) -> (Ident, Optio
         });
     }
     let attrs = &input.attrs;
-    let bound = quote_spanned! {ours(name.span())=>
+    let span = ours(name.span());
+    let whole = leaves_a_rest(&pat).then(|| quote_spanned!(span=> #(#attrs)* let #name = #name;));
+    let bound = quote_spanned! {span=>
+        #whole
         #(#attrs)*
         #[allow(clippy::redundant_locals, clippy::toplevel_ref_arg, clippy::shadow_same)]
         let #pat = #name;
     };
     (name, Some(bound))
+}
+
+/// Whether a pattern may leave a part of its value where it was: that part must not stay among the captures.
+fn leaves_a_rest(pat: &Pat) -> bool {
+    let mut rest = Rest(false);
+    rest.visit_pat(pat);
+    rest.0
+}
+
+struct Rest(bool);
+
+impl<'ast> Visit<'ast> for Rest {
+    fn visit_pat(&mut self, pat: &'ast Pat) {
+        self.0 |= match pat {
+            Pat::Wild(_) | Pat::Rest(_) | Pat::Path(_) | Pat::Struct(_) | Pat::Macro(_) => true,
+            Pat::Ident(pat) => pat.by_ref.is_some(),
+            _ => false,
+        };
+        visit::visit_pat(self, pat);
+    }
 }

@@ -89,22 +89,30 @@ impl Line {
                         self.stream(group.stream());
                         continue;
                     }
-                    self.token(open, group.span_open());
+                    // A group that was parsed has one span for both ends, from the first to the last character.
+                    let (start, end) = (group.span().start(), group.span().end());
+                    self.token(open, start, shifted(start, 1));
                     self.stream(group.stream());
-                    self.token(close, group.span_close());
+                    self.token(close, shifted(end, -1), end);
                 }
-                tree => self.token(&tree.to_string(), tree.span()),
+                tree => self.token(&tree.to_string(), tree.span().start(), tree.span().end()),
             }
         }
     }
 
-    fn token(&mut self, text: &str, span: Span) {
+    fn token(&mut self, text: &str, start: LineColumn, end: LineColumn) {
         // The two tokens of a lifetime share one span, and so may those of an operator.
-        let room = self.end.is_some_and(|end| end < span.start());
-        if room {
+        if self.end.is_some_and(|end| end < start) {
             self.text.push(' ');
         }
         self.text.push_str(text);
-        self.end = Some(span.end());
+        self.end = Some(end);
+    }
+}
+
+fn shifted(place: LineColumn, columns: isize) -> LineColumn {
+    LineColumn {
+        line: place.line,
+        column: place.column.saturating_add_signed(columns),
     }
 }
