@@ -3,11 +3,13 @@
 
 extern crate alloc;
 
+pub mod assemble;
 pub mod call;
 pub mod column;
 pub mod grid;
 mod grow;
 pub mod histogram;
+pub mod history;
 pub mod json;
 pub mod ledger;
 pub mod quantile;

@@ -46,10 +46,12 @@ pub enum Sum {
     CallRunning,
     /// Inclusive time of ended, polled calls.
     CallInclusive,
+    /// Calls that were live when accounting was switched off: what became of them is not known.
+    Abandoned,
 }
 
 /// How many sums there are.
-pub const SUMS: usize = Sum::CallInclusive as usize + 1;
+pub const SUMS: usize = Sum::Abandoned as usize + 1;
 
 /// A distribution that a row keeps, with its exact maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -110,10 +110,25 @@ impl ProcTally {
             .wrapping_add(self.sum(Sum::Panicked))
     }
 
-    /// Calls that have not ended.
+    /// Calls that have not ended, as far as is known.
     #[must_use]
     pub fn live(&self) -> u64 {
-        live(self.sum(Sum::Calls), self.ended())
+        live(
+            self.sum(Sum::Calls),
+            self.ended().wrapping_add(self.sum(Sum::Abandoned)),
+        )
+    }
+
+    /// Lets go of what is live: its accounting was switched off.
+    fn abandon(&mut self) {
+        let unstarted = live(self.sum(Sum::Calls), self.sum(Sum::Started));
+        self.add(Sum::Abandoned, self.live());
+        self.add(Sum::Started, unstarted);
+        self.peaks[Population::PollHold as usize] = self.longest();
+        self.open_longest = 0;
+        for site in &mut self.sites {
+            site.left = site.waits;
+        }
     }
 
     /// Longest poll ever, one in progress included.
@@ -152,7 +167,7 @@ impl ProcTally {
         }
     }
 
-    fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.add_counters(other);
         for (buckets, more) in self.populations.iter_mut().zip(&other.populations) {
             buckets.merge(more);
@@ -203,7 +218,7 @@ impl ProcTally {
         grown
     }
 
-    fn is_still(&self) -> bool {
+    pub(crate) fn is_still(&self) -> bool {
         self.sums.iter().all(|&sum| sum == 0)
             && self
                 .sites
@@ -248,6 +263,13 @@ impl Tally {
         }
     }
 
+    /// After [`Tally::settle`] at the instant when accounting was switched off: nothing is live any more.
+    pub fn abandon(&mut self) {
+        for proc in &mut self.procs {
+            proc.abandon();
+        }
+    }
+
     /// What came since an earlier settled state.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
@@ -258,18 +280,6 @@ impl Tally {
                 .map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)))
                 .collect(),
             anomalies: self.anomalies,
-        }
-    }
-
-    /// Drops the procs in which nothing happened, so that an idle proc costs a history nothing.
-    pub(crate) fn shrink(&mut self) {
-        for proc in &mut self.procs {
-            if proc.is_still() {
-                *proc = ProcTally::default();
-            }
-        }
-        while self.procs.last().is_some_and(ProcTally::is_still) {
-            self.procs.pop();
         }
     }
 }

@@ -16,9 +16,9 @@ pub const STACK_LIMIT: u32 = 512;
 const INLINE: usize = 3;
 const TRIES: u32 = 64;
 
-/// A live task. One poller at a time writes it.
-#[derive(Debug, Default)]
-pub struct TaskCell {
+/// What never changes of a task.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Birth {
     /// Unique within the process.
     pub id: u64,
     /// Proc id of the root.
@@ -29,6 +29,13 @@ pub struct TaskCell {
     pub created: u64,
     /// Bytes of the root future.
     pub future_bytes: u32,
+}
+
+/// A live task. One poller at a time writes it.
+#[derive(Debug, Default)]
+pub struct TaskCell {
+    /// What never changes.
+    pub birth: Birth,
     sequence: AtomicU64,
     /// Thread that polls it now, plus one; 0 while it is not polled.
     thread: AtomicU32,
@@ -64,6 +71,15 @@ pub struct TaskReading {
 }
 
 impl TaskCell {
+    /// A task that was not polled yet.
+    #[must_use]
+    pub fn new(birth: Birth) -> Self {
+        Self {
+            birth,
+            ..Self::default()
+        }
+    }
+
     /// A root poll begins on a thread.
     #[inline]
     pub fn begin(&self, epoch: u32, thread: u32, t: u64) {

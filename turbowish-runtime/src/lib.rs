@@ -2,9 +2,22 @@
 
 mod call;
 mod clock;
+mod exit;
+mod gather;
+#[cfg(feature = "server")]
+mod heart;
+mod init;
+mod monitor;
 #[doc(hidden)]
 pub mod private;
 mod proc;
+#[cfg(feature = "server")]
+mod server;
+mod settings;
+#[cfg(unix)]
+mod sigterm;
 mod switch;
 mod task;
 mod thread;
+
+pub use crate::init::{Builder, Guard, init, pause, resume};

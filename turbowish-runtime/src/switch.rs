@@ -11,11 +11,6 @@ pub(crate) fn epoch() -> Option<u32> {
     (state & 1 == 1).then_some(state)
 }
 
-/// The word itself, to see whether it changed.
-pub(crate) fn state() -> u32 {
-    STATE.load(Ordering::Acquire)
-}
-
 /// Turns accounting on. Returns the epoch that begins, or `None` if it was on.
 pub(crate) fn arm() -> Option<u32> {
     change(1)

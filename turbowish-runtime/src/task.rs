@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use dashmap::DashMap;
-use turbowish_model::task::TaskCell;
+use turbowish_model::task::{Birth, TaskCell};
 
 use crate::proc::Proc;
 
@@ -31,28 +31,28 @@ impl std::ops::Deref for Task {
 impl Drop for Task {
     fn drop(&mut self) {
         LIVE.fetch_sub(1, Ordering::Relaxed);
-        TASKS.remove(&self.0.id);
+        TASKS.remove(&self.0.birth.id);
     }
 }
 
 /// Enters a task whose root is a call of `proc`; `None` beyond the limit, counted.
 #[cold]
 pub(crate) fn enter(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<Task> {
+    let root = proc.id()?;
     let ordinal = proc.next_task();
     if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
         LIVE.fetch_sub(1, Ordering::Relaxed);
         LOST.fetch_add(1, Ordering::Relaxed);
         return None;
     }
-    let cell = Arc::new(TaskCell {
+    let cell = Arc::new(TaskCell::new(Birth {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
-        root: proc.id()?,
+        root,
         ordinal,
         created: t,
         future_bytes: u32::try_from(future_bytes).unwrap_or(u32::MAX),
-        ..TaskCell::default()
-    });
-    TASKS.insert(cell.id, cell.clone());
+    }));
+    TASKS.insert(cell.birth.id, cell.clone());
     Some(Task(cell))
 }
 

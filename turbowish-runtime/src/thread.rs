@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turbowish_model::ledger::Ledger;
 
+use crate::init::monitor;
+
 /// A thread's ledger for one epoch.
 pub(crate) struct ThreadLedger {
     pub(crate) ledger: Ledger,
@@ -82,10 +84,22 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<Arc<T
         index,
         name,
     });
-    lock(&ENROLLED).push(fresh.clone());
+    let enrolled = {
+        let mut all = lock(&ENROLLED);
+        all.push(fresh.clone());
+        all.len()
+    };
     *slot = Some(fresh.clone());
+    if enrolled >= FOLD_AT
+        && let Some(monitor) = monitor()
+    {
+        monitor.fold();
+    }
     Some(fresh)
 }
+
+/// Without a monitor thread, whoever enrolls the so-manieth ledger folds those of ended threads.
+const FOLD_AT: usize = 64;
 
 fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> &ThreadLedger {
     let fits = slot

@@ -1,0 +1,266 @@
+//! Totals in ticks and numbers become rows in nanoseconds and names.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::histogram::{Buckets, upper_bound};
+use crate::history::{Totals, Window};
+use crate::quantile::Distribution;
+use crate::row::{Population, Sum};
+use crate::snapshot::{AwaitRow, Caller, Place, ProcRow, StackRow, TaskRow, TaskState};
+use crate::tally::ProcTally;
+use crate::task::{TaskCell, TaskReading};
+use crate::time::Scale;
+
+/// A proc's name and place.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcName<'a> {
+    /// Path.
+    pub path: &'a str,
+    /// Source file.
+    pub file: &'a str,
+    /// Line of the signature, from 1.
+    pub line: u32,
+}
+
+/// What numbers mean.
+pub trait Names {
+    /// The proc with this number.
+    fn proc(&self, id: u32) -> Option<ProcName<'_>>;
+    /// Its await point with this index, from 0.
+    fn place(&self, proc: u32, site: u16) -> Option<Place>;
+}
+
+/// An expression that the attribute could not see: inside a macro, or reached before it was armed.
+pub const UNSEEN: &str = "?";
+
+/// Turns one instant's totals into rows.
+pub struct Assembly<'a, N> {
+    /// Sums of the window.
+    pub window: &'a Window,
+    /// Totals since the start: what is live and open is read from these.
+    pub now: &'a Totals,
+    /// What the numbers mean.
+    pub names: &'a N,
+    /// How long a tick is.
+    pub scale: Scale,
+}
+
+impl<N: Names> Assembly<'_, N> {
+    /// A row for every proc, by number.
+    #[must_use]
+    pub fn procs(&self) -> Vec<ProcRow> {
+        let procs = self.now.tally.procs.iter().enumerate();
+        procs
+            .filter_map(|(id, today)| self.proc_row(id as u32, today))
+            .collect()
+    }
+
+    fn proc_row(&self, id: u32, today: &ProcTally) -> Option<ProcRow> {
+        let name = self.names.proc(id)?;
+        let nothing = ProcTally::default();
+        let window = self.window.tally.procs.get(id as usize).unwrap_or(&nothing);
+        let ns = |sum| self.scale.ns(positive(window.sum(sum)));
+        let running = positive(window.sum(Sum::Running));
+        Some(ProcRow {
+            proc: String::from(name.path),
+            file: String::from(name.file),
+            line: name.line,
+            future_bytes: today.future_bytes,
+            running_ns: self.scale.ns(running),
+            inclusive_ns: ns(Sum::Inclusive),
+            hold_ns: ns(Sum::Hold),
+            yielded_ns: self.scale.ns(yielded(window)),
+            unstarted_ns: ns(Sum::Unstarted),
+            wall_ns: ns(Sum::Wall),
+            max_poll_ns: self.scale.ns(window.recent_longest.max(today.open_longest)),
+            max_poll_open: today.open_longest > 0 && today.open_longest >= window.recent_longest,
+            calls: window.sum(Sum::Calls),
+            polls: window.sum(Sum::Polls),
+            live: today.live(),
+            ready: window.sum(Sum::Ready),
+            err: window.sum(Sum::Err),
+            cancelled: window.sum(Sum::Cancelled),
+            panicked: window.sum(Sum::Panicked),
+            never_polled: window.sum(Sum::NeverPolled),
+            occupancy_ppm: ratio_ppm(running, self.window.length),
+            call_running: self.distribution(window, Population::CallRunning, Sum::CallRunning),
+            call_inclusive: self.distribution(
+                window,
+                Population::CallInclusive,
+                Sum::CallInclusive,
+            ),
+            poll_hold: self.distribution(window, Population::PollHold, Sum::Hold),
+            poll_running: self.distribution(window, Population::PollRunning, Sum::Running),
+            callers: self.callers(window),
+        })
+    }
+
+    fn distribution(&self, tally: &ProcTally, population: Population, sum: Sum) -> Distribution {
+        let buckets: &Buckets = &tally.populations[population as usize];
+        let top = buckets
+            .iter()
+            .last()
+            .map_or(0, |(bucket, _)| upper_bound(usize::from(bucket)));
+        // The window's own maximum is known for polls; elsewhere its bucket bounds it from above.
+        let max = match population {
+            Population::PollHold => tally.recent_longest.min(top),
+            _ => tally.peak(population).min(top),
+        };
+        let bounds = buckets
+            .iter()
+            .map(|(bucket, n)| (self.scale.ns_up(upper_bound(usize::from(bucket))), n));
+        Distribution {
+            n: buckets.total(),
+            sum_ns: self.scale.ns(positive(tally.sum(sum))),
+            max_ns: self.scale.ns(max),
+            buckets: bounds.collect(),
+        }
+    }
+
+    fn callers(&self, tally: &ProcTally) -> Vec<Caller> {
+        let edges = tally.edges.iter().filter(|(_, edge)| edge.polls > 0);
+        let mut callers: Vec<Caller> = edges
+            .filter_map(|(&id, edge)| {
+                let proc = String::from(self.names.proc(id)?.path);
+                Some(Caller {
+                    proc,
+                    polls: edge.polls,
+                    hold_ns: self.scale.ns(edge.hold),
+                })
+            })
+            .collect();
+        callers.sort_by(|a, b| b.hold_ns.cmp(&a.hold_ns).then_with(|| a.proc.cmp(&b.proc)));
+        callers
+    }
+
+    /// A row for every await point at which something waited, by proc and place.
+    #[must_use]
+    pub fn awaits(&self) -> Vec<AwaitRow> {
+        let procs = self.now.tally.procs.iter().enumerate();
+        procs
+            .flat_map(|(id, today)| self.await_rows(id as u32, today))
+            .collect()
+    }
+
+    fn await_rows(&self, id: u32, today: &ProcTally) -> Vec<AwaitRow> {
+        let nothing = ProcTally::default();
+        let window = self.window.tally.procs.get(id as usize).unwrap_or(&nothing);
+        let Some(name) = self.names.proc(id) else {
+            return Vec::new();
+        };
+        let sites = today
+            .sites
+            .iter()
+            .enumerate()
+            .filter(|(_, site)| site.waits > 0);
+        sites
+            .map(|(slot, site)| {
+                let grown = window.sites.get(slot).copied().unwrap_or_default();
+                let waited = positive(grown.waited);
+                AwaitRow {
+                    proc: String::from(name.path),
+                    place: self.place(id, slot as u16).unwrap_or_else(|| unseen(&name)),
+                    waits: grown.waits,
+                    now: site.now(),
+                    waited_ns: self.scale.ns(waited),
+                    max_wait_ns: self.scale.ns(site.longest),
+                    share_ppm: ratio_ppm(waited, yielded(window)),
+                }
+            })
+            .collect()
+    }
+
+    /// `site` counts from 1; 0 is unknown.
+    fn place(&self, proc: u32, site: u16) -> Option<Place> {
+        self.names.place(proc, site.checked_sub(1)?)
+    }
+
+    /// The row of a live task; `polled` is what is on the stack of the thread that polls it.
+    #[must_use]
+    pub fn task(
+        &self,
+        cell: &TaskCell,
+        reading: &TaskReading,
+        polled: Option<&[crate::read::OpenPoll]>,
+    ) -> Option<TaskRow> {
+        let root = self.names.proc(cell.birth.root)?;
+        let now = self.now.at;
+        let age = |since: u64| self.scale.ns(now.saturating_sub(since));
+        let word = root.path.rsplit("::").next().unwrap_or(root.path);
+        let mut row = TaskRow {
+            id: cell.birth.id,
+            name: alloc::format!("{word}-{}", cell.birth.ordinal),
+            state: TaskState::Waiting,
+            since_ns: age(reading.since),
+            age_ns: age(cell.birth.created),
+            polls: reading.polls,
+            running_ns: self.scale.ns(reading.running),
+            max_poll_ns: self.scale.ns(reading.longest),
+            root: String::from(root.path),
+            future_bytes: u64::from(cell.birth.future_bytes),
+            stack: Vec::new(),
+            stack_truncated: reading.truncated,
+        };
+        match polled {
+            Some(open) => {
+                row.state = TaskState::Polling;
+                row.max_poll_ns = row.max_poll_ns.max(row.since_ns);
+                row.running_ns += row.since_ns;
+                row.stack = self.open_stack(open);
+            }
+            None => {
+                row.stack = reading
+                    .stack
+                    .iter()
+                    .filter_map(|step| {
+                        Some(StackRow {
+                            depth: step.level,
+                            proc: String::from(self.names.proc(step.proc)?.path),
+                            place: self.place(step.proc, step.site),
+                            since_ns: age(step.since),
+                        })
+                    })
+                    .collect()
+            }
+        }
+        Some(row)
+    }
+
+    fn open_stack(&self, open: &[crate::read::OpenPoll]) -> Vec<StackRow> {
+        let named = open.iter().enumerate().filter_map(|(depth, poll)| {
+            Some(StackRow {
+                depth: depth as u32,
+                proc: String::from(self.names.proc(poll.proc)?.path),
+                place: self.place(poll.proc, poll.site),
+                since_ns: self.scale.ns(self.now.at.saturating_sub(poll.start)),
+            })
+        });
+        named.collect()
+    }
+}
+
+fn unseen(name: &ProcName<'_>) -> Place {
+    Place {
+        file: String::from(name.file),
+        line: name.line,
+        end_line: name.line,
+        expr: String::from(UNSEEN),
+        ..Place::default()
+    }
+}
+
+fn yielded(tally: &ProcTally) -> u64 {
+    let rest = positive(tally.sum(Sum::Wall)).saturating_sub(positive(tally.sum(Sum::Unstarted)));
+    rest.saturating_sub(positive(tally.sum(Sum::Hold)))
+}
+
+/// A window's sum may be a hair below zero when a thread was read in the middle of an event.
+const fn positive(sum: u64) -> u64 {
+    if sum > u64::MAX / 2 { 0 } else { sum }
+}
+
+fn ratio_ppm(part: u64, whole: u64) -> u64 {
+    let ppm = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
+    u64::try_from(ppm).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,101 @@
+//! The report at the end, however it comes: the guard's drop, `std::process::exit`, SIGTERM. Once.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use turbowish_model::json::{self, Shape, Table};
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::report;
+use turbowish_model::snapshot::Snapshot;
+
+use crate::init::{monitor, say};
+use crate::settings::Report;
+
+static WANTED: Mutex<Report> = Mutex::new(Report::None);
+
+/// Remembers what is wanted at the end, and listens for SIGTERM if anything is.
+pub(crate) fn watch(report: &Report) {
+    *WANTED.lock().unwrap_or_else(PoisonError::into_inner) = report.clone();
+    #[cfg(unix)]
+    if *report != Report::None {
+        crate::sigterm::watch();
+    }
+}
+
+/// Writes the report if one is wanted and none was written.
+pub(crate) fn leave() {
+    let wanted = std::mem::take(&mut *WANTED.lock().unwrap_or_else(PoisonError::into_inner));
+    let path = match wanted {
+        Report::None => return,
+        Report::Text => None,
+        Report::File(path) => Some(path),
+    };
+    let Some(Ok(snapshot)) = monitor().map(|monitor| monitor.snapshot(&everything())) else {
+        return;
+    };
+    let written = path.as_deref().filter(|path| match write(path, &snapshot) {
+        Ok(()) => true,
+        Err(error) => {
+            say(&format!(
+                "the report was not written to {}: {error}",
+                path.display()
+            ));
+            false
+        }
+    });
+    let shown = written.map(|path| path.display().to_string());
+    let _ = io::stderr().write_all(report::text(&snapshot, shown.as_deref()).as_bytes());
+}
+
+fn everything() -> Query {
+    let all = Some(Rows {
+        limit: u32::MAX,
+        ..Rows::default()
+    });
+    Query {
+        window_ns: None,
+        procs: all.clone(),
+        tasks: all.clone(),
+        awaits: all,
+    }
+}
+
+fn write(path: &Path, snapshot: &Snapshot) -> io::Result<()> {
+    let tables = [Table::Procs, Table::Tasks, Table::Awaits];
+    let mut text = json::document(snapshot, &tables, &Shape::default());
+    text.push('\n');
+    create(path)?.write_all(text.as_bytes())
+}
+
+/// A new file, or in place of an earlier report; an environment variable must not let a program
+/// overwrite anything else.
+fn create(path: &Path) -> io::Result<File> {
+    let new = OpenOptions::new().write(true).create_new(true).open(path);
+    match new {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let mut head = String::new();
+            let is_file = fs::symlink_metadata(path)?.is_file();
+            File::open(path)?
+                .take(REPORT_HEAD.len() as u64)
+                .read_to_string(&mut head)?;
+            if is_file && head == REPORT_HEAD {
+                return OpenOptions::new().write(true).truncate(true).open(path);
+            }
+            Err(io::Error::other(
+                "the file is there and is not a report; remove it or name another",
+            ))
+        }
+        other => other,
+    }
+}
+
+const REPORT_HEAD: &str = "{\"schema\":1,\"process\":";
+
+dtor::declarative::dtor! {
+    #[dtor(unsafe)]
+    fn at_exit() {
+        leave();
+    }
+}

@@ -1,0 +1,137 @@
+//! All threads' ledgers as one set of totals: nothing is lost when a thread ends, nothing counted twice.
+//!
+//! Ledgers are grouped by epoch, because a call may begin on one thread and end on another: only the
+//! sum over an epoch is balanced. An epoch that was switched off is settled at that instant; once its
+//! ledgers have no writer it is folded into the past.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use turbowish_model::history::Totals;
+use turbowish_model::read::OpenPoll;
+use turbowish_model::tally::Tally;
+
+use crate::thread::{self, ThreadLedger};
+
+/// Every ledger that has not been folded yet.
+#[derive(Default)]
+pub(crate) struct Gather {
+    past: Totals,
+    epochs: BTreeMap<u32, Epoch>,
+}
+
+#[derive(Default)]
+struct Epoch {
+    /// When it was switched off.
+    ended: Option<u64>,
+    /// Raw sums of threads that are gone.
+    departed: Totals,
+    ledgers: Vec<Arc<ThreadLedger>>,
+}
+
+/// One living thread at one instant.
+pub(crate) struct ThreadNow {
+    pub(crate) index: u32,
+    pub(crate) name: Arc<str>,
+    pub(crate) epoch: u32,
+    pub(crate) open: Vec<OpenPoll>,
+}
+
+impl Gather {
+    /// The epoch ended at `t`.
+    pub(crate) fn end(&mut self, epoch: u32, t: u64) {
+        self.epochs.entry(epoch).or_default().ended = Some(t);
+    }
+
+    /// Settled totals as of `now`, and what every living thread does.
+    pub(crate) fn read(&mut self, now: u64) -> (Totals, Vec<ThreadNow>) {
+        self.fold(now);
+        let mut totals = Totals {
+            at: now,
+            ..self.past.clone()
+        };
+        let mut threads = Vec::new();
+        for (&number, epoch) in &self.epochs {
+            epoch.add_to(&mut totals, now, number, &mut threads);
+        }
+        threads.sort_by_key(|thread| (thread.index, thread.epoch));
+        // A thread that has moved on to a later epoch shows that one.
+        threads.reverse();
+        threads.dedup_by_key(|thread| thread.index);
+        threads.reverse();
+        (totals, threads)
+    }
+
+    /// Takes in new ledgers, and folds those that nobody writes any more.
+    pub(crate) fn fold(&mut self, now: u64) {
+        for ledger in thread::take_enrolled() {
+            self.epochs
+                .entry(ledger.ledger.epoch())
+                .or_default()
+                .ledgers
+                .push(ledger);
+        }
+        for epoch in self.epochs.values_mut() {
+            epoch.fold(epoch.ended.unwrap_or(now));
+        }
+        let over = |epoch: &Epoch| epoch.ended.is_some() && epoch.ledgers.is_empty();
+        let done: Vec<u32> = self
+            .epochs
+            .iter()
+            .filter(|(_, epoch)| over(epoch))
+            .map(|(&n, _)| n)
+            .collect();
+        for number in done {
+            if let Some(epoch) = self.epochs.remove(&number) {
+                epoch.add_to(&mut self.past, now, number, &mut Vec::new());
+            }
+        }
+    }
+
+    /// Begins the next tick of all threads.
+    #[cfg(feature = "server")]
+    pub(crate) fn next_tick(&self) {
+        for ledger in self.epochs.values().flat_map(|epoch| &epoch.ledgers) {
+            ledger.ledger.next_tick();
+        }
+    }
+}
+
+impl Epoch {
+    fn fold(&mut self, now: u64) {
+        let departed = &mut self.departed;
+        self.ledgers.retain_mut(|ledger| {
+            let Some(gone) = Arc::get_mut(ledger) else {
+                return true;
+            };
+            let reading = gone.ledger.collect(now, &mut departed.tally);
+            *departed.busy.entry(gone.index).or_default() += reading.busy;
+            false
+        });
+    }
+
+    fn add_to(&self, totals: &mut Totals, now: u64, number: u32, threads: &mut Vec<ThreadNow>) {
+        let until = self.ended.unwrap_or(now);
+        let mut tally: Tally = self.departed.tally.clone();
+        let mut busy = self.departed.busy.clone();
+        for ledger in &self.ledgers {
+            let reading = ledger.ledger.collect(until, &mut tally);
+            *busy.entry(ledger.index).or_default() += reading.busy;
+            let (index, name) = (ledger.index, ledger.name.clone());
+            threads.push(ThreadNow {
+                index,
+                name,
+                epoch: number,
+                open: reading.open,
+            });
+        }
+        tally.settle(until);
+        if self.ended.is_some() {
+            tally.abandon();
+        }
+        totals.tally.merge(&tally);
+        for (thread, busy) in busy {
+            *totals.busy.entry(thread).or_default() += busy;
+        }
+    }
+}

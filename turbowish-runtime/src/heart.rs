@@ -1,0 +1,72 @@
+//! The monitor's thread: a runtime of its own, so that a hung application still answers.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::MissedTickBehavior;
+
+use crate::init::say;
+use crate::monitor::Monitor;
+use crate::server::{self, Config};
+
+/// How often the history gets a tick.
+const TICK: Duration = Duration::from_millis(250);
+
+static RUNNING: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>> = Mutex::new(None);
+
+/// Starts the thread; without it the accounting still runs, and one line says what is missing.
+pub(crate) fn start(monitor: Arc<Monitor>, config: Config) {
+    let (stop, stopped) = oneshot::channel();
+    let thread = std::thread::Builder::new().name("turbowish-monitor".to_owned());
+    match thread.spawn(move || run(monitor, config, stopped)) {
+        Ok(handle) => {
+            *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some((stop, handle))
+        }
+        Err(error) => say(&format!(
+            "no console can attach: the monitor's thread did not start: {error}"
+        )),
+    }
+}
+
+/// Ends the thread and removes the socket.
+pub(crate) fn stop() {
+    let running = RUNNING
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    if let Some((stop, handle)) = running {
+        drop(stop);
+        let _ = handle.join();
+    }
+}
+
+fn run(monitor: Arc<Monitor>, config: Config, stopped: oneshot::Receiver<()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(async {
+            let beat = tokio::spawn(beat(monitor.clone()));
+            let ended = async {
+                let _ = stopped.await;
+            };
+            server::serve(monitor, config, ended).await;
+            beat.abort();
+        }),
+        Err(error) => say(&format!(
+            "no console can attach: the monitor's runtime did not start: {error}"
+        )),
+    }
+}
+
+async fn beat(monitor: Arc<Monitor>) {
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        ticks.tick().await;
+        monitor.tick();
+    }
+}

@@ -1,0 +1,223 @@
+//! The one line in `main`: `let _turbowish = turbowish::init();`, and its longer form, the builder.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use crate::monitor::Monitor;
+use crate::settings::{Environment, Mode, Report};
+use crate::{exit, task};
+
+static PROCESS: OnceLock<Arc<Monitor>> = OnceLock::new();
+
+/// Starts accounting with default settings: see [`Builder::init`].
+pub fn init() -> Guard {
+    Builder::new().init()
+}
+
+/// Switches accounting off until [`resume`]. Calls that live now are let go of: what they do after
+/// this is not known, and they count as new ones when they are polled after `resume`.
+pub fn pause() {
+    if let Some(monitor) = PROCESS.get() {
+        monitor.disarm();
+    }
+}
+
+/// Switches accounting on, after [`pause`] or a start with `TURBOWISH=paused`. Without
+/// [`init`], or with `TURBOWISH=off`, nothing happens.
+pub fn resume() {
+    if let Some(monitor) = PROCESS.get() {
+        monitor.arm();
+    }
+}
+
+/// This process's monitor, if it was started.
+pub(crate) fn monitor() -> Option<&'static Arc<Monitor>> {
+    PROCESS.get()
+}
+
+/// One line for the user on stderr, which the application may have closed.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "turbowish: {line}");
+}
+
+/// Settings, with their defaults; environment variables win over them.
+#[derive(Clone, Debug)]
+#[must_use = "nothing starts before `init`"]
+pub struct Builder {
+    name: Option<String>,
+    pub(crate) mode: Mode,
+    pub(crate) listen: Option<String>,
+    pub(crate) token: Option<String>,
+    pub(crate) report: Report,
+    read_only: bool,
+    max_tasks: u64,
+    max_clients: usize,
+    max_rows: u32,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// The defaults: armed, a Unix socket for consoles of the same user, no TCP, no report.
+    pub const fn new() -> Self {
+        Self {
+            name: None,
+            mode: Mode::On,
+            listen: None,
+            token: None,
+            report: Report::None,
+            read_only: false,
+            max_tasks: task::DEFAULT_LIMIT,
+            max_clients: 16,
+            max_rows: 10_000,
+        }
+    }
+
+    /// The name that consoles show; by default that of the executable.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Starts with accounting off, everything else ready; [`resume`] or a console switches it on.
+    /// `TURBOWISH=on|off|paused` wins.
+    pub const fn paused(mut self, paused: bool) -> Self {
+        self.mode = if paused { Mode::Paused } else { Mode::On };
+        self
+    }
+
+    /// Also listens on TCP, on a loopback address such as `127.0.0.1:6680`; needs a [`token`](Self::token).
+    /// `TURBOWISH_LISTEN` wins. Takes effect with the feature `server`.
+    pub fn listen(mut self, address: impl Into<String>) -> Self {
+        self.listen = Some(address.into());
+        self
+    }
+
+    /// What TCP consoles must show. `TURBOWISH_TOKEN` wins.
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(token.into());
+        self
+    }
+
+    /// Prints a report to stderr when the guard drops, at `std::process::exit` and at SIGTERM.
+    /// `TURBOWISH_REPORT=1` (or `0`) wins.
+    pub fn report(mut self, report: bool) -> Self {
+        self.report = if report { Report::Text } else { Report::None };
+        self
+    }
+
+    /// Like [`report`](Self::report), and writes the whole of it to a file as JSON.
+    /// `TURBOWISH_REPORT=path.json` wins.
+    pub fn report_to(mut self, path: impl Into<PathBuf>) -> Self {
+        self.report = Report::File(path.into());
+        self
+    }
+
+    /// Consoles may look, but not switch accounting.
+    pub const fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+
+    /// Live tasks with a row of their own, a million by default; more are accounted, but counted as lost.
+    pub const fn max_tasks(mut self, tasks: u64) -> Self {
+        self.max_tasks = tasks;
+        self
+    }
+
+    /// Consoles at the same time, 16 by default.
+    pub const fn max_clients(mut self, clients: usize) -> Self {
+        self.max_clients = clients;
+        self
+    }
+
+    /// Rows of each table in one reply, 10,000 by default.
+    pub const fn max_rows(mut self, rows: u32) -> Self {
+        self.max_rows = rows;
+        self
+    }
+
+    /// Starts. What cannot be had (a socket, an address) costs one line on stderr, and the program
+    /// goes on. A second call in one process changes nothing and says so.
+    ///
+    /// With the feature `server` this starts one thread, `turbowish-monitor`. With `TURBOWISH=off`
+    /// nothing is started at all.
+    pub fn init(mut self) -> Guard {
+        for line in Environment::read().apply(&mut self) {
+            say(&line);
+        }
+        if self.mode == Mode::Off {
+            return Guard { owner: false };
+        }
+        let mut first = false;
+        let name = self.name.clone().unwrap_or_else(executable);
+        let monitor = PROCESS.get_or_init(|| {
+            first = true;
+            Arc::new(Monitor::new(name))
+        });
+        if !first {
+            say("init was called before in this process; the first call's settings stay");
+            return Guard { owner: false };
+        }
+        task::limit(self.max_tasks);
+        exit::watch(&self.report);
+        self.serve(monitor);
+        if self.mode == Mode::On {
+            monitor.arm();
+        }
+        Guard { owner: true }
+    }
+
+    #[cfg(feature = "server")]
+    fn serve(&self, monitor: &Arc<Monitor>) {
+        let config = crate::server::Config {
+            listen: self.listen.clone(),
+            token: self.token.clone(),
+            read_only: self.read_only,
+            max_clients: self.max_clients,
+            max_rows: self.max_rows,
+            ..crate::server::Config::default()
+        };
+        crate::heart::start(monitor.clone(), config);
+    }
+
+    #[cfg(not(feature = "server"))]
+    fn serve(&self, _monitor: &Arc<Monitor>) {
+        let _ = (&self.token, self.read_only, self.max_clients, self.max_rows);
+        if self.listen.is_some() {
+            say("not listening: this program was built without the feature `server` of turbowish");
+        }
+    }
+}
+
+fn executable() -> String {
+    let path = std::env::current_exe().ok();
+    let stem = path.as_deref().and_then(|path| path.file_stem());
+    stem.map_or_else(
+        || "?".to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
+}
+
+/// Keeps TurboWish running. Dropped at the end of `main`, it prints the report if one was asked for,
+/// and withdraws the process from discovery.
+#[derive(Debug)]
+#[must_use = "bind it in main: `let _turbowish = turbowish::init();`"]
+pub struct Guard {
+    owner: bool,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.owner {
+            exit::leave();
+            #[cfg(feature = "server")]
+            crate::heart::stop();
+        }
+    }
+}

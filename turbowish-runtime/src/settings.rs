@@ -1,0 +1,110 @@
+//! What the program and its environment ask for; the environment wins, and a bad value costs one line.
+
+use std::path::PathBuf;
+
+use crate::init::Builder;
+
+/// Whether accounting runs from the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// From the start.
+    On,
+    /// Everything is ready, accounting waits for `resume`.
+    Paused,
+    /// Nothing is started and nothing can switch it on.
+    Off,
+}
+
+/// Where the report at exit goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// Nowhere.
+    #[default]
+    None,
+    /// To stderr.
+    Text,
+    /// To stderr, and all of it as JSON to a file.
+    File(PathBuf),
+}
+
+/// The three variables.
+#[derive(Debug, Default)]
+pub(crate) struct Environment {
+    mode: Option<String>,
+    listen: Option<String>,
+    report: Option<String>,
+    token: Option<String>,
+}
+
+impl Environment {
+    pub(crate) fn read() -> Self {
+        let get = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        Self {
+            mode: get("TURBOWISH"),
+            listen: get("TURBOWISH_LISTEN"),
+            report: get("TURBOWISH_REPORT"),
+            token: get("TURBOWISH_TOKEN"),
+        }
+    }
+
+    /// Overrides what the program asked for. Returns the lines to say.
+    pub(crate) fn apply(self, builder: &mut Builder) -> Vec<String> {
+        let mut lines = Vec::new();
+        match self.mode.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            None => {}
+            Some("on" | "1" | "true") => builder.mode = Mode::On,
+            Some("off" | "0" | "false") => builder.mode = Mode::Off,
+            Some("paused") => builder.mode = Mode::Paused,
+            Some(other) => lines.push(format!(
+                "TURBOWISH={other} is none of on, off, paused; it is ignored"
+            )),
+        }
+        if self.listen.is_some() {
+            builder.listen = self.listen;
+        }
+        if self.token.is_some() {
+            builder.token = self.token;
+        }
+        match self.report.as_deref() {
+            None => {}
+            Some("0" | "off" | "no" | "false") => builder.report = Report::None,
+            Some("1" | "on" | "yes" | "true") => builder.report = Report::Text,
+            Some(path) => builder.report = Report::File(PathBuf::from(path)),
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Environment, Mode, Report};
+    use crate::init::Builder;
+
+    fn check(mode: &str, report: &str, expected: (Mode, Report), lines: usize) {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let environment = Environment {
+            mode: some(mode),
+            report: some(report),
+            ..Environment::default()
+        };
+        let mut builder = Builder::new().paused(true).report(true);
+        assert_eq!(environment.apply(&mut builder).len(), lines);
+        assert_eq!((builder.mode, builder.report), expected);
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_program() {
+        check("", "", (Mode::Paused, Report::Text), 0);
+        check("on", "0", (Mode::On, Report::None), 0);
+        check("OFF", "1", (Mode::Off, Report::Text), 0);
+        check(
+            "paused",
+            "a/b.json",
+            (Mode::Paused, Report::File(PathBuf::from("a/b.json"))),
+            0,
+        );
+        check("perhaps", "", (Mode::Paused, Report::Text), 1);
+    }
+}
