@@ -1,8 +1,8 @@
 //! A console and a process speak only these messages; what is not one of them is an error, never a default.
 //!
 //! The crate holds the protobuf types ([`proto`]), their conversions to and from the model's types
-//! ([`convert`]), where processes are found ([`discovery`]) and, behind the feature `client`, the
-//! one way to reach them ([`client`]).
+//! ([`convert`]), where processes are found (`discovery`, with either feature) and the one way to
+//! reach them (`client`, with the feature `client`).
 
 #[cfg(feature = "client")]
 pub mod client;

@@ -11,8 +11,11 @@ use std::path::Path;
 
 use tree::{Fault, Tree};
 
+/// Where it does not hold.
+type Rule = fn(&Tree) -> Vec<Fault>;
+
 /// Every rule, by the name that a failure shows.
-const RULES: &[(&str, fn(&Tree) -> Vec<Fault>)] = &[
+const RULES: &[(&str, Rule)] = &[
     ("arrows point inward", arrows::between_crates),
     ("arrows point inward inside a crate", arrows::inside_crates),
     (
