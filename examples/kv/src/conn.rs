@@ -20,7 +20,7 @@ const FLUSH: usize = 64 * 1024;
 
 /// How long, and for how many bytes, a client that broke the protocol is still listened to.
 const LINGER: Duration = Duration::from_secs(1);
-const LINGER_BYTES: usize = 1024 * 1024;
+const LINGER_BYTES: u64 = 1024 * 1024;
 
 /// Why a connection ended before its client was done.
 #[derive(Debug)]
@@ -63,6 +63,7 @@ pub(crate) struct Connection {
 }
 
 /// Serves a client until it leaves or says `QUIT`. A protocol error is told to the client before it is returned.
+#[turbowish::instrument]
 pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) -> Result<(), Broken> {
     stream.set_nodelay(true)?;
     let mut connection = Connection {
@@ -70,43 +71,37 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) -> Result<(), 
         requests: Requests::new(shared.limits()),
         replies: Vec::new(),
     };
-    let served = converse(&mut connection, &shared).await;
-    if let Err(Broken::Protocol(error)) = &served {
-        Reply::Error(format!("ERR {error}")).encode(&mut connection.replies);
-        write_reply(&mut connection).await?;
-        part(&mut connection.stream).await?;
-    }
-    served
-}
-
-async fn converse(connection: &mut Connection, shared: &Shared) -> Result<(), Broken> {
-    while let Some(request) = read_frame(connection).await? {
-        let mut next = Some(request);
+    loop {
+        let mut next = match read_frame(&mut connection).await {
+            Ok(None) => return Ok(()),
+            Ok(request) => request,
+            Err(broken) => return part(connection, broken).await,
+        };
         while let Some(request) = next {
             let command = command::parse(request);
             let quits = command == Ok(Command::Quit);
             let reply = match command {
-                Ok(command) => command::apply(command, shared).await,
+                Ok(command) => command::apply(command, &shared).await,
                 Err(refusal) => Err(refusal),
             };
             reply
                 .unwrap_or_else(|refusal| Reply::Error(refusal.to_string()))
                 .encode(&mut connection.replies);
             if quits {
-                write_reply(connection).await?;
-                return Ok(());
+                return Ok(write_reply(&mut connection).await?);
             }
             if connection.replies.len() >= FLUSH {
-                write_reply(connection).await?;
+                write_reply(&mut connection).await?;
             }
-            next = connection.requests.next()?;
+            // An error comes again from the next read, when the replies before it have been sent.
+            next = connection.requests.next().unwrap_or(None);
         }
-        write_reply(connection).await?;
+        write_reply(&mut connection).await?;
     }
-    Ok(())
 }
 
 /// The next request; `None`: the client has left, between two requests.
+#[turbowish::instrument]
 pub(crate) async fn read_frame(connection: &mut Connection) -> Result<Option<Request>, Broken> {
     loop {
         if let Some(request) = connection.requests.next()? {
@@ -123,6 +118,7 @@ pub(crate) async fn read_frame(connection: &mut Connection) -> Result<Option<Req
 }
 
 /// Sends all replies that wait.
+#[turbowish::instrument]
 pub(crate) async fn write_reply(connection: &mut Connection) -> io::Result<()> {
     connection.stream.write_all(&connection.replies).await?;
     connection.replies.clear();
@@ -130,20 +126,21 @@ pub(crate) async fn write_reply(connection: &mut Connection) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes so that the client can read the last reply: what it still sends is thrown away for a moment,
-/// because closing with unread bytes would reset the connection and take the reply with it.
-async fn part(stream: &mut TcpStream) -> io::Result<()> {
-    stream.shutdown().await?;
-    let rest = async {
-        let mut sink = vec![0; READ];
-        let mut heard = 0;
-        while heard < LINGER_BYTES {
-            match stream.read(&mut sink).await? {
-                0 => break,
-                bytes => heard += bytes,
-            }
-        }
-        Ok(())
-    };
-    tokio::time::timeout(LINGER, rest).await.unwrap_or(Ok(()))
+/// Tells a client why it is left, and hands the reason back.
+///
+/// What the client still sends is thrown away for a moment: closing with unread bytes would reset the
+/// connection and take the reply with it.
+#[turbowish::instrument]
+async fn part(mut connection: Connection, broken: Broken) -> Result<(), Broken> {
+    if let Broken::Protocol(error) = &broken {
+        Reply::Error(format!("ERR {error}")).encode(&mut connection.replies);
+        write_reply(&mut connection).await?;
+        connection.stream.shutdown().await?;
+        let mut rest = connection.stream.take(LINGER_BYTES);
+        let mut nowhere = tokio::io::sink();
+        let discarded = tokio::io::copy(&mut rest, &mut nowhere);
+        // Neither the time that runs out nor a client that is gone changes the reason.
+        let _ = tokio::time::timeout(LINGER, discarded).await;
+    }
+    Err(broken)
 }

@@ -23,6 +23,7 @@ pub(crate) struct Db {
     clock: Clock,
 }
 
+#[turbowish::instrument]
 impl Db {
     /// An empty store that reads the time from `clock`.
     pub(crate) fn new(clock: Clock) -> Db {

@@ -13,6 +13,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const BATCH: usize = 256;
 
 /// Sweeps ten times a second, for ever.
+#[turbowish::instrument]
 pub(crate) async fn run(db: Arc<Db>) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -23,6 +24,7 @@ pub(crate) async fn run(db: Arc<Db>) {
 }
 
 /// Removes every key whose deadline has passed and returns how many there were.
+#[turbowish::instrument]
 pub(crate) async fn sweep(db: &Db) -> usize {
     let mut swept = 0;
     loop {

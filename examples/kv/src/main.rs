@@ -62,6 +62,7 @@ impl From<Options> for kv::Config {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    let _turbowish = turbowish::init();
     match run(Options::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -71,6 +72,7 @@ async fn main() -> ExitCode {
     }
 }
 
+#[turbowish::instrument]
 async fn run(options: Options) -> io::Result<()> {
     let place = format!("{}:{}", options.bind, options.port);
     let server = kv::Server::bind(options.into()).await;

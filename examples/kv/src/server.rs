@@ -92,6 +92,7 @@ pub struct Server {
     saved: u64,
 }
 
+#[turbowish::instrument]
 impl Server {
     /// Loads the snapshot and binds the port.
     ///
@@ -148,6 +149,7 @@ impl Server {
 }
 
 /// Takes clients in until `shutdown` is ready; all of them are gone when this returns.
+#[turbowish::instrument]
 async fn accept(listener: TcpListener, shared: &Arc<Shared>, shutdown: impl Future<Output = ()>) {
     let mut shutdown = pin!(shutdown);
     let mut clients = JoinSet::new();

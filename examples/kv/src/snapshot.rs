@@ -30,6 +30,7 @@ pub(crate) fn path(dir: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If the last one cannot be written. Of others it says so and tries again.
+#[turbowish::instrument]
 pub(crate) async fn run(
     db: Arc<Db>,
     path: PathBuf,
@@ -59,6 +60,7 @@ pub(crate) async fn run(
 }
 
 /// Writes the store as it is now, and returns [`Db::changes`] of that instant.
+#[turbowish::instrument]
 pub(crate) async fn write(db: &Db, path: &Path) -> io::Result<u64> {
     let (shards, changes) = db.copy().await;
     let unfinished = path.with_extension("snapshot.tmp");
@@ -85,6 +87,7 @@ pub(crate) async fn write(db: &Db, path: &Path) -> io::Result<u64> {
 ///
 /// # Errors
 /// If the file cannot be read, or is no whole snapshot. Nothing has been stored then.
+#[turbowish::instrument]
 pub(crate) async fn load(db: &Db, path: &Path) -> io::Result<()> {
     let named = |error: io::Error| {
         io::Error::new(

@@ -7,6 +7,7 @@ use crate::resp::Reply;
 use crate::server::Shared;
 
 /// Does a command. `QUIT` is agreed to here; closing is the connection's business.
+#[turbowish::instrument]
 pub(crate) async fn apply(command: Command, shared: &Shared) -> Result<Reply, Refusal> {
     let db = &shared.db;
     Ok(match command {

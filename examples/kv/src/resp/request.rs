@@ -31,6 +31,8 @@ pub(crate) struct Requests {
     /// Bytes at the front of `buffer` that have been understood already.
     start: usize,
     partial: Option<Partial>,
+    /// Where one frame ends and the next begins is not known any more.
+    broken: Option<ProtocolError>,
 }
 
 /// A request of which the head has arrived.
@@ -53,6 +55,7 @@ impl Requests {
             buffer: Vec::new(),
             start: 0,
             partial: None,
+            broken: None,
         }
     }
 
@@ -76,8 +79,17 @@ impl Requests {
         self.partial.is_none() && self.start == self.buffer.len()
     }
 
-    /// The next request that has arrived completely; `None`: more bytes are needed.
+    /// The next request that has arrived completely; `None`: more bytes are needed. An error is final.
     pub(crate) fn next(&mut self) -> Result<Option<Request>, ProtocolError> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        let next = self.read();
+        self.broken = next.as_ref().err().cloned();
+        next
+    }
+
+    fn read(&mut self) -> Result<Option<Request>, ProtocolError> {
         loop {
             if self.partial.is_some() {
                 return self.arguments();

@@ -19,7 +19,11 @@ fn read(pieces: &[&[u8]]) -> (Vec<String>, Result<bool, ProtocolError>) {
             match requests.next() {
                 Ok(Some(request)) => found.push(show(&request)),
                 Ok(None) => break,
-                Err(error) => return (found, Err(error)),
+                Err(error) => {
+                    requests.buffer(6).extend_from_slice(b"PING\r\n");
+                    assert_eq!(requests.next(), Err(error.clone()), "errors are final");
+                    return (found, Err(error));
+                }
             }
         }
     }
