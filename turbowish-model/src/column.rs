@@ -156,6 +156,12 @@ impl<R> Column<R> {
         }
     }
 
+    /// It is one of a [`Family`]'s columns.
+    #[must_use]
+    pub const fn is_percentile(&self) -> bool {
+        matches!(self.read, Read::Percentile(..))
+    }
+
     /// Its values may be of something that still goes on: a column for `+` is kept free.
     #[must_use]
     pub const fn grows(&self) -> bool {

@@ -73,7 +73,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
     Column::new(
         "calls",
         "CALL/s",
-        "calls that ended (ready, cancelled, panicked) per second",
+        "calls that ended (ready, cancelled, panicked), per second",
         (Rate, 6, 0),
         &["calls", "ready", "cancelled", "panicked"],
         |row, context| {
@@ -92,7 +92,17 @@ static COLUMNS: [Column<ProcRow>; 25] = [
     Column::percentile("run_p50", "RUNp50", &RUN, 50, 0),
     Column::percentile("run_p90", "RUNp90", &RUN, 90, 4),
     Column::percentile("run_p99", "RUNp99", &RUN, 99, 0),
-    Column::percentile("run_max", "RUNmax", &RUN, 100, 11),
+    Column::new(
+        "run_max",
+        "RUNmax",
+        "longest exclusive running time of an ended call",
+        (Duration, 6, 11),
+        &["call_running"],
+        |row, _| match row.call_running.n {
+            0 => Value::NoSample,
+            _ => Value::Duration(row.call_running.max_ns),
+        },
+    ),
     Column::percentile("hold_p50", "HOLp50", &HOLD, 50, 5),
     Column::percentile("hold_p90", "HOLp90", &HOLD, 90, 12),
     Column::percentile("hold_p99", "HOLp99", &HOLD, 99, 0),
@@ -127,7 +137,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
     Column::new(
         "cancelled",
         "CANC/s",
-        "calls dropped after their first poll and before they returned, per second",
+        "calls dropped after their first poll, per second",
         (Rate, 6, 8),
         &["cancelled"],
         |row, context| {
