@@ -1,2 +1,37 @@
-//! Placeholder, filled in by the first commits.
-fn main() {}
+//! `turbowish`: every command ends in an exit code, and a message that says what to do if it is not 0.
+
+mod args;
+mod columns;
+mod failure;
+mod paper;
+mod plain;
+mod ps;
+mod query;
+mod source;
+mod top;
+mod tui;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => return failure::of_command_line(&answer),
+    };
+    let token = cli.token.as_deref();
+    let result = match cli.command.unwrap_or_default() {
+        Command::Top(args) => top::run(&args, token),
+        Command::Ps => ps::run(),
+        Command::Query(args) => query::run(&args, token),
+        Command::Completions { shell } => paper::completions(shell),
+        Command::Man { out } => paper::man(out.as_deref()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,264 @@
+//! The command line as data: parsing, `--help`, completions and the manual all come from here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use turbowish_model::quantile::Percentile;
+use turbowish_model::units;
+
+use crate::columns::Listing;
+use crate::tui::Theme;
+
+const EXAMPLES: &str = "\
+Examples:
+  turbowish                               open the console; pick a process if
+                                          several run
+  turbowish demo                          see it at work, nothing needed
+  turbowish ps                            list the processes you can attach to
+  turbowish query procs 4242              a table of procs, to read or to pipe
+  turbowish query tasks --filter 'state:waiting since>1s'
+                                          which tasks are stuck, and where
+
+Exit codes: 0 fine, 2 wrong usage, 3 the target cannot be reached.";
+
+/// What occupies the event loop of an async Rust program, and why a task is stuck.
+#[derive(Debug, Parser)]
+#[command(name = "turbowish", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Token of a process reached over TCP: what it has in TURBOWISH_TOKEN
+    // Not as a default of the environment variable's text: --help must not print a secret.
+    #[arg(
+        long,
+        global = true,
+        env = "TURBOWISH_TOKEN",
+        hide_env_values = true,
+        value_name = "TOKEN"
+    )]
+    pub(crate) token: Option<String>,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Watch a process live (the default)
+    #[command(after_help = TOP_EXAMPLES)]
+    Top(TopArgs),
+    /// List the processes of yours that run TurboWish
+    #[command(after_help = "Examples:\n  turbowish ps\n  turbowish ps | grep kv")]
+    Ps,
+    /// Print procs, tasks or awaits as a table, JSON or CSV
+    #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]
+    Query(QueryArgs),
+    /// Print a completion script for a shell
+    #[command(
+        after_help = "Examples:\n  turbowish completions bash > ~/.local/share/bash-completion/completions/turbowish"
+    )]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write those of all commands
+    #[command(
+        after_help = "Examples:\n  turbowish man | man -l -\n  turbowish man --out ~/.local/share/man/man1"
+    )]
+    Man {
+        /// Write one page for each command into this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+impl Default for Command {
+    /// `turbowish` alone is `turbowish top`.
+    fn default() -> Self {
+        Self::Top(TopArgs::default())
+    }
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  turbowish top                           the only process, or a list of them
+  turbowish top 4242 --window 60s         by process id
+  turbowish top 127.0.0.1:6680            over TCP, with TURBOWISH_TOKEN
+  turbowish top --sort hold_p99           longest polls first
+  turbowish top --limit 6 | cat           without a terminal: one plain snapshot";
+
+const TARGET: &str = "Process id, socket path or host:port; left out: the only process of yours";
+
+#[derive(Args, Debug)]
+pub(crate) struct TopArgs {
+    #[arg(value_name = "PID|ADDR", help = TARGET)]
+    pub(crate) target: Option<String>,
+    /// Length of the window: 1s, 10s, 1m, …, or start
+    #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
+    pub(crate) window: Window,
+    /// Time between snapshots, 100ms to 10s
+    #[arg(short, long, default_value = "1s", value_name = "TIME", value_parser = interval)]
+    pub(crate) interval: Duration,
+    #[command(flatten)]
+    pub(crate) rows: RowArgs,
+    /// At most so many rows without a terminal; 0 is all
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: u32,
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    pub(crate) ascii: bool,
+    /// Colours for this background, or none; else TURBOWISH_THEME says
+    #[arg(long, value_name = "THEME")]
+    pub(crate) theme: Option<ThemeName>,
+}
+
+impl Default for TopArgs {
+    fn default() -> Self {
+        Self {
+            target: None,
+            window: Window(Some(10 * units::SECOND)),
+            interval: Duration::from_secs(1),
+            rows: RowArgs::default(),
+            limit: 20,
+            ascii: false,
+            theme: None,
+        }
+    }
+}
+
+/// Which rows, in which order.
+#[derive(Args, Debug, Default)]
+pub(crate) struct RowArgs {
+    /// Column to sort by, or worst; numbers go down, names up
+    #[arg(
+        short,
+        long,
+        default_value = "",
+        hide_default_value = true,
+        value_name = "COLUMN"
+    )]
+    pub(crate) sort: String,
+    /// Rows to keep: words, column:text, column>number; blank is and, | or, - not
+    #[arg(
+        short,
+        long,
+        default_value = "",
+        hide_default_value = true,
+        value_name = "TEXT",
+        allow_hyphen_values = true
+    )]
+    pub(crate) filter: String,
+}
+
+const QUERY_EXAMPLES: &str = "\
+Examples:
+  turbowish query procs --window 5s --percentiles 50,90,99,99.9
+  turbowish query procs 4242 --filter 'hold_p99>5ms' --sort hold_p99
+  turbowish query tasks --filter 'state:waiting since>1s'
+  turbowish query awaits --limit 10 --format csv
+  turbowish query procs --format json | jq '.procs[0]'
+
+--help lists the columns.";
+
+fn query_long_help() -> String {
+    let examples = QUERY_EXAMPLES.trim_end_matches("\n\n--help lists the columns.");
+    format!("{examples}\n\n{}", Listing)
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct QueryArgs {
+    /// Which table
+    #[arg(value_enum)]
+    pub(crate) table: TableName,
+    #[arg(value_name = "PID|ADDR", help = TARGET)]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) rows: RowArgs,
+    /// Turn the order round
+    #[arg(short, long)]
+    pub(crate) reverse: bool,
+    /// At most so many rows; 0 is all
+    #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
+    pub(crate) limit: u32,
+    /// Length of the window: 5s, 10s, 1m, …, or start
+    #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
+    pub(crate) window: Window,
+    /// Percentiles of each population: 50,90,99,99.9
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = percentile)]
+    pub(crate) percentiles: Vec<Percentile>,
+    /// Columns to print, by key: proc,run,calls,hold,longest
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) columns: Vec<String>,
+    /// A table to read, JSON or CSV (see docs/json.md)
+    #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
+    pub(crate) format: Format,
+}
+
+/// A table of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableName {
+    /// Instrumented async fns: where the time of the window went
+    Procs,
+    /// Live tasks: what each one does, since when, and at which await
+    Tasks,
+    /// Await points: where calls wait, and for how long
+    Awaits,
+}
+
+/// How rows are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Rounded numbers with units
+    Table,
+    /// One document on one line, integers
+    Json,
+    /// A header and a line for each row, integers
+    Csv,
+}
+
+/// The length of a window in nanoseconds; `None` reaches back to the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window(pub(crate) Option<u64>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThemeName {
+    /// Light letters on a dark background
+    Dark,
+    /// Dark letters on a light background
+    Light,
+    /// No colours
+    Mono,
+}
+
+impl From<ThemeName> for Theme {
+    fn from(name: ThemeName) -> Self {
+        match name {
+            ThemeName::Dark => Self::Dark,
+            ThemeName::Light => Self::Light,
+            ThemeName::Mono => Self::Mono,
+        }
+    }
+}
+
+fn window(text: &str) -> Result<Window, String> {
+    if text == "start" {
+        return Ok(Window(None));
+    }
+    match units::parse_duration(text) {
+        Some(ns) if ns > 0 => Ok(Window(Some(ns))),
+        _ => Err("a time with its unit, as in 5s or 1m, or start".to_owned()),
+    }
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = units::parse_duration(text).map(Duration::from_nanos);
+    interval
+        .filter(|time| (Duration::from_millis(100)..=Duration::from_secs(10)).contains(time))
+        .ok_or_else(|| "a time from 100ms to 10s".to_owned())
+}
+
+fn percentile(text: &str) -> Result<Percentile, String> {
+    let number = text.strip_prefix('p').unwrap_or(text);
+    Percentile::parse(number)
+        .ok_or_else(|| "a number above 0 and at most 100, as in 50 or 99.9".to_owned())
+}

@@ -1,0 +1,156 @@
+//! Which columns a table prints: those asked for, else a default for each kind of row.
+
+use std::fmt;
+
+use turbowish_model::column::{self, Column, Family, Row};
+use turbowish_model::quantile::Percentile;
+use turbowish_model::query::QueryError;
+use turbowish_model::snapshot::{AwaitRow, ProcRow, TaskRow};
+
+/// What a table shows of its rows unless told otherwise. A name that is a population's and no
+/// column's (`hold`, `poll`) stands for its percentiles.
+pub(crate) trait Defaults: Row {
+    const COLUMNS: &'static [&'static str];
+}
+
+impl Defaults for ProcRow {
+    const COLUMNS: &'static [&'static str] = &[
+        "proc", "run", "incl", "calls", "run_p", "hold", "longest", "where",
+    ];
+}
+
+impl Defaults for TaskRow {
+    const COLUMNS: &'static [&'static str] = &["task", "state", "since", "at", "expr", "root"];
+}
+
+impl Defaults for AwaitRow {
+    const COLUMNS: &'static [&'static str] = &[
+        "at", "expr", "waits", "now", "mean", "longest", "total", "share", "proc",
+    ];
+}
+
+/// Finds columns by key, in the order asked for; none asked for is the default.
+pub(crate) fn choose<R: Defaults>(
+    keys: &[String],
+    percentiles: &[Percentile],
+) -> Result<Vec<Column<R>>, QueryError> {
+    let keys: Vec<&str> = match keys {
+        [] => R::COLUMNS.to_vec(),
+        keys => keys.iter().map(|key| key.trim()).collect(),
+    };
+    let mut columns = Vec::new();
+    for key in keys {
+        if let Some(column) = column::find(key) {
+            columns.push(column);
+        } else if let Some(family) = population::<R>(key) {
+            columns.extend(
+                percentiles
+                    .iter()
+                    .map(|q| column::at_percentile(family, *q)),
+            );
+        } else {
+            return Err(QueryError::UnknownField {
+                table: R::TABLE,
+                key: key.to_owned(),
+                nearest: Some(
+                    column::nearest::<R>(key).unwrap_or_else(|| R::COLUMNS[0].to_owned()),
+                ),
+            });
+        }
+    }
+    Ok(columns)
+}
+
+/// `hold` or `hold_p`.
+fn population<R: Row>(key: &str) -> Option<&'static Family<R>> {
+    let prefix = key.strip_suffix("_p").unwrap_or(key);
+    R::families().iter().find(|family| family.prefix == prefix)
+}
+
+/// Every column of every table with its meaning, for `--help`.
+pub(crate) struct Listing;
+
+impl fmt::Display for Listing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        columns::<ProcRow>(f)?;
+        writeln!(
+            f,
+            "  N is one of {}\n  hold, poll, run_p, incl_p in --columns: their --percentiles\n",
+            column::PERCENTILES.join(" ")
+        )?;
+        columns::<TaskRow>(f)?;
+        writeln!(f)?;
+        columns::<AwaitRow>(f)?;
+        write!(
+            f,
+            "\nFilter:\n  word           in name, place or expression; small letters match any case\n  \
+             a b   a | b    and, or;  -a not;  ( )  group;  \"text\" as it is\n  \
+             column:a,b     text of a column; * and ? are wildcards for the whole of it\n  \
+             column:?       it is not known\n  \
+             column>5ms     also < <= >= =; units ns us ms s m h, %, k M G, KiB MiB GiB, /s"
+        )
+    }
+}
+
+fn columns<R: Row>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(f, "Columns of {} (sorted by {}):", R::TABLE, R::OWN_ORDER)?;
+    for column in R::columns().iter().filter(|column| !column.is_percentile()) {
+        writeln!(f, "  {:<10} {}", column.key, column.meaning)?;
+    }
+    for family in R::families() {
+        writeln!(
+            f,
+            "  {:<10} {}",
+            format!("{}_pN", family.prefix),
+            family.meaning
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use turbowish_model::column::Row;
+    use turbowish_model::quantile::Percentile;
+    use turbowish_model::snapshot::{AwaitRow, ProcRow, TaskRow};
+
+    use super::{Defaults, choose};
+
+    fn check<R: Defaults>(keys: &[&str], expected: &[&str]) {
+        let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        let percentiles = ["50", "99.9"].map(|text| Percentile::parse(text).unwrap());
+        let columns = choose::<R>(&keys, &percentiles).unwrap();
+        let chosen: Vec<&str> = columns.iter().map(|column| &*column.key).collect();
+        assert_eq!(chosen, expected);
+    }
+
+    #[test]
+    fn populations_expand_to_the_percentiles_asked_for() {
+        check::<ProcRow>(
+            &["proc", "run", "hold"],
+            &["proc", "run", "hold_p50", "hold_p99.9"],
+        );
+        check::<ProcRow>(&["run_p", "run_p99"], &["run_p50", "run_p99.9", "run_p99"]);
+        check::<ProcRow>(&["poll"], &["poll_p50", "poll_p99.9"]);
+        check::<ProcRow>(&[" calls "], &["calls"]);
+    }
+
+    #[test]
+    fn defaults_are_columns() {
+        fn exist<R: Row + Defaults>() {
+            assert!(choose::<R>(&[], &[]).is_ok(), "{}", R::TABLE);
+        }
+        exist::<ProcRow>();
+        exist::<TaskRow>();
+        exist::<AwaitRow>();
+    }
+
+    #[test]
+    fn a_mistyped_column_is_named() {
+        let error = choose::<ProcRow>(&["lognest".to_owned()], &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no field lognest in procs; did you mean longest?"
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! A failure is one line on stderr that names what failed and what to do, and an exit code.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use turbowish_model::query::QueryError;
+use turbowish_wire::client::ClientError;
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line or a filter is wrong: exit code 2.
+    Usage(String),
+    /// The target cannot be reached: exit code 3.
+    Target(String),
+    /// The terminal or a file cannot be used: exit code 1.
+    Local(String),
+    /// Whoever read our output has gone: nothing to say.
+    ClosedPipe,
+}
+
+impl Failure {
+    pub(crate) fn usage(text: impl Display) -> Self {
+        Self::Usage(text.to_string())
+    }
+
+    pub(crate) fn target(text: impl Display) -> Self {
+        Self::Target(text.to_string())
+    }
+
+    /// Something of this machine, and what we wanted of it.
+    pub(crate) fn local(what: &str, cause: &io::Error) -> Self {
+        Self::Local(format!("{what}: {cause}"))
+    }
+
+    /// Says it, and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        let (text, code) = match self {
+            Self::Usage(text) => (text, 2),
+            Self::Target(text) => (text, 3),
+            Self::Local(text) => (text, 1),
+            Self::ClosedPipe => return ExitCode::SUCCESS,
+        };
+        note(&text);
+        ExitCode::from(code)
+    }
+}
+
+/// Prints help where it was asked for; else says what is wrong with the command line.
+pub(crate) fn of_command_line(answer: &clap::Error) -> ExitCode {
+    if !answer.use_stderr() {
+        // A closed pipe is no failure.
+        let _ = answer.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = answer.render().to_string();
+    note(text.trim_start_matches("error: ").trim_end());
+    ExitCode::from(2)
+}
+
+/// One line on stderr; if nobody reads it, that is no failure of its own.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "turbowish: {text}");
+}
+
+/// Writes to stdout.
+///
+/// # Errors
+/// [`Failure::ClosedPipe`] if the reader has gone.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|cause| match cause.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::local("cannot write to stdout", &cause),
+        })
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::BadQuery { text } => Self::Usage(text),
+            other => Self::target(other),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! `top` without a terminal: one snapshot as plain text, no colour, no bars, names in full.
+
+use turbowish_model::column::{self, Column, Context, Style};
+use turbowish_model::grid::Grid;
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::report;
+use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
+use turbowish_model::units::{self, Micro};
+
+use crate::query::window;
+
+/// How wide the text is where nothing says so.
+pub(crate) const COLUMNS: usize = 100;
+
+/// The columns, as they are printed, and the order in which they go when space is short (0 never).
+const CHOICE: [(&str, u8); 10] = [
+    ("proc", 0),
+    ("run", 0),
+    ("incl", 2),
+    ("calls", 0),
+    ("run_p50", 0),
+    ("run_p99", 0),
+    ("hold_p50", 1),
+    ("hold_p99", 0),
+    ("longest", 0),
+    ("where", 3),
+];
+
+/// What [`text`] needs: procs of the window.
+pub(crate) fn query(window_ns: Option<u64>, rows: Rows) -> Query {
+    Query {
+        window_ns,
+        procs: Some(rows),
+        ..Query::default()
+    }
+}
+
+/// The columns to use: `COLUMNS`, else [`COLUMNS`].
+pub(crate) fn width() -> usize {
+    let asked = std::env::var("COLUMNS").ok();
+    asked
+        .and_then(|text| text.parse().ok())
+        .filter(|columns| *columns > 0)
+        .unwrap_or(COLUMNS)
+}
+
+/// The snapshot as text, at most `width` wide where names allow it. `sort` is the key of the
+/// column by which the rows are sorted, empty for the table's own order.
+pub(crate) fn text(snapshot: &Snapshot, sort: &str, width: usize) -> String {
+    let mut lines = vec![
+        process(snapshot),
+        polls(snapshot),
+        tasks(snapshot),
+        String::new(),
+    ];
+    lines.extend(table(snapshot, width));
+    lines.push(footer(snapshot, sort));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// `kv pid 4242, up 12m31s, armed, window 10 s, 2026-11-20 17:04:31`
+fn process(snapshot: &Snapshot) -> String {
+    let process = &snapshot.process;
+    let accounting = match process.accounting {
+        Accounting::Armed => "armed".to_owned(),
+        Accounting::Disarmed => {
+            format!("DISARMED since {}", local(process.accounting_since_unix_ns))
+        }
+    };
+    format!(
+        "{} pid {}, up {}, {accounting}, {}, {}",
+        process.name,
+        process.pid,
+        units::duration(process.uptime_ns, Micro::Ascii),
+        window(snapshot),
+        local(snapshot.at_unix_ns),
+    )
+}
+
+/// A wall-clock time here: `2026-11-20 17:04:31`.
+fn local(unix_ns: u64) -> String {
+    jiff::Timestamp::from_nanosecond(unix_ns.into()).map_or_else(
+        |_| units::UNKNOWN.to_owned(),
+        |time| {
+            time.to_zoned(jiff::tz::TimeZone::system())
+                .strftime("%Y-%m-%d %H:%M:%S")
+                .to_string()
+        },
+    )
+}
+
+/// `in polls 227.4% of 400% (w0 61.2 w1 58.7), covered 55 of 57 tasks, lost 0`
+fn polls(snapshot: &Snapshot) -> String {
+    let share = |busy| units::share(units::ppb(busy, snapshot.window_ns));
+    let workers = snapshot.workers.iter().enumerate();
+    let each: Vec<String> = workers
+        .map(|(at, worker)| format!("w{at} {}", share(worker.busy_ns)))
+        .collect();
+    let each = if each.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", each.join(" "))
+    };
+    let all = snapshot
+        .process
+        .runtime_tasks
+        .map_or(units::UNKNOWN.to_owned(), |n| n.to_string());
+    format!(
+        "{}{each}, covered {} of {all} tasks, lost {}",
+        report::in_polls(snapshot),
+        report::covered(snapshot),
+        report::lost(snapshot),
+    )
+}
+
+/// `tasks 55: polling 2, ready 3, waiting 50`
+fn tasks(snapshot: &Snapshot) -> String {
+    let states = &snapshot.tasks_by_state;
+    let ready = states
+        .ready
+        .map_or_else(String::new, |n| format!("ready {n}, "));
+    format!(
+        "tasks {}: polling {}, {ready}waiting {}",
+        report::covered(snapshot),
+        states.polling,
+        states.waiting
+    )
+}
+
+fn table(snapshot: &Snapshot, width: usize) -> Vec<String> {
+    let page = &snapshot.procs;
+    if page.total == 0 {
+        return vec![
+            "No proc is annotated, or none was called, so occupancy is unknown.".to_owned(),
+            "Do: write #[turbowish::instrument] on an async fn.".to_owned(),
+        ];
+    }
+    let context = Context::of(snapshot);
+    let mut lines = Vec::new();
+    // Columns go one by one until the rest fits; the names are never cut.
+    for dropped in 0..=3 {
+        let columns: Vec<Column<ProcRow>> = CHOICE
+            .iter()
+            .filter(|(_, goes)| *goes == 0 || *goes > dropped)
+            .filter_map(|(key, _)| column::find(key))
+            .collect();
+        lines = Grid::of(&columns, &page.rows, &context, Style::default()).lines();
+        if lines.iter().all(|line| line.chars().count() <= width) {
+            break;
+        }
+    }
+    lines
+}
+
+/// `6 of 17 procs, sorted by RUN%; all: turbowish query procs`
+fn footer(snapshot: &Snapshot, sort: &str) -> String {
+    let page = &snapshot.procs;
+    let sorted = column::find::<ProcRow>(if sort.is_empty() { "run" } else { sort });
+    let sorted = sorted.map_or_else(
+        || "worst first".to_owned(),
+        |column| format!("sorted by {}", column.title),
+    );
+    let all = if page.rows.len() as u64 == page.total {
+        ""
+    } else {
+        "; all: turbowish query procs"
+    };
+    format!("{} of {} procs, {sorted}{all}", page.rows.len(), page.total)
+}

@@ -1,0 +1,106 @@
+//! `turbowish ps`: every process of this user that runs TurboWish, one line each.
+
+use turbowish_model::grid::{Grid, Head};
+use turbowish_model::query::Query;
+use turbowish_model::report;
+use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::units::{self, Micro, SECOND};
+use turbowish_wire::client::{ClientError, Connection, Found, Target};
+
+use crate::failure::{Failure, note, print};
+use crate::source;
+
+/// Runs the command; no process at all is an answer too.
+///
+/// # Errors
+/// Nothing can be asked or printed.
+pub(crate) fn run() -> Result<(), Failure> {
+    source::runtime()?.block_on(async {
+        let found = source::list().await.found;
+        if found.is_empty() {
+            note(&source::nothing_runs());
+            return Ok(());
+        }
+        let mut grid = Grid::new(vec![
+            Head::words("NAME", 6),
+            Head::numbers("PID", 6),
+            Head::numbers("UP", 6),
+            Head::words("STATE", 8),
+            Head::numbers("POLLS%", 6),
+            Head::numbers("TASKS", 5),
+            Head::words("COMMAND", 0),
+        ]);
+        for found in found {
+            grid.push(line(found).await);
+        }
+        print(&(grid.lines().join("\n") + "\n"))
+    })
+}
+
+async fn line(found: Found) -> Vec<String> {
+    let pid = found.pid;
+    match header(found).await {
+        Ok(snapshot) => cells(&snapshot),
+        Err(error) => {
+            note(&format!("process {pid}: {error}"));
+            let unknown = || units::UNKNOWN.to_owned();
+            vec![
+                unknown(),
+                pid.to_string(),
+                unknown(),
+                state(&error).to_owned(),
+                unknown(),
+                unknown(),
+                unknown(),
+            ]
+        }
+    }
+}
+
+const fn state(error: &ClientError) -> &'static str {
+    match error {
+        ClientError::Silent { .. } => "silent",
+        ClientError::Mismatch { .. } => "other",
+        ClientError::Crowded { .. } => "crowded",
+        _ => "gone",
+    }
+}
+
+/// What a process says of itself, without rows.
+async fn header(found: Found) -> Result<Snapshot, ClientError> {
+    found.answer?;
+    let query = Query {
+        window_ns: Some(10 * SECOND),
+        ..Query::default()
+    };
+    Connection::connect(&Target::Socket(found.socket))
+        .await?
+        .snapshot(&query)
+        .await
+}
+
+fn cells(snapshot: &Snapshot) -> Vec<String> {
+    let process = &snapshot.process;
+    let busy = snapshot.workers.iter().map(|worker| worker.busy_ns).sum();
+    let (state, polls, tasks) = match process.accounting {
+        Accounting::Armed => (
+            "armed",
+            units::share(units::ppb(busy, snapshot.window_ns)),
+            units::count(report::covered(snapshot)),
+        ),
+        Accounting::Disarmed => (
+            "disarmed",
+            units::NO_SAMPLE.to_owned(),
+            units::NO_SAMPLE.to_owned(),
+        ),
+    };
+    vec![
+        process.name.clone(),
+        process.pid.to_string(),
+        units::duration(process.uptime_ns, Micro::Ascii),
+        state.to_owned(),
+        polls,
+        tasks,
+        process.command.clone(),
+    ]
+}

@@ -1,0 +1,152 @@
+//! `turbowish query`: one snapshot, one table, as text, JSON or CSV.
+
+use turbowish_model::column::{Column, Context, Row, Style};
+use turbowish_model::grid::Grid;
+use turbowish_model::json::{self, Record, Shape, Table};
+use turbowish_model::quantile::Percentile;
+use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::report;
+use turbowish_model::snapshot::{AwaitRow, ProcRow, Snapshot, TaskRow};
+use turbowish_model::units::{self, Micro};
+
+use crate::args::{Format, QueryArgs, TableName};
+use crate::columns::{Defaults, choose};
+use crate::failure::{Failure, note, print};
+use crate::source;
+
+/// Runs the command.
+///
+/// # Errors
+/// A mistake in the query, before anything is asked; or no answer.
+pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> {
+    match args.table {
+        TableName::Procs => table::<ProcRow>(args, token, Table::Procs),
+        TableName::Tasks => table::<TaskRow>(args, token, Table::Tasks),
+        TableName::Awaits => table::<AwaitRow>(args, token, Table::Awaits),
+    }
+}
+
+fn table<R: Record + Defaults>(
+    args: &QueryArgs,
+    token: Option<&str>,
+    table: Table,
+) -> Result<(), Failure> {
+    let columns = choose::<R>(&args.columns, &percentiles(args))?;
+    let query = query_of(args);
+    Selection::parse(&query)?;
+    let target = source::target(args.target.as_deref(), token)?;
+    let snapshot = source::runtime()?.block_on(source::snapshot(target, &query))?;
+    if let Some(warning) = source::disarmed(&snapshot) {
+        note(&warning);
+    }
+    print(&match args.format {
+        Format::Table => text(&snapshot, &columns),
+        Format::Json => json::document(&snapshot, &[table], &shape(args, &columns)),
+        Format::Csv => csv::<R>(&snapshot, &shape(args, &columns))?,
+    })
+}
+
+fn query_of(args: &QueryArgs) -> Query {
+    let rows = Some(Rows {
+        filter: args.rows.filter.clone(),
+        sort: args.rows.sort.clone(),
+        invert: args.reverse,
+        limit: args.limit,
+    });
+    let query = Query {
+        window_ns: args.window.0,
+        ..Query::default()
+    };
+    match args.table {
+        TableName::Procs => Query {
+            procs: rows,
+            ..query
+        },
+        TableName::Tasks => Query {
+            tasks: rows,
+            ..query
+        },
+        TableName::Awaits => Query {
+            awaits: rows,
+            ..query
+        },
+    }
+}
+
+/// The percentiles asked for, else two in a table and [`Shape`]'s own in JSON and CSV.
+fn percentiles(args: &QueryArgs) -> Vec<Percentile> {
+    match (&args.percentiles[..], args.format) {
+        ([], Format::Table) => [50, 99].map(Percentile::whole).to_vec(),
+        ([], Format::Json | Format::Csv) => Shape::default().percentiles,
+        (asked, _) => asked.to_vec(),
+    }
+}
+
+/// All fields, or those that say the same as the columns asked for.
+fn shape<R: Row>(args: &QueryArgs, columns: &[Column<R>]) -> Shape {
+    let fields = columns
+        .iter()
+        .flat_map(|column| column.fields)
+        .copied()
+        .collect();
+    Shape {
+        percentiles: percentiles(args),
+        fields: (!args.columns.is_empty()).then_some(fields),
+    }
+}
+
+fn text<R: Row>(snapshot: &Snapshot, columns: &[Column<R>]) -> String {
+    let context = Context::of(snapshot);
+    let page = R::page(snapshot);
+    let mut lines = Grid::of(columns, &page.rows, &context, Style::default()).lines();
+    lines.push(footer::<R>(snapshot));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// `4 of 17 procs, window 10 s`
+fn footer<R: Row>(snapshot: &Snapshot) -> String {
+    let page = R::page(snapshot);
+    let shown = page.rows.len() as u64;
+    let mut text = match shown {
+        all if all == page.total => format!("{all} {}", R::TABLE),
+        some => format!("{some} of {} {}", page.total, R::TABLE),
+    };
+    if page.matched > shown {
+        text += &format!(", {} more match", page.matched - shown);
+    }
+    // What a task shows is of now, or since it was created.
+    if R::TABLE != TaskRow::TABLE {
+        text += &format!(", {}", window(snapshot));
+    }
+    match report::lost(snapshot) {
+        0 => text,
+        lost => format!("{text}, lost {lost}"),
+    }
+}
+
+/// `window 10 s`, or `since start 12m31s`.
+pub(crate) fn window(snapshot: &Snapshot) -> String {
+    let length = units::window(snapshot.window_ns, Micro::Ascii);
+    if snapshot.since_start {
+        format!("since start, {length}")
+    } else {
+        format!("window {length}")
+    }
+}
+
+fn csv<R: Record>(snapshot: &Snapshot, shape: &Shape) -> Result<String, Failure> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let rows = R::page(snapshot)
+        .rows
+        .iter()
+        .map(|row| json::flat_row(row, shape));
+    std::iter::once(json::flat_header::<R>(shape))
+        .chain(rows)
+        .try_for_each(|cells| writer.write_record(cells))
+        .map_err(|fault| Failure::Local(format!("cannot write CSV: {fault}")))?;
+    let bytes = writer
+        .into_inner()
+        .map_err(|fault| Failure::Local(format!("cannot write CSV: {fault}")))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,118 @@
+//! From the command line's target to one connected process, or to an error that says which there are.
+
+use tokio::runtime::{Builder, Runtime};
+use turbowish_model::query::Query;
+use turbowish_model::snapshot::{Accounting, Process, Snapshot};
+use turbowish_wire::client::{self, ClientError, Connection, Found, Listing, Target};
+
+use crate::failure::{Failure, note};
+
+/// What to do when nothing runs.
+const START_ONE: &str =
+    "start one with turbowish::init() in main and the feature `server`, or try: turbowish demo";
+
+/// A runtime for one command.
+///
+/// # Errors
+/// The system refuses the resources.
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| Failure::local("cannot start", &cause))
+}
+
+/// Reads a target as it was typed.
+///
+/// # Errors
+/// It is neither a process id, nor a path, nor an address.
+pub(crate) fn target(text: Option<&str>, token: Option<&str>) -> Result<Option<Target>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    match Target::parse(text, token) {
+        Some(target) => Ok(Some(target)),
+        None => Err(Failure::usage(format!(
+            "{text} is no process id, socket path or host:port; turbowish ps lists the processes"
+        ))),
+    }
+}
+
+/// One snapshot of the target; without one, of the only process.
+///
+/// # Errors
+/// There is none, there are several, or it cannot be reached; usage if it refuses the query.
+pub(crate) async fn snapshot(target: Option<Target>, query: &Query) -> Result<Snapshot, Failure> {
+    let target = match target {
+        Some(target) => target,
+        None => only().await?,
+    };
+    let connection = match Connection::connect(&target).await {
+        Err(ClientError::NoProcess { pid, .. }) => return Err(no_such(pid).await),
+        other => other?,
+    };
+    Ok(connection.snapshot(query).await?)
+}
+
+/// That there is no process, and what to do about it.
+pub(crate) fn nothing_runs() -> String {
+    format!("no process of yours runs TurboWish; {START_ONE}")
+}
+
+/// The only process of this user.
+async fn only() -> Result<Target, Failure> {
+    let listing = list().await;
+    match &listing.found[..] {
+        [] => Err(Failure::Target(nothing_runs())),
+        [one] => Ok(Target::Socket(one.socket.clone())),
+        several => Err(Failure::Target(format!(
+            "{} processes of yours run TurboWish; say which: {}",
+            several.len(),
+            names(several)
+        ))),
+    }
+}
+
+async fn no_such(pid: u32) -> Failure {
+    let found = list().await.found;
+    let others = if found.is_empty() {
+        START_ONE.to_owned()
+    } else {
+        format!("running: {}", names(&found))
+    };
+    Failure::Target(format!(
+        "no process {pid} of yours runs TurboWish; {others}"
+    ))
+}
+
+/// The processes of this user; a folder that cannot be looked into is said on stderr.
+pub(crate) async fn list() -> Listing {
+    let listing = client::list().await;
+    listing
+        .faults
+        .iter()
+        .for_each(|fault| note(&fault.to_string()));
+    listing
+}
+
+/// `kv 4242, gate 5120`
+fn names(found: &[Found]) -> String {
+    let name = |process: &Process| format!("{} {}", process.name, process.pid);
+    let each = found.iter().map(|found| {
+        found
+            .answer
+            .as_ref()
+            .map_or_else(|_| format!("{} (silent)", found.pid), name)
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// What to say of a process whose numbers have stopped.
+pub(crate) fn disarmed(snapshot: &Snapshot) -> Option<String> {
+    let process = &snapshot.process;
+    (process.accounting == Accounting::Disarmed).then(|| {
+        format!(
+            "accounting is off in {} {}: the numbers end where it was switched off; \
+             press a in turbowish top, or start it with TURBOWISH=on",
+            process.name, process.pid
+        )
+    })
+}
