@@ -35,6 +35,13 @@ pub enum ClientError {
         /// How long we waited.
         after: Duration,
     },
+    /// It belongs to another user.
+    Foreign {
+        /// Whom we called.
+        target: String,
+        /// The user it belongs to.
+        uid: u32,
+    },
     /// It answers, but is not TurboWish.
     Stranger {
         /// Whom we called.
@@ -115,10 +122,14 @@ impl fmt::Display for ClientError {
                 "cannot connect to {target}: {cause}; `turbowish ps` lists the processes of this host"
             ),
             Self::Silent { target, after } => silent(f, target, *after),
+            Self::Foreign { target, uid } => write!(
+                f,
+                "{target} belongs to user {uid}, and only that user may look: \
+                 sudo -u '#{uid}' turbowish ..."
+            ),
             Self::Stranger { target, cause } => write!(
                 f,
-                "{target} does not answer as TurboWish does ({cause}): is it the address that the \
-                 process has in TURBOWISH_LISTEN?"
+                "{target} does not answer as TurboWish does ({cause}): is another program there?"
             ),
             Self::Mismatch {
                 name,
@@ -263,6 +274,13 @@ mod tests {
                 },
                 "process 7 does not answer within 1s: it may be stopped (SIGSTOP, a debugger), or its \
                  machine very busy",
+            ),
+            (
+                ClientError::Foreign {
+                    target: "process 7".into(),
+                    uid: 33,
+                },
+                "process 7 belongs to user 33, and only that user may look: sudo -u '#33' turbowish ...",
             ),
             (
                 ClientError::NoProcess {

@@ -57,9 +57,25 @@ impl Target {
     pub(super) async fn open(&self) -> Result<Channel, ClientError> {
         match self {
             Self::Pid(pid) => open_pid(*pid).await,
-            Self::Socket(path) => self.channel(UnixStream::connect(path).await).await,
+            Self::Socket(path) => self.local(UnixStream::connect(path).await).await,
             Self::Tcp { addr, .. } => self.channel(tcp(addr).await).await,
         }
+    }
+
+    /// Over a Unix socket, whose other end must be this user's: it will hang up on us otherwise, and
+    /// what it would say need not be true.
+    async fn local(&self, stream: io::Result<UnixStream>) -> Result<Channel, ClientError> {
+        let stream = stream.map_err(|cause| self.unreachable(cause))?;
+        let peer = stream
+            .peer_cred()
+            .map_err(|cause| self.unreachable(cause))?;
+        if peer.uid() != discovery::uid() {
+            return Err(ClientError::Foreign {
+                target: self.to_string(),
+                uid: peer.uid(),
+            });
+        }
+        self.channel(Ok(stream)).await
     }
 
     async fn channel<S>(&self, stream: io::Result<S>) -> Result<Channel, ClientError>
@@ -120,7 +136,7 @@ async fn open_pid(pid: u32) -> Result<Channel, ClientError> {
                     e.kind(),
                     io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
                 ) => {}
-            stream => return target.channel(stream).await,
+            stream => return target.local(stream).await,
         }
     }
     Err(ClientError::NoProcess {
