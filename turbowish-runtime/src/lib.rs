@@ -18,6 +18,8 @@ mod settings;
 mod sigterm;
 mod switch;
 mod task;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 pub use crate::init::{Builder, Guard, init, pause, resume};

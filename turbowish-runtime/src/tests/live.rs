@@ -1,0 +1,331 @@
+//! Plays a vector with real futures: each call is a `Call` whose body takes the script's next events.
+//!
+//! Events of several threads are played on as many real threads, one at a time, in script order. What
+//! cannot be played is named in [`unplayable`].
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, LazyLock, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use quanta::{Clock, Mock};
+use serde_json::Value;
+use turbowish_model::call::PollEnd;
+use turbowish_model::replay::{Event, Kind};
+
+use super::check::{Check, Got, event};
+use crate::call::{Call, call};
+use crate::gather::Gather;
+use crate::proc::Proc;
+use crate::{clock, switch};
+
+type Body = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Scripted = Pin<Box<Call<Body, fn(&()) -> bool>>>;
+
+/// The hand-set clock of this test process.
+static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
+    let (clock, mock) = Clock::mock();
+    assert!(clock::install(clock), "nothing else has started the clock");
+    mock
+});
+
+fn set_time(t: u64) {
+    let now = TIME.value();
+    if t >= now {
+        TIME.increment(t - now);
+    } else {
+        TIME.decrement(now - t);
+    }
+}
+
+/// What all threads share: the script, how far it is, and the calls that are not being polled.
+struct Stage {
+    script: Vec<Event>,
+    at: Mutex<usize>,
+    moved: Condvar,
+    /// Threads at the end of the script, and whether they may go on.
+    waiting: Mutex<(usize, bool)>,
+    released: Condvar,
+    calls: Mutex<HashMap<u64, Scripted>>,
+    procs: BTreeMap<String, &'static Proc>,
+}
+
+/// A panic that the script asks for.
+struct Scheduled;
+
+impl Stage {
+    /// Waits until the next event is one of `thread`; `None` at the end of the script, when the
+    /// totals have been read with everything as it is.
+    fn next(&self, thread: u64) -> Option<&Event> {
+        let mut at = self.at.lock().expect("at");
+        loop {
+            let Some(event) = self.script.get(*at) else {
+                break;
+            };
+            if event.thread == thread {
+                set_time(event.t);
+                return Some(event);
+            }
+            at = self.moved.wait(at).expect("at");
+        }
+        drop(at);
+        let mut waiting = self.waiting.lock().expect("waiting");
+        waiting.0 += 1;
+        self.released.notify_all();
+        while !waiting.1 {
+            waiting = self.released.wait(waiting).expect("waiting");
+        }
+        None
+    }
+
+    /// Runs `read` while every thread stands at the end of the script.
+    fn at_end<R>(&self, threads: usize, read: impl FnOnce() -> R) -> R {
+        let mut waiting = self.waiting.lock().expect("waiting");
+        while waiting.0 < threads {
+            waiting = self.released.wait(waiting).expect("waiting");
+        }
+        let result = read();
+        waiting.1 = true;
+        self.released.notify_all();
+        result
+    }
+
+    fn done(&self) {
+        *self.at.lock().expect("at") += 1;
+        self.moved.notify_all();
+    }
+
+    /// Plays events of a thread until the end of `within`'s poll (or the end of the script).
+    fn play(self: &Arc<Self>, thread: u64, within: Option<u64>) -> Option<PollEnd> {
+        while let Some(event) = self.next(thread) {
+            match &event.kind {
+                Kind::Create(proc) => {
+                    let body = Box::pin(Play {
+                        stage: self.clone(),
+                        id: event.id,
+                    }) as Body;
+                    let call = call(self.procs[proc], (|_| false) as fn(&()) -> bool, body);
+                    self.calls
+                        .lock()
+                        .expect("calls")
+                        .insert(event.id, Box::pin(call));
+                    self.done();
+                }
+                Kind::PollStart { .. } => {
+                    let taken = self.calls.lock().expect("calls").remove(&event.id);
+                    let call = taken.unwrap_or_else(|| panic!("call {} is not there", event.id));
+                    self.done_by_poll(event.id, thread, call);
+                }
+                Kind::PollEnd(end) => {
+                    assert_eq!(within, Some(event.id), "polls nest in the script");
+                    return Some(*end);
+                }
+                Kind::Drop => {
+                    let call = self.calls.lock().expect("calls").remove(&event.id);
+                    drop(call);
+                    self.done();
+                }
+            }
+        }
+        None
+    }
+
+    fn done_by_poll(self: &Arc<Self>, id: u64, thread: u64, mut call: Scripted) {
+        THREAD.set(thread);
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            call.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        }));
+        match polled {
+            Ok(_) => {}
+            Err(panic) => assert!(panic.is::<Scheduled>(), "only panics of the script"),
+        }
+        // Ended calls may be dropped much later by the script: they stay for it.
+        self.calls.lock().expect("calls").insert(id, call);
+        // The end of the poll was the event at hand; what comes next may be seen now.
+        self.done();
+    }
+}
+
+thread_local! {
+    static THREAD: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// The body of a scripted call.
+struct Play {
+    stage: Arc<Stage>,
+    id: u64,
+}
+
+impl Future for Play {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        // The event at hand is this poll's start; it is over as soon as the frame is open.
+        self.stage.done();
+        match self.stage.play(THREAD.get(), Some(self.id)) {
+            Some(PollEnd::Ready | PollEnd::Err) => Poll::Ready(()),
+            Some(PollEnd::Panic) => std::panic::panic_any(Scheduled),
+            Some(PollEnd::Pending | PollEnd::Torn) => Poll::Pending,
+            // The script ended inside this poll, and the totals were read with it open.
+            None => Poll::Pending,
+        }
+    }
+}
+
+/// Why real futures cannot do what a vector says, if they cannot.
+fn unplayable(vector: &Value) -> Option<&'static str> {
+    let events = vector["events"].as_array().expect("events");
+    let mut created = Vec::new();
+    for event in events {
+        let id = event["id"].as_u64();
+        match (event["k"].as_str().expect("k"), event["r"].as_str()) {
+            ("create", _) => created.push(id),
+            ("poll_start", _) if event["root"] == true => {
+                return Some("marks a root inside another poll");
+            }
+            ("poll_start", _) if !created.contains(&id) => {
+                return Some("begins in the middle of a call");
+            }
+            ("poll_end", Some("drop")) => return Some("tears a frame down without unwinding"),
+            ("poll_end", _) if !created.contains(&id) => {
+                return Some("begins in the middle of a poll");
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn play(vector: &Value) -> Vec<String> {
+    let script: Vec<Event> = vector["events"]
+        .as_array()
+        .expect("events")
+        .iter()
+        .filter_map(event)
+        .collect();
+    let first = script.iter().map(|event| event.t).min().expect("an event");
+    let last = script.iter().map(|event| event.t).max().expect("an event");
+    let now = vector["now"].as_u64().unwrap_or(last);
+    let mut threads: Vec<u64> = script.iter().map(|event| event.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let names = vector["expect"]["procs"].as_object().expect("procs").keys();
+    let procs = names.map(|name| (name.clone(), leaked(name))).collect();
+    set_time(first);
+    let epoch = switch::arm().expect("accounting was off");
+    let stage = Arc::new(Stage {
+        script,
+        at: Mutex::new(0),
+        moved: Condvar::new(),
+        waiting: Mutex::new((0, false)),
+        released: Condvar::new(),
+        calls: Mutex::new(HashMap::new()),
+        procs,
+    });
+    let mut check = Check {
+        vector: vector["name"].as_str().expect("name"),
+        mismatches: Vec::new(),
+        compared: 0,
+    };
+    std::thread::scope(|scope| {
+        for &thread in &threads {
+            let stage = stage.clone();
+            let named = std::thread::Builder::new().name(thread.to_string());
+            named
+                .spawn_scoped(scope, move || stage.play(thread, None))
+                .expect("a thread");
+        }
+        stage.at_end(threads.len(), || {
+            set_time(now);
+            compare(&mut check, &vector["expect"], &stage.procs, now - first);
+        });
+    });
+    assert_eq!(switch::disarm(), Some(epoch));
+    assert!(check.compared > 20);
+    check.mismatches
+}
+
+fn leaked(name: &str) -> &'static Proc {
+    let name: &'static str = Box::leak(format!("::{name}").into_boxed_str());
+    Box::leak(Box::new(Proc::new(
+        || "vector",
+        name,
+        "vector.rs",
+        1,
+        1,
+        &[],
+    )))
+}
+
+fn compare(
+    check: &mut Check<'_>,
+    expect: &Value,
+    procs: &BTreeMap<String, &'static Proc>,
+    window: u64,
+) {
+    let (mut totals, threads) = Gather::default().read(clock::ticks());
+    // Ids are those of the process; the vector's procs are the last that were registered.
+    let mut names = vec![String::new(); totals.tally.procs.len()];
+    for (name, proc) in procs {
+        names[proc.id().expect("an id") as usize].clone_from(name);
+    }
+    totals
+        .tally
+        .procs
+        .resize_with(names.len(), Default::default);
+    check.totals(
+        expect,
+        &Got {
+            tally: &totals.tally,
+            procs: &names,
+            window,
+        },
+    );
+    for (thread, expected) in expect["busy"].as_object().expect("busy") {
+        let own = threads.iter().find(|now| &*now.name == thread.as_str());
+        check.equal(
+            "busy",
+            expected,
+            own.map_or(0, |now| totals.busy[&now.index]),
+        );
+    }
+}
+
+#[test]
+fn real_futures_give_the_numbers_of_the_vectors() {
+    let file: Value = serde_json::from_str(include_str!(
+        "../../../turbowish-model/tests/occupancy-vectors.json"
+    ))
+    .expect("JSON");
+    let (mut played, mut left_out, mut mismatches) = (0, Vec::new(), Vec::new());
+    for vector in file["vectors"].as_array().expect("vectors") {
+        match unplayable(vector) {
+            Some(reason) => left_out.push((vector["name"].as_str().expect("name"), reason)),
+            None => {
+                played += 1;
+                mismatches.extend(play(vector));
+            }
+        }
+    }
+    assert!(
+        mismatches.is_empty(),
+        "{} mismatches:\n{}",
+        mismatches.len(),
+        mismatches.join("\n")
+    );
+    let expected = [
+        (
+            "block_on_same_proc_inside",
+            "marks a root inside another poll",
+        ),
+        ("poll_torn_down", "tears a frame down without unwinding"),
+        (
+            "attach_mid_run_between_polls",
+            "begins in the middle of a call",
+        ),
+        ("attach_mid_poll", "begins in the middle of a poll"),
+    ];
+    assert_eq!(left_out, expected);
+    assert_eq!(played, 36);
+}
