@@ -1,0 +1,277 @@
+//! Where things stand, from the size of the terminal alone; `update` and `view` ask the same functions.
+
+use ratatui::layout::Rect;
+use turbowish_model::column::Unit;
+use turbowish_model::units::DURATION_WIDTH;
+
+use super::keys::{KEYS, Scope};
+use super::rows::{Face, Rows};
+use super::state::State;
+
+/// Marks before the first column: selection, alert, blank.
+pub(crate) const GUTTER: usize = 3;
+
+/// From here on the header's five facts share two lines, and bars are long.
+const WIDE: u16 = 160;
+const LOW: u16 = 20;
+/// From this width on places are written with their folders.
+pub(crate) const FULL_PLACE: usize = 24;
+
+/// How much of the header fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Workers and polls, tasks and coverage: two lines.
+    Wide,
+    /// Workers, tasks, coverage: three lines.
+    Full,
+    /// One line for all.
+    Folded,
+    /// None: the terminal is too small for the console.
+    Tiny,
+}
+
+/// The parts of the screen, from top to bottom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Screen {
+    pub(crate) form: Form,
+    pub(crate) title: Rect,
+    pub(crate) alert: Rect,
+    pub(crate) header: Rect,
+    pub(crate) tabs: Rect,
+    pub(crate) titles: Rect,
+    pub(crate) table: Rect,
+    pub(crate) detail: Rect,
+    pub(crate) hints: Rect,
+}
+
+/// The parts of a screen of that size.
+pub(crate) fn screen((width, height): (u16, u16)) -> Screen {
+    let form = match (width, height) {
+        (..60, _) | (_, ..10) => Form::Tiny,
+        (_, ..LOW) => Form::Folded,
+        (WIDE.., _) => Form::Wide,
+        _ => Form::Full,
+    };
+    let (header, around) = match form {
+        Form::Wide => (2, 1),
+        Form::Full => (3, 1),
+        Form::Folded => (1, 1),
+        Form::Tiny => (0, 0),
+    };
+    let mut left = Rect::new(0, 0, width, height);
+    let mut cut = |lines: u16| {
+        let lines = lines.min(left.height);
+        let part = Rect {
+            height: lines,
+            ..left
+        };
+        left = Rect {
+            y: left.y + lines,
+            height: left.height - lines,
+            ..left
+        };
+        part
+    };
+    let (title, alert, header, tabs, titles) = (cut(1), cut(1), cut(header), cut(around), cut(1));
+    let rest = height.saturating_sub(titles.bottom());
+    let table = cut(rest.saturating_sub(2 * around));
+    Screen {
+        form,
+        title,
+        alert,
+        header,
+        tabs,
+        titles,
+        table,
+        detail: cut(around),
+        hints: cut(around),
+    }
+}
+
+/// How many rows of the open table are on the screen.
+pub(crate) fn table_rows(state: &State) -> usize {
+    let lines = usize::from(screen(state.size).table.height);
+    let counts = state.table().counts();
+    let all = counts.held <= lines && counts.matched <= counts.held as u64;
+    // What is out of sight is counted on a line of its own.
+    if all {
+        lines
+    } else {
+        lines.saturating_sub(1).max(1)
+    }
+}
+
+/// A column on the screen.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) face: Face,
+    /// Its position among all columns of the table.
+    pub(crate) index: usize,
+    /// Columns of the terminal for its text.
+    pub(crate) width: usize,
+    /// Columns of the terminal for the bar behind it, if it has one.
+    pub(crate) bar: usize,
+    /// Blanks before it.
+    pub(crate) gap: usize,
+}
+
+impl Placed {
+    /// The seventh column of a duration is for the `+` of what goes on.
+    pub(crate) fn opens(&self) -> bool {
+        self.face.unit == Unit::Duration && self.width > DURATION_WIDTH
+    }
+
+    /// Digits that end where the words of the next column begin are hard to read.
+    fn touches(&self, next: &Self) -> bool {
+        self.face.unit.is_number() && !self.opens() && !next.face.unit.is_number()
+    }
+
+    fn cost(&self) -> usize {
+        let bar = if self.bar > 0 { 1 + self.bar } else { 0 };
+        self.gap + self.width + bar
+    }
+}
+
+/// The columns of a table that are on a screen of that width, from left to right.
+///
+/// Those of rank 0 go from the right until the first column keeps three quarters of its width, the
+/// others come in the order of their rank. Scrolled columns stand in the order of the table.
+pub(crate) fn columns(table: &dyn Rows, width: u16) -> Vec<Placed> {
+    let mut all = placed(table, width).into_iter();
+    let Some(first) = all.next() else {
+        return Vec::new();
+    };
+    let room = usize::from(width).saturating_sub(GUTTER);
+    let skip = table.columns_skipped();
+    let others: Vec<Placed> = all.collect();
+    let mut chosen = if skip > 0 {
+        let mut used = first.width;
+        others
+            .into_iter()
+            .skip(skip)
+            .take_while(|column| fits(&mut used, column, room))
+            .collect()
+    } else {
+        by_rank(others, &first, room)
+    };
+    chosen.insert(0, first);
+    spread(&mut chosen, room);
+    chosen
+}
+
+/// Whether columns further to the right are out of sight.
+pub(crate) fn columns_hidden_right(table: &dyn Rows, width: u16) -> bool {
+    let last = columns(table, width)
+        .iter()
+        .map(|column| column.index)
+        .max();
+    let all = table.faces().len();
+    let shown = columns(table, width).len();
+    last.is_some_and(|last| last + 1 < all || shown + table.columns_skipped() < all)
+        && table.columns_skipped() + 2 < all
+}
+
+fn placed(table: &dyn Rows, width: u16) -> Vec<Placed> {
+    let long = if width >= WIDE { 16 } else { 8 };
+    let place = |(index, face): (usize, Face)| Placed {
+        index,
+        width: face.width,
+        bar: if face.bar { long } else { 0 },
+        gap: 1,
+        face,
+    };
+    table.faces().into_iter().enumerate().map(place).collect()
+}
+
+fn fits(used: &mut usize, column: &Placed, room: usize) -> bool {
+    *used += column.cost();
+    *used <= room
+}
+
+fn by_rank(others: Vec<Placed>, first: &Placed, room: usize) -> Vec<Placed> {
+    let (mut chosen, mut more): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|column| column.face.rank == 0);
+    let cost = |columns: &[Placed]| columns.iter().map(Placed::cost).sum::<usize>();
+    while cost(&chosen) + first.width * 3 / 4 > room && chosen.pop().is_some() {}
+    let mut used = first.width + cost(&chosen);
+    more.sort_by_key(|column| column.face.rank);
+    chosen.extend(
+        more.into_iter()
+            .take_while(|column| fits(&mut used, column, room)),
+    );
+    chosen.sort_by_key(|column| column.index);
+    chosen
+}
+
+/// Gives what is left to the columns of words, or takes what is missing from the widest column.
+///
+/// A place grows until it can be written in full, the first column takes a third, and the widest of
+/// the other columns of words the rest.
+fn spread(chosen: &mut [Placed], room: usize) {
+    let used: usize = chosen.iter().map(Placed::cost).sum::<usize>() - 1;
+    if let Some(missing) = used.checked_sub(room) {
+        if let Some(widest) = chosen.iter_mut().rev().max_by_key(|column| column.width) {
+            widest.width = widest.width.saturating_sub(missing).max(1);
+        }
+        return;
+    }
+    let mut left = room - used;
+    for at in 1..chosen.len() {
+        if left > 0 && chosen[at - 1].touches(&chosen[at]) {
+            chosen[at].gap += 1;
+            left -= 1;
+        }
+    }
+    let (first, others) = chosen.split_at_mut(1);
+    let Some(first) = first.first_mut() else {
+        return;
+    };
+    if first.face.unit == Unit::Place {
+        let grown = (first.width + left).min(first.width.max(FULL_PLACE));
+        left -= grown - first.width;
+        first.width = grown;
+    }
+    let words = others
+        .iter_mut()
+        .filter(|column| column.face.unit == Unit::Text);
+    match words.rev().max_by_key(|column| column.width) {
+        Some(words) if first.face.unit == Unit::Place => words.width += left,
+        Some(words) => {
+            words.width += left - left / 3;
+            first.width += left / 3;
+        }
+        None => first.width += left,
+    }
+}
+
+/// The frame of an overlay of that size, in the middle of the screen and never beyond it.
+pub(crate) fn overlay((width, height): (u16, u16), wanted: (u16, u16)) -> Rect {
+    let (w, h) = (wanted.0.min(width), wanted.1.min(height));
+    Rect::new((width - w) / 2, (height - h) / 2, w, h)
+}
+
+/// How many lines the help page has, and how many of them are seen at once.
+pub(crate) fn help_lines(state: &State, columns: bool) -> (usize, usize) {
+    let height = usize::from(state.size.1).saturating_sub(2).max(1);
+    let lines = if columns {
+        state.table().faces().len() + 1
+    } else {
+        key_lines() + 2
+    };
+    (lines, height)
+}
+
+/// Lines of the two columns of keys.
+pub(crate) fn key_lines() -> usize {
+    helped().count().div_ceil(2)
+}
+
+/// The bindings that the help page lists: those of the console, not those of its overlays.
+pub(crate) fn helped() -> impl Iterator<Item = &'static super::keys::Binding> {
+    KEYS.iter().filter(|binding| {
+        matches!(
+            binding.scope,
+            Scope::All | Scope::Watch | Scope::Lists | Scope::Table
+        )
+    })
+}

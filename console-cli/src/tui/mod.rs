@@ -1,0 +1,238 @@
+//! `turbowish top`: messages change the state, the screen is a function of it, and the loop below is
+//! the only place that touches terminal, clock and network.
+
+mod clock;
+mod detail;
+mod glyphs;
+mod keys;
+mod layout;
+mod message;
+mod rows;
+mod source;
+mod state;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod theme;
+mod update;
+mod view;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{self, Event, KeyEventKind};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::time::{MissedTickBehavior, interval};
+use turbowish_model::units::SECOND;
+use turbowish_wire::client::Target;
+
+use self::clock::Clock;
+pub(crate) use self::glyphs::GlyphSet;
+use self::message::{Effect, Message};
+use self::source::{Source, Told};
+use self::state::{Look, Peer, State, View, Window};
+use self::terminal::Screen;
+use self::theme::Palette;
+pub(crate) use self::theme::Theme;
+use self::update::update;
+
+/// How the console starts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// The process to watch; without one a lone process is attached to, and several are listed.
+    pub(crate) target: Option<Target>,
+    /// Length of the window; `None` reaches back to the start of accounting.
+    pub(crate) window: Option<Duration>,
+    /// Time between snapshots.
+    pub(crate) interval: Duration,
+    /// Column by which procs are sorted at first; empty is the default.
+    pub(crate) sort: String,
+    /// Filter of the procs at first.
+    pub(crate) filter: String,
+    /// The glyph set, if one was asked for.
+    pub(crate) glyphs: Option<GlyphSet>,
+    /// The theme, if one was asked for.
+    pub(crate) theme: Option<Theme>,
+}
+
+/// At most ten draws a second; a key is drawn at once.
+const DRAW: Duration = Duration::from_millis(100);
+
+/// Runs the console until its user leaves it, or a signal ends it.
+///
+/// # Errors
+/// The terminal cannot be used.
+pub(crate) fn run(options: Options) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut screen = Screen::open()?;
+    let state = first_state(&options, screen.size()?);
+    runtime.block_on(attend(&mut screen, state, options.interval))
+}
+
+fn first_state(options: &Options, size: (u16, u16)) -> State {
+    let variable = |name: &str| std::env::var(name).ok();
+    let look = Look {
+        palette: Palette::of_environment(options.theme, variable),
+        glyphs: options
+            .glyphs
+            .unwrap_or_else(|| GlyphSet::of_environment(variable))
+            .glyphs(),
+    };
+    let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    let mut state = State::new(
+        look,
+        size,
+        Window(options.window.map(ns)),
+        ns(options.interval),
+    );
+    state.link.peer = options.target.clone().map(|target| {
+        let pid = if let Target::Pid(pid) = target {
+            Some(pid)
+        } else {
+            None
+        };
+        Peer { pid, target }
+    });
+    let context = state.context();
+    let procs = state.tables.of_mut(View::Procs);
+    procs.set_filter(options.filter.clone(), &context);
+    if !options.sort.is_empty() {
+        procs.sort(
+            rows::Order {
+                key: options.sort.clone(),
+                invert: false,
+            },
+            &context,
+        );
+    }
+    state
+}
+
+/// The loop: one message, one update, perhaps one effect, perhaps one draw.
+async fn attend(screen: &mut Screen, mut state: State, every: Duration) -> io::Result<()> {
+    let clock = Clock::start();
+    let (sender, mut inbox) = mpsc::channel(64);
+    read_input(sender.clone());
+    let mut source = Source::new(sender, every);
+    let mut signals = Signals::new()?;
+    let mut ticks = interval(DRAW);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut drawing = Drawing::default();
+    loop {
+        source.follow(state.wanted());
+        let told = tokio::select! {
+            () = signals.end() => return Ok(()),
+            told = next(&mut inbox) => told?,
+            _ = ticks.tick() => Told { generation: None, message: Message::Tick(clock.now()) },
+        };
+        // What an older subscription still sends speaks of other rows.
+        if !source.is_current(&told) {
+            continue;
+        }
+        drawing.note(&told.message);
+        let held = state.pending.held.is_some();
+        update(&mut state, Message::Tick(clock.now()));
+        drawing.changed |= held && state.pending.held.is_none();
+        match update(&mut state, told.message) {
+            Some(Effect::Quit) => return Ok(()),
+            Some(Effect::Redraw) => screen.clear()?,
+            Some(Effect::Suspend) => {
+                screen.suspend()?;
+                state.size = screen.size()?;
+            }
+            Some(Effect::Switch(accounting)) => source.switch(accounting),
+            None => {}
+        }
+        if drawing.is_due(&state) {
+            screen.draw(&state)?;
+        }
+    }
+}
+
+async fn next(inbox: &mut Receiver<Told>) -> io::Result<Told> {
+    inbox
+        .recv()
+        .await
+        .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))
+}
+
+/// When the screen was drawn last, and what has happened since.
+#[derive(Debug, Default)]
+struct Drawing {
+    last: Option<Instant>,
+    second: u64,
+    changed: bool,
+    urgent: bool,
+}
+
+impl Drawing {
+    fn note(&mut self, message: &Message) {
+        self.urgent |= matches!(message, Message::Key(_) | Message::Resize(..));
+        self.changed |= !matches!(message, Message::Tick(_));
+    }
+
+    /// Whether to draw now: at once after a key, at most ten times a second after data, and once a
+    /// second for the ages on the screen.
+    fn is_due(&mut self, state: &State) -> bool {
+        let second = state.now.mono_ns / SECOND;
+        let rested = self.last.is_none_or(|last| last.elapsed() >= DRAW);
+        let due =
+            self.urgent || rested && (self.changed || second != self.second || self.last.is_none());
+        if due {
+            *self = Self {
+                last: Some(Instant::now()),
+                second,
+                changed: false,
+                urgent: false,
+            };
+        }
+        due
+    }
+}
+
+/// Keys and sizes, read by a thread of its own: reading blocks.
+fn read_input(inbox: Sender<Told>) {
+    std::thread::spawn(move || {
+        while let Ok(event) = event::read() {
+            let message = match event {
+                Event::Key(key) if key.kind != KeyEventKind::Release => Message::Key(key.into()),
+                Event::Resize(width, height) => Message::Resize(width, height),
+                _ => continue,
+            };
+            if inbox
+                .blocking_send(Told {
+                    generation: None,
+                    message,
+                })
+                .is_err()
+            {
+                return;
+            }
+        }
+    });
+}
+
+/// The signals that end the console.
+struct Signals([Signal; 3]);
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self([
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::hangup())?,
+        ]))
+    }
+
+    async fn end(&mut self) {
+        let [terminate, interrupt, hangup] = &mut self.0;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}

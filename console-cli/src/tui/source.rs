@@ -1,0 +1,264 @@
+//! What the state wants to be told of is kept up here: a watched process, reconnected by itself, and
+//! the list of processes, once a second.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::sync::mpsc::Sender;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+use turbowish_model::query::Query;
+use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::units::SECOND;
+use turbowish_wire::client::{self, ClientError, Connection, Found, Target};
+use turbowish_wire::{Action, discovery};
+
+use super::clock;
+use super::message::Message;
+use super::state::{Fate, Listed, Peer, Wanted};
+
+/// Between two attempts, and between two looks at a process that is silent.
+const PAUSE: Duration = Duration::from_secs(1);
+/// A process of the list that does not answer by then is shown without numbers.
+const LIST_PATIENCE: Duration = Duration::from_millis(300);
+
+/// A message, and the subscription that it belongs to: what an older one still sends is not shown.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) generation: Option<u64>,
+    pub(super) message: Message,
+}
+
+/// The tasks that feed the inbox.
+#[derive(Debug)]
+pub(super) struct Source {
+    inbox: Sender<Told>,
+    interval: Duration,
+    wanted: Wanted,
+    generation: u64,
+    watcher: Option<AbortHandle>,
+    lister: Option<AbortHandle>,
+}
+
+impl Source {
+    pub(super) fn new(inbox: Sender<Told>, interval: Duration) -> Self {
+        Self {
+            inbox,
+            interval,
+            wanted: Wanted::default(),
+            generation: 0,
+            watcher: None,
+            lister: None,
+        }
+    }
+
+    /// Whether a message still belongs to what is wanted.
+    pub(super) fn is_current(&self, told: &Told) -> bool {
+        told.generation
+            .is_none_or(|generation| generation == self.generation)
+    }
+
+    /// Starts what is wanted anew, stops what no longer is.
+    pub(super) fn follow(&mut self, wanted: Wanted) {
+        if wanted.watch != self.wanted.watch {
+            self.watcher.take().inspect(AbortHandle::abort);
+            self.generation += 1;
+            if let Some((peer, query)) = wanted.watch.clone() {
+                let watcher = Watcher {
+                    inbox: self.inbox.clone(),
+                    generation: self.generation,
+                    interval: self.interval,
+                    peer,
+                    query,
+                };
+                self.watcher = Some(tokio::spawn(watcher.run()).abort_handle());
+            }
+        }
+        if wanted.listing != self.wanted.listing {
+            self.lister.take().inspect(AbortHandle::abort);
+            if wanted.listing {
+                self.lister = Some(tokio::spawn(list(self.inbox.clone())).abort_handle());
+            }
+        }
+        self.wanted = wanted;
+    }
+
+    /// Asks the process watched to switch its accounting.
+    pub(super) fn switch(&self, accounting: Accounting) {
+        let Some((peer, _)) = self.wanted.watch.clone() else {
+            return;
+        };
+        let inbox = self.inbox.clone();
+        tokio::spawn(async move {
+            let switched = switch(&peer.target, accounting).await;
+            let message = Message::Switched(switched.map_err(|fault| fault.to_string()));
+            let _ = inbox
+                .send(Told {
+                    generation: None,
+                    message,
+                })
+                .await;
+        });
+    }
+}
+
+async fn switch(target: &Target, accounting: Accounting) -> Result<Accounting, ClientError> {
+    let connection = Connection::connect(target).await?;
+    Ok(connection
+        .control(Action::SetAccounting(accounting))
+        .await?
+        .accounting)
+}
+
+/// Watches one process with one query.
+struct Watcher {
+    inbox: Sender<Told>,
+    generation: u64,
+    interval: Duration,
+    peer: Peer,
+    query: Query,
+}
+
+impl Watcher {
+    async fn run(self) {
+        let mut tries = 0;
+        loop {
+            let fault = match Connection::connect(&self.peer.target).await {
+                Ok(connection) => self.stream(&connection, &mut tries).await,
+                Err(fault) => fault,
+            };
+            tries += 1;
+            self.tell(Message::Silent {
+                tries,
+                fate: self.fate(Some(fault)),
+            })
+            .await;
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Passes snapshots on until there are no more. A process that is stopped is waited for: its
+    /// stream goes on when it does.
+    async fn stream(&self, connection: &Connection, tries: &mut u32) -> ClientError {
+        let mut watch = match connection.watch(self.query.clone(), self.interval).await {
+            Ok(watch) => watch,
+            Err(fault) => return fault,
+        };
+        loop {
+            match timeout(self.interval + PAUSE, watch.next()).await {
+                Ok(Some(Ok(snapshot))) => {
+                    *tries = 0;
+                    self.tell(Message::Snapshot(Box::new(snapshot))).await;
+                }
+                Ok(Some(Err(fault))) => return fault,
+                Ok(None) => {
+                    let cause = "it ended the stream".to_owned();
+                    return ClientError::Gone {
+                        target: self.peer.target.to_string(),
+                        cause,
+                    };
+                }
+                Err(_) => {
+                    self.tell(Message::Silent {
+                        tries: *tries,
+                        fate: self.fate(None),
+                    })
+                    .await
+                }
+            }
+        }
+    }
+
+    async fn tell(&self, message: Message) {
+        let _ = self
+            .inbox
+            .send(Told {
+                generation: Some(self.generation),
+                message,
+            })
+            .await;
+    }
+
+    /// What became of a process that does not answer.
+    fn fate(&self, fault: Option<ClientError>) -> Fate {
+        match self.peer.pid {
+            Some(pid) if !discovery::is_alive(pid) || is_zombie(pid) => Fate::Ended {
+                unix_ns: clock::unix_ns(),
+            },
+            Some(pid) if run_state(pid).is_some_and(|state| matches!(state, 'T' | 't')) => {
+                Fate::Stopped
+            }
+            _ => fault.map_or(Fate::Running, |fault| Fate::Refused(fault.to_string())),
+        }
+    }
+}
+
+/// A process that ended and was not waited for still has an id.
+fn is_zombie(pid: u32) -> bool {
+    run_state(pid).is_some_and(|state| matches!(state, 'Z' | 'X'))
+}
+
+/// The letter that Linux gives the state of a process; elsewhere it is not known.
+fn run_state(pid: u32) -> Option<char> {
+    let stat =
+        std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
+    // The name before it is in brackets, and may hold anything.
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+/// Lists the processes of this user, again and again.
+async fn list(inbox: Sender<Told>) {
+    loop {
+        let mut asked = JoinSet::new();
+        for found in client::list().await.found {
+            asked.spawn(ask(found));
+        }
+        let mut listed = asked.join_all().await;
+        listed.sort_by_key(|listed| listed.peer.pid);
+        let message = Message::Listed(listed);
+        if inbox
+            .send(Told {
+                generation: None,
+                message,
+            })
+            .await
+            .is_err()
+        {
+            return;
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+async fn ask(found: Found) -> Listed {
+    let Found {
+        pid,
+        socket,
+        answer,
+    } = found;
+    let peer = Peer {
+        pid: Some(pid),
+        target: Target::Socket(socket),
+    };
+    let answer = match answer {
+        Ok(_) => header(&peer.target).await,
+        Err(fault) => Err(fault.to_string()),
+    };
+    Listed { peer, answer }
+}
+
+/// The last ten seconds of a process, without rows.
+async fn header(target: &Target) -> Result<Snapshot, String> {
+    let query = Query {
+        window_ns: Some(10 * SECOND),
+        ..Query::default()
+    };
+    let asked = async {
+        let connection = Connection::connect_within(target, LIST_PATIENCE).await?;
+        connection.snapshot(&query).await
+    };
+    match timeout(2 * LIST_PATIENCE, asked).await {
+        Ok(answer) => answer.map_err(|fault| fault.to_string()),
+        Err(_) => Err("does not answer".to_owned()),
+    }
+}

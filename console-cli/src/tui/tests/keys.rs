@@ -1,0 +1,155 @@
+//! The key table holds no key twice where both would work, and none that does nothing.
+
+use std::collections::BTreeSet;
+
+use super::fixture::{attached, key, listed, press, screen, tell};
+use crate::tui::keys::{KEYS, Scope, action};
+use crate::tui::message::{Effect, Message};
+use crate::tui::state::State;
+use crate::tui::update::scopes;
+
+#[test]
+fn no_key_has_two_meanings_where_it_works() {
+    let together: [&[Scope]; 6] = [
+        &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
+        &[Scope::Watch, Scope::Lists, Scope::All],
+        &[Scope::Picker, Scope::Lists, Scope::All],
+        &[Scope::Menu],
+        &[Scope::Prompt],
+        &[Scope::Question],
+    ];
+    for scopes in together {
+        let bound: Vec<_> = KEYS
+            .iter()
+            .filter(|binding| scopes.contains(&binding.scope))
+            .flat_map(|binding| binding.keys.iter().map(|(key, _)| *key))
+            .collect();
+        for (at, key) in bound.iter().enumerate() {
+            assert!(
+                !bound[at + 1..].contains(key),
+                "{key:?} is bound twice in {scopes:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn labels_name_the_keys_that_are_bound() {
+    for binding in KEYS {
+        let named: BTreeSet<String> = binding
+            .label
+            .split(' ')
+            .map(|name| format!("{:?}", key(name)))
+            .collect();
+        let bound: BTreeSet<String> = binding
+            .keys
+            .iter()
+            .map(|(key, _)| format!("{key:?}"))
+            .collect();
+        let missing: Vec<_> = named.difference(&bound).collect();
+        assert!(
+            missing.is_empty(),
+            "{} names {missing:?}, which is not bound",
+            binding.label
+        );
+        let hidden: Vec<_> = bound
+            .difference(&named)
+            .filter(|key| !key.contains("'Y'"))
+            .collect();
+        let question = binding.scope == Scope::Question;
+        assert!(
+            question || hidden.is_empty(),
+            "{} hides {hidden:?}",
+            binding.label
+        );
+    }
+}
+
+/// A console where the keys of a scope work, and do something that can be seen.
+fn console(scope: Scope) -> State {
+    let mut state = attached((80, 24));
+    tell(
+        &mut state,
+        Message::Listed(vec![
+            listed(4242, |_| ()),
+            listed(4300, |_| ()),
+            listed(4400, |_| ()),
+        ]),
+    );
+    let keys = match scope {
+        Scope::Table => "l",
+        Scope::Lists => "j j j",
+        Scope::All | Scope::Watch => "j",
+        Scope::Picker => "0 j",
+        Scope::Menu => "s r Dn",
+        Scope::Prompt => "/ d b",
+        Scope::Question => "a",
+    };
+    press(&mut state, keys);
+    state
+}
+
+#[test]
+fn every_binding_does_something() {
+    for binding in KEYS {
+        for (pressed, _) in binding.keys {
+            let mut state = console(binding.scope);
+            assert!(
+                scopes(&state).contains(&binding.scope),
+                "{:?}",
+                binding.scope
+            );
+            assert!(action(scopes(&state), *pressed).is_some(), "{pressed:?}");
+            // The open view's own digit changes nothing, so come from another one.
+            if *pressed == key("1") {
+                press(&mut state, "2");
+            }
+            let before = (screen(&state), format!("{:?}", state.overlay));
+            let effect = tell(&mut state, Message::Key(*pressed));
+            let after = (screen(&state), format!("{:?}", state.overlay));
+            assert!(
+                effect.is_some() || before != after,
+                "{} ({pressed:?}) does nothing",
+                binding.label
+            );
+        }
+    }
+}
+
+#[test]
+fn what_help_shows_fits_its_columns() {
+    for binding in KEYS.iter().filter(|b| {
+        matches!(
+            b.scope,
+            Scope::All | Scope::Watch | Scope::Lists | Scope::Table
+        )
+    }) {
+        assert!(binding.label.len() <= 10, "{}", binding.label);
+        assert!(binding.help.len() <= 25, "{}", binding.help);
+    }
+}
+
+#[test]
+fn effects() {
+    use turbowish_model::snapshot::Accounting::Disarmed;
+    let check = |keys: &str, expected: Option<Effect>| {
+        assert_eq!(press(&mut attached((80, 24)), keys), expected, "{keys}");
+    };
+    check("q", Some(Effect::Quit));
+    check("^C", Some(Effect::Quit));
+    check("? q", None);
+    check("? q q", Some(Effect::Quit));
+    check("s ^C", None);
+    check("s q", None);
+    check("/ q", None);
+    check("0 q", None);
+    check("0 q q", Some(Effect::Quit));
+    check("^Z", Some(Effect::Suspend));
+    check("^L", Some(Effect::Redraw));
+    check("a y", Some(Effect::Switch(Disarmed)));
+    check("a n", None);
+    check("a Enter", None);
+    check("a Enter y", None);
+    check("a x y", None);
+    check("a Esc", None);
+}

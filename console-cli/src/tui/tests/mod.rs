@@ -1,0 +1,6 @@
+//! Screens and keys of the console, as data: a scripted process, sizes, key sequences.
+
+mod fixture;
+mod keys;
+mod screens;
+mod updates;

@@ -1,0 +1,287 @@
+//! Every view, overlay and empty state at three sizes, beside the mock-ups of the screens' specification.
+
+use turbowish_model::snapshot::Accounting;
+
+use super::fixture::{
+    AT, SECOND, arrives, attached, kv, listed, looking, peer, press, screen, tell, until,
+};
+use crate::tui::glyphs::GlyphSet;
+use crate::tui::message::Message;
+use crate::tui::state::{Fate, State};
+
+const SMALL: (u16, u16) = (80, 24);
+const MIDDLE: (u16, u16) = (120, 40);
+const LARGE: (u16, u16) = (200, 50);
+
+fn check(name: &str, state: &State) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let (width, height) = state.size;
+    settings.bind(|| insta::assert_snapshot!(format!("{name}_{width}x{height}"), screen(state)));
+}
+
+/// The same keys on a console of each size.
+fn check_sizes(name: &str, keys: &str) {
+    for size in [SMALL, MIDDLE, LARGE] {
+        let mut state = attached(size);
+        press(&mut state, keys);
+        check(name, &state);
+    }
+}
+
+#[test]
+fn procs() {
+    check_sizes("procs", "j j j j j");
+}
+
+#[test]
+fn tasks() {
+    check_sizes("tasks", "2");
+}
+
+#[test]
+fn awaits() {
+    check_sizes("awaits", "4");
+}
+
+#[test]
+fn help() {
+    check_sizes("help_keys", "?");
+    check_sizes("help_columns", "? ?");
+}
+
+#[test]
+fn sort_menu() {
+    check_sizes("menu", "s Dn Dn");
+    let mut state = attached(SMALL);
+    press(&mut state, "2 s w o r");
+    check("menu_narrowed", &state);
+}
+
+#[test]
+fn filter_line() {
+    let mut state = attached(SMALL);
+    press(&mut state, "/ s n a p");
+    check("filter", &state);
+    press(&mut state, "Enter");
+    check("filter_kept", &state);
+    press(&mut state, "/ Space h o l d _ p 9 > 1 m s");
+    check("filter_mistaken", &state);
+}
+
+#[test]
+fn question() {
+    let mut state = attached(SMALL);
+    press(&mut state, "a");
+    check("question", &state);
+}
+
+#[test]
+fn unicode() {
+    for keys in ["j j", "?", "s"] {
+        let mut state = attached(SMALL);
+        state.look.glyphs = GlyphSet::Unicode.glyphs();
+        press(&mut state, keys);
+        check(
+            &format!("unicode_{}", keys.replace(' ', "").replace('?', "help")),
+            &state,
+        );
+    }
+}
+
+#[test]
+fn picker() {
+    for size in [SMALL, LARGE] {
+        let mut state = looking(size);
+        let gate = listed(5120, |snapshot| {
+            snapshot.process.name = "gateway-eu".to_owned();
+            snapshot.process.command = "gateway-eu --config gate.toml".to_owned();
+            snapshot.process.uptime_ns = 7_260 * SECOND;
+        });
+        let off = listed(4377, |snapshot| {
+            snapshot.process.accounting = Accounting::Disarmed;
+            snapshot.process.command = "kv --port 7380 --dir b".to_owned();
+        });
+        let mut silent = listed(6001, |_| ());
+        silent.answer = Err("process 6001 does not answer within 300ms".to_owned());
+        tell(
+            &mut state,
+            Message::Listed(vec![listed(4242, |_| ()), off, gate, silent]),
+        );
+        press(&mut state, "j");
+        check("picker", &state);
+    }
+}
+
+#[test]
+fn no_process() {
+    let mut state = looking(SMALL);
+    check("looking", &state);
+    tell(&mut state, Message::Listed(Vec::new()));
+    check("no_process", &state);
+}
+
+#[test]
+fn connecting() {
+    let mut state = looking(SMALL);
+    state.link.peer = Some(peer(4243));
+    let reason =
+        "there is no process 4243: `turbowish ps` lists those you can attach to".to_owned();
+    tell(
+        &mut state,
+        Message::Silent {
+            tries: 3,
+            fate: Fate::Refused(reason),
+        },
+    );
+    check("connecting", &state);
+}
+
+#[test]
+fn nothing_annotated() {
+    let mut state = looking(SMALL);
+    tell(&mut state, Message::Listed(vec![listed(4242, |_| ())]));
+    let mut empty = kv();
+    empty.process.procs_known = 0;
+    empty.procs = Default::default();
+    empty.tasks = Default::default();
+    empty.awaits = Default::default();
+    empty.workers.clear();
+    empty.tasks_by_state = Default::default();
+    arrives(&mut state, empty);
+    check("unannotated", &state);
+}
+
+#[test]
+fn disarmed() {
+    let mut state = attached(SMALL);
+    let mut off = kv();
+    off.process.accounting = Accounting::Disarmed;
+    off.process.accounting_since_unix_ns = AT - 91 * SECOND;
+    for row in &mut off.procs.rows {
+        row.polls = 0;
+        row.running_ns = 0;
+    }
+    arrives(&mut state, off);
+    check("disarmed", &state);
+}
+
+#[test]
+fn stale() {
+    let mut state = attached(SMALL);
+    until(&mut state, 7);
+    tell(
+        &mut state,
+        Message::Silent {
+            tries: 0,
+            fate: Fate::Stopped,
+        },
+    );
+    check("stale_stopped", &state);
+    let reason = "kv 4242 is gone (broken pipe)".to_owned();
+    tell(
+        &mut state,
+        Message::Silent {
+            tries: 3,
+            fate: Fate::Refused(reason),
+        },
+    );
+    check("stale_refused", &state);
+}
+
+#[test]
+fn gone() {
+    let mut state = attached(SMALL);
+    tell(
+        &mut state,
+        Message::Silent {
+            tries: 1,
+            fate: Fate::Ended {
+                unix_ns: AT + 2 * SECOND,
+            },
+        },
+    );
+    until(&mut state, 11);
+    check("gone", &state);
+}
+
+#[test]
+fn frozen() {
+    let mut state = attached(SMALL);
+    press(&mut state, "Space");
+    until(&mut state, 12);
+    let mut later = kv();
+    later.procs.rows.clear();
+    later.at_unix_ns = AT + 12 * SECOND;
+    arrives(&mut state, later);
+    check("frozen", &state);
+}
+
+#[test]
+fn lost_rows_are_told() {
+    let mut state = attached(SMALL);
+    let mut snapshot = kv();
+    snapshot.lost.tasks = 12;
+    snapshot.lost.clock_backwards = 1;
+    snapshot.process.runtime_tasks = None;
+    snapshot.tasks_by_state.ready = None;
+    snapshot.window_ns = 4 * SECOND;
+    snapshot.procs.matched = 400;
+    snapshot.procs.total = 400;
+    arrives(&mut state, snapshot);
+    check("lost", &state);
+}
+
+#[test]
+fn many_workers() {
+    for count in [1, 6, 8, 16] {
+        let mut state = attached(SMALL);
+        let mut snapshot = kv();
+        let worker = snapshot.workers[0].clone();
+        snapshot.workers = (0..count).map(|_| worker.clone()).collect();
+        for (at, worker) in snapshot.workers.iter_mut().enumerate() {
+            worker.busy_ns = at as u64 * 700_000_000;
+        }
+        arrives(&mut state, snapshot);
+        let text = screen(&state);
+        let line = text.lines().nth(2).unwrap();
+        insta::allow_duplicates! {
+            let mut settings = insta::Settings::clone_current();
+            settings.set_prepend_module_to_snapshot(false);
+            settings.bind(|| insta::assert_snapshot!(format!("workers_{count}"), line));
+        }
+    }
+}
+
+#[test]
+fn small_terminals() {
+    for size in [(80, 19), (59, 24), (80, 9), (64, 24), (100, 30), (30, 4)] {
+        check("small", &attached(size));
+    }
+}
+
+#[test]
+fn hidden_columns_scroll_into_view() {
+    let mut state = attached(SMALL);
+    press(&mut state, "l l l");
+    check("scrolled", &state);
+}
+
+#[test]
+fn no_screen_is_too_small() {
+    for width in 0..12 {
+        for height in 0..8 {
+            for keys in ["", "?", "s", "/ x", "a", "0", "2 j"] {
+                let mut state = attached((width, height));
+                press(&mut state, keys);
+                let lines = screen(&state).split('\n').count();
+                assert_eq!(
+                    lines,
+                    usize::from(height).max(1),
+                    "{width}x{height} after {keys:?}"
+                );
+            }
+        }
+    }
+}

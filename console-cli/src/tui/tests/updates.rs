@@ -1,0 +1,336 @@
+//! Messages in, state out.
+
+use turbowish_model::snapshot::{Accounting, Snapshot, TaskRow};
+
+use super::fixture::{
+    AT, SECOND, arrives, attached, kv, listed, looking, now, peer, press, screen, tell, until,
+};
+use crate::tui::message::Message;
+use crate::tui::state::{Fate, Overlay, Phase, State, View};
+
+/// The first column of the selected row, and the line of the table that it stands on.
+fn selection(state: &State) -> (String, usize) {
+    let screen = screen(state);
+    let line = screen
+        .lines()
+        .skip(7)
+        .position(|line| line.starts_with('>'))
+        .expect("a selected row");
+    let row = screen.lines().nth(7 + line).unwrap();
+    (row[3..].split_whitespace().next().unwrap().to_owned(), line)
+}
+
+fn check_selection(keys: &str, expected: (&str, usize)) {
+    let mut state = attached((80, 24));
+    press(&mut state, keys);
+    assert_eq!(
+        selection(&state),
+        (expected.0.to_owned(), expected.1),
+        "after {keys:?}"
+    );
+}
+
+#[test]
+fn keys_move_the_selection() {
+    check_selection("", ("kv::conn::read_frame", 0));
+    check_selection("k", ("kv::conn::read_frame", 0));
+    check_selection("j", ("kv::conn::write_reply", 1));
+    check_selection("Dn Dn Up", ("kv::conn::write_reply", 1));
+    check_selection("G", ("kv::snapshot::report", 13));
+    check_selection("G k", ("kv::snapshot::tick", 12));
+    check_selection("G g", ("kv::conn::read_frame", 0));
+    check_selection("PgDn", ("kv::wal::flush", 13));
+    check_selection("PgDn PgDn", ("kv::snapshot::report", 13));
+    check_selection("^D", ("kv::expiry::sweep", 7));
+    check_selection("^D ^U", ("kv::conn::read_frame", 0));
+    check_selection("End Hm", ("kv::conn::read_frame", 0));
+}
+
+#[test]
+fn keys_sort_at_once() {
+    check_selection("I", ("kv::snapshot::report", 0));
+    check_selection("<", ("kv::conn::read_frame", 0));
+    check_selection(">", ("kv::conn::read_frame", 0));
+    check_selection("> > >", ("kv::snapshot::write", 0));
+    check_selection("s l o n g Enter", ("kv::snapshot::run", 0));
+    check_selection("s Enter", ("kv::snapshot::report", 0));
+    check_selection("s Esc", ("kv::conn::read_frame", 0));
+    check_selection("< I", ("kv::wal::flush", 0));
+}
+
+#[test]
+fn the_query_follows_view_window_order_and_filter() {
+    let mut state = attached((80, 24));
+    let asked = |state: &State| state.wanted().watch.map(|(_, query)| query).unwrap();
+    let procs = |state: &State| asked(state).procs.unwrap();
+    assert_eq!(asked(&state).window_ns, Some(10 * SECOND));
+    assert_eq!(
+        (procs(&state).sort.as_str(), procs(&state).limit),
+        ("run", 0)
+    );
+    press(&mut state, "w");
+    assert_eq!(asked(&state).window_ns, Some(60 * SECOND));
+    press(&mut state, "w");
+    assert_eq!(asked(&state).window_ns, None);
+    press(&mut state, "w w");
+    assert_eq!(asked(&state).window_ns, Some(10 * SECOND));
+    press(&mut state, "I / d b Enter");
+    assert_eq!(
+        (procs(&state).invert, procs(&state).filter.as_str()),
+        (true, "db")
+    );
+    press(&mut state, "Tab");
+    assert_ne!(
+        procs(&state).limit,
+        0,
+        "a table in the background asks for fewer rows"
+    );
+    assert_eq!(asked(&state).tasks.unwrap().limit, 0);
+    press(&mut state, "S-Tab Esc");
+    assert_eq!(procs(&state).filter, "");
+}
+
+#[test]
+fn a_mistaken_filter_keeps_the_last_good_one() {
+    let mut state = attached((80, 24));
+    press(&mut state, "/ d b Space h o l d _ p 9 8 > 1");
+    assert_eq!(
+        state.table().filter(),
+        "db hold_p98>",
+        "a word until it is compared"
+    );
+    let Some(Overlay::Prompt { fault, .. }) = &state.overlay else {
+        panic!("{:?}", state.overlay)
+    };
+    assert!(fault.is_some());
+    press(&mut state, "Enter");
+    assert!(
+        matches!(state.overlay, Some(Overlay::Prompt { .. })),
+        "a mistake is not kept"
+    );
+    press(&mut state, "Esc");
+    assert_eq!((state.table().filter(), &state.overlay), ("", &None));
+}
+
+#[test]
+fn the_selection_follows_its_row() {
+    let mut state = attached((80, 24));
+    press(&mut state, "j j j");
+    assert_eq!(selection(&state), ("kv::db::get".to_owned(), 3));
+    until(&mut state, 1);
+    let mut snapshot = kv();
+    snapshot.procs.rows[3].running_ns = 9 * SECOND;
+    arrives(&mut state, snapshot);
+    assert_eq!(
+        selection(&state).0,
+        "kv::db::get",
+        "it is the second row by now"
+    );
+    press(&mut state, "k");
+    assert_eq!(selection(&state).0, "kv::conn::read_frame");
+}
+
+#[test]
+fn an_untouched_selection_stays_on_the_first_row() {
+    let mut state = attached((80, 24));
+    let mut snapshot = kv();
+    snapshot.procs.rows[3].running_ns = 30 * SECOND;
+    arrives(&mut state, snapshot);
+    assert_eq!(selection(&state), ("kv::db::get".to_owned(), 0));
+}
+
+#[test]
+fn a_selected_row_that_ended_stays_until_one_leaves_it() {
+    let mut state = attached((80, 24));
+    press(&mut state, "2 j j");
+    assert_eq!(selection(&state).0, "conn:51022");
+    until(&mut state, 1);
+    let without = |name: &str| {
+        let mut snapshot = kv();
+        snapshot.tasks.rows.retain(|row: &TaskRow| row.name != name);
+        snapshot
+    };
+    arrives(&mut state, without("conn:51022"));
+    assert_eq!(selection(&state).0, "conn:51022");
+    assert!(screen(&state).contains("(ended)"));
+    arrives(&mut state, without("conn:51022"));
+    assert_eq!(
+        selection(&state).0,
+        "conn:51022",
+        "it stays over more than one snapshot"
+    );
+    press(&mut state, "k");
+    assert!(!screen(&state).contains("(ended)"));
+    assert!(!screen(&state).contains("51022  "), "{}", screen(&state));
+}
+
+#[test]
+fn equal_rows_never_swap() {
+    let mut state = attached((80, 24));
+    let mut snapshot = kv();
+    for row in &mut snapshot.procs.rows {
+        row.running_ns = SECOND;
+    }
+    arrives(&mut state, snapshot.clone());
+    let before = screen(&state);
+    snapshot.procs.rows.reverse();
+    arrives(&mut state, snapshot);
+    assert_eq!(screen(&state), before);
+}
+
+#[test]
+fn rows_wait_while_keys_are_pressed() {
+    let mut state = attached((80, 24));
+    let mut later = kv();
+    later.at_unix_ns = AT + SECOND;
+    until(&mut state, 1);
+    press(&mut state, "j");
+    arrives(&mut state, later);
+    assert!(screen(&state).contains("17:04:31"), "held");
+    let mut soon = now(1);
+    soon.mono_ns += 299_000_000;
+    tell(&mut state, Message::Tick(soon));
+    assert!(screen(&state).contains("17:04:31"), "held");
+    soon.mono_ns += 1_000_000;
+    tell(&mut state, Message::Tick(soon));
+    assert!(screen(&state).contains("17:04:32"), "shown");
+}
+
+#[test]
+fn a_frozen_display_stands_and_its_tables_still_answer() {
+    let mut state = attached((80, 24));
+    press(&mut state, "Space");
+    let mut later = kv();
+    later.procs.rows.truncate(2);
+    later.at_unix_ns = AT + 5 * SECOND;
+    until(&mut state, 5);
+    arrives(&mut state, later);
+    assert!(screen(&state).contains("FROZEN 17:04:31, 5 s ago"));
+    press(&mut state, "/ d b Enter");
+    assert_eq!(state.table().counts().held, 3);
+    press(&mut state, "Esc");
+    assert_eq!(state.table().counts().held, 17);
+    press(&mut state, "Space");
+    assert_eq!(state.table().counts().held, 2);
+    assert!(screen(&state).contains("LIVE  17:04:36"));
+}
+
+#[test]
+fn data_get_old_and_fresh_again() {
+    let check = |seconds, expected| {
+        let mut state = attached((80, 24));
+        until(&mut state, seconds);
+        assert_eq!(state.phase(), expected, "{seconds} s");
+        arrives(&mut state, kv());
+        assert_eq!(state.phase(), Phase::Live);
+    };
+    check(3, Phase::Live);
+    check(4, Phase::Stale { ns: 4 * SECOND });
+    check(90, Phase::Stale { ns: 90 * SECOND });
+}
+
+#[test]
+fn a_process_that_ended_is_followed_by_its_command_line() {
+    let mut state = attached((80, 24));
+    let ended = || Message::Silent {
+        tries: 1,
+        fate: Fate::Ended { unix_ns: AT },
+    };
+    tell(&mut state, ended());
+    assert!(state.wanted().listing && state.wanted().watch.is_none());
+    until(&mut state, 2);
+    tell(
+        &mut state,
+        Message::Silent {
+            tries: 2,
+            fate: Fate::Ended {
+                unix_ns: AT + SECOND,
+            },
+        },
+    );
+    assert_eq!(
+        state.phase(),
+        Phase::Gone { ns: 2 * SECOND },
+        "the first notice counts"
+    );
+    let other = |pid| {
+        listed(pid, |snapshot: &mut Snapshot| {
+            snapshot.process.command = "gate".to_owned()
+        })
+    };
+    tell(
+        &mut state,
+        Message::Listed(vec![other(7), listed(4242, |_| ())]),
+    );
+    assert!(
+        matches!(state.phase(), Phase::Gone { .. }),
+        "another program is not followed"
+    );
+    tell(
+        &mut state,
+        Message::Listed(vec![other(7), listed(8, |_| ())]),
+    );
+    assert_eq!(state.link.peer, Some(peer(8)));
+    assert_eq!(state.phase(), Phase::Connecting);
+    assert!(state.wanted().watch.is_some());
+}
+
+#[test]
+fn processes_are_attached_to_listed_and_switched() {
+    let mut state = looking((80, 24));
+    assert!(state.wanted().listing);
+    tell(
+        &mut state,
+        Message::Listed(vec![listed(4242, |_| ()), listed(4377, |_| ())]),
+    );
+    assert!(
+        matches!(state.overlay, Some(Overlay::Picker { .. })),
+        "several are listed"
+    );
+    assert_eq!(press(&mut state, "Esc"), None);
+    assert!(
+        matches!(state.overlay, Some(Overlay::Picker { .. })),
+        "there is nothing below"
+    );
+    press(&mut state, "j Enter");
+    assert_eq!(
+        (&state.link.peer, &state.overlay),
+        (&Some(peer(4377)), &None)
+    );
+    arrives(&mut state, kv());
+    press(&mut state, "2 / c o n n Enter 0 k Enter");
+    assert_eq!(state.link.peer, Some(peer(4242)));
+    assert_eq!(
+        (state.view, state.table().filter()),
+        (View::Tasks, "conn"),
+        "kept"
+    );
+    assert_eq!(
+        state.table().counts().held,
+        0,
+        "rows of another process are not"
+    );
+    tell(&mut state, Message::Listed(vec![listed(4377, |_| ())]));
+    assert_eq!(
+        state.link.peer,
+        Some(peer(4242)),
+        "a process watched is never left by itself"
+    );
+}
+
+#[test]
+fn a_switch_shows_at_once_and_a_refusal_is_told() {
+    let mut state = attached((80, 24));
+    tell(&mut state, Message::Switched(Ok(Accounting::Disarmed)));
+    assert!(screen(&state).contains("DISARMED since 17:04:31"));
+    press(&mut state, "a");
+    assert_eq!(state.overlay, Some(Overlay::Question { arm: true }));
+    press(&mut state, "n");
+    tell(
+        &mut state,
+        Message::Switched(Err("kv is read-only".to_owned())),
+    );
+    assert!(screen(&state).contains("! kv is read-only"));
+    press(&mut state, "j");
+    assert!(!screen(&state).contains("read-only"));
+}

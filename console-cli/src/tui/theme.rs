@@ -1,0 +1,264 @@
+//! A colour never stands alone: every role that has one is also a letter, a word or an attribute.
+
+use ratatui::style::{Color, Modifier, Style};
+
+/// Colours for a dark or light background, or none at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// Light letters on a dark ground.
+    Dark,
+    /// Dark letters on a light ground.
+    Light,
+    /// Attributes only.
+    Mono,
+}
+
+/// How many colours the terminal knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    Sixteen,
+    Indexed,
+    True,
+}
+
+/// What a piece of text means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Ordinary text.
+    Plain,
+    /// Unknown, ended or stale.
+    Dim,
+    /// Title, header, the open tab.
+    Title,
+    /// Header of the column that the rows are sorted by.
+    Sorted,
+    /// Live, polling.
+    Live,
+    /// A warning; the text says so too.
+    Warning,
+    /// An alert or error; the text says so too.
+    Alert,
+    /// A bar.
+    Bar,
+    /// A bar over 100 %.
+    BarOver,
+    /// The badge while the display stands and nothing is wrong.
+    BadgeCalm,
+    /// The badge while data are missing or accounting is off.
+    BadgeWarning,
+}
+
+/// Turns roles into styles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Palette {
+    theme: Theme,
+    depth: Depth,
+}
+
+/// One colour: of 16, of 256 on dark and light, and as 24 bits on dark and light.
+struct Colour {
+    sixteen: Color,
+    indexed: [u8; 2],
+    rgb: [u32; 2],
+}
+
+const DIM: Colour = Colour {
+    sixteen: Color::DarkGray,
+    indexed: [245, 243],
+    rgb: [0x8a_8a_8a, 0x6c_6c_6c],
+};
+const GREEN: Colour = Colour {
+    sixteen: Color::Green,
+    indexed: [71, 28],
+    rgb: [0x5f_af_5f, 0x00_87_00],
+};
+const YELLOW: Colour = Colour {
+    sixteen: Color::Yellow,
+    indexed: [214, 130],
+    rgb: [0xff_af_00, 0xaf_5f_00],
+};
+const RED: Colour = Colour {
+    sixteen: Color::Red,
+    indexed: [203, 160],
+    rgb: [0xff_5f_5f, 0xd7_00_00],
+};
+const BLUE: Colour = Colour {
+    sixteen: Color::Blue,
+    indexed: [67, 25],
+    rgb: [0x5f_87_af, 0x00_5f_af],
+};
+const CYAN: Colour = Colour {
+    sixteen: Color::Cyan,
+    indexed: [80, 24],
+    rgb: [0x5f_d7_d7, 0x00_5f_87],
+};
+
+impl Palette {
+    /// The palette for a theme that was asked for, or else the one that the environment suggests:
+    /// `TURBOWISH_THEME`, `NO_COLOR`, `COLORTERM`, `TERM`, `COLORFGBG`. Where the background is not
+    /// known, the terminal's own sixteen colours are used.
+    pub(crate) fn of_environment(
+        asked: Option<Theme>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        let named = || match variable("TURBOWISH_THEME")?.as_str() {
+            "dark" => Some(Theme::Dark),
+            "light" => Some(Theme::Light),
+            "mono" => Some(Theme::Mono),
+            _ => None,
+        };
+        let depth = depth(&variable);
+        if let Some(theme) = asked.or_else(named) {
+            return Self { theme, depth };
+        }
+        if variable("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+            return Self {
+                theme: Theme::Mono,
+                depth,
+            };
+        }
+        match variable("COLORFGBG").as_deref().and_then(background) {
+            Some(theme) => Self { theme, depth },
+            None => Self {
+                theme: Theme::Dark,
+                depth: Depth::Sixteen,
+            },
+        }
+    }
+
+    /// Attributes only.
+    #[cfg(test)]
+    pub(crate) const fn mono() -> Self {
+        Self {
+            theme: Theme::Mono,
+            depth: Depth::Sixteen,
+        }
+    }
+
+    /// How text of this role is drawn.
+    pub(crate) fn style(self, role: Role) -> Style {
+        let plain = Style::new();
+        match role {
+            Role::Plain => plain,
+            Role::Dim => self.colour(&DIM, plain.add_modifier(Modifier::DIM)),
+            Role::Title => plain.add_modifier(Modifier::BOLD),
+            Role::Sorted => plain.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
+            Role::Live => self.colour(&GREEN, plain),
+            Role::Warning => self.colour(&YELLOW, plain.add_modifier(Modifier::BOLD)),
+            Role::Alert => self.colour(
+                &RED,
+                plain.add_modifier(Modifier::BOLD | Modifier::REVERSED),
+            ),
+            Role::Bar => self.colour(&BLUE, plain),
+            Role::BarOver => self.colour(&CYAN, plain),
+            Role::BadgeCalm => self.colour(&BLUE, plain).add_modifier(Modifier::REVERSED),
+            Role::BadgeWarning => self.colour(&YELLOW, plain).add_modifier(Modifier::REVERSED),
+        }
+    }
+
+    /// The style of the selected row; its glyph says the same.
+    pub(crate) const fn selected() -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    fn colour(self, colour: &Colour, mono: Style) -> Style {
+        let side = match self.theme {
+            Theme::Mono => return mono,
+            Theme::Dark => 0,
+            Theme::Light => 1,
+        };
+        Style::new().fg(match self.depth {
+            Depth::Sixteen => colour.sixteen,
+            Depth::Indexed => Color::Indexed(colour.indexed[side]),
+            Depth::True => Color::from_u32(colour.rgb[side]),
+        })
+    }
+}
+
+fn depth(variable: &impl Fn(&str) -> Option<String>) -> Depth {
+    match variable("COLORTERM").as_deref() {
+        Some("truecolor" | "24bit") => Depth::True,
+        _ if variable("TERM").is_some_and(|term| term.contains("256color")) => Depth::Indexed,
+        _ => Depth::Sixteen,
+    }
+}
+
+/// The last field is the background's number among the sixteen colours: 7 and 15 are white.
+fn background(fgbg: &str) -> Option<Theme> {
+    match fgbg.rsplit(';').next()?.parse::<u8>().ok()? {
+        7 | 15 => Some(Theme::Light),
+        0..=6 | 8..=14 => Some(Theme::Dark),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_chooses_theme_and_depth() {
+        let check = |asked, variables: &[(&str, &str)], theme, depth| {
+            let found = Palette::of_environment(asked, |name| {
+                variables
+                    .iter()
+                    .find(|(key, _)| *key == name)
+                    .map(|(_, value)| (*value).to_owned())
+            });
+            assert_eq!(found, Palette { theme, depth }, "{asked:?} {variables:?}");
+        };
+        let true_light = &[("COLORTERM", "truecolor"), ("COLORFGBG", "0;15")];
+        check(None, &[], Theme::Dark, Depth::Sixteen);
+        check(None, true_light, Theme::Light, Depth::True);
+        check(
+            None,
+            &[("TERM", "xterm-256color"), ("COLORFGBG", "15;0")],
+            Theme::Dark,
+            Depth::Indexed,
+        );
+        check(
+            None,
+            &[("TERM", "xterm-256color")],
+            Theme::Dark,
+            Depth::Sixteen,
+        );
+        check(
+            None,
+            &[("NO_COLOR", "1"), ("COLORTERM", "truecolor")],
+            Theme::Mono,
+            Depth::True,
+        );
+        check(None, &[("NO_COLOR", "")], Theme::Dark, Depth::Sixteen);
+        check(
+            None,
+            &[("TURBOWISH_THEME", "light"), ("NO_COLOR", "1")],
+            Theme::Light,
+            Depth::Sixteen,
+        );
+        check(
+            Some(Theme::Mono),
+            &[("TURBOWISH_THEME", "light")],
+            Theme::Mono,
+            Depth::Sixteen,
+        );
+    }
+
+    #[test]
+    fn without_colour_every_role_that_matters_keeps_an_attribute() {
+        for role in [
+            Role::Dim,
+            Role::Warning,
+            Role::Alert,
+            Role::BadgeCalm,
+            Role::BadgeWarning,
+            Role::Sorted,
+        ] {
+            let style = Palette::mono().style(role);
+            assert_eq!(style.fg, None, "{role:?} has no colour");
+            assert!(
+                !style.add_modifier.is_empty(),
+                "{role:?} is marked by an attribute"
+            );
+        }
+    }
+}

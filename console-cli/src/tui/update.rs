@@ -1,0 +1,213 @@
+//! The one place where the state changes: a message goes in, at most one effect comes out.
+
+mod arrival;
+mod overlay;
+
+use turbowish_model::snapshot::Accounting;
+
+use super::keys::{self, Action, Key, Scope};
+use super::layout;
+use super::message::{Effect, Message};
+use super::rows::Order;
+use super::state::{Overlay, Phase, State, View};
+
+pub(crate) use self::overlay::menu;
+
+/// Data that come this soon after a key wait, so that rows never move under the fingers.
+const QUIET_NS: u64 = 300_000_000;
+
+/// What a message does to the state.
+pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
+    match message {
+        Message::Key(key) => return press(state, key),
+        Message::Resize(width, height) => state.size = (width, height),
+        Message::Tick(now) => {
+            state.now = now;
+            arrival::show_held(state);
+        }
+        Message::Snapshot(snapshot) => arrival::snapshot(state, snapshot),
+        Message::Silent { tries, fate } => arrival::silent(state, tries, fate),
+        Message::Listed(listed) => arrival::listed(state, listed),
+        Message::Switched(Ok(accounting)) => {
+            if let Some(shown) = &mut state.shown {
+                shown.process.accounting = accounting;
+                shown.process.accounting_since_unix_ns = state.now.unix_ns;
+            }
+        }
+        Message::Switched(Err(reason)) => state.notice = Some(reason),
+    }
+    None
+}
+
+/// Where keys work now, the most particular scope first.
+pub(crate) fn scopes(state: &State) -> &'static [Scope] {
+    match state.overlay {
+        None if state.shown.is_none() => &[Scope::All],
+        None => &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
+        Some(Overlay::Help { .. }) if state.shown.is_none() => &[Scope::Lists, Scope::All],
+        Some(Overlay::Help { .. }) => &[Scope::Watch, Scope::Lists, Scope::All],
+        Some(Overlay::Picker { .. }) => &[Scope::Picker, Scope::Lists, Scope::All],
+        Some(Overlay::Menu { .. }) => &[Scope::Menu],
+        Some(Overlay::Prompt { .. }) => &[Scope::Prompt],
+        Some(Overlay::Question { .. }) => &[Scope::Question],
+    }
+}
+
+fn press(state: &mut State, key: Key) -> Option<Effect> {
+    state.pending.key_ns = Some(state.now.mono_ns);
+    state.notice = None;
+    let Some(action) = keys::action(scopes(state), key) else {
+        overlay::unbound(state, key);
+        return None;
+    };
+    match state.overlay {
+        None => on_table(state, action),
+        Some(_) => overlay::act(state, action),
+    }
+}
+
+/// What an action does where a table is open, and wherever nothing more particular is meant.
+fn on_table(state: &mut State, action: Action) -> Option<Effect> {
+    match action {
+        Action::Quit => return Some(Effect::Quit),
+        Action::Redraw => return Some(Effect::Redraw),
+        Action::Suspend => return Some(Effect::Suspend),
+        Action::Help => {
+            state.overlay = Some(Overlay::Help {
+                columns: false,
+                scroll: 0,
+            })
+        }
+        Action::Open(view) => state.view = view,
+        Action::NextView => state.view = state.view.step(1),
+        Action::PreviousView => state.view = state.view.step(View::ALL.len() - 1),
+        Action::Processes => overlay::open_picker(state),
+        Action::Filter => overlay::open_prompt(state),
+        Action::SortMenu => overlay::open_menu(state),
+        Action::Window => state.window = state.window.next(),
+        Action::Freeze => freeze(state),
+        Action::Arm => ask_to_switch(state),
+        Action::Back => back(state),
+        Action::SortInvert => {
+            let Order { key, invert } = state.table().order().clone();
+            sort(
+                state,
+                Order {
+                    key,
+                    invert: !invert,
+                },
+            );
+        }
+        Action::SortLeft | Action::SortRight => sort_beside(state, action == Action::SortRight),
+        Action::ColumnsLeft | Action::ColumnsRight => {
+            scroll_columns(state, action == Action::ColumnsRight)
+        }
+        _ => move_selection(state, action),
+    }
+    None
+}
+
+/// Sorts the rows at hand at once; the process is asked for the same order.
+fn sort(state: &mut State, order: Order) {
+    let context = state.context();
+    state.table_mut().sort(order, &context);
+}
+
+/// Filters the rows at hand at once; the process is asked for the rest.
+fn set_filter(state: &mut State, filter: String) {
+    let context = state.context();
+    state.table_mut().set_filter(filter, &context);
+}
+
+/// Sorts by the column shown to the right or left of the one that the rows are sorted by.
+fn sort_beside(state: &mut State, right: bool) {
+    let shown = layout::columns(state.table(), state.size.0);
+    let key = &state.table().order().key;
+    let at = shown.iter().position(|column| column.face.key == key);
+    let next = match (at, right) {
+        (Some(at), true) => (at + 1) % shown.len(),
+        (Some(at), false) => (at + shown.len() - 1) % shown.len(),
+        (None, true) => 0,
+        (None, false) => shown.len() - 1,
+    };
+    let key = shown[next].face.key.to_owned();
+    sort(state, Order { key, invert: false });
+}
+
+/// Further while columns are hidden on the right, back while they are hidden on the left.
+fn scroll_columns(state: &mut State, right: bool) {
+    let skip = state.table().columns_skipped();
+    if !right {
+        state.table_mut().skip_columns(skip.saturating_sub(1));
+    } else if layout::columns_hidden_right(state.table(), state.size.0) {
+        state.table_mut().skip_columns(skip + 1);
+    }
+}
+
+fn move_selection(state: &mut State, action: Action) {
+    let height = layout::table_rows(state);
+    let rows = state.table().counts().held;
+    let Some(at) = state.table().selected() else {
+        return;
+    };
+    let to = match stride(action, height) {
+        Some(Stride::By(by)) => at.saturating_add_signed(by).min(rows - 1),
+        Some(Stride::First) => return state.table_mut().follow_first(),
+        Some(Stride::Last) => rows - 1,
+        None => return,
+    };
+    state.table_mut().select(to, height);
+}
+
+/// How far an action moves.
+enum Stride {
+    By(isize),
+    First,
+    Last,
+}
+
+fn stride(action: Action, height: usize) -> Option<Stride> {
+    let page = isize::try_from(height.max(2) - 1).unwrap_or(isize::MAX);
+    Some(match action {
+        Action::Down => Stride::By(1),
+        Action::Up => Stride::By(-1),
+        Action::HalfPageDown => Stride::By((page + 1) / 2),
+        Action::HalfPageUp => Stride::By(-(page + 1) / 2),
+        Action::PageDown => Stride::By(page),
+        Action::PageUp => Stride::By(-page),
+        Action::First => Stride::First,
+        Action::Last => Stride::Last,
+        _ => return None,
+    })
+}
+
+/// Freezes the display, or shows what has come since.
+fn freeze(state: &mut State) {
+    if state.pending.frozen_ns.take().is_some() {
+        state.pending.key_ns = None;
+        arrival::show_held(state);
+    } else if state.shown.is_some() {
+        state.pending.frozen_ns = Some(state.now.mono_ns);
+    }
+}
+
+fn ask_to_switch(state: &mut State) {
+    let Some(shown) = &state.shown else { return };
+    if matches!(state.phase(), Phase::Live) {
+        let arm = shown.process.accounting == Accounting::Disarmed;
+        state.overlay = Some(Overlay::Question { arm });
+    } else {
+        state.notice = Some("no data come: accounting cannot be switched now".to_owned());
+    }
+}
+
+/// One step back: the filter first, then columns, then the top of the table.
+fn back(state: &mut State) {
+    if !state.table().filter().is_empty() {
+        set_filter(state, String::new());
+    } else if state.table().columns_skipped() > 0 {
+        state.table_mut().skip_columns(0);
+    } else {
+        state.table_mut().follow_first();
+    }
+}

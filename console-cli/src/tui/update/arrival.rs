@@ -1,0 +1,113 @@
+//! Data and news of the link: what waits, what is shown, whom the console turns to.
+
+use turbowish_model::snapshot::{Accounting, Snapshot};
+
+use super::QUIET_NS;
+use crate::tui::state::{Fate, Link, Listed, Overlay, Peer, State, View};
+
+/// A snapshot came: shown at once, or held while the display is frozen or keys are being pressed.
+pub(super) fn snapshot(state: &mut State, snapshot: Box<Snapshot>) {
+    state.link.data_ns = state.now.mono_ns;
+    state.link.tries = 0;
+    state.link.fate = Fate::Running;
+    state.pending.held = Some(snapshot);
+    show_held(state);
+}
+
+/// Shows what is held, if nothing speaks against it.
+pub(super) fn show_held(state: &mut State) {
+    let now = state.now.mono_ns;
+    let quiet = state
+        .pending
+        .key_ns
+        .is_none_or(|key| now.saturating_sub(key) >= QUIET_NS);
+    if state.pending.frozen_ns.is_some() || (!quiet && state.shown.is_some()) {
+        return;
+    }
+    if let Some(snapshot) = state.pending.held.take() {
+        show(state, *snapshot);
+    }
+}
+
+fn show(state: &mut State, mut snapshot: Snapshot) {
+    let disarmed = snapshot.process.accounting == Accounting::Disarmed;
+    let counted = state
+        .shown
+        .as_ref()
+        .is_some_and(|shown| shown.window_ns > 0);
+    if disarmed && counted && snapshot.procs.rows.iter().all(|row| row.polls == 0) {
+        // The tables end where accounting was switched off: the last values stay.
+        if let Some(shown) = &mut state.shown {
+            shown.process = snapshot.process;
+            shown.at_unix_ns = snapshot.at_unix_ns;
+        }
+        return;
+    }
+    for view in View::ALL {
+        state.tables.of_mut(view).take(&mut snapshot);
+    }
+    state.shown = Some(snapshot);
+}
+
+/// No data came.
+pub(super) fn silent(state: &mut State, tries: u32, fate: Fate) {
+    state.link.tries = tries;
+    let ended = |fate: &Fate| matches!(fate, Fate::Ended { .. });
+    if !(ended(&state.link.fate) && ended(&fate)) {
+        state.link.fate = fate;
+    }
+}
+
+/// The processes that could be watched: a lone one is attached to, and one that runs the command
+/// line of a process that ended is followed.
+pub(super) fn listed(state: &mut State, listed: Vec<Listed>) {
+    let picking = matches!(state.overlay, Some(Overlay::Picker { .. }));
+    if state.link.peer.is_none() && !picking {
+        match listed.as_slice() {
+            [] => {}
+            [only] => attach(state, only.peer.clone()),
+            [_, _, ..] => state.overlay = Some(Overlay::Picker { selected: None }),
+        }
+    } else if matches!(state.link.fate, Fate::Ended { .. })
+        && let Some(next) = successor(state, &listed)
+    {
+        attach(state, next);
+    }
+    state.listed = Some(listed);
+}
+
+/// A process that runs the same command line as the one that ended, if there is just one.
+fn successor(state: &State, listed: &[Listed]) -> Option<Peer> {
+    let ended = &state.shown.as_ref()?.process;
+    let same = |listed: &&Listed| {
+        listed.answer.as_ref().is_ok_and(|found| {
+            found.process.command == ended.command && found.process.pid != ended.pid
+        })
+    };
+    let mut found = listed.iter().filter(same);
+    match (found.next(), found.next()) {
+        (Some(only), None) => Some(only.peer.clone()),
+        _ => None,
+    }
+}
+
+/// Turns to a process; filter and order of the tables are kept, their rows are not.
+pub(super) fn attach(state: &mut State, peer: Peer) {
+    if state.link.peer.as_ref().is_some_and(|now| now.is(&peer))
+        && !matches!(state.link.fate, Fate::Ended { .. })
+    {
+        return;
+    }
+    state.link = Link {
+        peer: Some(peer),
+        data_ns: state.now.mono_ns,
+        tries: 0,
+        fate: Fate::Running,
+    };
+    for view in View::ALL {
+        state.tables.of_mut(view).clear();
+    }
+    state.shown = None;
+    state.pending.held = None;
+    state.pending.frozen_ns = None;
+}

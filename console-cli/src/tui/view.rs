@@ -1,0 +1,108 @@
+//! The screen is a function of the state: drawing changes nothing.
+
+mod alert;
+mod coverage;
+mod detail;
+mod empty;
+mod frame;
+mod help;
+mod hints;
+mod menu;
+mod picker;
+mod prompt;
+mod table;
+mod tabs;
+mod tasks;
+mod text;
+mod title;
+mod titles;
+mod workers;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::layout::{self, Form, Screen};
+use super::state::{Overlay, Phase, State};
+
+/// Draws the whole screen.
+pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
+    let screen = layout::screen(state.size);
+    match (&state.overlay, state.phase()) {
+        (Some(Overlay::Picker { selected }), _) => {
+            return picker::draw(state, selected.as_ref(), frame, &screen);
+        }
+        (_, Phase::Looking | Phase::Connecting) => empty::draw(state, frame, &screen),
+        _ => process(state, frame, &screen),
+    }
+    hints::draw(state, frame, screen.hints);
+    match &state.overlay {
+        Some(Overlay::Help { columns, scroll }) => help::draw(state, *columns, *scroll, frame),
+        Some(Overlay::Menu { typed, at }) => menu::draw(state, typed, *at, frame),
+        Some(Overlay::Prompt { text, fault, .. }) => {
+            prompt::filter(state, text, fault.as_deref(), frame, &screen);
+        }
+        Some(Overlay::Question { arm }) => prompt::question(state, *arm, frame, &screen),
+        Some(Overlay::Picker { .. }) | None => {}
+    }
+}
+
+/// The screen of a process from which data came.
+fn process(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+    let Some(shown) = &state.shown else { return };
+    if screen.form == Form::Tiny {
+        put(frame, screen.title, 0, Line::from(" 80x24 is better"));
+    } else {
+        title::draw(state, frame, screen.title);
+        tabs::draw(state, frame, screen.tabs);
+        header(state, frame, screen);
+    }
+    alert::draw(state, frame, screen);
+    if empty::nothing_annotated(state, shown) {
+        empty::draw_unannotated(state, frame, screen);
+    } else {
+        table::draw(state, frame, screen);
+        detail::draw(state, frame, screen.detail);
+    }
+}
+
+/// Workers, tasks and coverage, on as many lines as there are for them.
+fn header(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+    let Some(shown) = &state.shown else { return };
+    let width = usize::from(screen.header.width);
+    let lines = match screen.form {
+        Form::Tiny => return,
+        Form::Folded => vec![coverage::folded(shown)],
+        Form::Full => {
+            vec![
+                workers::line(state, shown, width),
+                tasks::line(shown),
+                coverage::line(shown),
+            ]
+        }
+        Form::Wide => vec![
+            workers::with_polls(state, shown, width),
+            tasks::with_coverage(shown),
+        ],
+    };
+    // What to do about missing data is said where the workers stood.
+    let from = usize::from(alert::advice(state).is_some());
+    for (at, line) in lines.into_iter().enumerate().skip(from) {
+        put(frame, screen.header, at, line);
+    }
+}
+
+/// Writes one line of an area, cut at its end.
+fn put(frame: &mut Frame<'_>, area: Rect, line: usize, text: Line<'_>) {
+    if line < usize::from(area.height) {
+        let y = area.y + u16::try_from(line).unwrap_or(0);
+        frame.render_widget(
+            text,
+            Rect {
+                y,
+                height: 1,
+                ..area
+            },
+        );
+    }
+}

@@ -1,0 +1,30 @@
+//! The line below the table says more about the selected row.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::{put, text};
+use crate::tui::state::State;
+use crate::tui::theme::Role;
+
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
+    let table = state.table();
+    let Some(row) = table.selected() else { return };
+    let mut line = format!(" {}", table.detail(row, state.style()));
+    if table.ended(row) {
+        line.push_str("  (ended)");
+    }
+    let role = if table.ended(row) {
+        Role::Dim
+    } else {
+        Role::Plain
+    };
+    let cut = text::head(&line, usize::from(area.width));
+    put(
+        frame,
+        area,
+        0,
+        Line::from(Span::styled(cut, state.look.palette.style(role))),
+    );
+}

@@ -1,0 +1,115 @@
+//! Where there is nothing to show, one line says what is, and one line begins with "Do:".
+
+use ratatui::Frame;
+use ratatui::text::{Line, Span};
+use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::units;
+
+use super::{put, text};
+use crate::tui::layout::Screen;
+use crate::tui::rows::Rows;
+use crate::tui::state::{Fate, Phase, State};
+use crate::tui::theme::Role;
+
+/// No process, or one from which nothing has come yet.
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+    let (title, status, what, todo) = match state.phase() {
+        Phase::Looking => looking(state),
+        _ => connecting(state),
+    };
+    let width = usize::from(state.size.0);
+    let bold = state.look.palette.style(Role::Title);
+    let begin = Line::from(vec![Span::styled(" turbowish", bold), Span::raw(title)]);
+    put(
+        frame,
+        screen.title,
+        0,
+        text::apart(begin, Line::from(status), width),
+    );
+    let area = frame.area();
+    for (line, told) in text::wrap(&what, width)
+        .into_iter()
+        .chain(text::wrap(&todo, width))
+        .enumerate()
+    {
+        put(frame, area, line + 2, Line::from(told));
+    }
+}
+
+type Words = (String, String, String, String);
+
+fn looking(state: &State) -> Words {
+    if state.listed.is_none() {
+        return (
+            "  looking for processes".to_owned(),
+            String::new(),
+            String::new(),
+            String::new(),
+        );
+    }
+    (
+        "  no process".to_owned(),
+        "looking, every 1 s".to_owned(),
+        "No process of yours runs TurboWish.".to_owned(),
+        "Do: call turbowish::init() in main and start the program; or: turbowish demo".to_owned(),
+    )
+}
+
+fn connecting(state: &State) -> Words {
+    let whom = state
+        .link
+        .peer
+        .as_ref()
+        .map_or(String::new(), |peer| peer.target.to_string());
+    let (what, todo) = match &state.link.fate {
+        Fate::Refused(reason) => (
+            reason.clone(),
+            "Do: wait (tries again by itself); 0 picks another process, q quits".to_owned(),
+        ),
+        Fate::Ended { .. } => (
+            format!("There is no {whom}."),
+            "Do: start it (tries again by itself); 0 picks another process, q quits".to_owned(),
+        ),
+        Fate::Stopped => (
+            "The process is stopped (SIGSTOP).".to_owned(),
+            match state.link.peer.as_ref().and_then(|peer| peer.pid) {
+                Some(pid) => format!("Do: kill -CONT {pid}.   0 picks another process, q quits"),
+                None => "Do: let it continue.   0 picks another process, q quits".to_owned(),
+            },
+        ),
+        _ => ("Waiting for the first data.".to_owned(), String::new()),
+    };
+    let tries = if state.link.tries > 0 {
+        format!("try {}", state.link.tries)
+    } else {
+        String::new()
+    };
+    (format!("  connecting to {whom}"), tries, what, todo)
+}
+
+/// The process accounts, and no proc has ever registered.
+pub(super) fn nothing_annotated(state: &State, shown: &Snapshot) -> bool {
+    let known = shown.process.procs_known > 0 || state.tables.procs.counts().total > 0;
+    shown.process.accounting == Accounting::Armed && !known
+}
+
+pub(super) fn draw_unannotated(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+    let tasks = match state
+        .shown
+        .as_ref()
+        .and_then(|shown| shown.process.runtime_tasks)
+    {
+        Some(tasks) => format!(" {} tasks: 0 covered.", units::count(tasks)),
+        None => String::new(),
+    };
+    let width = usize::from(state.size.0);
+    let what = format!("Connected. No annotated proc has run: occupancy unknown.{tasks}");
+    let todo = "Do: write #[turbowish::instrument] on an async fn, impl or mod, and run it";
+    for (line, told) in text::wrap(&what, width)
+        .into_iter()
+        .chain(text::wrap(todo, width))
+        .enumerate()
+    {
+        put(frame, screen.table, line, Line::from(told));
+    }
+}

@@ -1,0 +1,49 @@
+//! The last line names keys that work here, read from the key table.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use turbowish_model::snapshot::Accounting;
+
+use super::put;
+use crate::tui::keys::{KEYS, Scope};
+use crate::tui::state::State;
+use crate::tui::update;
+
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
+    put(
+        frame,
+        area,
+        0,
+        Line::from(line(state, usize::from(area.width))),
+    );
+}
+
+/// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit" go.
+pub(super) fn line(state: &State, width: usize) -> String {
+    let scopes = update::scopes(state);
+    let armed = state
+        .shown
+        .as_ref()
+        .is_some_and(|shown| shown.process.accounting == Accounting::Armed);
+    let picking = scopes.contains(&Scope::Picker);
+    let mut hints: Vec<&str> = KEYS
+        .iter()
+        .filter(|binding| scopes.contains(&binding.scope))
+        // The list of processes is there already.
+        .filter(|binding| !(picking && binding.label == "0"))
+        .filter_map(|binding| binding.hint)
+        .map(|hint| {
+            if hint == "a arm" && armed {
+                "a disarm"
+            } else {
+                hint
+            }
+        })
+        .collect();
+    let length = |hints: &[&str]| hints.iter().map(|hint| hint.len() + 2).sum::<usize>();
+    while length(&hints) > width + 1 && hints.len() > 1 {
+        hints.remove(hints.len() - 2);
+    }
+    format!(" {}", hints.join("  "))
+}

@@ -1,0 +1,141 @@
+//! The processes of this user that run TurboWish.
+
+use ratatui::Frame;
+use ratatui::text::{Line, Span};
+use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::units::{self, Micro};
+
+use super::{hints, put, tasks, text};
+use crate::tui::layout::Screen;
+use crate::tui::state::{Listed, Peer, State};
+use crate::tui::theme::{Palette, Role};
+
+pub(super) fn draw(state: &State, selected: Option<&Peer>, frame: &mut Frame<'_>, screen: &Screen) {
+    let listed = state.listed.as_deref().unwrap_or_default();
+    let width = usize::from(state.size.0);
+    let bold = state.look.palette.style(Role::Title);
+    let title = Line::from(vec![
+        Span::styled(" turbowish", bold),
+        Span::raw(headline(state.listed.is_some(), listed)),
+    ]);
+    let clock = state.now.time_of_day(state.now.unix_ns);
+    put(
+        frame,
+        screen.title,
+        0,
+        text::apart(title, Line::from(clock), width),
+    );
+    let area = frame.area();
+    let body = ratatui::layout::Rect {
+        y: area.y + 2,
+        height: area.height.saturating_sub(4),
+        ..area
+    };
+    let name = name_width(listed);
+    let titles = format!(
+        "   {} {:>7} {:>6} {} {:>6} {:>5} COMMAND",
+        text::left("NAME", name),
+        "PID",
+        "UP",
+        text::left("STATE", 8),
+        "POLLS%",
+        "TASKS"
+    );
+    put(frame, body, 0, Line::from(Span::styled(titles, bold)));
+    let at = selected
+        .and_then(|peer| listed.iter().position(|listed| listed.peer.is(peer)))
+        .unwrap_or(0);
+    let rows = usize::from(body.height).saturating_sub(1);
+    let first = (at + 1).saturating_sub(rows);
+    for (line, (position, listed)) in listed.iter().enumerate().skip(first).take(rows).enumerate() {
+        let mark = if position == at {
+            state.look.glyphs.selection
+        } else {
+            ' '
+        };
+        let row = text::left(&text::head(&row(mark, listed, name), width), width);
+        let style = if position == at {
+            Palette::selected()
+        } else {
+            ratatui::style::Style::new()
+        };
+        put(frame, body, line + 1, Line::from(Span::styled(row, style)));
+    }
+    let last = ratatui::layout::Rect {
+        y: area.bottom().saturating_sub(1),
+        height: 1.min(area.height),
+        ..area
+    };
+    let hint = hints::line(state, width);
+    let told = "new processes appear by themselves";
+    put(
+        frame,
+        last,
+        0,
+        text::apart(Line::from(hint), Line::from(told), width),
+    );
+}
+
+fn headline(looked: bool, listed: &[Listed]) -> String {
+    match listed.len() {
+        _ if !looked => "  looking for processes".to_owned(),
+        0 => "  no process of yours runs TurboWish".to_owned(),
+        1 => "  1 process of yours runs TurboWish".to_owned(),
+        n => format!("  {n} processes of yours run TurboWish"),
+    }
+}
+
+fn row(mark: char, listed: &Listed, name_width: usize) -> String {
+    let pid = listed.peer.pid.map_or(String::new(), |pid| pid.to_string());
+    let told = match &listed.answer {
+        Ok(snapshot) => answered(snapshot),
+        Err(reason) => format!(
+            "{:>6} {} {:>6} {:>5} {reason}",
+            units::UNKNOWN,
+            text::left(units::UNKNOWN, 8),
+            units::UNKNOWN,
+            units::UNKNOWN
+        ),
+    };
+    let name = listed
+        .answer
+        .as_ref()
+        .map_or(units::UNKNOWN, |snapshot| snapshot.process.name.as_str());
+    format!(
+        "{mark}  {} {pid:>7} {told}",
+        text::left(&text::head(name, name_width), name_width)
+    )
+}
+
+/// Columns for the names, as long as they are not very long.
+fn name_width(listed: &[Listed]) -> usize {
+    let names = listed
+        .iter()
+        .filter_map(|listed| listed.answer.as_ref().ok());
+    let widest = names
+        .map(|snapshot| text::width(&snapshot.process.name))
+        .max();
+    widest.unwrap_or(0).clamp(4, 20)
+}
+
+/// Up, state, polls, tasks and command line of a process that answers.
+fn answered(snapshot: &Snapshot) -> String {
+    let process = &snapshot.process;
+    let armed = process.accounting == Accounting::Armed;
+    let busy: u64 = snapshot.workers.iter().map(|worker| worker.busy_ns).sum();
+    let unless_disarmed = |text: String| {
+        if armed {
+            text
+        } else {
+            units::NO_SAMPLE.to_owned()
+        }
+    };
+    format!(
+        "{:>6} {} {:>6} {:>5} {}",
+        units::duration(process.uptime_ns, Micro::Ascii),
+        text::left(if armed { "armed" } else { "disarmed" }, 8),
+        unless_disarmed(units::share(units::ppb(busy, snapshot.window_ns))),
+        unless_disarmed(units::count(tasks::alive(snapshot))),
+        process.command,
+    )
+}

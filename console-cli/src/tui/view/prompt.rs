@@ -1,0 +1,94 @@
+//! The line that is typed into, and the line that asks, replace the hints.
+
+use ratatui::Frame;
+use ratatui::layout::Position;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Clear;
+use turbowish_model::units;
+
+use super::{hints, put, text};
+use crate::tui::layout::Screen;
+use crate::tui::state::State;
+use crate::tui::theme::Role;
+
+/// ` filter: conn_      Enter keeps  ^U erases  Esc undoes`
+pub(super) fn filter(
+    state: &State,
+    typed: &str,
+    fault: Option<&str>,
+    frame: &mut Frame<'_>,
+    screen: &Screen,
+) {
+    let palette = state.look.palette;
+    // On a terminal without a hint line the last line of the table gives way.
+    let line = last_line(screen);
+    let width = usize::from(line.width);
+    let before = " filter: ";
+    let shown = text::tail(typed, width.saturating_sub(before.len() + 1));
+    let cursor = before.len() + text::width(&shown);
+    let role = if fault.is_some() {
+        Role::Alert
+    } else {
+        Role::Plain
+    };
+    let begin = Line::from(vec![
+        Span::raw(before),
+        Span::styled(shown, palette.style(role)),
+    ]);
+    let hint = hints::line(state, width.saturating_sub(cursor + 3));
+    frame.render_widget(Clear, line);
+    put(frame, line, 0, text::apart(begin, Line::from(hint), width));
+    frame.set_cursor_position(Position {
+        x: line.x + u16::try_from(cursor).unwrap_or(0),
+        y: line.y,
+    });
+    if let Some(fault) = fault {
+        frame.render_widget(Clear, screen.detail);
+        let fault = text::head(&format!(" {fault}"), width);
+        put(
+            frame,
+            screen.detail,
+            0,
+            Line::from(Span::styled(fault, palette.style(Role::Alert))),
+        );
+    } else {
+        let counts = state.table().counts();
+        let told = format!(
+            " {} of {} rows",
+            units::count(counts.matched),
+            units::count(counts.total)
+        );
+        frame.render_widget(Clear, screen.detail);
+        put(frame, screen.detail, 0, Line::from(told));
+    }
+}
+
+/// ` Stop accounting in kv (pid 4242)? [y/N]`
+pub(super) fn question(state: &State, arm: bool, frame: &mut Frame<'_>, screen: &Screen) {
+    let Some(shown) = &state.shown else { return };
+    let word = if arm { "Start" } else { "Stop" };
+    let text = format!(
+        " {word} accounting in {} (pid {})? [y/N]",
+        shown.process.name, shown.process.pid
+    );
+    let line = last_line(screen);
+    frame.render_widget(Clear, line);
+    put(
+        frame,
+        line,
+        0,
+        Line::from(Span::styled(text, state.look.palette.style(Role::Warning))),
+    );
+}
+
+fn last_line(screen: &Screen) -> ratatui::layout::Rect {
+    if screen.hints.height > 0 {
+        return screen.hints;
+    }
+    let table = screen.table;
+    ratatui::layout::Rect {
+        y: table.bottom().saturating_sub(1),
+        height: 1.min(table.height),
+        ..table
+    }
+}

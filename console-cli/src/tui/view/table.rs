@@ -1,0 +1,157 @@
+//! A table: titles, as many rows as fit, and how many are out of sight.
+
+use ratatui::Frame;
+use ratatui::text::{Line, Span};
+use turbowish_model::column::{Context, Shown, Style, Unit, Value};
+use turbowish_model::snapshot::Accounting;
+use turbowish_model::units;
+
+use super::{put, text, titles};
+use crate::tui::layout::{self, FULL_PLACE, Form, GUTTER, Placed, Screen};
+use crate::tui::state::{Phase, State, View};
+use crate::tui::theme::{Palette, Role};
+
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+    let columns = layout::columns(state.table(), screen.table.width);
+    put(frame, screen.titles, 0, titles::line(state, &columns));
+    let height = layout::table_rows(state);
+    let held = state.table().counts().held;
+    let first = state.table().first_shown(height);
+    let end = held.min(first + height);
+    for row in first..end {
+        put(frame, screen.table, row - first, line(state, &columns, row));
+    }
+    let lines = usize::from(screen.table.height);
+    let counted = out_of_sight(state, first, end);
+    if !counted.is_empty() && lines > 1 {
+        put(frame, screen.table, lines - 1, Line::from(counted));
+    } else if held == 0 && !state.table().filter().is_empty() {
+        let told = "   no row matches the filter; Esc shows all";
+        put(frame, screen.table, 0, Line::from(told));
+    } else if screen.form == Form::Wide && lines > held {
+        put(frame, screen.table, held, total(state, &columns));
+    }
+}
+
+/// ` ... 3 more below`
+fn out_of_sight(state: &State, above: usize, end: usize) -> String {
+    let counts = state.table().counts();
+    let below = counts.held.saturating_sub(end);
+    let left_out = counts.matched.saturating_sub(counts.held as u64);
+    let mut words = Vec::new();
+    if above > 0 {
+        words.push(format!("{above} above"));
+    }
+    if below > 0 {
+        words.push(format!("{below} more below"));
+    }
+    if left_out > 0 {
+        words.push(format!("{} not sent", units::count(left_out)));
+    }
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(" ... {}", words.join(", "))
+    }
+}
+
+/// `   17 procs      227.4  = time in polls of all workers`
+fn total(state: &State, columns: &[Placed]) -> Line<'static> {
+    let held = state.table().counts().held;
+    let [first, second, ..] = columns else {
+        return Line::default();
+    };
+    if state.view != View::Procs || second.face.key != "run" || !state.table().filter().is_empty() {
+        return Line::default();
+    }
+    let context = state.context();
+    let shares =
+        (0..held).filter_map(|row| state.table().value(row, second.index, &context).number());
+    let procs = text::left(&format!("{held} procs"), first.width + second.gap);
+    let sum = text::right(&units::share(shares.sum()), second.width);
+    Line::from(format!(
+        "{}{procs}{sum}  = time in polls of all workers: every instant of a covered poll is charged to exactly one proc",
+        " ".repeat(GUTTER)
+    ))
+}
+
+fn line(state: &State, columns: &[Placed], row: usize) -> Line<'static> {
+    let palette = state.look.palette;
+    let table = state.table();
+    let context = state.context();
+    let selected = table.selected() == Some(row);
+    let dim = table.ended(row) || values_are_old(state);
+    let mark = if selected {
+        state.look.glyphs.selection
+    } else {
+        ' '
+    };
+    let mut spans = vec![Span::raw(text::left(&mark.to_string(), GUTTER))];
+    for (at, column) in columns.iter().enumerate() {
+        if at > 0 {
+            spans.push(Span::raw(" ".repeat(column.gap)));
+        }
+        let value = table.value(row, column.index, &context);
+        let role = if dim { Role::Dim } else { role(column, &value) };
+        let cell = cell(column, &value, state.style());
+        spans.push(Span::styled(cell, palette.style(role)));
+        if column.bar > 0 {
+            spans.push(Span::raw(" "));
+            spans.push(bar(state, column, row, &context, dim));
+        }
+    }
+    let line = Line::from(spans);
+    if selected {
+        line.patch_style(Palette::selected())
+    } else {
+        line
+    }
+}
+
+/// What was measured some time ago, and is not measured now.
+fn values_are_old(state: &State) -> bool {
+    let shown = state.shown.as_ref();
+    let disarmed = shown.is_some_and(|shown| shown.process.accounting == Accounting::Disarmed);
+    disarmed || matches!(state.phase(), Phase::Stale { .. } | Phase::Gone { .. })
+}
+
+fn role(column: &Placed, value: &Value<'_>) -> Role {
+    match value {
+        Value::NoSample | Value::Unknown => Role::Dim,
+        Value::Text(word) if column.face.key == "state" && word == "polling" => Role::Live,
+        _ => Role::Plain,
+    }
+}
+
+fn cell(column: &Placed, value: &Value<'_>, style: Style) -> String {
+    let room = column.width;
+    let places = if room < FULL_PLACE {
+        Shown::Short
+    } else {
+        Shown::Full
+    };
+    let printed = value.print(Style { places, ..style });
+    match column.face.unit {
+        Unit::Text => text::left(&text::fit(&printed, room), room),
+        Unit::Place => text::left(&text::tail(&printed, room), room),
+        _ if column.opens() && !matches!(value, Value::Open(_)) => {
+            text::right(&printed, room - 1) + " "
+        }
+        _ => text::right(&printed, room),
+    }
+}
+
+fn bar(state: &State, column: &Placed, row: usize, context: &Context, dim: bool) -> Span<'static> {
+    let ppb = state
+        .table()
+        .value(row, column.index, context)
+        .number()
+        .unwrap_or(0);
+    let role = match ppb {
+        _ if dim => Role::Dim,
+        0..=1_000_000_000 => Role::Bar,
+        _ => Role::BarOver,
+    };
+    let bar = state.look.glyphs.bar(ppb.div_ceil(1_000), column.bar);
+    Span::styled(bar, state.look.palette.style(role))
+}

@@ -1,0 +1,116 @@
+//! Text from the process is fitted to its column; what is cut is marked with two dots.
+
+use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
+
+/// Columns of the terminal that a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// A text in at most `room` columns. Of a path the leading segments go first and the last two stay
+/// as long as they fit; other words lose their end.
+pub(crate) fn fit(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    if !text.contains("::") {
+        return head(text, room);
+    }
+    let mut rest = text;
+    while let Some((_, shorter)) = rest.split_once("::") {
+        rest = shorter;
+        if width(rest) + 2 <= room {
+            return format!("..{rest}");
+        }
+    }
+    tail(rest, room)
+}
+
+/// The beginning of a text, and two dots if that is not all.
+pub(crate) fn head(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for letter in text.chars() {
+        kept.push(letter);
+        if width(&kept) + 2 > room {
+            kept.pop();
+            break;
+        }
+    }
+    kept + &".."[..room.min(2)]
+}
+
+/// Two dots, and the end of a text.
+pub(crate) fn tail(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut from = text.len();
+    for (at, _) in text.char_indices().rev() {
+        if width(&text[at..]) + 2 > room {
+            break;
+        }
+        from = at;
+    }
+    format!("{}{}", &".."[..room.min(2)], &text[from..])
+}
+
+/// A text padded on its right.
+pub(crate) fn left(text: &str, room: usize) -> String {
+    format!("{text}{}", " ".repeat(room.saturating_sub(width(text))))
+}
+
+/// A text padded on its left.
+pub(crate) fn right(text: &str, room: usize) -> String {
+    format!("{}{text}", " ".repeat(room.saturating_sub(width(text))))
+}
+
+/// Words on as many lines as they need, each beginning with a blank.
+pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ if text.is_empty() => {}
+            _ => lines.push(format!(" {word}")),
+        }
+    }
+    lines
+}
+
+/// Two lines as one: the second ends one column before the end of `room`, and goes if there is none.
+pub(crate) fn apart<'a>(mut begin: Line<'a>, end: Line<'a>, room: usize) -> Line<'a> {
+    let used = begin.width() + end.width() + 1;
+    if used < room {
+        begin.push_span(Span::raw(" ".repeat(room - used)));
+        begin.spans.extend(end.spans);
+    }
+    begin
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fit, tail};
+
+    #[test]
+    fn paths_keep_their_end_and_words_their_beginning() {
+        let check =
+            |text, room, expected| assert_eq!(fit(text, room), expected, "{text} in {room}");
+        check("kv::conn::read_frame", 20, "kv::conn::read_frame");
+        check("kv::conn::read_frame", 19, "..conn::read_frame");
+        check("kv::conn::read_frame", 17, "..read_frame");
+        check("kv::conn::read_frame", 8, ".._frame");
+        check("self.db.lock()", 10, "self.db...");
+        check("größer::als", 6, "..als");
+        check("日本語", 5, "日..");
+        check("abc", 1, ".");
+        check("abc", 0, "");
+        assert_eq!(tail("src/conn.rs:88", 10), "..nn.rs:88");
+    }
+}

@@ -1,0 +1,94 @@
+//! Row 1: which process, whether it accounts, which window, how fresh.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::units::{self, Micro, SECOND};
+
+use super::{put, text};
+use crate::tui::state::{Fate, Phase, State, Window};
+use crate::tui::theme::Role;
+
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
+    let Some(shown) = &state.shown else { return };
+    let line = text::apart(
+        process(state, shown),
+        freshness(state, shown),
+        usize::from(area.width),
+    );
+    put(frame, area, 0, line);
+}
+
+/// ` kv  pid 4242  up 12m31s  armed`
+fn process(state: &State, shown: &Snapshot) -> Line<'static> {
+    let style = |role| state.look.palette.style(role);
+    let process = &shown.process;
+    let mut spans = vec![
+        Span::styled(format!(" {}", process.name), style(Role::Title)),
+        Span::raw(format!("  pid {}", process.pid)),
+    ];
+    if let Fate::Ended { unix_ns } = state.link.fate {
+        spans.push(Span::raw(format!(
+            "  ended  {}",
+            state.now.time_of_day(unix_ns)
+        )));
+        return Line::from(spans);
+    }
+    spans.push(Span::raw(format!(
+        "  up {}  ",
+        units::duration(process.uptime_ns, Micro::Ascii)
+    )));
+    match process.accounting {
+        Accounting::Armed => spans.push(Span::raw("armed")),
+        Accounting::Disarmed => {
+            let since = state.now.time_of_day(process.accounting_since_unix_ns);
+            spans.push(Span::styled("DISARMED", style(Role::BadgeWarning)));
+            spans.push(Span::raw(format!(" since {since}")));
+        }
+    }
+    if state.size.0 >= 120 {
+        spans.push(Span::raw(format!("  {} workers", shown.workers.len())));
+    }
+    Line::from(spans)
+}
+
+/// `window 10 s  LIVE  17:04:31`
+fn freshness(state: &State, shown: &Snapshot) -> Line<'static> {
+    let style = |role| state.look.palette.style(role);
+    let clock = state.now.time_of_day(shown.at_unix_ns);
+    let window = Span::raw(format!("window {}  ", window(state.window, shown)));
+    let seconds = |ns: u64| format!("{} s", ns / SECOND);
+    let badge = match (state.phase(), state.pending.frozen_ns) {
+        (Phase::Gone { ns }, _) => {
+            Span::styled(format!("GONE {}", seconds(ns)), style(Role::BadgeWarning))
+        }
+        (Phase::Stale { ns }, _) => {
+            Span::styled(format!("STALE {}", seconds(ns)), style(Role::BadgeWarning))
+        }
+        (_, Some(at)) => {
+            let ago = seconds(state.now.mono_ns.saturating_sub(at));
+            let badge = Span::styled("FROZEN", style(Role::BadgeCalm));
+            return Line::from(vec![
+                window,
+                badge,
+                Span::raw(format!(" {clock}, {ago} ago")),
+            ]);
+        }
+        _ => Span::styled("LIVE", style(Role::Live)),
+    };
+    Line::from(vec![window, badge, Span::raw(format!("  {clock}"))])
+}
+
+/// The window asked for, and how much of it there is while it fills.
+fn window(asked: Window, shown: &Snapshot) -> String {
+    let Window(Some(ns)) = asked else {
+        return "since start".to_owned();
+    };
+    let asked = units::window(ns, Micro::Ascii);
+    if shown.window_ns < ns - ns / 10 && shown.window_ns > 0 {
+        format!("{} of {asked}", shown.window_ns.div_ceil(SECOND))
+    } else {
+        asked
+    }
+}

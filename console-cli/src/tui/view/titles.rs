@@ -1,0 +1,78 @@
+//! The titles of a table's columns; a mark says by which one the rows are sorted, and which way.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::text;
+use crate::tui::layout::{GUTTER, Placed};
+use crate::tui::state::State;
+use crate::tui::theme::Role;
+
+/// Where the mark of the order finds room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// After the title, inside its column.
+    Inside,
+    /// In the gap behind a column that its title fills.
+    Behind,
+    /// In the gap before such a column where none follows.
+    Before,
+}
+
+pub(super) fn line(state: &State, columns: &[Placed]) -> Line<'static> {
+    let palette = state.look.palette;
+    let order = state.table().order();
+    let sorted = columns
+        .iter()
+        .position(|column| column.face.key == order.key);
+    let place = sorted.map(|at| mark_place(&columns[at], at + 1 == columns.len()));
+    let mark = sorted.map_or(' ', |at| {
+        let down = columns[at].face.unit.is_number() != order.invert;
+        let glyphs = state.look.glyphs;
+        if down {
+            glyphs.sorted_down
+        } else {
+            glyphs.sorted_up
+        }
+    });
+    let mut spans = vec![Span::raw(" ".repeat(GUTTER))];
+    for (at, column) in columns.iter().enumerate() {
+        let here = sorted == Some(at);
+        if at > 0 {
+            let behind = sorted == Some(at - 1) && place == Some(Mark::Behind);
+            let before = here && place == Some(Mark::Before);
+            let gap = if behind || before { mark } else { ' ' };
+            spans.push(Span::raw(text::left(&gap.to_string(), column.gap)));
+        }
+        let mut title = column.face.title.to_owned();
+        if here && place == Some(Mark::Inside) {
+            title.push(mark);
+        }
+        let role = if here { Role::Sorted } else { Role::Title };
+        push(&mut spans, column, &title, palette.style(role));
+    }
+    Line::from(spans)
+}
+
+fn mark_place(column: &Placed, last: bool) -> Mark {
+    match (text::width(column.face.title) < column.width, last) {
+        (true, _) => Mark::Inside,
+        (false, false) => Mark::Behind,
+        (false, true) => Mark::Before,
+    }
+}
+
+/// Only the words carry the style: an underline must not run through the blanks around them.
+fn push(spans: &mut Vec<Span<'static>>, column: &Placed, title: &str, style: Style) {
+    let title = text::head(title, column.width);
+    let blanks = column.width.saturating_sub(text::width(&title));
+    let behind = match (column.face.unit.is_number(), column.opens()) {
+        (true, true) => blanks.min(1),
+        (true, false) => 0,
+        (false, _) => blanks,
+    };
+    let bar = if column.bar > 0 { 1 + column.bar } else { 0 };
+    spans.push(Span::raw(" ".repeat(blanks - behind)));
+    spans.push(Span::styled(title, style));
+    spans.push(Span::raw(" ".repeat(behind + bar)));
+}
