@@ -166,6 +166,7 @@ impl<N: Names> Assembly<'_, N> {
                     waited_ns: self.scale.ns(waited),
                     max_wait_ns: self.scale.ns(site.longest),
                     share_ppm: ratio_ppm(waited, yielded(window)),
+                    cancelled: grown.cancelled,
                 }
             })
             .collect()

@@ -455,9 +455,9 @@ impl Ledger {
         let writing = self.write();
         let t = self.clamp(t);
         if call.is_suspended() {
-            self.rows
-                .at(call.proc.id)
-                .resume(call.proc.sites, call.site, call.suspended, t);
+            let row = self.rows.at(call.proc.id);
+            row.resume(call.proc.sites, call.site, call.suspended, t);
+            row.cancel(call.proc.sites, call.site);
         }
         self.finish(call, t, Outcome::Cancelled);
         drop(writing);

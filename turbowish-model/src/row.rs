@@ -84,6 +84,7 @@ pub(crate) struct SiteRow {
     /// Ends of waits minus their beginnings.
     waited: AtomicU64,
     longest: AtomicU64,
+    cancelled: AtomicU64,
 }
 
 /// What one proc has to do with another one that polls or creates its calls.
@@ -201,6 +202,14 @@ impl Row {
         }
     }
 
+    /// A call was dropped while it stood there.
+    #[inline]
+    pub(crate) fn cancel(&self, sites: u16, site: u16) {
+        if let Some(row) = self.site(sites, site) {
+            add(&row.cancelled, 1);
+        }
+    }
+
     /// The edge to another proc.
     #[inline]
     pub(crate) fn edge(&self, other: u32) -> &EdgeRow {
@@ -267,6 +276,7 @@ impl SiteRow {
         into.left = into.left.wrapping_add(self.left.load(Relaxed));
         into.waited = into.waited.wrapping_add(self.waited.load(Relaxed));
         into.longest = into.longest.max(self.longest.load(Relaxed));
+        into.cancelled = into.cancelled.wrapping_add(self.cancelled.load(Relaxed));
     }
 }
 

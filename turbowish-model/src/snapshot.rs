@@ -304,4 +304,6 @@ pub struct AwaitRow {
     pub max_wait_ns: u64,
     /// `waited_ns` as a share of the proc's `yielded_ns`, in millionths.
     pub share_ppm: u64,
+    /// Calls dropped while they stood here.
+    pub cancelled: u64,
 }

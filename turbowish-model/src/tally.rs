@@ -33,6 +33,8 @@ pub struct SiteTally {
     pub waited: u64,
     /// Longest wait that is over.
     pub longest: u64,
+    /// Calls dropped while they stood there.
+    pub cancelled: u64,
 }
 
 impl SiteTally {
@@ -181,6 +183,7 @@ impl ProcTally {
             site.left = site.left.wrapping_add(more.left);
             site.waited = site.waited.wrapping_add(more.waited);
             site.longest = site.longest.max(more.longest);
+            site.cancelled = site.cancelled.wrapping_add(more.cancelled);
         }
         for (proc, more) in &other.edges {
             let edge = self.edges.entry(*proc).or_default();
@@ -205,6 +208,7 @@ impl ProcTally {
             site.waits = site.waits.wrapping_sub(before.waits);
             site.left = site.left.wrapping_sub(before.left);
             site.waited = site.waited.wrapping_sub(before.waited);
+            site.cancelled = site.cancelled.wrapping_sub(before.cancelled);
         }
         for (proc, edge) in &mut grown.edges {
             let Some(before) = earlier.edges.get(proc) else {

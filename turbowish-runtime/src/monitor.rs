@@ -182,6 +182,13 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
     let age = |start: u64| assembly.scale.ns(now.saturating_sub(start));
     let alive = threads.iter().filter(|thread| thread.epoch == epoch);
     alive
+        .filter(|thread| {
+            assembly
+                .now
+                .busy
+                .get(&thread.index)
+                .is_some_and(|&busy| busy > 0)
+        })
         .map(|thread| Worker {
             name: thread.name.to_string(),
             busy_ns: assembly.scale.ns(assembly

@@ -6,7 +6,7 @@ use super::Unit::{Count, Duration, Place, Share, Text};
 use super::{Column, Family, Row, Value};
 use crate::snapshot::{AwaitRow, Page, Snapshot};
 
-static COLUMNS: [Column<AwaitRow>; 9] = [
+static COLUMNS: [Column<AwaitRow>; 10] = [
     Column::new(
         "at",
         "AT",
@@ -87,6 +87,14 @@ static COLUMNS: [Column<AwaitRow>; 9] = [
         (Share, 5, 0),
         &["share_ppm"],
         |row, _| Value::Share(row.share_ppm.saturating_mul(1_000)),
+    ),
+    Column::new(
+        "cancelled",
+        "CANC",
+        "calls dropped while they stood here, in the window",
+        (Count, 5, 0),
+        &["cancelled"],
+        |row, _| Value::Count(row.cancelled),
     ),
 ];
 

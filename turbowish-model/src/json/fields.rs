@@ -199,7 +199,7 @@ static TASKS: [Field<TaskRow>; 12] = [
     ),
 ];
 
-static AWAITS: [Field<AwaitRow>; 12] = [
+static AWAITS: [Field<AwaitRow>; 13] = [
     Field::new("proc", "path of the proc", |row| Fact::Text(&row.proc)),
     Field::new("file", "source file", |row| Fact::Text(&row.place.file)),
     Field::new(
@@ -242,6 +242,9 @@ static AWAITS: [Field<AwaitRow>; 12] = [
         "waited_ns / yielded_ns of the proc, in millionths",
         |row| Fact::Number(row.share_ppm),
     ),
+    Field::new("cancelled", "calls dropped while they stood here", |row| {
+        Fact::Number(row.cancelled)
+    }),
 ];
 
 impl Record for ProcRow {

@@ -42,6 +42,7 @@ impl From<model::AwaitRow> for proto::AwaitRow {
             waited_ns,
             max_wait_ns,
             share_ppm,
+            cancelled,
         } = row;
         Self {
             proc,
@@ -51,6 +52,7 @@ impl From<model::AwaitRow> for proto::AwaitRow {
             waited_ns,
             max_wait_ns,
             share_ppm,
+            cancelled,
         }
     }
 }
@@ -67,6 +69,7 @@ impl TryFrom<proto::AwaitRow> for model::AwaitRow {
             waited_ns: row.waited_ns,
             max_wait_ns: row.max_wait_ns,
             share_ppm: row.share_ppm,
+            cancelled: row.cancelled,
         })
     }
 }

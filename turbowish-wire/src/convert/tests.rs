@@ -146,6 +146,7 @@ impl Distinct {
             waited_ns: self.number(),
             max_wait_ns: self.number(),
             share_ppm: self.number(),
+            cancelled: self.number(),
         }
     }
 

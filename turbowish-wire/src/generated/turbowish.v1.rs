@@ -469,6 +469,9 @@ pub struct AwaitRow {
     /// Share of the proc's yielded time, in millionths.
     #[prost(uint64, tag = "7")]
     pub share_ppm: u64,
+    /// Calls dropped while they stood here.
+    #[prost(uint64, tag = "8")]
+    pub cancelled: u64,
 }
 /// Whether accounting is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
