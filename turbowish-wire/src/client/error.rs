@@ -106,17 +106,7 @@ pub enum ClientError {
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoProcess { pid, alive: true } => write!(
-                f,
-                "process {pid} runs, but not TurboWish (or not for you): build it with the feature \
-                 `server` and call turbowish::init() in its main"
-            ),
-            Self::NoProcess { pid, alive: false } => {
-                write!(
-                    f,
-                    "there is no process {pid}: `turbowish ps` lists those you can attach to"
-                )
-            }
+            Self::NoProcess { pid, alive } => no_process(f, *pid, *alive),
             Self::Unreachable { target, cause } => write!(
                 f,
                 "cannot connect to {target}: {cause}; `turbowish ps` lists the processes of this host"
@@ -164,6 +154,21 @@ impl fmt::Display for ClientError {
                 "{target} sent what this console does not understand ({fault}): update turbowish-cli"
             ),
         }
+    }
+}
+
+fn no_process(f: &mut fmt::Formatter<'_>, pid: u32, alive: bool) -> fmt::Result {
+    if alive {
+        write!(
+            f,
+            "process {pid} runs, but not TurboWish (or not for you): build it with the feature \
+             `server` and call turbowish::init() in its main"
+        )
+    } else {
+        write!(
+            f,
+            "there is no process {pid}: `turbowish ps` lists those you can attach to"
+        )
     }
 }
 

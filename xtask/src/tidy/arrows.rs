@@ -7,6 +7,8 @@ use super::tree::{Fault, Tree};
 struct Arrows {
     package: &'static str,
     ours: &'static [&'static str],
+    /// Ours as well, but only where a feature turns it on.
+    optional: &'static [&'static str],
     outside: Option<&'static [&'static str]>,
 }
 
@@ -14,6 +16,7 @@ const fn arrows(package: &'static str, ours: &'static [&'static str]) -> Arrows 
     Arrows {
         package,
         ours,
+        optional: &[],
         outside: None,
     }
 }
@@ -24,26 +27,31 @@ const GRAPH: &[Arrows] = &[
     Arrows {
         package: "turbowish",
         ours: &["turbowish-macros", "turbowish-runtime"],
+        optional: &[],
         outside: Some(&[]),
     },
     Arrows {
         package: "turbowish-macros",
         ours: &[],
+        optional: &[],
         outside: Some(&["proc-macro2", "quote", "syn"]),
     },
     // Pure: no clock, thread, file, socket.
     Arrows {
         package: "turbowish-model",
         ours: &[],
+        optional: &[],
         outside: Some(&["once_cell"]),
     },
     arrows("turbowish-wire", &["turbowish-model"]),
     arrows("turbowish-runtime", &["turbowish-model", "turbowish-wire"]),
-    // The server is the demo's; the runtime is never linked but through it.
-    arrows(
-        "turbowish-cli",
-        &["turbowish-model", "turbowish-wire", "turbowish-kv"],
-    ),
+    Arrows {
+        package: "turbowish-cli",
+        ours: &["turbowish-model", "turbowish-wire"],
+        // The demo embeds a server that is watched.
+        optional: &["turbowish", "turbowish-kv"],
+        outside: None,
+    },
     arrows("turbowish-kv", &["turbowish"]),
     arrows("turbowish-ui-tests", &["turbowish"]),
     arrows("xtask", &[]),
@@ -103,7 +111,8 @@ pub(super) fn between_crates(tree: &Tree) -> Vec<Fault> {
         {
             let on = entry.key.split('.').next().unwrap_or(entry.key);
             let sound = if names.contains(&on) {
-                allowed.ours.contains(&on)
+                let optional = entry.value.contains("optional = true");
+                allowed.ours.contains(&on) || optional && allowed.optional.contains(&on)
             } else {
                 allowed.outside.is_none_or(|outside| outside.contains(&on))
             };
@@ -205,6 +214,24 @@ mod tests {
                 "turbowish-model/Cargo.toml:4: turbowish-model must not depend on turbowish-wire",
                 "turbowish-model/Cargo.toml:5: turbowish-model must not depend on libc",
             ],
+        );
+        let cli = |value: &str| {
+            format!("[package]\nname = \"turbowish-cli\"\n[dependencies]\nturbowish = {value}\n")
+        };
+        let facade = ("Cargo.toml", "[package]\nname = \"turbowish\"\n");
+        let path = "console-cli/Cargo.toml";
+        check(
+            between_crates,
+            &[
+                facade,
+                (path, &cli("{ workspace = true, optional = true }")),
+            ],
+            &[],
+        );
+        check(
+            between_crates,
+            &[facade, (path, &cli("{ workspace = true }"))],
+            &["console-cli/Cargo.toml:4: turbowish-cli must not depend on turbowish"],
         );
         check(
             between_crates,

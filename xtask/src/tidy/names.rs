@@ -2,6 +2,7 @@
 
 use syn::visit::{self, Visit};
 
+use super::sizes::is_test;
 use super::tree::{Fault, File, Tree};
 
 /// Anywhere in a name.
@@ -114,7 +115,10 @@ impl<'ast> Visit<'ast> for Found<'_> {
     }
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        self.function(&item.sig.ident);
+        // A test's name is a sentence.
+        if !is_test(&item.attrs) {
+            self.function(&item.sig.ident);
+        }
         visit::visit_item_fn(self, item);
     }
 
@@ -198,6 +202,10 @@ mod tests {
     fn other_words_are_not() {
         check(
             "struct Metadata; fn dot() {} fn process() {} struct Information; mod commons {}",
+            &[],
+        );
+        check(
+            "#[test] fn data_get_old() {} #[tokio::test] async fn data_is_new() {}",
             &[],
         );
         check("impl Connected for A { fn connect_info(&self) {} }", &[]);
