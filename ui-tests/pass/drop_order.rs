@@ -60,6 +60,21 @@ twice! {
         tokio::task::yield_now().await;
         Some(&Loud("temporary")).map(|loud| loud.0.len()).unwrap_or_default()
     }
+    async fn length(loud: &Loud) -> usize {
+        tokio::task::yield_now().await;
+        loud.0.len()
+    }
+    pub async fn awaited_tail(x: Loud) -> usize {
+        let _local = Loud("local");
+        length(&Loud("temporary")).await
+    }
+    pub async fn awaited_in_scrutinee(x: Loud) -> usize {
+        let _local = Loud("local");
+        match length(&Loud("temporary")).await {
+            0 => 0,
+            n => n + length(&Loud("later")).await,
+        }
+    }
     #[must_use]
     pub async fn kept(x: Loud, (a, b): (Loud, Loud), _z: Loud) {
         tokio::task::yield_now().await;
@@ -102,6 +117,8 @@ fn main() {
     check!(partly, (a, b, c, d, e), ((a, b), [c, d, e]));
     check!(moved, (a, b), (a, b));
     check!(tail, (a), (a));
+    check!(awaited_tail, (a), (a));
+    check!(awaited_in_scrutinee, (a), (a));
     for polls in 1..3 {
         let [a, b] = loud();
         let plain = drops(polls, plain::Owner(a).consumed(b));

@@ -1,7 +1,7 @@
 //! Arguments are read in one place, whether the attribute is expanded by the compiler or found inside an annotated block.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::quote_spanned;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Ident, LitStr, Meta, Path, Result, Token};
@@ -31,7 +31,7 @@ impl Arguments {
     fn argument(&mut self, input: ParseStream<'_>) -> Result<()> {
         let key = input.call(Ident::parse_any)?;
         let twice = if key == "name" {
-            input.parse::<Token![=]>()?;
+            equals(&key, input)?;
             let name: LitStr = input.parse()?;
             if name.value().is_empty() {
                 return Err(Error::new(name.span(), "a name must not be empty"));
@@ -40,7 +40,7 @@ impl Arguments {
         } else if key == "skip" {
             std::mem::replace(&mut self.skip, true)
         } else if key == "crate" {
-            input.parse::<Token![=]>()?;
+            equals(&key, input)?;
             self.krate
                 .replace(input.call(Path::parse_mod_style)?)
                 .is_some()
@@ -54,6 +54,16 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+fn equals(key: &Ident, input: ParseStream<'_>) -> Result<()> {
+    if input.is_empty() {
+        return Err(Error::new(
+            key.span(),
+            format!("`{key}` needs a value: `{key} = …`"),
+        ));
+    }
+    input.parse::<Token![=]>().map(drop)
 }
 
 /// What everything inside an annotated item inherits.
@@ -82,16 +92,8 @@ impl Scope {
         }
     }
 
-    /// The module of the crate that expansions may name.
-    pub(crate) fn private(&self) -> TokenStream {
-        match &self.krate {
-            Some(krate) => quote!(#krate::__private),
-            None => quote!(::turbowish::__private),
-        }
-    }
-
-    /// The same with the span of the user's code, edition included.
-    pub(crate) fn private_at(&self, span: Span) -> TokenStream {
+    /// The module of the crate that expansions may name, as written at `span`.
+    pub(crate) fn private(&self, span: Span) -> TokenStream {
         match &self.krate {
             Some(krate) => quote_spanned!(span=> #krate::__private),
             None => quote_spanned!(span=> ::turbowish::__private),

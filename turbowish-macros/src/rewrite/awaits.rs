@@ -83,7 +83,7 @@ fn mark(expr: &mut ExprAwait, index: usize, scope: &Scope) {
         }
         operand => operand.to_token_stream(),
     };
-    let private = scope.private_at(span);
+    let private = scope.private(span);
     let (proc, index) = (proc(span), number(index));
     let tokens = quote_spanned!(span=> #private::at(&#proc, #index, #operand));
     *expr.base = Expr::Verbatim(tokens);
@@ -101,8 +101,8 @@ fn nested(block: &mut ExprAsync, scope: &Scope) -> TokenStream {
         sites: &sites,
     }
     .declare(scope);
-    let private = scope.private();
     let span = ours(place);
+    let private = scope.private(span);
     let proc = proc(span);
     quote_spanned! {span=>
         #declared

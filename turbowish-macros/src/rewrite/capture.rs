@@ -35,13 +35,7 @@ pub(crate) fn plan(inputs: &mut Punctuated<FnArg, Token![,]>) -> Captures {
             }
             FnArg::Typed(input) => {
                 let (name, bound) = plain(input, index, &mut binding);
-                let span = ours(name.span());
-                let cfg: Vec<&Attribute> = input
-                    .attrs
-                    .iter()
-                    .filter(|attr| attr.path().is_ident("cfg"))
-                    .collect();
-                mentions.push(quote_spanned!(span=> #(#cfg)* let _ = &#name;));
+                mentions.push(mention(&cfg(&input.attrs), &name));
                 captures.bind.extend(bound);
             }
         }
@@ -62,12 +56,7 @@ pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> Captures {
                     .push(quote_spanned!(ours(this.span)=> let _ = &#this;));
             }
             FnArg::Typed(input) => {
-                names.cfg = input
-                    .attrs
-                    .iter()
-                    .filter(|attr| attr.path().is_ident("cfg"))
-                    .cloned()
-                    .collect();
+                names.cfg = cfg(&input.attrs);
                 names.visit_pat(&input.pat);
             }
         }
@@ -76,6 +65,20 @@ pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> Captures {
         mention: names.mentions.into_iter().rev().collect(),
         bind: TokenStream::new(),
     }
+}
+
+/// `let _ = &name;`, if the argument is configured in. The user may have said by the name that it is not used.
+fn mention(cfg: &[Attribute], name: &Ident) -> TokenStream {
+    quote_spanned! {ours(name.span())=>
+        #(#cfg)*
+        #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)]
+        let _ = &#name;
+    }
+}
+
+fn cfg(attrs: &[Attribute]) -> Vec<Attribute> {
+    let is_cfg = |attribute: &&Attribute| attribute.path().is_ident("cfg");
+    attrs.iter().filter(is_cfg).cloned().collect()
 }
 
 /// Everything that patterns bind, in order.
@@ -87,9 +90,7 @@ struct Names {
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
-        let (cfg, name) = (&self.cfg, &pat.ident);
-        self.mentions
-            .push(quote_spanned!(ours(name.span())=> #(#cfg)* let _ = &#name;));
+        self.mentions.push(mention(&self.cfg, &pat.ident));
         visit::visit_pat_ident(self, pat);
     }
 }

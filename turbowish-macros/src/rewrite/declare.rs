@@ -27,7 +27,7 @@ impl Proc<'_> {
     /// `static __TURBOWISH_PROC: Proc = Proc::new(…);`
     pub(crate) fn declare(&self, scope: &Scope) -> TokenStream {
         let span = ours(self.place);
-        let private = scope.private();
+        let private = scope.private(span);
         let (proc, path) = (Ident::new(PROC, span), Ident::new(PATH, span));
         let name = LitStr::new(self.name, span);
         let start = self.place.start();

@@ -145,8 +145,8 @@ impl Rewriting<'_> {
     fn poll(&self, block: &mut Block) {
         awaits::blocks_in(block, self.scope);
         let declared = self.declared(&[]);
-        let private = self.scope.private();
         let span = ours(self.place);
+        let private = self.scope.private(span);
         let proc = declare::proc(span);
         let head = quote_spanned! {span=>
             #declared
@@ -190,7 +190,7 @@ impl Rewriting<'_> {
     /// `call(&PROC, probe, future)`
     fn call(&self, output: &Output) -> TokenStream {
         let span = ours(self.place);
-        let private = self.scope.private();
+        let private = self.scope.private(span);
         let probe = output.probe(self.scope, self.place);
         let proc = declare::proc(span);
         quote_spanned!(span=> #private::call(&#proc, #probe, future))

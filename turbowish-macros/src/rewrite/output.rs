@@ -117,7 +117,7 @@ fn probe(known: bool, scope: &Scope, place: Span) -> TokenStream {
     if !known {
         return quote_spanned!(span=> |_| false);
     }
-    let private = scope.private();
+    let private = scope.private(span);
     quote_spanned! {span=>
         |output: &_| {
             #[allow(unused_imports)]

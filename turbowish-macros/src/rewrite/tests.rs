@@ -1,1 +1,370 @@
+//! What is printed for what is written; `ui-tests` proves that it means the same.
 
+use std::str::FromStr;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Expr, ItemFn};
+
+use super::attr::Scope;
+use super::shape::{self, Shape};
+use super::site::Site;
+use super::{inert, instrument};
+
+/// Source without blanks, but for those between two words: what tokens are, whatever they look like.
+fn squeeze(source: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut squeezed = String::new();
+    for word in source.split_whitespace() {
+        if squeezed.ends_with(is_word) && word.starts_with(is_word) {
+            squeezed.push(' ');
+        }
+        squeezed.push_str(word);
+    }
+    squeezed
+}
+
+fn tokens(source: &str) -> TokenStream {
+    TokenStream::from_str(source).unwrap()
+}
+
+fn expansion(arguments: &str, item: &str) -> String {
+    squeeze(&instrument(tokens(arguments), tokens(item)).to_string())
+}
+
+#[track_caller]
+fn check(arguments: &str, item: &str, expected: &str) {
+    assert_eq!(expansion(arguments, item), squeeze(expected));
+}
+
+#[test]
+fn an_async_fn_returns_its_call() {
+    check(
+        "",
+        "pub async fn get(&self, key: &str, n: u32) -> Result<u32, E> { self.read(key).await }",
+        r#"pub fn get(&self, key: &str, n: u32) -> impl ::core::future::Future<Output = Result<u32, E> > {
+            static __TURBOWISH_PROC: ::turbowish::__private::Proc = ::turbowish::__private::Proc::new(
+                __turbowish_path, "", ::core::file!(), 1u32, 14u32,
+                &[::turbowish::__private::Site::new(1u32, 64u32, 1u32, 83u32, "self.read(key)")]
+            );
+            #[allow(dead_code)]
+            fn __turbowish_path() -> &'static ::core::primitive::str {
+                struct Here;
+                ::core::any::type_name::<Here>()
+            }
+            let future = async move {
+                #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)]
+                let _ = &n;
+                #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)]
+                let _ = &key;
+                let _ = &self;
+                if false {
+                    #[allow(unreachable_code, unused_variables, clippy::all, clippy::pedantic, clippy::restriction)]
+                    {
+                        let unreached: Result<u32, E> = loop {};
+                        return unreached;
+                    }
+                }
+                ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, self.read(key)).await
+            };
+            ::turbowish::__private::call(&__TURBOWISH_PROC, |output: &_| {
+                #[allow(unused_imports)]
+                use ::turbowish::__private::{AnyProbe as _, ErrProbe as _};
+                (&::turbowish::__private::Probe(output)).is_err()
+            }, future)
+        }"#,
+    );
+}
+
+#[test]
+fn a_plain_fn_is_one_poll() {
+    check(
+        r#"name = "once", crate = crate::tw"#,
+        "fn f() -> u32 { 1 }",
+        r#"fn f() -> u32 {
+            static __TURBOWISH_PROC: crate::tw::__private::Proc = crate::tw::__private::Proc::new(
+                __turbowish_path, "once", ::core::file!(), 1u32, 4u32, &[]
+            );
+            #[allow(dead_code)]
+            fn __turbowish_path() -> &'static ::core::primitive::str {
+                struct Here;
+                ::core::any::type_name::<Here>()
+            }
+            let _entered = crate::tw::__private::enter(&__TURBOWISH_PROC);
+            1
+        }"#,
+    );
+}
+
+/// Items that are to stay as they are, token for token.
+#[test]
+fn what_is_not_asked_for_is_left_alone() {
+    for (arguments, item) in [
+        ("skip", "async fn f() { g().await }"),
+        ("skip", "struct S;"),
+        ("", "impl S { fn sync(&self) {} const N: u32 = 1; }"),
+        ("", "trait T { async fn f(&self); fn g(&self) {} }"),
+        (
+            "",
+            "mod m { macro_rules! m { () => { async fn f() {} } } m!(); struct S; mod file; }",
+        ),
+    ] {
+        check(arguments, item, item);
+    }
+    for (item, rest) in [
+        (
+            "impl S { #[turbowish::instrument(skip)] async fn f() {} }",
+            "impl S { async fn f() {} }",
+        ),
+        (
+            "impl S { #[instrument(skip)] async fn f() {} }",
+            "impl S { async fn f() {} }",
+        ),
+        (
+            "mod m { #[turbowish::instrument(skip)] impl S { async fn f() {} } }",
+            "mod m { impl S { async fn f() {} } }",
+        ),
+        (
+            "trait T { #[turbowish::instrument(skip)] async fn f(&self); }",
+            "trait T { async fn f(&self); }",
+        ),
+    ] {
+        check("", item, rest);
+    }
+}
+
+#[test]
+fn an_expansion_contains_what_makes_it_right() {
+    for (item, parts) in [
+        // Arguments from the first pattern on are bound in order.
+        (
+            "async fn f(a: A, (b, _): B, mut c: C, _: D) {}",
+            &[
+                "fn f(a: A, __turbowish_argument_1: B, c: C, __turbowish_argument_3: D)",
+                "let __turbowish_argument_1 = __turbowish_argument_1;",
+                "let (b, _) = __turbowish_argument_1;",
+                "let mut c = c;",
+                "let __turbowish_argument_3 = __turbowish_argument_3;",
+            ][..],
+        ),
+        (
+            "async fn f(mut a: A) {}",
+            &["fn f(mut a: A) -> impl ::core::future::Future<Output = ()>"],
+        ),
+        (
+            "async fn f(#[cfg(x)] a: A) {}",
+            &["#[cfg(x)] #[allow(clippy::used_underscore_binding"],
+        ),
+        // The type of the body, where it can be written.
+        (
+            "async fn f() -> Result<impl T, E> {}",
+            &["let unreached: Result<_, E> = loop {}"],
+        ),
+        ("async fn f() -> impl T {}", &["async move {}", "|_| false"]),
+        (
+            "async fn f() -> ! { g().await }",
+            &[
+                "async fn f() -> !",
+                "match ::turbowish::__private::call",
+                ".await {}",
+            ],
+        ),
+        // Another macro has yet to read the function.
+        (
+            "#[tokio::main] async fn main() { g().await }",
+            &["#[tokio::main] async fn main() {", ", future).await }"],
+        ),
+        (
+            "#[async_trait] impl T for S { async fn f(&self) {} }",
+            &["async fn f(&self) {", ", future).await }"],
+        ),
+        // Blocks of their own.
+        (
+            "async fn f() { spawn(async move { x.await; Ok(1) }) }",
+            &[
+                "spawn({ static __TURBOWISH_PROC",
+                "(__turbowish_path, \"async@1\", ::core::file!(), 1u32, 22u32,",
+                "let future = async move { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await; Ok(1) };",
+                "is_err()",
+            ],
+        ),
+        (
+            "fn f() -> Pin<Box<dyn Future<Output = Result<A, B>>>> { Box::pin(async move { g().await }) }",
+            &[
+                "Box::pin({ let future = async move { if false {",
+                "let unreached: Result<A, B>",
+            ],
+        ),
+        (
+            "fn main() { let body = async { g().await }; rt().block_on(body) }",
+            &["let body = { let future = async {"],
+        ),
+        // An attribute of an enclosing block came first.
+        (
+            "impl S { #[instrument(name = \"n\")] async fn f() {} }",
+            &["#[instrument(name = \"n\")] async fn f() { static"],
+        ),
+        (
+            "#[inline] fn f() { static __TURBOWISH_PROC: P = P::new(p, \"\", f); }",
+            &["P::new(p, \"renamed\", f)"],
+        ),
+    ] {
+        let arguments = if item.contains("static") {
+            "name = \"renamed\""
+        } else {
+            ""
+        };
+        let expansion = expansion(arguments, item);
+        for part in parts {
+            assert!(
+                expansion.contains(&squeeze(part)),
+                "{item}\nlacks {part}\nin {expansion}"
+            );
+        }
+    }
+}
+
+#[test]
+fn awaits_that_belong_to_others_are_not_numbered() {
+    for (body, count) in [
+        ("a.await; b(c.await).await", 3),
+        (
+            "if a.await && b.await { c.await? } else { return d.await }",
+            4,
+        ),
+        ("async fn inner() { a.await } b.await", 1),
+        ("let f = async |x| { x.await }; f(1).await", 1),
+        ("select! { x = a.await => {} } join!(a, b).await", 1),
+        (
+            "let n = [0; { const N: usize = 1; N }]; 'l: loop { break 'l a.await }",
+            1,
+        ),
+        ("match a.await { Ok(b) if b.await => c.await, _ => {} }", 3),
+    ] {
+        let expansion = expansion("", &format!("async fn f() {{ {body} }}"));
+        assert_eq!(expansion.matches("__private::at(").count(), count, "{body}");
+        assert_eq!(expansion.matches("Site::new(").count(), count, "{body}");
+    }
+}
+
+#[test]
+fn a_mistake_is_one_error_beside_the_item() {
+    for (arguments, item, message) in [
+        ("nam = 1", "async fn f() {}", "no argument `nam`"),
+        ("skip, skip", "async fn f() {}", "`skip` is given twice"),
+        ("name", "async fn f() {}", "`name` needs a value"),
+        ("name = \"\"", "async fn f() {}", "must not be empty"),
+        ("name = \"a\"", "impl S {}", "belongs to one function"),
+        ("", "const fn f() {}", "`const fn` cannot be instrumented"),
+        ("", "mod file;", "another file"),
+        ("", "async fn f();", "no body"),
+        ("", "enum E {}", "only a function"),
+        (
+            "",
+            "impl S { #[turbowish::instrument(x)] async fn f() {} }",
+            "no argument `x`",
+        ),
+    ] {
+        let expansion = expansion(arguments, item);
+        assert_eq!(expansion.matches("compile_error").count(), 1, "{item}");
+        assert!(expansion.contains(&squeeze(message)), "{expansion}");
+        let head = item.split(['(', ';', '{']).next().unwrap_or_default();
+        assert!(
+            expansion.contains(&squeeze(head)),
+            "{item} is gone: {expansion}"
+        );
+    }
+}
+
+#[test]
+fn a_shape_follows_from_what_is_written() {
+    for (item, expected) in [
+        ("async fn f() {}", Shape::Future),
+        (
+            "#[doc = \"x\"] #[inline] #[clippy::x] #[cfg_attr(a, doc = \"x\")] async fn f() {}",
+            Shape::Future,
+        ),
+        ("async fn f() -> ! { loop {} }", Shape::KeptAsync),
+        ("#[must_use] async fn f() {}", Shape::KeptAsync),
+        (
+            "#[cfg_attr(a, tokio::test)] async fn f() {}",
+            Shape::KeptAsync,
+        ),
+        ("fn f() -> impl Future { async {} }", Shape::Block),
+        (
+            "fn f() -> B { let x = 1; std::boxed::Box::pin(async move {}) }",
+            Shape::Block,
+        ),
+        (
+            "fn f() { let body = async {}; rt().block_on(body) }",
+            Shape::Block,
+        ),
+        ("fn f() { let body = async {}; spawn(body) }", Shape::Poll),
+        ("fn f() { Box::new(async {}) }", Shape::Poll),
+        ("fn f() { async {}; }", Shape::Poll),
+        (
+            "fn f() { static __TURBOWISH_PROC: P = P; }",
+            Shape::Rewritten,
+        ),
+    ] {
+        let mut item: ItemFn = syn::parse_str(item).unwrap();
+        let shape = shape::of(&item.attrs, &item.sig, &mut item.block, &Scope::new(None));
+        assert_eq!(shape, expected, "{}", item.to_token_stream());
+    }
+}
+
+#[test]
+fn only_known_attributes_are_inert() {
+    for (attributes, foreign) in [
+        ("", false),
+        (
+            "#[doc = \"x\"] #[allow(dead_code)] #[cfg(test)] #[rustfmt::skip]",
+            false,
+        ),
+        ("#[cfg_attr(test, allow(x), inline)]", false),
+        ("#[cfg_attr(test, allow(x), tokio::test)]", true),
+        ("#[tracing::instrument]", true),
+        ("#[inline] #[test]", true),
+    ] {
+        let item: ItemFn = syn::parse_str(&format!("{attributes} fn f() {{}}")).unwrap();
+        assert_eq!(inert::any_foreign(&item.attrs), foreign, "{attributes}");
+    }
+}
+
+/// Where an await stands, `line:column-line:column`, and what it awaits.
+#[track_caller]
+fn check_site(source: &str, expected: &str) {
+    let Expr::Await(expr) = syn::parse_str(source).unwrap() else {
+        panic!("{source} is no await");
+    };
+    let site = squeeze(&Site::of(&expr).declare(&TokenStream::new()).to_string());
+    assert_eq!(site, squeeze(&format!("::Site::new({expected})")));
+}
+
+#[test]
+fn a_site_is_where_it_stands() {
+    check_site("f(a,  b).await", r#"1u32, 1u32, 1u32, 14u32, "f(a, b)""#);
+    check_site(
+        "  x\n    .lock()\n    .await",
+        r#"1u32, 3u32, 3u32, 10u32, "x .lock()""#,
+    );
+    check_site("(&mut f).await", r#"1u32, 1u32, 1u32, 14u32, "(&mut f)""#);
+    check_site(
+        "a::<&'static str>(é, \"x  y\").await",
+        r#"1u32, 1u32, 1u32, 34u32, "a::<&'static str>(é, \"x y\")""#,
+    );
+    check_site(
+        "async { 1 }.await",
+        r#"1u32, 1u32, 1u32, 17u32, "async { 1 }""#,
+    );
+    check_site(
+        "f( /* why */ x ).await",
+        r#"1u32, 1u32, 1u32, 22u32, "f( x )""#,
+    );
+    check_site("a?.b.await", r#"1u32, 1u32, 1u32, 10u32, "a?.b""#);
+    let long = format!("f({}).await", "x".repeat(300));
+    check_site(
+        &long,
+        &format!(r#"1u32, 1u32, 1u32, 309u32, "f({}..""#, "x".repeat(198)),
+    );
+}
