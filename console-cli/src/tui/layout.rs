@@ -16,6 +16,8 @@ const WIDE: u16 = 160;
 const LOW: u16 = 20;
 /// From this width on places are written with their folders.
 pub(crate) const FULL_PLACE: usize = 24;
+/// Wider than this no column of words becomes, however much room there is.
+const LONG_WORDS: usize = 64;
 
 /// How much of the header fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +128,13 @@ impl Placed {
         self.face.unit.is_number() && !self.opens() && !next.face.unit.is_number()
     }
 
+    /// Takes what it is given, up to a width; gives how much that was.
+    fn grow(&mut self, given: usize, widest: usize) -> usize {
+        let grown = given.min(widest.saturating_sub(self.width));
+        self.width += grown;
+        grown
+    }
+
     fn cost(&self) -> usize {
         let bar = if self.bar > 0 { 1 + self.bar } else { 0 };
         self.gap + self.width + bar
@@ -205,7 +214,7 @@ fn by_rank(others: Vec<Placed>, first: &Placed, room: usize) -> Vec<Placed> {
 
 /// Gives what is left to the columns of words, or takes what is missing from the widest column.
 ///
-/// A place grows until it can be written in full, the first column takes a third, and the widest of
+/// Places grow until they can be written in full, the first column takes a third, and the widest of
 /// the other columns of words the rest.
 fn spread(chosen: &mut [Placed], room: usize) {
     let used: usize = chosen.iter().map(Placed::cost).sum::<usize>() - 1;
@@ -222,26 +231,27 @@ fn spread(chosen: &mut [Placed], room: usize) {
             left -= 1;
         }
     }
+    for place in chosen
+        .iter_mut()
+        .filter(|column| column.face.unit == Unit::Place)
+    {
+        left -= place.grow(left, FULL_PLACE);
+    }
     let (first, others) = chosen.split_at_mut(1);
     let Some(first) = first.first_mut() else {
         return;
     };
-    if first.face.unit == Unit::Place {
-        let grown = (first.width + left).min(first.width.max(FULL_PLACE));
-        left -= grown - first.width;
-        first.width = grown;
-    }
     let words = others
         .iter_mut()
         .filter(|column| column.face.unit == Unit::Text);
-    match words.rev().max_by_key(|column| column.width) {
-        Some(words) if first.face.unit == Unit::Place => words.width += left,
-        Some(words) => {
-            words.width += left - left / 3;
-            first.width += left / 3;
-        }
-        None => first.width += left,
+    let Some(words) = words.rev().max_by_key(|column| column.width) else {
+        first.grow(left, LONG_WORDS);
+        return;
+    };
+    if first.face.unit == Unit::Text {
+        left -= first.grow(left / 3, LONG_WORDS);
     }
+    words.grow(left, LONG_WORDS);
 }
 
 /// The frame of an overlay of that size, in the middle of the screen and never beyond it.
