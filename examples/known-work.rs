@@ -1,7 +1,7 @@
 //! Known work: a parent spins 10 ms, its child 20 ms and sleeps 100 ms between, three levels, fifty times.
 //!
 //! Also recursion, a call that a timeout drops, and one that panics. Run it with a report:
-//! `TURBOWISH_REPORT=1 cargo run --release --example known-work`.
+//! `TURBOWISH_REPORT=1 cargo run --release --example known-work [ROUNDS]`.
 
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,10 @@ mod work {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let _turbowish = turbowish::init();
-    for _ in 0..50 {
+    let rounds = std::env::args()
+        .nth(1)
+        .and_then(|rounds| rounds.parse().ok());
+    for _ in 0..rounds.unwrap_or(50) {
         work::parent().await;
     }
     assert_eq!(work::fib(7).await, 13);

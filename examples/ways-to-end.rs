@@ -1,0 +1,59 @@
+//! The report comes however the program ends: `ways-to-end return|exit|exit-worker|wait|graceful|panic`.
+//!
+//! `wait` waits for a signal and handles none; `graceful` handles SIGTERM itself.
+
+use std::io::Write;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+#[turbowish::instrument]
+async fn work() {
+    tokio::task::yield_now().await;
+}
+
+#[turbowish::instrument]
+async fn forever() {
+    std::future::pending::<()>().await;
+}
+
+fn ready() {
+    println!("ready");
+    let _ = std::io::stdout().flush();
+}
+
+#[tokio::main(worker_threads = 2)]
+async fn main() {
+    let _turbowish = turbowish::init();
+    let way = std::env::args().nth(1).unwrap_or_default();
+    work().await;
+    match way.as_str() {
+        "return" => {}
+        "exit" => std::process::exit(3),
+        "exit-worker" => {
+            let _ = tokio::spawn(async { std::process::exit(4) }).await;
+        }
+        "wait" => {
+            let waiting = tokio::spawn(forever());
+            tokio::task::yield_now().await;
+            ready();
+            let _ = waiting.await;
+        }
+        "graceful" => {
+            let mut term = signal(SignalKind::terminate()).expect("a handler for SIGTERM");
+            ready();
+            term.recv().await;
+            println!("bye");
+        }
+        "panic" => panic!("as announced"),
+        "switch" => {
+            // With TURBOWISH=paused nothing was counted until here.
+            turbowish::resume();
+            work().await;
+            turbowish::pause();
+            work().await;
+            turbowish::resume();
+            work().await;
+        }
+        other => eprintln!("no way to end is called {other:?}; see the head of this file"),
+    }
+}
