@@ -166,6 +166,10 @@ fn shown_path(marker: &str, name: &str) -> String {
     if name.is_empty() {
         return shown;
     }
+    // An `async` block is named after its line, and stands inside the function whose path it shares.
+    if name.starts_with("async@") {
+        return format!("{shown}::{name}");
+    }
     match shown.rfind("::") {
         Some(at) if !name.contains("::") && !shown.ends_with('>') => {
             format!("{}::{name}", &shown[..at])
@@ -213,6 +217,11 @@ mod tests {
             "kv::main::run::__turbowish_path::Here",
             "own::start",
             "own::start",
+        );
+        check(
+            "<kv::Db<_> as kv::Store>::get::__turbowish_path::Here",
+            "async@12",
+            "<kv::Db as kv::Store>::get::async@12",
         );
     }
 }
