@@ -1,0 +1,165 @@
+//! `turbowish demo`: a real server and a load in this process, which the console watches like any other process.
+//!
+//! The server has a runtime of its own, and so has the load: what the console shows is the server alone, as it
+//! serves clients over loopback TCP. Nothing stays behind: see [`Demo::stop`].
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use kv::load::{Counts, Load};
+use kv::{Config, Server};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
+
+/// Commands per second: server and load together take about half a core, and leave the rest to whoever is watching.
+const RATE: u32 = 12_000;
+
+/// Often enough that the first snapshot is seen by somebody who looks for a few seconds only.
+const SNAPSHOT_EVERY: Duration = Duration::from_secs(1);
+
+/// A server under load, and accounting in this process. All of it ends when this is dropped.
+pub(crate) struct Demo {
+    // The order matters: fields drop from top to bottom.
+    load: Part<Counts>,
+    server: Part<()>,
+    _dir: Dir,
+    _turbowish: turbowish::Guard,
+}
+
+/// Starts accounting, the server, and the load. A console can attach to this process when it returns.
+///
+/// # Errors
+/// A sentence that says what could not be had.
+pub(crate) fn start() -> Result<Demo, String> {
+    let guard = turbowish::Builder::new().name("kv-demo").init();
+    let dir = Dir::create().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+    let (server, address) = start_server(&dir.0)
+        .map_err(|error| format!("cannot start the demo's server on loopback TCP: {error}"))?;
+    let load =
+        start_load(address).map_err(|error| format!("cannot start the demo's load: {error}"))?;
+    Ok(Demo {
+        load,
+        server,
+        _dir: dir,
+        _turbowish: guard,
+    })
+}
+
+impl Demo {
+    /// Ends the load and the server, removes the temporary folder, and returns what the load has counted.
+    ///
+    /// # Errors
+    /// If the load lost its server, or the server could not write its last snapshot.
+    pub(crate) fn stop(mut self) -> Result<Counts, String> {
+        let counts = self
+            .load
+            .stop()
+            .map_err(|error| format!("the demo's load failed: {error}"));
+        let served = self.server.stop();
+        served.map_err(|error| format!("the demo's server failed: {error}"))?;
+        counts
+    }
+}
+
+fn start_server(dir: &Path) -> io::Result<(Part<()>, SocketAddr)> {
+    let runtime = Builder::new_multi_thread()
+        .thread_name("kv-worker")
+        .enable_all()
+        .build()?;
+    let mut config = Config::new(dir);
+    config.snapshot_every = SNAPSHOT_EVERY;
+    let server = runtime.block_on(Server::bind(config))?;
+    let address = server.local_addr();
+    let part = Part::start("kv-server", runtime, |stopped| server.run(stopped))?;
+    Ok((part, address))
+}
+
+fn start_load(server: SocketAddr) -> io::Result<Part<Counts>> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let load = Load {
+        rate: Some(RATE),
+        ..Load::default()
+    };
+    Part::start("kv-load", runtime, move |stopped| {
+        kv::load::run(server, load, stopped)
+    })
+}
+
+/// A future on a runtime of its own, on a thread of its own, that ends when it is told to.
+struct Part<T> {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<io::Result<T>>>,
+}
+
+type Stopped = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl<T: Send + 'static> Part<T> {
+    fn start<F>(
+        name: &str,
+        runtime: Runtime,
+        run: impl FnOnce(Stopped) -> F + Send + 'static,
+    ) -> io::Result<Self>
+    where
+        F: Future<Output = io::Result<T>>,
+    {
+        let (stop, stopped) = oneshot::channel();
+        let stopped: Stopped = Box::pin(async {
+            // An error says that the sender is gone, which is the signal too.
+            let _ = stopped.await;
+        });
+        let thread = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || runtime.block_on(run(stopped)))?;
+        Ok(Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl<T> Part<T> {
+    fn stop(&mut self) -> io::Result<T> {
+        drop(self.stop.take());
+        let gone = || io::Error::other("its thread is gone");
+        let thread = self.thread.take().ok_or_else(gone)?;
+        thread.join().map_err(|_| io::Error::other("it panicked"))?
+    }
+}
+
+impl<T> Drop for Part<T> {
+    fn drop(&mut self) {
+        // Whoever wants to know the outcome calls `stop` first.
+        let _ = self.stop();
+    }
+}
+
+/// A folder that is removed with everything in it.
+struct Dir(PathBuf);
+
+impl Dir {
+    /// Makes it for this user alone; somebody else's folder of the same name is never taken.
+    fn create() -> io::Result<Self> {
+        let process = std::process::id();
+        let mut number = 0;
+        loop {
+            let path = std::env::temp_dir().join(format!("turbowish-demo-{process}-{number}"));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        // The system cleans its temporary folder; there is nobody to tell.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
