@@ -53,6 +53,12 @@ pub(crate) enum Command {
     /// Print procs, tasks or awaits as a table, JSON or CSV
     #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]
     Query(QueryArgs),
+    /// Run a key-value server under load, and watch it
+    #[cfg(feature = "demo")]
+    #[command(
+        after_help = "Examples:\n  turbowish demo\n  turbowish demo | cat    a plain snapshot after 2 s"
+    )]
+    Demo(ViewArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Examples:\n  turbowish completions bash > ~/.local/share/bash-completion/completions/turbowish"
@@ -89,10 +95,17 @@ Examples:
 
 const TARGET: &str = "Process id, socket path or host:port; left out: the only process of yours";
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct TopArgs {
     #[arg(value_name = "PID|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+/// What the console shows, and how.
+#[derive(Args, Debug)]
+pub(crate) struct ViewArgs {
     /// Length of the window: 1s, 10s, 1m, …, or start
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,
@@ -112,10 +125,9 @@ pub(crate) struct TopArgs {
     pub(crate) theme: Option<ThemeName>,
 }
 
-impl Default for TopArgs {
+impl Default for ViewArgs {
     fn default() -> Self {
         Self {
-            target: None,
             window: Window(Some(10 * units::SECOND)),
             interval: Duration::from_secs(1),
             rows: RowArgs::default(),

@@ -25,7 +25,16 @@ impl Defaults for TaskRow {
 
 impl Defaults for AwaitRow {
     const COLUMNS: &'static [&'static str] = &[
-        "at", "expr", "waits", "now", "mean", "longest", "total", "share", "proc",
+        "at",
+        "expr",
+        "waits",
+        "now",
+        "mean",
+        "longest",
+        "total",
+        "share",
+        "cancelled",
+        "proc",
     ];
 }
 

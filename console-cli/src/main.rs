@@ -2,6 +2,8 @@
 
 mod args;
 mod columns;
+#[cfg(feature = "demo")]
+mod demo;
 mod failure;
 mod paper;
 mod plain;
@@ -27,6 +29,8 @@ fn main() -> ExitCode {
         Command::Top(args) => top::run(&args, token),
         Command::Ps => ps::run(),
         Command::Query(args) => query::run(&args, token),
+        #[cfg(feature = "demo")]
+        Command::Demo(view) => top::demo(&view),
         Command::Completions { shell } => paper::completions(shell),
         Command::Man { out } => paper::man(out.as_deref()),
     };

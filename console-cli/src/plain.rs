@@ -1,7 +1,7 @@
 //! `top` without a terminal: one snapshot as plain text, no colour, no bars, names in full.
 
-use turbowish_model::column::{self, Column, Context, Style};
-use turbowish_model::grid::Grid;
+use turbowish_model::column::{self, Column, Context, Style, Unit};
+use turbowish_model::grid::{Grid, aligned};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::report;
 use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
@@ -53,8 +53,13 @@ pub(crate) fn text(snapshot: &Snapshot, sort: &str, width: usize) -> String {
         tasks(snapshot),
         String::new(),
     ];
-    lines.extend(table(snapshot, width));
-    lines.push(footer(snapshot, sort));
+    if snapshot.procs.total == 0 {
+        lines.push("No proc is annotated, or none was called, so occupancy is unknown.".to_owned());
+        lines.push("Do: write #[turbowish::instrument] on an async fn.".to_owned());
+    } else {
+        lines.extend(table(snapshot, width));
+        lines.push(footer(snapshot, sort));
+    }
     lines.push(String::new());
     lines.join("\n")
 }
@@ -129,28 +134,58 @@ fn tasks(snapshot: &Snapshot) -> String {
 }
 
 fn table(snapshot: &Snapshot, width: usize) -> Vec<String> {
-    let page = &snapshot.procs;
-    if page.total == 0 {
-        return vec![
-            "No proc is annotated, or none was called, so occupancy is unknown.".to_owned(),
-            "Do: write #[turbowish::instrument] on an async fn.".to_owned(),
-        ];
-    }
-    let context = Context::of(snapshot);
     let mut lines = Vec::new();
-    // Columns go one by one until the rest fits; the names are never cut.
-    for dropped in 0..=3 {
-        let columns: Vec<Column<ProcRow>> = CHOICE
-            .iter()
-            .filter(|(_, goes)| *goes == 0 || *goes > dropped)
-            .filter_map(|(key, _)| column::find(key))
-            .collect();
-        lines = Grid::of(&columns, &page.rows, &context, Style::default()).lines();
+    // Places are shortened first, then columns go one by one; names are never cut.
+    for (dropped, places) in [
+        (0, whole as Shorten),
+        (0, short),
+        (1, short),
+        (2, short),
+        (3, short),
+    ] {
+        lines = grid(snapshot, dropped, places).lines();
         if lines.iter().all(|line| line.chars().count() <= width) {
             break;
         }
     }
     lines
+}
+
+type Shorten = fn(String) -> String;
+
+fn whole(place: String) -> String {
+    place
+}
+
+/// `..src/conn.rs:88` of a longer path.
+fn short(place: String) -> String {
+    match place.rmatch_indices('/').nth(1) {
+        Some((at, _)) => format!("..{}", &place[at + 1..]),
+        None => place,
+    }
+}
+
+fn grid(snapshot: &Snapshot, dropped: u8, places: Shorten) -> Grid {
+    let context = Context::of(snapshot);
+    let columns: Vec<Column<ProcRow>> = CHOICE
+        .iter()
+        .filter(|(_, goes)| *goes == 0 || *goes > dropped)
+        .filter_map(|(key, _)| column::find(key))
+        .collect();
+    let rows = &snapshot.procs.rows;
+    let cells = |row| {
+        columns.iter().map(move |column| {
+            let text = aligned(column, row, &context, Style::default());
+            if column.unit == Unit::Place {
+                places(text)
+            } else {
+                text
+            }
+        })
+    };
+    let mut grid = Grid::of::<ProcRow>(&columns, &[], &context, Style::default());
+    rows.iter().for_each(|row| grid.push(cells(row).collect()));
+    grid
 }
 
 /// `6 of 17 procs, sorted by RUN%; all: turbowish query procs`

@@ -44,11 +44,16 @@ async fn line(found: Found) -> Vec<String> {
         Err(error) => {
             note(&format!("process {pid}: {error}"));
             let unknown = || units::UNKNOWN.to_owned();
+            let name = match &error {
+                ClientError::Mismatch { name, .. } => name.clone(),
+                _ => unknown(),
+            };
+            let state = state(&error).to_owned();
             vec![
-                unknown(),
+                name,
                 pid.to_string(),
                 unknown(),
-                state(&error).to_owned(),
+                state,
                 unknown(),
                 unknown(),
                 unknown(),
@@ -60,7 +65,7 @@ async fn line(found: Found) -> Vec<String> {
 const fn state(error: &ClientError) -> &'static str {
     match error {
         ClientError::Silent { .. } => "silent",
-        ClientError::Mismatch { .. } => "other",
+        ClientError::Mismatch { .. } => "mismatch",
         ClientError::Crowded { .. } => "crowded",
         _ => "gone",
     }

@@ -1,41 +1,84 @@
-//! `turbowish top`: the console on a terminal, one plain snapshot elsewhere.
+//! `turbowish top` and `turbowish demo`: the console on a terminal, one plain snapshot elsewhere.
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::time::Duration;
 
-use turbowish_model::query::{Rows, Selection};
+use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_wire::client::Target;
 
-use crate::args::TopArgs;
+use crate::args::{TopArgs, ViewArgs};
 use crate::failure::{Failure, print};
 use crate::{plain, source, tui};
 
-/// Runs the command.
+/// Runs `turbowish top`.
 ///
 /// # Errors
 /// A mistake in filter or sort; without a terminal, a target that cannot be reached; a terminal
 /// that cannot be used.
 pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
-    let rows = Rows {
-        filter: args.rows.filter.clone(),
-        sort: args.rows.sort.clone(),
-        invert: false,
-        limit: args.limit,
-    };
-    let query = plain::query(args.window.0, rows);
-    Selection::parse(&query)?;
+    let query = checked(&args.view)?;
     let target = source::target(args.target.as_deref(), token)?;
-    if !(stdin().is_terminal() && stdout().is_terminal()) {
-        let snapshot = source::runtime()?.block_on(source::snapshot(target, &query))?;
-        return print(&plain::text(&snapshot, &args.rows.sort, plain::width()));
+    if is_terminal() {
+        console(&args.view, target)
+    } else {
+        page(&args.view, target, &query)
     }
+}
+
+/// How long the demo works before its plain snapshot.
+#[cfg(feature = "demo")]
+const WARM_UP: Duration = Duration::from_secs(2);
+
+/// Runs `turbowish demo`: the console on a server inside this very process.
+///
+/// # Errors
+/// The server or its load cannot be started; as [`run`].
+#[cfg(feature = "demo")]
+pub(crate) fn demo(view: &ViewArgs) -> Result<(), Failure> {
+    let query = checked(view)?;
+    let demo = crate::demo::start().map_err(Failure::Local)?;
+    let target = Some(Target::Pid(std::process::id()));
+    let shown = if is_terminal() {
+        console(view, target)
+    } else {
+        std::thread::sleep(WARM_UP);
+        page(view, target, &query)
+    };
+    demo.stop().map_err(Failure::Local)?;
+    shown
+}
+
+/// The query behind the first view; a mistake in it is told before anything starts.
+fn checked(view: &ViewArgs) -> Result<Query, Failure> {
+    let rows = Rows {
+        filter: view.rows.filter.clone(),
+        sort: view.rows.sort.clone(),
+        invert: false,
+        limit: view.limit,
+    };
+    let query = plain::query(view.window.0, rows);
+    Selection::parse(&query)?;
+    Ok(query)
+}
+
+fn is_terminal() -> bool {
+    stdin().is_terminal() && stdout().is_terminal()
+}
+
+fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
     let options = tui::Options {
         target,
-        window: args.window.0.map(Duration::from_nanos),
-        interval: args.interval,
-        sort: args.rows.sort.clone(),
-        filter: args.rows.filter.clone(),
-        glyphs: args.ascii.then_some(tui::GlyphSet::Ascii),
-        theme: args.theme.map(Into::into),
+        window: view.window.0.map(Duration::from_nanos),
+        interval: view.interval,
+        sort: view.rows.sort.clone(),
+        filter: view.rows.filter.clone(),
+        glyphs: view.ascii.then_some(tui::GlyphSet::Ascii),
+        theme: view.theme.map(Into::into),
     };
     tui::run(options).map_err(|cause| Failure::local("cannot use the terminal", &cause))
+}
+
+fn page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Result<(), Failure> {
+    let snapshot = source::runtime()?.block_on(source::snapshot(target, query))?;
+    print(&plain::text(&snapshot, &view.rows.sort, plain::width()))
 }

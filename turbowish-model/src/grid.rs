@@ -35,13 +35,13 @@ impl Head {
         }
     }
 
-    /// The head of a column of a table. Words take what they need; `first` is at least 21 wide, so
-    /// that tables stay in line while their rows change.
+    /// The head of a column of a table. Words take what they need, but the first column keeps a
+    /// width, so that tables stay in line while their rows change.
     fn of<R>(column: &Column<R>, first: bool) -> Self {
         if column.unit.is_number() {
             Self::numbers(&*column.title, column.width)
         } else {
-            Self::words(&*column.title, if first { 21 } else { 0 })
+            Self::words(&*column.title, if first { column.width.min(21) } else { 0 })
         }
     }
 }

@@ -1,0 +1,450 @@
+//! The program as its users run it, against scripted processes behind real sockets.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
+
+mod monitor;
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+
+use monitor::{Host, gate};
+use serde_json::Value;
+use turbowish_wire::PROTOCOL;
+
+/// The text, and that it is what was agreed on.
+fn check(name: &str, args: &[&str]) -> String {
+    let text = Host::with_kv().stdout(args);
+    insta::assert_snapshot!(name, text);
+    assert!(!text.contains('\u{1b}'), "no colour where no terminal is");
+    text
+}
+
+#[test]
+fn tables() {
+    check("procs", &["query", "procs"]);
+    check("tasks", &["query", "tasks", "4242"]);
+    check("awaits", &["query", "awaits", "--window", "start"]);
+}
+
+#[test]
+fn a_table_has_the_columns_asked_for() {
+    let text = check(
+        "procs_chosen",
+        &[
+            "query",
+            "procs",
+            "4242",
+            "--filter",
+            "hold_p99>5ms",
+            "--percentiles",
+            "50,99",
+            "--columns",
+            "proc,run,calls,hold,longest",
+        ],
+    );
+    // As the page of the screens draws it.
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next(),
+        Some("PROC                   RUN% CALL/s HOLp50 HOLp99 LONGEST")
+    );
+    assert_eq!(
+        lines.next(),
+        Some("kv::snapshot::write     8.3   1.60 17.1ms 38.4ms 38.4ms")
+    );
+}
+
+#[test]
+fn rows_are_sorted_and_limited() {
+    check(
+        "procs_sorted",
+        &["query", "procs", "-s", "hold_p99", "-n", "2", "-p", "99.9"],
+    );
+    check(
+        "procs_reversed",
+        &[
+            "query",
+            "procs",
+            "--sort",
+            "proc",
+            "--reverse",
+            "--columns",
+            "proc,live",
+        ],
+    );
+    check(
+        "tasks_filtered",
+        &["query", "tasks", "--filter", "state:waiting since>1s -repl"],
+    );
+    check(
+        "tasks_not",
+        &["query", "tasks", "--filter", "-conn", "--columns", "task"],
+    );
+}
+
+#[test]
+fn top_without_a_terminal_is_one_plain_snapshot() {
+    let text = check("plain", &["top", "--limit", "5"]);
+    assert!(text.lines().all(|line| line.chars().count() <= 100));
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next(),
+        Some("kv pid 4242, up 12m31s, armed, window 10 s, 2026-11-20 17:04:31")
+    );
+    assert_eq!(
+        Host::with_kv().stdout(&[]),
+        Host::with_kv().stdout(&["top"])
+    );
+}
+
+#[test]
+fn a_narrow_page_has_fewer_columns_and_whole_names() {
+    let output = Host::with_kv()
+        .command()
+        .arg("top")
+        .env("COLUMNS", "72")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    insta::assert_snapshot!("plain_narrow", text);
+}
+
+#[test]
+fn json_is_one_document_of_integers() {
+    let text = check(
+        "procs_json",
+        &["query", "procs", "-o", "json", "-f", "snapshot::write"],
+    );
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["schema"], 1);
+    assert_eq!(value["process"]["pid"], 4242);
+    assert_eq!(value["procs"][0]["running_ns"], 830_000_000);
+    assert_eq!(value["procs"][0]["poll_hold"]["p99.9"], 38_400_000);
+    assert_eq!(value["counts"]["procs"]["matched"], 1);
+    let text = check(
+        "tasks_json",
+        &[
+            "query",
+            "tasks",
+            "--format",
+            "json",
+            "--filter",
+            "\"conn:51022\"",
+        ],
+    );
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let stack = value["tasks"][0]["stack"].as_array().unwrap();
+    assert_eq!(stack.last().unwrap()["expr"], "self.repl.send(cmd)");
+    assert_eq!(stack[0]["proc"], "kv::conn::serve");
+    check(
+        "awaits_json",
+        &[
+            "query",
+            "awaits",
+            "--format",
+            "json",
+            "--columns",
+            "at,total",
+        ],
+    );
+}
+
+#[test]
+fn csv_has_a_header_and_integers() {
+    let text = check(
+        "procs_csv",
+        &[
+            "query",
+            "procs",
+            "--format",
+            "csv",
+            "-p",
+            "99",
+            "-c",
+            "proc,run,hold_p99",
+        ],
+    );
+    let widths: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
+    assert!(widths.iter().all(|width| *width == widths[0]), "{widths:?}");
+    check("tasks_csv", &["query", "tasks", "--format", "csv"]);
+}
+
+#[test]
+fn ps_lists_every_process() {
+    let host = Host::with_kv();
+    host.start(gate(), PROTOCOL);
+    insta::assert_snapshot!("ps", host.stdout(&["ps"]));
+}
+
+#[test]
+fn ps_shows_a_process_that_it_cannot_talk_to() {
+    let host = Host::with_kv();
+    host.start(gate(), PROTOCOL + 1);
+    let output = host.run(&["ps"]);
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!("ps_other", String::from_utf8(output.stdout).unwrap());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("update turbowish-cli"), "{stderr}");
+}
+
+#[test]
+fn a_process_whose_accounting_is_off_says_so() {
+    let host = Host::empty();
+    host.start(gate(), PROTOCOL);
+    let output = host.run(&["query", "procs"]);
+    assert_eq!(output.status.code(), Some(0));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr.starts_with("turbowish: accounting is off in gate 5120"),
+        "{stderr}"
+    );
+    insta::assert_snapshot!("plain_disarmed", host.stdout(&["top"]));
+}
+
+#[test]
+fn errors_have_a_code_and_say_what_to_do() {
+    let nothing = Host::empty();
+    let one = Host::with_kv();
+    let two = Host::with_kv();
+    two.start(gate(), PROTOCOL);
+    let other = Host::empty();
+    other.start(gate(), PROTOCOL + 1);
+    let start_one =
+        "start one with turbowish::init() in main and the feature `server`, or try: turbowish demo";
+    for (host, args, code, expected) in [
+        (
+            &one,
+            &["query", "procs", "--sort", "hold_p98"][..],
+            2,
+            "no field hold_p98 in procs; did you mean hold_p99?",
+        ),
+        (
+            &one,
+            &["query", "procs", "-f", "hold_p98>1ms"],
+            2,
+            "no field hold_p98 in procs; did you mean hold_p99?",
+        ),
+        (
+            &one,
+            &["query", "procs", "-c", "lognest"],
+            2,
+            "no field lognest in procs; did you mean longest?",
+        ),
+        (
+            &one,
+            &["query", "procs", "-f", "run_p99>5"],
+            2,
+            "filter of procs: run_p99 is a duration and needs a unit: ns us ms s m h",
+        ),
+        (
+            &one,
+            &["top", "--filter", "(get"],
+            2,
+            "filter of procs: a ( without its )",
+        ),
+        (
+            &one,
+            &["query", "procs", "kv"],
+            2,
+            "kv is no process id, socket path or host:port; turbowish ps lists the processes",
+        ),
+        (
+            &one,
+            &["query", "procs", "4243"],
+            3,
+            "no process 4243 of yours runs TurboWish; running: kv 4242",
+        ),
+        (
+            &two,
+            &["query", "procs", "4243"],
+            3,
+            "no process 4243 of yours runs TurboWish; running: kv 4242, gate 5120",
+        ),
+        (
+            &two,
+            &["query", "procs"],
+            3,
+            "2 processes of yours run TurboWish; say which: kv 4242, gate 5120",
+        ),
+        (
+            &two,
+            &["top"],
+            3,
+            "2 processes of yours run TurboWish; say which: kv 4242, gate 5120",
+        ),
+        (
+            &nothing,
+            &["query", "procs"],
+            3,
+            &format!("no process of yours runs TurboWish; {start_one}"),
+        ),
+        (
+            &nothing,
+            &["top", "7"],
+            3,
+            &format!("no process 7 of yours runs TurboWish; {start_one}"),
+        ),
+        (
+            &nothing,
+            &["ps"],
+            0,
+            &format!("no process of yours runs TurboWish; {start_one}"),
+        ),
+        (
+            &other,
+            &["top", "5120"],
+            3,
+            "gate 5120 speaks protocol 2, this console 1: update turbowish-cli",
+        ),
+    ] {
+        let expected = format!("turbowish: {expected}\n");
+        assert_eq!(host.failure(args), (Some(code), expected), "{args:?}");
+    }
+}
+
+#[test]
+fn the_command_line_is_checked() {
+    let host = Host::empty();
+    for (args, expected) in [
+        (
+            &["query", "procs", "--window", "5"][..],
+            "a time with its unit, as in 5s or 1m, or start",
+        ),
+        (&["top", "--interval", "1ms"], "a time from 100ms to 10s"),
+        (
+            &["query", "procs", "-p", "101"],
+            "a number above 0 and at most 100, as in 50 or 99.9",
+        ),
+        (&["query", "rpocs"], "a similar value exists: 'procs'"),
+        (&["quer"], "a similar subcommand exists: 'query'"),
+    ] {
+        let (code, text) = host.failure(args);
+        assert_eq!(code, Some(2), "{args:?}");
+        assert!(
+            text.starts_with("turbowish: ") && text.contains(expected),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn tcp_and_socket_paths_are_targets() {
+    let host = Host::with_kv();
+    let socket = host.path().join("4242.sock");
+    let text = host.stdout(&["query", "procs", "-c", "proc", socket.to_str().unwrap()]);
+    assert!(text.ends_with("9 procs, window 10 s\n"), "{text}");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let refused = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let (code, text) = host.failure(&["query", "procs", &refused]);
+    assert_eq!(code, Some(3));
+    assert!(
+        text.starts_with(&format!("turbowish: cannot connect to {refused}")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let host = Host::with_kv();
+    for args in [
+        &["query", "procs"][..],
+        &["top"],
+        &["ps"],
+        &["completions", "bash"],
+        &["--help"],
+    ] {
+        let mut child = host
+            .command()
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Closed before the program can have written anything.
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
+        assert_eq!(
+            (child.wait().unwrap().code(), &*stderr),
+            (Some(0), ""),
+            "{args:?}"
+        );
+    }
+    let mut child = host
+        .command()
+        .args(["query", "procs"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
+    assert!(first.starts_with("PROC"));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn help_fits_a_terminal_and_has_examples() {
+    let host = Host::empty();
+    for args in [
+        &["--help"][..],
+        &["top", "--help"],
+        &["ps", "--help"],
+        &["query", "--help"],
+        &["query", "-h"],
+    ] {
+        let output = host
+            .command()
+            .args(args)
+            .env("COLUMNS", "80")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("\nExamples:\n"), "{args:?}");
+        let wide: Vec<&str> = text
+            .lines()
+            .filter(|line| line.chars().count() > 80)
+            .collect();
+        assert!(wide.is_empty(), "{args:?} {wide:?}");
+    }
+}
+
+#[cfg(feature = "demo")]
+#[test]
+fn the_demo_prints_a_page_of_its_own_server() {
+    let text = Host::empty().stdout(&["demo"]);
+    assert!(text.starts_with("kv-demo pid "), "{text}");
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("kv::conn::read_frame "))
+        .unwrap();
+    let percentiles = row.split_whitespace().filter(|cell| cell.ends_with('s'));
+    assert!(percentiles.count() >= 3, "{row}");
+}
+
+#[test]
+fn completions_and_manual() {
+    let host = Host::empty();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(
+            host.stdout(&["completions", shell]).contains("percentiles"),
+            "{shell}"
+        );
+    }
+    assert!(host.stdout(&["man"]).contains(".TH turbowish"));
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("man1");
+    let output = host.run(&["man", "--out", out.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(out.join("turbowish-query.1").exists());
+}
