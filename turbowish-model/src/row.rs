@@ -11,7 +11,7 @@ use crate::histogram::{Histogram, add, raise};
 use crate::tally::{EdgeTally, ProcTally, SiteTally};
 
 /// A sum that a row keeps. `Wall`, `Unstarted` are moments: ends minus beginnings, so that the live
-/// calls' share is `count · now` and no table of calls is needed (see [`ProcTally::settle`]).
+/// calls' share is `count · now` and no table of calls is needed (see [`crate::tally::Tally::settle`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sum {
     /// Polls begun.

@@ -1,0 +1,76 @@
+//! An open poll: what its thread notes at the start and needs at the end.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// An open poll.
+#[derive(Default)]
+pub(crate) struct Frame {
+    pub(crate) key: AtomicU64,
+    pub(crate) start: AtomicU64,
+    pub(crate) nested: AtomicU64,
+    pub(crate) foreign: AtomicU64,
+    pub(crate) proc: AtomicU32,
+    /// Proc that created the call, plus one; 0 if none.
+    pub(crate) creator: AtomicU32,
+    /// Await point last reached, plus one; 0 if unknown.
+    pub(crate) site: AtomicU32,
+    pub(crate) flags: AtomicU32,
+    /// What `Row::outer_at` held before this frame.
+    pub(crate) previous_outer: AtomicU32,
+    /// Where the task segment below this root frame began.
+    pub(crate) previous_base: AtomicU32,
+    /// Length of the trail when this frame was opened.
+    pub(crate) trail_mark: AtomicU32,
+}
+
+/// The frame is the top of a task.
+pub(crate) const ROOT: u32 = 1;
+/// The proc was not yet on its task's stack.
+pub(crate) const OUTER: u32 = 2;
+/// The call stands at an await point whose operand is an instrumented call itself.
+pub(crate) const DIRECT: u32 = 4;
+/// The await point was reached in this poll.
+pub(crate) const ARRIVED: u32 = 8;
+
+impl Frame {
+    pub(crate) fn has(&self, flag: u32) -> bool {
+        self.flags.load(Relaxed) & flag != 0
+    }
+}
+
+/// No user code can have run since the last reading of the clock: going down the chain of awaits
+/// (after the start of a poll), or back up (after one that ended pending).
+pub(crate) const STILL_NO: u32 = 0;
+pub(crate) const STILL_DOWN: u32 = 1;
+pub(crate) const STILL_UP: u32 = 2;
+
+/// How a poll begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Start {
+    /// The poll is marked as the root of a task, also inside another poll.
+    pub root: bool,
+    /// Names the call in [`Ledger::poll_end_of`]; the live process needs none.
+    pub key: u64,
+}
+
+/// What one closed frame was charged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Charge {
+    /// The key given at the start.
+    pub key: u64,
+    /// Duration.
+    pub hold: u64,
+    /// Exclusive time.
+    pub running: u64,
+    /// Duration without foreign time.
+    pub inclusive: u64,
+}
+
+impl Charge {
+    /// Adds another poll's charge.
+    pub(crate) const fn add(&mut self, other: &Self) {
+        self.hold += other.hold;
+        self.running += other.running;
+        self.inclusive += other.inclusive;
+    }
+}
