@@ -90,11 +90,15 @@ fn lost(state: &State) -> String {
         forced_pop,
         clock_backwards,
     } = shown.lost;
+    let switched = shown.process.accounting_since_unix_ns;
+    let recent = shown.at_unix_ns.saturating_sub(switched) < 60 * SECOND;
+    // After accounting was switched on these are as they must be: said for a minute, then only counted.
+    let at_switch = |n: u64| if recent { n } else { 0 };
     let reasons = [
         (tasks, "tasks beyond the limit have no row"),
         (procs, "procs beyond the limit are not accounted"),
-        (late_attach, "calls began before accounting"),
-        (orphan_end, "polls began before accounting"),
+        (at_switch(late_attach), "calls began before accounting"),
+        (at_switch(orphan_end), "polls began before accounting"),
         (forced_pop, "polls did not end in order"),
         (clock_backwards, "readings of a clock that went back"),
     ];

@@ -133,7 +133,7 @@ fn cell(column: &Placed, value: &Value<'_>, style: Style) -> String {
     let printed = value.print(Style { places, ..style });
     match column.face.unit {
         Unit::Text => text::left(&text::fit(&printed, room), room),
-        Unit::Place => text::left(&text::tail(&printed, room), room),
+        Unit::Place => text::left(&text::fit_path(&printed, "/", room), room),
         _ if column.opens() && !matches!(value, Value::Open(_)) => {
             text::right(&printed, room - 1) + " "
         }

@@ -8,17 +8,24 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A text in at most `room` columns. Of a path the leading segments go first and the last two stay
+/// A text in at most `room` columns. Of a path the leading segments go first and the last ones stay
 /// as long as they fit; other words lose their end.
 pub(crate) fn fit(text: &str, room: usize) -> String {
+    // An expression may hold `::` too, and blanks or brackets besides.
+    if text.contains("::") && !text.contains([' ', '(', '{']) {
+        fit_path(text, "::", room)
+    } else {
+        head(text, room)
+    }
+}
+
+/// A path in at most `room` columns: whole segments go from its beginning, then letters.
+pub(crate) fn fit_path(text: &str, separator: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
-    if !text.contains("::") {
-        return head(text, room);
-    }
     let mut rest = text;
-    while let Some((_, shorter)) = rest.split_once("::") {
+    while let Some((_, shorter)) = rest.split_once(separator) {
         rest = shorter;
         if width(rest) + 2 <= room {
             return format!("..{rest}");
@@ -96,7 +103,7 @@ pub(crate) fn apart<'a>(mut begin: Line<'a>, end: Line<'a>, room: usize) -> Line
 
 #[cfg(test)]
 mod tests {
-    use super::{fit, tail};
+    use super::{fit, fit_path, tail};
 
     #[test]
     fn paths_keep_their_end_and_words_their_beginning() {
@@ -107,10 +114,13 @@ mod tests {
         check("kv::conn::read_frame", 17, "..read_frame");
         check("kv::conn::read_frame", 8, ".._frame");
         check("self.db.lock()", 10, "self.db...");
+        check("command::apply(x)", 10, "command:..");
         check("größer::als", 6, "..als");
         check("日本語", 5, "日..");
         check("abc", 1, ".");
         check("abc", 0, "");
+        let place = fit_path("examples/kv/src/conn.rs:111", "/", 24);
+        assert_eq!(place, "..kv/src/conn.rs:111");
         assert_eq!(tail("src/conn.rs:88", 10), "..nn.rs:88");
     }
 }
