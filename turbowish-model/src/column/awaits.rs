@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 
 use super::Unit::{Count, Duration, Place, Share, Text};
+use super::tasks::expression;
 use super::{Column, Family, Row, Value};
 use crate::snapshot::{AwaitRow, Page, Snapshot};
 
@@ -24,7 +25,7 @@ static COLUMNS: [Column<AwaitRow>; 10] = [
         "what is awaited there, without .await",
         (Text, 23, 0),
         &["expr"],
-        |row, _| Value::Text(Cow::Borrowed(&row.place.expr)),
+        |row, _| expression(&row.place),
     ),
     Column::new(
         "proc",

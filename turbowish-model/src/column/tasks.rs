@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 
 use super::Unit::{Bytes, Count, Duration, Place, Text};
 use super::{Column, Family, Row, Value};
+use crate::assemble::UNSEEN;
 use crate::snapshot::{Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
 use crate::units::SECOND;
 
@@ -54,7 +55,7 @@ static COLUMNS: [Column<TaskRow>; 11] = [
         "what is awaited there, without .await",
         (Text, 24, 0),
         &["stack"],
-        |row, _| place(row).map_or(Value::Unknown, |at| Value::Text(Cow::Borrowed(&at.expr))),
+        |row, _| place(row).map_or(Value::Unknown, expression),
     ),
     Column::new(
         "running",
@@ -122,6 +123,14 @@ pub(crate) fn leaf(row: &TaskRow) -> Option<&StackRow> {
         .zip(next)
         .find(|(call, next)| next.depth <= call.depth);
     inner.map(|(call, _)| call).or(row.stack.last())
+}
+
+/// An await point's text; there is none where the awaits inside a macro could not be seen.
+pub(super) fn expression(at: &AwaitPlace) -> Value<'_> {
+    match &*at.expr {
+        "" | UNSEEN => Value::Unknown,
+        text => Value::Text(Cow::Borrowed(text)),
+    }
 }
 
 fn place(row: &TaskRow) -> Option<&AwaitPlace> {

@@ -138,6 +138,14 @@ fn a_task_stands_at_the_innermost_call_of_its_first_branch() {
     assert_eq!(cell(&row, "since"), "41.2 s");
     row.stack.truncate(1);
     assert_eq!(cell(&row, "at"), "src/snapshot.rs:41");
+    assert_eq!(cell(&row, "expr"), "x()");
+    for unseen in ["?", ""] {
+        if let Some(at) = &mut row.stack[0].place {
+            at.expr = unseen.to_string();
+        }
+        let column = find::<TaskRow>("expr").expect("known");
+        assert_eq!(column.value(&row, &TEN_SECONDS), Value::Unknown);
+    }
     row.stack[0].place = None;
     assert_eq!(cell(&row, "at"), "?");
     row.state = TaskState::Polling;
