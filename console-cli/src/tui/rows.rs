@@ -28,6 +28,9 @@ pub(crate) trait Entry: Row + Clone {
     /// What makes the row the same row in the next snapshot.
     fn id(&self) -> RowId;
 
+    /// Whether it is the row of that identity; many rows are asked, so nothing is copied.
+    fn is(&self, id: &RowId) -> bool;
+
     /// The line that says more about the row when it is selected.
     fn detail(&self, style: Style) -> String;
 }
@@ -37,6 +40,11 @@ impl Entry for ProcRow {
 
     fn id(&self) -> RowId {
         RowId::Proc(self.proc.clone(), self.file.clone(), self.line)
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        matches!(id, RowId::Proc(proc, file, line)
+            if *line == self.line && *proc == self.proc && *file == self.file)
     }
 
     fn detail(&self, _: Style) -> String {
@@ -49,6 +57,10 @@ impl Entry for TaskRow {
 
     fn id(&self) -> RowId {
         RowId::Task(self.id)
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        *id == RowId::Task(self.id)
     }
 
     fn detail(&self, style: Style) -> String {
@@ -66,6 +78,13 @@ impl Entry for AwaitRow {
             self.place.line,
             self.place.column,
         )
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        matches!(id, RowId::Await(proc, file, line, column)
+            if (*line, *column) == (self.place.line, self.place.column)
+                && *proc == self.proc
+                && *file == self.place.file)
     }
 
     fn detail(&self, _: Style) -> String {

@@ -6,7 +6,7 @@ use std::panic;
 use crossterm::cursor::Show;
 use crossterm::execute;
 use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -30,8 +30,7 @@ impl Screen {
         }));
         enter()?;
         // From here on the terminal is given back by `drop`, also if the next line fails.
-        let backend = CrosstermBackend::new(stdout());
-        match Terminal::new(backend) {
+        match fresh() {
             Ok(terminal) => Ok(Self { terminal }),
             Err(fault) => {
                 restore();
@@ -52,7 +51,10 @@ impl Screen {
 
     /// The next draw starts from nothing.
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // `Terminal::clear` asks where the cursor is, and the thread that reads keys takes the answer.
+        execute!(stdout(), Clear(ClearType::All))?;
+        self.terminal = fresh()?;
+        Ok(())
     }
 
     /// Gives the terminal back, stops as ctrl-Z stops a program, and takes it again when continued.
@@ -60,7 +62,7 @@ impl Screen {
         restore();
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
         enter()?;
-        self.terminal.clear()
+        self.clear()
     }
 }
 
@@ -68,6 +70,10 @@ impl Drop for Screen {
     fn drop(&mut self) {
         restore();
     }
+}
+
+fn fresh() -> io::Result<Terminal<CrosstermBackend<Stdout>>> {
+    Terminal::new(CrosstermBackend::new(stdout()))
 }
 
 fn enter() -> io::Result<()> {

@@ -27,6 +27,12 @@ use super::state::{Overlay, Phase, State};
 
 /// Draws the whole screen.
 pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
+    let (width, height) = state.size;
+    let area = frame.area();
+    if width > area.width || height > area.height {
+        // The terminal shrank a moment ago: the message that says so is on its way.
+        return;
+    }
     let screen = layout::screen(state.size);
     match (&state.overlay, state.phase()) {
         (Some(Overlay::Picker { selected }), _) => {

@@ -58,7 +58,7 @@ impl<R: Entry> Table<R> {
     fn position(&self, id: &RowId) -> Option<usize> {
         self.visible
             .iter()
-            .position(|&at| self.page.rows[at].id() == *id)
+            .position(|&at| self.page.rows[at].is(id))
     }
 
     /// Applies filter and order to the rows at hand. A filter that means nothing keeps every row:
@@ -88,10 +88,10 @@ impl<R: Entry> Table<R> {
     fn keep_ended(&mut self, old: Page<R>) {
         let Some(cursor) = &self.cursor else { return };
         self.ended = false;
-        if self.page.rows.iter().any(|row| row.id() == *cursor) {
+        if self.page.rows.iter().any(|row| row.is(cursor)) {
             return;
         }
-        match old.rows.into_iter().find(|row| row.id() == *cursor) {
+        match old.rows.into_iter().find(|row| row.is(cursor)) {
             Some(row) => {
                 self.page.rows.push(row);
                 self.ended = true;

@@ -101,7 +101,7 @@ fn picker() {
         });
         let off = listed(4377, |snapshot| {
             snapshot.process.accounting = Accounting::Disarmed;
-            snapshot.process.command = "kv --port 7380 --dir b".to_owned();
+            snapshot.process.command = "/opt/kv/bin/kv --port 7380 --dir b".to_owned();
         });
         let mut silent = listed(6001, |_| ());
         silent.answer = Err("process 6001 does not answer within 300ms".to_owned());

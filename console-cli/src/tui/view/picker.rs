@@ -136,6 +136,13 @@ fn answered(snapshot: &Snapshot) -> String {
         text::left(if armed { "armed" } else { "disarmed" }, 8),
         unless_disarmed(units::share(units::ppb(busy, snapshot.window_ns))),
         unless_disarmed(units::count(tasks::alive(snapshot))),
-        process.command,
+        base_name(&process.command),
     )
+}
+
+/// The command line without the folders of the program: what tells processes apart comes after it.
+fn base_name(command: &str) -> &str {
+    let program = command.split(' ').next().unwrap_or(command);
+    let folders = program.rfind('/').map_or(0, |at| at + 1);
+    &command[folders..]
 }

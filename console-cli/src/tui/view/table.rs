@@ -18,8 +18,14 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let held = state.table().counts().held;
     let first = state.table().first_shown(height);
     let end = held.min(first + height);
+    let selected = state.table().selected();
     for row in first..end {
-        put(frame, screen.table, row - first, line(state, &columns, row));
+        put(
+            frame,
+            screen.table,
+            row - first,
+            line(state, &columns, row, selected == Some(row)),
+        );
     }
     let lines = usize::from(screen.table.height);
     let counted = out_of_sight(state, first, end);
@@ -75,11 +81,10 @@ fn total(state: &State, columns: &[Placed]) -> Line<'static> {
     ))
 }
 
-fn line(state: &State, columns: &[Placed], row: usize) -> Line<'static> {
+fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'static> {
     let palette = state.look.palette;
     let table = state.table();
     let context = state.context();
-    let selected = table.selected() == Some(row);
     let dim = table.ended(row) || values_are_old(state);
     let mark = if selected {
         state.look.glyphs.selection
