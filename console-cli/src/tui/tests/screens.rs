@@ -285,3 +285,23 @@ fn no_screen_is_too_small() {
         }
     }
 }
+
+#[test]
+fn a_terminal_that_shrank_before_its_message_is_survived() {
+    for keys in ["", "?", "s", "/ x", "a", "0"] {
+        let mut state = attached(LARGE);
+        press(&mut state, keys);
+        let mut terminal =
+            ratatui::Terminal::new(ratatui::backend::TestBackend::new(40, 10)).unwrap();
+        terminal
+            .draw(|frame| crate::tui::view::view(&state, frame))
+            .unwrap();
+        let drawn = terminal
+            .backend()
+            .buffer()
+            .content()
+            .iter()
+            .any(|cell| cell.symbol() != " ");
+        assert!(!drawn, "nothing is drawn for a size that is gone");
+    }
+}

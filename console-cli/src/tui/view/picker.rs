@@ -1,6 +1,8 @@
 //! The processes of this user that run TurboWish.
 
 use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_model::units::{self, Micro};
@@ -26,11 +28,32 @@ pub(super) fn draw(state: &State, selected: Option<&Peer>, frame: &mut Frame<'_>
         text::apart(title, Line::from(clock), width),
     );
     let area = frame.area();
-    let body = ratatui::layout::Rect {
+    let body = Rect {
         y: area.y + 2,
         height: area.height.saturating_sub(4),
         ..area
     };
+    list(state, listed, selected, frame, body);
+    let last = Rect {
+        y: area.bottom().saturating_sub(1),
+        height: 1.min(area.height),
+        ..area
+    };
+    let hint = Line::from(hints::line(state, width));
+    let told = Line::from("new processes appear by themselves");
+    put(frame, last, 0, text::apart(hint, told, width));
+}
+
+/// The titles, and as many processes around the selected one as fit.
+fn list(
+    state: &State,
+    listed: &[Listed],
+    selected: Option<&Peer>,
+    frame: &mut Frame<'_>,
+    body: Rect,
+) {
+    let width = usize::from(body.width);
+    let bold = state.look.palette.style(Role::Title);
     let name = name_width(listed);
     let titles = format!(
         "   {} {:>7} {:>6} {} {:>6} {:>5} COMMAND",
@@ -48,32 +71,14 @@ pub(super) fn draw(state: &State, selected: Option<&Peer>, frame: &mut Frame<'_>
     let rows = usize::from(body.height).saturating_sub(1);
     let first = (at + 1).saturating_sub(rows);
     for (line, (position, listed)) in listed.iter().enumerate().skip(first).take(rows).enumerate() {
-        let mark = if position == at {
-            state.look.glyphs.selection
+        let (mark, style) = if position == at {
+            (state.look.glyphs.selection, Palette::selected())
         } else {
-            ' '
+            (' ', Style::new())
         };
         let row = text::left(&text::head(&row(mark, listed, name), width), width);
-        let style = if position == at {
-            Palette::selected()
-        } else {
-            ratatui::style::Style::new()
-        };
         put(frame, body, line + 1, Line::from(Span::styled(row, style)));
     }
-    let last = ratatui::layout::Rect {
-        y: area.bottom().saturating_sub(1),
-        height: 1.min(area.height),
-        ..area
-    };
-    let hint = hints::line(state, width);
-    let told = "new processes appear by themselves";
-    put(
-        frame,
-        last,
-        0,
-        text::apart(Line::from(hint), Line::from(told), width),
-    );
 }
 
 fn headline(looked: bool, listed: &[Listed]) -> String {
