@@ -235,7 +235,10 @@ fn spread(chosen: &mut [Placed], room: usize) {
         .iter_mut()
         .filter(|column| column.face.unit == Unit::Place)
     {
-        left -= place.grow(left, FULL_PLACE);
+        // Less than that is of no use to it.
+        if place.width + left >= FULL_PLACE {
+            left -= place.grow(left, FULL_PLACE);
+        }
     }
     let (first, others) = chosen.split_at_mut(1);
     let Some(first) = first.first_mut() else {
