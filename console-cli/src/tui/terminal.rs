@@ -3,7 +3,7 @@
 use std::io::{self, Stdout, stdout};
 use std::panic;
 
-use crossterm::cursor::Show;
+use crossterm::cursor::{MoveTo, Show};
 use crossterm::execute;
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -59,7 +59,7 @@ impl Screen {
 
     /// Gives the terminal back, stops as ctrl-Z stops a program, and takes it again when continued.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
-        restore();
+        leave();
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
         enter()?;
         self.clear()
@@ -68,7 +68,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        restore();
+        leave();
     }
 }
 
@@ -79,6 +79,13 @@ fn fresh() -> io::Result<Terminal<CrosstermBackend<Stdout>>> {
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     execute!(stdout(), EnterAlternateScreen)
+}
+
+/// Empties our screen and gives the terminal back: a multiplexer that was resized meanwhile would
+/// else carry lines of ours over to the screen below.
+fn leave() {
+    let _ = execute!(stdout(), Clear(ClearType::All), MoveTo(0, 0));
+    restore();
 }
 
 /// Nobody is left to tell if one of these fails.
