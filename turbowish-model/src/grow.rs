@@ -5,43 +5,59 @@ use alloc::vec::Vec;
 
 use once_cell::race::OnceBox;
 
-const FIRST: usize = 8;
-const CHUNKS: usize = 14;
+const CHUNKS: usize = 12;
 
-/// A vector of atomics in chunks of 8, 8, 16, 32 … items, allocated on first use and never moved.
+/// A vector of atomics: the first `N` items in place, then chunks of N, 2 N, 4 N … items, each
+/// allocated on first use. Nothing moves. `N` is a power of two.
 #[derive(Debug)]
-pub(crate) struct Grow<T> {
+pub(crate) struct Grow<T, const N: usize> {
+    first: [T; N],
     chunks: [OnceBox<Box<[T]>>; CHUNKS],
 }
 
-impl<T: Default> Default for Grow<T> {
+impl<T: Default, const N: usize> Default for Grow<T, N> {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T: Default> Grow<T> {
-    /// More items than this cannot be held.
-    pub(crate) const LIMIT: usize = FIRST << (CHUNKS - 1);
-
-    pub(crate) const fn new() -> Self {
         Self {
+            first: core::array::from_fn(|_| T::default()),
             chunks: [const { OnceBox::new() }; CHUNKS],
         }
     }
+}
+
+impl<T: Default, const N: usize> Grow<T, N> {
+    /// More items than this cannot be held.
+    pub(crate) const LIMIT: usize = N << CHUNKS;
 
     /// The item at `index`, made if it was not there. `index` must be below [`Self::LIMIT`].
     #[inline]
     pub(crate) fn at(&self, index: usize) -> &T {
-        let (chunk, offset, len) = place(index);
+        match self.first.get(index) {
+            Some(item) => item,
+            None => self.beyond(index),
+        }
+    }
+
+    #[inline(never)]
+    fn beyond(&self, index: usize) -> &T {
+        let (chunk, offset, len) = Self::place(index);
         &self.chunks[chunk].get_or_init(|| Box::new(filled(len)))[offset]
     }
 
     /// The item at `index`, if its chunk exists.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
-        let (chunk, offset, _) = place(index);
+        if index < N {
+            return self.first.get(index);
+        }
+        let (chunk, offset, _) = Self::place(index);
         self.chunks.get(chunk)?.get().map(|items| &items[offset])
+    }
+
+    /// Chunk, offset in it, and the chunk's length, of an index beyond the first items.
+    const fn place(index: usize) -> (usize, usize, usize) {
+        let level = (index / N).ilog2() as usize;
+        let len = N << level;
+        (level, index - len, len)
     }
 }
 
@@ -49,17 +65,6 @@ fn filled<T: Default>(len: usize) -> Box<[T]> {
     let mut items = Vec::with_capacity(len);
     items.resize_with(len, T::default);
     items.into_boxed_slice()
-}
-
-/// Chunk, offset in it, and the chunk's length.
-#[inline]
-const fn place(index: usize) -> (usize, usize, usize) {
-    if index < FIRST {
-        return (0, index, FIRST);
-    }
-    let level = (index / FIRST).ilog2() as usize;
-    let len = FIRST << level;
-    (level + 1, index - len, len)
 }
 
 #[cfg(test)]
@@ -70,8 +75,8 @@ mod tests {
 
     #[test]
     fn every_index_is_a_place_of_its_own() {
-        let grow = Grow::<AtomicU64>::new();
-        assert!(grow.get(0).is_none());
+        let grow = Grow::<AtomicU64, 8>::default();
+        assert!(grow.get(8).is_none());
         for index in 0..5000 {
             grow.at(index).store(index as u64 + 1, Relaxed);
         }
@@ -81,6 +86,6 @@ mod tests {
                 Some(index as u64 + 1)
             );
         }
-        grow.at(Grow::<AtomicU64>::LIMIT - 1).store(9, Relaxed);
+        grow.at(Grow::<AtomicU64, 8>::LIMIT - 1).store(9, Relaxed);
     }
 }

@@ -28,7 +28,7 @@ use crate::tally::{ANOMALIES, Anomaly};
 use crate::trail::Trail;
 
 /// Polls nested deeper than this on one thread pass unaccounted.
-pub const DEPTH_LIMIT: u32 = Grow::<Frame>::LIMIT as u32;
+pub const DEPTH_LIMIT: u32 = Grow::<Frame, 32>::LIMIT as u32;
 
 /// One thread's account. See the module's text for who may call what.
 pub struct Ledger {
@@ -39,8 +39,10 @@ pub struct Ledger {
     depth: AtomicU32,
     base: AtomicU32,
     still: AtomicU32,
+    /// A call of the task at hand has come somewhere new in this poll.
+    moved: AtomicU32,
     tick: AtomicU32,
-    pub(crate) frames: Grow<Frame>,
+    pub(crate) frames: Grow<Frame, 32>,
     pub(crate) rows: Rows,
     trail: Trail,
     anomalies: [AtomicU64; ANOMALIES],
@@ -49,7 +51,7 @@ pub struct Ledger {
 impl Ledger {
     /// An empty ledger. Calls that were registered under another epoch are new to it.
     #[must_use]
-    pub const fn new(epoch: u32) -> Self {
+    pub fn new(epoch: u32) -> Self {
         Self {
             epoch,
             sequence: AtomicU64::new(0),
@@ -58,10 +60,11 @@ impl Ledger {
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
             still: AtomicU32::new(STILL_NO),
+            moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
-            frames: Grow::new(),
+            frames: Grow::default(),
             rows: Rows::new(),
-            trail: Trail::new(),
+            trail: Trail::default(),
             anomalies: [const { AtomicU64::new(0) }; ANOMALIES],
         }
     }
@@ -137,6 +140,7 @@ impl Ledger {
         drop(writing);
     }
 
+    #[inline]
     fn register(&self, call: &mut Call, t: u64) {
         call.register(self.epoch);
         let row = self.rows.at(call.proc.id);
@@ -151,6 +155,7 @@ impl Ledger {
         }
     }
 
+    #[inline]
     fn top(&self) -> Option<&Frame> {
         let depth = self.depth();
         (depth > 0).then(|| self.frames.at(depth as usize - 1))

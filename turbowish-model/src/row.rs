@@ -126,7 +126,7 @@ pub(crate) struct Row {
     pub(crate) outer_at: AtomicU32,
     /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
     sites: OnceBox<Box<[SiteRow]>>,
-    edges: Grow<EdgeRow>,
+    edges: Grow<EdgeRow, 2>,
 }
 
 impl Default for Row {
@@ -139,7 +139,7 @@ impl Default for Row {
             future_bytes: AtomicU64::new(0),
             outer_at: AtomicU32::new(NOWHERE),
             sites: OnceBox::new(),
-            edges: Grow::new(),
+            edges: Grow::default(),
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::trail::{Step, StepCell};
 
 /// Steps kept of one chain; the rest is cut and marked so.
 pub const STACK_LIMIT: u32 = 512;
-const INLINE: usize = 3;
 const TRIES: u32 = 64;
 
 /// What never changes of a task.
@@ -45,8 +44,7 @@ pub struct TaskCell {
     running: AtomicU64,
     longest: AtomicU64,
     len: AtomicU32,
-    first: [StepCell; INLINE],
-    rest: Grow<StepCell>,
+    steps: Grow<StepCell, 4>,
 }
 
 /// A reading of a task.
@@ -91,31 +89,32 @@ impl TaskCell {
         self.close(begun);
     }
 
-    /// It ended pending; `trail` hands out the chain, outermost first.
+    /// It ended pending; `trail` hands out the chain, outermost first, or nothing and `false` if it is
+    /// the one that was published before.
     #[inline]
-    pub fn end(&self, t: u64, hold: u64, running: u64, trail: impl FnOnce(&mut dyn FnMut(Step))) {
+    pub fn end(
+        &self,
+        t: u64,
+        hold: u64,
+        running: u64,
+        trail: impl FnOnce(&mut dyn FnMut(Step)) -> bool,
+    ) {
         let begun = self.open();
         self.thread.store(0, Relaxed);
         self.since.store(t, Relaxed);
         add(&self.running, running);
         raise(&self.longest, hold);
         let mut len = 0;
-        trail(&mut |step| {
+        let moved = trail(&mut |step| {
             if len < STACK_LIMIT {
-                self.cell(len as usize).store(step);
+                self.steps.at(len as usize).store(step);
             }
             len += 1;
         });
-        self.len.store(len, Relaxed);
-        self.close(begun);
-    }
-
-    #[inline]
-    fn cell(&self, index: usize) -> &StepCell {
-        match index.checked_sub(INLINE) {
-            None => &self.first[index],
-            Some(index) => self.rest.at(index),
+        if moved {
+            self.len.store(len, Relaxed);
         }
+        self.close(begun);
     }
 
     #[inline]
@@ -157,7 +156,7 @@ impl TaskCell {
             polls: self.polls.load(Relaxed),
             running: self.running.load(Relaxed),
             longest: self.longest.load(Relaxed),
-            stack: siblings_in_order((0..kept).map(|index| self.cell(index).load()).collect()),
+            stack: siblings_in_order((0..kept).map(|index| self.steps.at(index).load()).collect()),
             truncated: len > STACK_LIMIT,
         }
     }
@@ -209,6 +208,7 @@ mod tests {
                     since: 5,
                 });
             }
+            true
         });
         let procs: Vec<u32> = cell.read().stack.iter().map(|step| step.proc).collect();
         assert_eq!(procs, expected);

@@ -48,19 +48,13 @@ impl StepCell {
 }
 
 /// One thread's trail. Single writer, and nobody else reads it.
+#[derive(Default)]
 pub(crate) struct Trail {
-    steps: Grow<StepCell>,
+    steps: Grow<StepCell, 32>,
     len: AtomicU32,
 }
 
 impl Trail {
-    pub(crate) const fn new() -> Self {
-        Self {
-            steps: Grow::new(),
-            len: AtomicU32::new(0),
-        }
-    }
-
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len.load(Relaxed)
@@ -69,7 +63,7 @@ impl Trail {
     #[inline]
     pub(crate) fn push(&self, level: u32, proc: u32, site: u16, since: u64) {
         let len = self.len();
-        if (len as usize) < Grow::<StepCell>::LIMIT {
+        if (len as usize) < Grow::<StepCell, 32>::LIMIT {
             self.steps.at(len as usize).store(Step {
                 level,
                 proc,

@@ -92,7 +92,7 @@ where
 }
 
 impl Life {
-    #[inline]
+    #[inline(never)]
     fn create(&mut self, epoch: u32, bytes: usize) {
         let Some(key) = self.proc.key(bytes) else {
             return;
@@ -104,7 +104,7 @@ impl Life {
     }
 
     /// Opens a frame; `None` if this poll is not accounted.
-    #[inline]
+    #[inline(never)]
     fn begin(&mut self, epoch: u32, bytes: usize) -> Option<OpenPoll<'_>> {
         if self.account.is_over() {
             return None;
@@ -162,7 +162,7 @@ impl OpenPoll<'_> {
         self.end(end);
     }
 
-    #[inline]
+    #[inline(never)]
     fn end(&mut self, end: PollEnd) {
         self.open = false;
         if switch::epoch() == Some(self.epoch) {
@@ -213,7 +213,7 @@ pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
     operand
 }
 
-#[inline]
+#[inline(never)]
 fn arrive(epoch: u32, proc: &'static Proc, site: u32, direct: bool) {
     if let Some(id) = proc.id() {
         let site = u16::try_from(site + 1).unwrap_or(0);

@@ -33,8 +33,16 @@ pub(crate) const DIRECT: u32 = 4;
 pub(crate) const ARRIVED: u32 = 8;
 
 impl Frame {
+    #[inline]
     pub(crate) fn has(&self, flag: u32) -> bool {
         self.flags.load(Relaxed) & flag != 0
+    }
+
+    /// The call stands at a place it has come to in this poll.
+    #[inline]
+    pub(crate) fn arrive(&self, direct: u32) {
+        let kept = self.flags.load(Relaxed) & (ROOT | OUTER);
+        self.flags.store(kept | ARRIVED | direct, Relaxed);
     }
 }
 

@@ -8,7 +8,7 @@ use super::frame::{
 use super::{DEPTH_LIMIT, Ledger};
 use crate::call::{Call, PollEnd};
 use crate::histogram::add;
-use crate::row::{NOWHERE, Population, Sum};
+use crate::row::{NOWHERE, Population, Row, Sum};
 use crate::tally::Anomaly;
 
 impl Ledger {
@@ -33,28 +33,36 @@ impl Ledger {
         } else if call.is_suspended() {
             row.resume(call.proc.sites, call.site, call.suspended, t);
         }
-        self.push(call, t, depth, start);
+        self.push(call, row, t, depth, start);
+        if call.polls == 0 {
+            self.moved.store(1, Relaxed);
+        }
+        let still = if call.direct && call.polls > 0 {
+            STILL_DOWN
+        } else {
+            STILL_NO
+        };
+        self.still.store(still, Relaxed);
         call.polls = call.polls.saturating_add(1);
-        let direct = call.direct && call.polls > 1;
-        self.still
-            .store(if direct { STILL_DOWN } else { STILL_NO }, Relaxed);
         drop(writing);
         Some(depth)
     }
 
     #[inline]
-    fn push(&self, call: &Call, t: u64, depth: u32, start: Start) {
+    fn push(&self, call: &Call, row: &Row, t: u64, depth: u32, start: Start) {
         let frame = self.frames.at(depth as usize);
-        let row = self.rows.at(call.proc.id);
-        let root = start.root || depth == 0;
-        frame.previous_base.store(self.base.load(Relaxed), Relaxed);
-        if root {
-            self.base.store(depth, Relaxed);
+        let mut base = self.base.load(Relaxed);
+        let mut flags = u32::from(call.direct) * DIRECT;
+        frame.previous_base.store(base, Relaxed);
+        if start.root || depth == 0 {
+            base = depth;
+            flags |= ROOT;
+            self.begin_segment(depth);
         }
         let outer_at = row.outer_at.load(Relaxed);
-        let outer = outer_at == NOWHERE || outer_at < self.base.load(Relaxed);
         frame.previous_outer.store(outer_at, Relaxed);
-        if outer {
+        if outer_at == NOWHERE || outer_at < base {
+            flags |= OUTER;
             row.outer_at.store(depth, Relaxed);
         }
         frame.key.store(start.key, Relaxed);
@@ -64,14 +72,19 @@ impl Ledger {
         frame.proc.store(call.proc.id, Relaxed);
         frame.creator.store(call.creator, Relaxed);
         frame.site.store(u32::from(call.site), Relaxed);
-        let flags =
-            u32::from(root) * ROOT + u32::from(outer) * OUTER + u32::from(call.direct) * DIRECT;
         frame.flags.store(flags, Relaxed);
+        frame.trail_mark.store(self.trail.len(), Relaxed);
+        self.depth.store(depth + 1, Relaxed);
+    }
+
+    /// A task's own part of the stack begins here.
+    #[inline]
+    fn begin_segment(&self, depth: u32) {
+        self.base.store(depth, Relaxed);
+        self.moved.store(0, Relaxed);
         if depth == 0 {
             self.trail.truncate(0);
         }
-        frame.trail_mark.store(self.trail.len(), Relaxed);
-        self.depth.store(depth + 1, Relaxed);
     }
 
     /// The innermost poll's body reaches an await point; `direct` if its operand is an instrumented
@@ -82,9 +95,8 @@ impl Ledger {
         let Some(top) = self.top() else { return };
         if top.proc.load(Relaxed) == proc {
             top.site.store(u32::from(site), Relaxed);
-            let kept = top.flags.load(Relaxed) & (ROOT | OUTER);
-            top.flags
-                .store(kept | ARRIVED | (u32::from(direct) * DIRECT), Relaxed);
+            top.arrive(u32::from(direct) * DIRECT);
+            self.moved.store(1, Relaxed);
         }
     }
 
@@ -104,76 +116,63 @@ impl Ledger {
             self.pop(t);
         }
         let frame = self.frames.at(depth as usize);
+        let row = self.rows.at(call.proc.id);
         call.leave(frame.site.load(Relaxed) as u16, frame.has(DIRECT));
-        let arrived = frame.has(ARRIVED);
-        let charge = self.pop(t);
+        let charge = self.close(frame, row, depth, t);
         call.charge(&charge);
         if end == PollEnd::Pending {
-            self.suspend(call, t, arrived);
+            self.suspend(call, frame, row, depth, t);
         } else {
             self.finish(call, t, end.outcome());
+            self.leave(frame);
         }
-        self.trail_end(call, depth, end);
-        let still = if end == PollEnd::Pending {
-            STILL_UP
-        } else {
-            STILL_NO
-        };
-        self.still.store(still, Relaxed);
         drop(writing);
         Some(charge)
     }
 
     #[inline]
-    fn suspend(&self, call: &mut Call, t: u64, arrived: bool) {
-        if arrived || call.polls == 1 {
+    fn suspend(&self, call: &mut Call, frame: &Frame, row: &Row, depth: u32, t: u64) {
+        if frame.has(ARRIVED) || call.polls == 1 {
             call.since = t;
         }
         call.suspend(t);
-        self.rows
-            .at(call.proc.id)
-            .suspend(call.proc.sites, call.site, t);
-    }
-
-    #[inline]
-    fn trail_end(&self, call: &Call, depth: u32, end: PollEnd) {
-        let frame = self.frames.at(depth as usize);
-        if end == PollEnd::Pending {
-            let level = depth - self.segment_of(frame, depth);
-            self.trail.push(level, call.proc.id, call.site, call.since);
-        } else {
-            self.trail.truncate(frame.trail_mark.load(Relaxed));
-            // The operand that the parent stood at is done: where it goes next is not known yet.
-            if let Some(parent) = self.top()
-                && parent.has(DIRECT)
-            {
-                parent.site.store(0, Relaxed);
-                parent.flags.store(
-                    parent.flags.load(Relaxed) & (ROOT | OUTER) | ARRIVED,
-                    Relaxed,
-                );
-            }
-        }
-    }
-
-    fn segment_of(&self, frame: &Frame, depth: u32) -> u32 {
-        if frame.has(ROOT) {
+        row.suspend(call.proc.sites, call.site, t);
+        let base = if frame.has(ROOT) {
             depth
         } else {
             self.base.load(Relaxed)
+        };
+        self.trail
+            .push(depth - base, call.proc.id, call.site, call.since);
+        self.still.store(STILL_UP, Relaxed);
+    }
+
+    /// The call of a closed frame is over: its branch of the trail is gone, and where the parent
+    /// goes next is not known yet if this call was what it stood at.
+    #[inline]
+    fn leave(&self, frame: &Frame) {
+        self.trail.truncate(frame.trail_mark.load(Relaxed));
+        self.still.store(STILL_NO, Relaxed);
+        self.moved.store(1, Relaxed);
+        if let Some(parent) = self.top()
+            && parent.has(DIRECT)
+        {
+            parent.site.store(0, Relaxed);
+            parent.arrive(0);
         }
     }
 
     /// Closes the innermost frame and charges it.
-    #[inline]
     fn pop(&self, t: u64) -> Charge {
         let depth = self.depth() - 1;
         let frame = self.frames.at(depth as usize);
-        let proc = frame.proc.load(Relaxed);
-        let row = self.rows.at(proc);
+        self.close(frame, self.rows.at(frame.proc.load(Relaxed)), depth, t)
+    }
+
+    #[inline]
+    fn close(&self, frame: &Frame, row: &Row, depth: u32, t: u64) -> Charge {
         let hold = t - frame.start.load(Relaxed);
         let foreign = frame.foreign.load(Relaxed);
-        let root = frame.has(ROOT);
         let charge = Charge {
             key: frame.key.load(Relaxed),
             hold,
@@ -184,7 +183,9 @@ impl Ledger {
         self.base.store(frame.previous_base.load(Relaxed), Relaxed);
         row.add(Sum::Hold, hold);
         row.add(Sum::Running, charge.running);
-        row.add(Sum::Foreign, foreign);
+        if foreign > 0 {
+            row.add(Sum::Foreign, foreign);
+        }
         if frame.has(OUTER) {
             row.outer_at
                 .store(frame.previous_outer.load(Relaxed), Relaxed);
@@ -193,20 +194,42 @@ impl Ledger {
         row.record(Population::PollHold, hold);
         row.record(Population::PollRunning, charge.running);
         row.recent(self.tick.load(Relaxed), hold);
-        if let Some(creator) = frame.creator.load(Relaxed).checked_sub(1) {
+        self.charge_edges(frame, row, depth, &charge);
+        charge
+    }
+
+    /// What the frames below and the creator have to do with a closed frame.
+    #[inline]
+    fn charge_edges(&self, frame: &Frame, row: &Row, depth: u32, charge: &Charge) {
+        let creator = frame.creator.load(Relaxed).checked_sub(1);
+        let Some(below) = depth.checked_sub(1) else {
+            add(&self.busy, charge.hold);
+            if let Some(creator) = creator {
+                row.edge(creator).offspring(charge.inclusive);
+            }
+            return;
+        };
+        let parent = self.frames.at(below as usize);
+        add(&parent.nested, charge.hold);
+        if frame.has(ROOT) {
+            add(&parent.foreign, charge.hold);
+            self.moved.store(1, Relaxed);
+        } else {
+            let foreign = charge.hold - charge.inclusive;
+            if foreign > 0 {
+                add(&parent.foreign, foreign);
+            }
+            let caller = parent.proc.load(Relaxed);
+            let edge = row.edge(caller);
+            edge.polled(charge.hold);
+            if creator == Some(caller) {
+                edge.offspring(charge.inclusive);
+                return;
+            }
+        }
+        if let Some(creator) = creator {
             row.edge(creator).offspring(charge.inclusive);
         }
-        match self.top() {
-            Some(parent) => {
-                add(&parent.nested, hold);
-                add(&parent.foreign, if root { hold } else { foreign });
-                if !root {
-                    row.edge(parent.proc.load(Relaxed)).polled(hold);
-                }
-            }
-            None => add(&self.busy, hold),
-        }
-        charge
     }
 
     /// Ends the innermost open poll that was started under `key` (replay: events name their call).
@@ -239,9 +262,19 @@ impl Ledger {
         self.poll_end(call, at, t, end)
     }
 
-    /// What this poll's chain of pending calls was, outermost first; then forgets it.
-    pub fn take_trail(&self, each: impl FnMut(crate::trail::Step)) {
+    /// What this root poll's chain of pending calls was, outermost first; then forgets it.
+    ///
+    /// Returns `false`, and hands out nothing, if no call of the task came anywhere new in this poll.
+    #[inline]
+    pub fn take_trail(&self, each: impl FnMut(crate::trail::Step)) -> bool {
         let closed = self.frames.at(self.depth() as usize);
-        self.trail.take(closed.trail_mark.load(Relaxed), each);
+        let mark = closed.trail_mark.load(Relaxed);
+        let moved = self.moved.load(Relaxed) != 0;
+        if moved {
+            self.trail.take(mark, each);
+        } else {
+            self.trail.truncate(mark);
+        }
+        moved
     }
 }
