@@ -26,6 +26,13 @@ mod rewrite;
 /// - `crate = path` says where the `turbowish` crate is, if it was renamed or is re-exported. Write it absolute: everything
 ///   inside a block or module inherits it.
 ///
+/// # Awaits inside macros
+///
+/// What a macro awaits (`select!`, `join!`, `assert!(x.await)`, one of your own) is no await point of its own: a call that is suspended
+/// in there is shown at the macro, `tokio::select! {..}`, with its lines and columns. Macros of std and of the usual
+/// logging crates are passed over unless `await` is written in them. Several such macros in one statement are one place. If
+/// one statement also has an `.await` outside the macros, the call is shown there from that `.await` to the end of the statement.
+///
 /// # What stays as it was
 ///
 /// Signature as callers see it, attributes, documentation, drop order on completion and on cancellation, coercions of

@@ -2,7 +2,7 @@
 //!
 //! The way of an item: `attr` reads the arguments, `valid` refuses, `block` walks down to functions, `shape` says which form a
 //! function gets, `function` gives it that form. A function is put together from its `capture` (arguments), its `output` (return
-//! type), its awaits, numbered in `awaits` and placed by `site`, and its `declare`d proc.
+//! type), its awaits, numbered in `awaits`, `hidden` in macros and placed by `site`, and its `declare`d proc.
 
 mod attr;
 mod awaits;
@@ -10,6 +10,7 @@ mod block;
 mod capture;
 mod declare;
 mod function;
+mod hidden;
 mod inert;
 mod output;
 mod shape;

@@ -7,11 +7,12 @@ use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Stmt, Type, token}
 
 use super::attr::{Scope, ours};
 use super::declare::{Proc, number, proc};
+use super::hidden;
 use super::output;
 use super::site::{Site, first_span};
 
 /// Numbers the awaits of a proc's body: `OPERAND.await` becomes `at(&PROC, index, OPERAND).await`. `async` blocks inside
-/// become procs of their own.
+/// become procs of their own. A statement that may await inside macros comes after a marker that says so.
 pub(crate) fn number_in(block: &mut Block, scope: &Scope) -> Vec<Site> {
     walk(block, scope, true)
 }
@@ -39,7 +40,23 @@ struct Numbering<'a> {
 }
 
 impl VisitMut for Numbering<'_> {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            if self.counting
+                && let Some((site, marker)) = hidden::marker(&stmt, self.sites.len(), self.scope)
+            {
+                self.sites.push(site);
+                block.stmts.push(marker);
+            }
+            self.visit_stmt_mut(&mut stmt);
+            block.stmts.push(stmt);
+        }
+    }
+
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if self.counting {
+            hidden::make_statements(expr);
+        }
         match expr {
             Expr::Async(block) if block.attrs.is_empty() => {
                 let tokens = nested(block, self.scope);

@@ -1,21 +1,22 @@
-//! An await point is placed by its own tokens, so that it is right whatever stands around it.
+//! A place is known by its own tokens, so that it is right whatever stands around it.
 
 use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::ExprAwait;
+use syn::{ExprAwait, Macro};
 
 use super::declare::number;
+use super::hidden;
 
 /// The longest expression text, in characters; the rest becomes `..`.
 const MAX_TEXT: usize = 200;
 
-/// One `.await` as written.
+/// One `.await` as written, or macros that may hide some.
 pub(crate) struct Site {
     /// Of the first character, lines and columns from 1.
     start: (usize, usize),
     /// Of the last character.
     end: (usize, usize),
-    /// What is awaited, as written, on one line.
+    /// What is awaited, as written, on one line; of a macro only how it begins and ends.
     text: String,
 }
 
@@ -32,6 +33,20 @@ impl Site {
             // The end is the column after the last one, counted from 0: the last one, counted from 1.
             end: (last.line, last.column),
             text: text(operand),
+        }
+    }
+
+    /// From the first of `macros`, whose first token is at `start`, to the end of the last one.
+    pub(crate) fn inside(macros: &[&Macro], start: Span) -> Site {
+        let first = start.start();
+        let last = macros
+            .last()
+            .map_or(start, |last| last.delimiter.span().close());
+        let headings: Vec<String> = macros.iter().map(|each| hidden::heading(each)).collect();
+        Site {
+            start: (first.line, first.column + 1),
+            end: (last.end().line, last.end().column),
+            text: shortened(&headings.join(", ")),
         }
     }
 
@@ -60,10 +75,13 @@ pub(crate) fn text(tokens: TokenStream) -> String {
     let mut line = Line::default();
     line.stream(tokens);
     let words: Vec<&str> = line.text.split_whitespace().collect();
-    let text = words.join(" ");
+    shortened(&words.join(" "))
+}
+
+fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}..", &text[..end]),
-        None => text,
+        None => text.to_owned(),
     }
 }
 

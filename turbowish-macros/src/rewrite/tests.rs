@@ -234,7 +234,6 @@ fn awaits_that_belong_to_others_are_not_numbered() {
         ),
         ("async fn inner() { a.await } b.await", 1),
         ("let f = async |x| { x.await }; f(1).await", 1),
-        ("select! { x = a.await => {} } join!(a, b).await", 1),
         (
             "let n = [0; { const N: usize = 1; N }]; 'l: loop { break 'l a.await }",
             1,
@@ -245,6 +244,108 @@ fn awaits_that_belong_to_others_are_not_numbered() {
         assert_eq!(expansion.matches("__private::at(").count(), count, "{body}");
         assert_eq!(expansion.matches("Site::new(").count(), count, "{body}");
     }
+}
+
+/// The body of a function after the rewriting, without what stands before and after it.
+fn rewritten(body: &str) -> String {
+    let expansion = expansion("", &format!("async fn f() {{ {body} }}"));
+    let (_, rest) = expansion.split_once("async move{").unwrap();
+    let (body, _) = rest.rsplit_once("};::turbowish::").unwrap();
+    body.to_owned()
+}
+
+#[test]
+fn macros_that_may_await_are_entered_with_a_marker() {
+    let check = |body: &str, expected: &str| {
+        let at = "::turbowish::__private::at(&__TURBOWISH_PROC,";
+        let expected = squeeze(expected)
+            .replace("AT(", at)
+            .replace("ENTER(0)", &format!("{at}0u32,())"))
+            .replace("ENTER(1)", &format!("{at}1u32,())"));
+        assert_eq!(rewritten(body), expected, "{body}");
+    };
+    // Statements, tails, initial values; braces, parentheses and brackets.
+    check("select! { a => {} }", "ENTER(0); select! { a => {} }");
+    check(
+        "tokio::join!(a, b); c()",
+        "ENTER(0); tokio::join!(a, b); c()",
+    );
+    check(
+        "let x = try_join!(a)?; own![x]",
+        "ENTER(0); let x = try_join!(a)?; ENTER(1); own![x]",
+    );
+    check(
+        "let Some(x) = own!(a) else { return own!(b) };",
+        "ENTER(0); let Some(x) = own!(a) else { ENTER(1); return own!(b) };",
+    );
+    check("return own!(a)", "ENTER(0); return own!(a)");
+    check("f(own!(a), b(own!(c)))", "ENTER(0); f(own!(a), b(own!(c)))");
+    // The marker is there if the macro is.
+    check(
+        "#[cfg(x)] own!(a);",
+        "#[cfg(x)] ENTER(0); #[cfg(x)] own!(a);",
+    );
+    check(
+        "#[allow(y)] #[cfg(x)] let a = own!(a);",
+        "#[cfg(x)] ENTER(0); #[allow(y)] #[cfg(x)] let a = own!(a);",
+    );
+    // Macros that are known, with and without awaits in them.
+    check("println!(a); vec![b]", "println!(a); vec![b]");
+    check("assert!(a.await)", "ENTER(0); assert!(a.await)");
+    check(
+        "std::matches!(f(a.await), B)",
+        "ENTER(0); std::matches!(f(a.await), B)",
+    );
+    check(
+        "tracing::info!(a, \"await\")",
+        "tracing::info!(a, \"await\")",
+    );
+    // Futures made by macros, and awaited in sight.
+    check("own!(a).await", "AT(0u32, own!(a)).await");
+    check(
+        "own!(a.await).await",
+        "ENTER(0); AT(1u32, own!(a.await)).await",
+    );
+    check("a.await; own!(b)", "AT(0u32, a).await; ENTER(1); own!(b)");
+    // Statements of their own.
+    check(
+        "if own!(a) { own!(b) } else { c }",
+        "ENTER(0); if own!(a) { ENTER(1); own!(b) } else { c }",
+    );
+    check("loop { own!(a) }", "loop { ENTER(0); own!(a) }");
+    check(
+        "for a in b { own!(a); }",
+        "for a in b { ENTER(0); own!(a); }",
+    );
+    check(
+        "match a { B if own!(b) => c, D => e }",
+        "ENTER(0); match a { B if own!(b) => c, D => e }",
+    );
+    check(
+        "match a { B => own!(b), c => select! { c }, D => e(), F => {} }",
+        "match a { B => { ENTER(0); own!(b) }, c => { ENTER(1); select! { c } }, D => e(), F => {} }",
+    );
+    check(
+        "'l: while let Some(a) = own!(a) { f(a) }",
+        "'l: loop { ENTER(0); if let Some(a) = own!(a) { f(a) } else { break } }",
+    );
+    check("while a { b!() }", "while a { ENTER(0); b!() }");
+    // What is not this body's own.
+    for body in [
+        "f(|| own!(a)); let g = async |x| own!(x);",
+        "fn inner() { own!(a) }",
+        "macro_rules! own { (a) => { a.await } }",
+        "const { own!(a) };",
+        "let x: own!(a) = b;",
+        "let own!(a) = b;",
+        "while println!(a) {}",
+        "match a { B => println!(b), C => {} }",
+    ] {
+        check(body, body);
+    }
+    assert!(expansion("", "async fn f() { spawn(async { own!(a) }) }").contains(&squeeze(
+        "let future = async { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, ()); own!(a) };"
+    )));
 }
 
 #[test]
@@ -339,6 +440,32 @@ fn check_site(source: &str, expected: &str) {
     };
     let site = squeeze(&Site::of(&expr).declare(&TokenStream::new()).to_string());
     assert_eq!(site, squeeze(&format!("::Site::new({expected})")));
+}
+
+#[test]
+fn a_macro_is_where_it_stands() {
+    for (body, expected) in [
+        (
+            "\n  tokio::select! {\n    a => {}\n  }",
+            r#"2u32, 3u32, 4u32, 3u32, "tokio::select! {..}""#,
+        ),
+        (
+            "assert!(a.await);",
+            r#"1u32, 16u32, 1u32, 31u32, "assert!(..)""#,
+        ),
+        (
+            "let é = own![ a ];",
+            r#"1u32, 24u32, 1u32, 32u32, "own![..]""#,
+        ),
+        (
+            "f(a!(x), b! { y })",
+            r#"1u32, 18u32, 1u32, 32u32, "a!(..), b! {..}""#,
+        ),
+    ] {
+        let expansion = expansion("", &format!("async fn f() {{ {body} }}"));
+        let expected = squeeze(&format!("Site::new({expected})"));
+        assert!(expansion.contains(&expected), "{expected}\n{expansion}");
+    }
 }
 
 #[test]
