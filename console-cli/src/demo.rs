@@ -73,7 +73,7 @@ fn start_server(dir: &Path) -> io::Result<(Part<()>, SocketAddr)> {
         .build()?;
     let mut config = Config::new(dir);
     config.snapshot_every = SNAPSHOT_EVERY;
-    let server = runtime.block_on(Server::bind(config))?;
+    let server = runtime.block_on(on_worker(Server::bind(config)))?;
     let address = server.local_addr();
     let part = Part::start("kv-server", runtime, |stopped| server.run(stopped))?;
     Ok((part, address))
@@ -96,6 +96,14 @@ struct Part<T> {
     thread: Option<JoinHandle<io::Result<T>>>,
 }
 
+/// Runs a future as a task: what it does is seen on a worker, and not on the thread that waits for it.
+async fn on_worker<T: Send + 'static>(
+    future: impl Future<Output = io::Result<T>> + Send + 'static,
+) -> io::Result<T> {
+    tokio::spawn(future).await?
+}
+
+/// Ready when a part is to end.
 type Stopped = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl<T: Send + 'static> Part<T> {
@@ -105,7 +113,7 @@ impl<T: Send + 'static> Part<T> {
         run: impl FnOnce(Stopped) -> F + Send + 'static,
     ) -> io::Result<Self>
     where
-        F: Future<Output = io::Result<T>>,
+        F: Future<Output = io::Result<T>> + Send + 'static,
     {
         let (stop, stopped) = oneshot::channel();
         let stopped: Stopped = Box::pin(async {
@@ -114,7 +122,7 @@ impl<T: Send + 'static> Part<T> {
         });
         let thread = std::thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || runtime.block_on(run(stopped)))?;
+            .spawn(move || runtime.block_on(on_worker(run(stopped))))?;
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
