@@ -7,6 +7,7 @@ use crate::histogram::{Buckets, upper_bound};
 use crate::history::{Totals, Window};
 use crate::quantile::Distribution;
 use crate::row::{Population, Sum};
+use crate::short_name::SharedEnds;
 use crate::snapshot::{AwaitRow, Caller, Place, ProcRow, StackRow, TaskRow, TaskState};
 use crate::tally::ProcTally;
 use crate::task::{TaskCell, TaskReading};
@@ -177,18 +178,20 @@ impl<N: Names> Assembly<'_, N> {
         self.names.place(proc, site.checked_sub(1)?)
     }
 
-    /// The row of a live task; `polled` is what is on the stack of the thread that polls it.
+    /// The row of a live task; `polled` is what is on the stack of the thread that polls it, `shared`
+    /// what its name must not be.
     #[must_use]
     pub fn task(
         &self,
         cell: &TaskCell,
         reading: &TaskReading,
         polled: Option<&[crate::read::OpenPoll]>,
+        shared: &SharedEnds<'_>,
     ) -> Option<TaskRow> {
         let root = self.names.proc(cell.birth.root)?;
         let now = self.now.at;
         let age = |since: u64| self.scale.ns(now.saturating_sub(since));
-        let word = root.path.rsplit("::").next().unwrap_or(root.path);
+        let word = shared.shortest(root.path);
         let mut row = TaskRow {
             id: cell.birth.id,
             name: alloc::format!("{word}-{}", cell.birth.ordinal),

@@ -269,13 +269,18 @@ pub fn nearest<R: Row>(key: &str) -> Option<String> {
     if let Some((family, percent)) = percentile_of::<R>(key)
         && let Ok(wanted) = percent.parse::<f64>()
     {
+        // Whoever is still typing has the beginning right.
+        let other = |known: &str| !known.starts_with(percent);
         let off = |known: &str| {
             known
                 .parse()
                 .map_or(f64::MAX, |known: f64| (known - wanted).abs())
         };
         let mut known = PERCENTILES;
-        known.sort_by(|a, b| off(a).total_cmp(&off(b)));
+        known.sort_by(|a, b| {
+            let by_number = off(a).total_cmp(&off(b));
+            other(a).cmp(&other(b)).then(by_number)
+        });
         return Some(format!("{}_p{}", family.prefix, known[0]));
     }
     R::columns()

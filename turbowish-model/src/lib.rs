@@ -18,6 +18,7 @@ pub mod read;
 pub mod replay;
 pub mod report;
 pub mod row;
+pub mod short_name;
 pub mod snapshot;
 pub mod tally;
 pub mod task;

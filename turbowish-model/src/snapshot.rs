@@ -233,7 +233,7 @@ impl TaskState {
 pub struct TaskRow {
     /// Unique within the process; never used twice.
     pub id: u64,
-    /// Given name, else the last word of the root proc and the ordinal of the task there.
+    /// Given name, else the end of the root proc's path and the ordinal of the task there.
     pub name: String,
     /// What it does now.
     pub state: TaskState,

@@ -10,6 +10,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use turbowish_model::assemble::{Assembly, Names, ProcName};
 use turbowish_model::history::{History, Totals};
 use turbowish_model::query::{Query, QueryError, Selection};
+use turbowish_model::short_name::SharedEnds;
 use turbowish_model::snapshot::{
     Accounting, Lost, Place, Polling, Process, Snapshot, TaskRow, TasksByState, Worker,
 };
@@ -149,8 +150,10 @@ impl Monitor {
             names: &names,
             scale: self.scale,
         };
+        let wanted = query.tasks.as_ref();
+        let shared = wanted.map(|_| SharedEnds::of(names.0.iter().map(|known| &*known.path)));
         let (tasks, by_state, total_tasks) =
-            live_tasks(&assembly, &threads, switched.epoch, query.tasks.is_some());
+            live_tasks(&assembly, &threads, switched.epoch, shared.as_ref());
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
             at_unix_ns: unix_ns(),
@@ -213,12 +216,13 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
         .collect()
 }
 
-/// Rows (if wanted) and counts of the tasks that were polled in the running epoch.
+/// Rows and counts of the tasks that were polled in the running epoch; no rows without what their
+/// names must not be.
 fn live_tasks<N: Names>(
     assembly: &Assembly<'_, N>,
     threads: &[ThreadNow],
     epoch: u32,
-    wanted: bool,
+    shared: Option<&SharedEnds<'_>>,
 ) -> (Vec<TaskRow>, TasksByState, u64) {
     let by_thread: BTreeMap<u32, &ThreadNow> = threads
         .iter()
@@ -238,8 +242,8 @@ fn live_tasks<N: Names>(
             Some(_) => counts.polling += 1,
             None => counts.waiting += 1,
         }
-        if wanted {
-            rows.extend(assembly.task(&cell, &reading, open));
+        if let Some(shared) = shared {
+            rows.extend(assembly.task(&cell, &reading, open, shared));
         }
     }
     let total = counts.polling + counts.waiting;

@@ -177,6 +177,10 @@ fn the_nearest_key() {
     for (mistyped, expected) in [
         ("hold_p98", Some("hold_p99")),
         ("hold_p9x", Some("hold_p90")),
+        ("hold_p9", Some("hold_p90")),
+        ("hold_p2", Some("hold_p25")),
+        ("hold_p99.", Some("hold_p99.9")),
+        ("hold_p100", Some("hold_p99.99")),
         ("lognest", Some("longest")),
         ("runs", Some("run")),
         ("zzzzzzzzz", None),

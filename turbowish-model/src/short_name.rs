@@ -1,0 +1,72 @@
+//! A task's name is short, and yet no two root procs give their tasks the same one.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+/// The ends of paths that more than one proc has.
+#[derive(Debug, Default)]
+pub struct SharedEnds<'a>(BTreeSet<&'a str>);
+
+impl<'a> SharedEnds<'a> {
+    /// Looks at the paths of all procs.
+    pub fn of(paths: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut owners = BTreeMap::new();
+        let mut shared = BTreeSet::new();
+        for path in paths {
+            for end in ends(path) {
+                // One path may be met twice: a block that stands twice in a function.
+                if *owners.entry(end).or_insert(path) != path {
+                    shared.insert(end);
+                }
+            }
+        }
+        Self(shared)
+    }
+
+    /// The last word of a path, with as many before it as tell it from the other paths.
+    #[must_use]
+    pub fn shortest<'p>(&self, path: &'p str) -> &'p str {
+        ends(path).find(|end| !self.0.contains(end)).unwrap_or(path)
+    }
+}
+
+/// `c`, `b::c`, `a::b::c`
+fn ends(path: &str) -> impl Iterator<Item = &str> {
+    let starts = path.rmatch_indices("::").map(|(at, _)| at + 2);
+    starts.chain([0]).map(|start| &path[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SharedEnds;
+
+    fn check(paths: &[&str], expected: &[&str]) {
+        let shared = SharedEnds::of(paths.iter().copied());
+        let short: alloc::vec::Vec<&str> = paths.iter().map(|path| shared.shortest(path)).collect();
+        assert_eq!(short, expected);
+    }
+
+    #[test]
+    fn one_word_is_enough_where_it_is_the_only_one() {
+        check(&["kv::conn::serve", "kv::run"], &["serve", "run"]);
+        check(&["main"], &["main"]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn words_are_added_until_they_tell_procs_apart() {
+        check(
+            &["kv::run", "kv::snapshot::run", "kv::expiry::sweep"],
+            &["kv::run", "snapshot::run", "sweep"],
+        );
+        check(
+            &["a::db::run", "b::db::run", "b::run"],
+            &["a::db::run", "b::db::run", "b::run"],
+        );
+        check(&["run", "a::run"], &["run", "a::run"]);
+    }
+
+    #[test]
+    fn a_path_that_is_there_twice_is_one() {
+        check(&["kv::run", "kv::run"], &["run", "run"]);
+    }
+}
