@@ -171,3 +171,34 @@ impl Drop for Dir {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Dir, start};
+
+    #[test]
+    fn a_demo_leaves_nothing_behind() {
+        let demo = start().expect("a loopback port and a folder");
+        let dir = demo._dir.0.clone();
+        assert!(dir.is_dir());
+        let counts = demo
+            .stop()
+            .expect("no broken connection, and a last snapshot");
+        assert_eq!(counts.errors, 0);
+        assert!(!dir.exists());
+    }
+
+    #[test]
+    fn two_folders_are_never_the_same() {
+        let (one, other) = (
+            Dir::create().expect("a folder"),
+            Dir::create().expect("a folder"),
+        );
+        assert_ne!(one.0, other.0);
+        std::fs::write(one.0.join("file"), b"text").expect("a file");
+        let path = one.0.clone();
+        drop(one);
+        assert!(!path.exists());
+        assert!(other.0.exists());
+    }
+}
