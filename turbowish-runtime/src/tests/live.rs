@@ -59,10 +59,7 @@ impl Stage {
     /// totals have been read with everything as it is.
     fn next(&self, thread: u64) -> Option<&Event> {
         let mut at = self.at.lock().expect("at");
-        loop {
-            let Some(event) = self.script.get(*at) else {
-                break;
-            };
+        while let Some(event) = self.script.get(*at) {
             if event.thread == thread {
                 set_time(event.t);
                 return Some(event);
