@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use tokio::signal::unix::SignalKind;
 use turbowish_model::query::QueryError;
 use turbowish_wire::client::ClientError;
 
@@ -18,6 +19,8 @@ pub(crate) enum Failure {
     Local(String),
     /// Whoever read our output has gone: nothing to say.
     ClosedPipe,
+    /// A signal ended it: nothing to say, and the exit code that shells give.
+    Signal(u8),
 }
 
 impl Failure {
@@ -34,6 +37,11 @@ impl Failure {
         Self::Local(format!("{what}: {cause}"))
     }
 
+    /// A signal ended it.
+    pub(crate) fn signal(kind: SignalKind) -> Self {
+        Self::Signal(u8::try_from(kind.as_raw_value()).unwrap_or(0))
+    }
+
     /// Says it, and gives the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (text, code) = match self {
@@ -41,6 +49,7 @@ impl Failure {
             Self::Target(text) => (text, 3),
             Self::Local(text) => (text, 1),
             Self::ClosedPipe => return ExitCode::SUCCESS,
+            Self::Signal(number) => return ExitCode::from(128 + number),
         };
         note(&text);
         ExitCode::from(code)

@@ -9,6 +9,7 @@ mod paper;
 mod plain;
 mod ps;
 mod query;
+mod signals;
 mod source;
 mod top;
 mod tui;

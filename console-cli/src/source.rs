@@ -45,11 +45,30 @@ pub(crate) async fn snapshot(target: Option<Target>, query: &Query) -> Result<Sn
         Some(target) => target,
         None => only().await?,
     };
-    let connection = match Connection::connect(&target).await {
-        Err(ClientError::NoProcess { pid, .. }) => return Err(no_such(pid).await),
-        other => other?,
-    };
-    Ok(connection.snapshot(query).await?)
+    match Connection::connect(&target).await {
+        Ok(connection) => Ok(connection.snapshot(query).await?),
+        Err(error) => Err(refused(error).await),
+    }
+}
+
+/// Makes sure that there is a process to watch.
+///
+/// # Errors
+/// There is none, or it will never answer. One that is stopped, or has too many consoles at the
+/// moment, is worth waiting for.
+pub(crate) async fn watchable(target: &Target) -> Result<(), Failure> {
+    match Connection::connect(target).await {
+        Ok(_) | Err(ClientError::Silent { .. } | ClientError::Crowded { .. }) => Ok(()),
+        Err(error) => Err(refused(error).await),
+    }
+}
+
+/// Whoever asked for a process that is not there is told which are.
+async fn refused(error: ClientError) -> Failure {
+    match error {
+        ClientError::NoProcess { pid, .. } => no_such(pid).await,
+        other => other.into(),
+    }
 }
 
 /// That there is no process, and what to do about it.

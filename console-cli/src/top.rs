@@ -8,21 +8,25 @@ use turbowish_wire::client::Target;
 
 use crate::args::{TopArgs, ViewArgs};
 use crate::failure::{Failure, print};
+#[cfg(feature = "demo")]
+use crate::signals::Signals;
 use crate::{plain, source, tui};
 
 /// Runs `turbowish top`.
 ///
 /// # Errors
-/// A mistake in filter or sort; without a terminal, a target that cannot be reached; a terminal
-/// that cannot be used.
+/// A mistake in filter or sort; a target that cannot be reached; a terminal that cannot be used.
 pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
     let query = checked(&args.view)?;
     let target = source::target(args.target.as_deref(), token)?;
-    if is_terminal() {
-        console(&args.view, target)
-    } else {
-        page(&args.view, target, &query)
+    if !is_terminal() {
+        return source::runtime()?.block_on(page(&args.view, target, &query));
     }
+    // A mistyped process id is told here; from then on the console waits for whoever comes back.
+    if let Some(target) = &target {
+        source::runtime()?.block_on(source::watchable(target))?;
+    }
+    console(&args.view, target)
 }
 
 /// How long the demo works before its plain snapshot.
@@ -36,16 +40,30 @@ const WARM_UP: Duration = Duration::from_secs(2);
 #[cfg(feature = "demo")]
 pub(crate) fn demo(view: &ViewArgs) -> Result<(), Failure> {
     let query = checked(view)?;
+    let runtime = source::runtime()?;
+    // Before there is anything that an end by a signal would leave behind.
+    let signals = runtime.block_on(async { Signals::new() });
+    let mut signals = signals.map_err(|cause| Failure::local("cannot start", &cause))?;
     let demo = crate::demo::start().map_err(Failure::Local)?;
     let target = Some(Target::Pid(std::process::id()));
     let shown = if is_terminal() {
         console(view, target)
     } else {
-        std::thread::sleep(WARM_UP);
-        page(view, target, &query)
+        runtime.block_on(async {
+            tokio::select! {
+                shown = warm_page(view, target, &query) => shown,
+                signal = signals.first() => Err(Failure::signal(signal)),
+            }
+        })
     };
-    demo.stop().map_err(Failure::Local)?;
-    shown
+    let stopped = demo.stop().map_err(Failure::Local);
+    shown.and(stopped.map(drop))
+}
+
+#[cfg(feature = "demo")]
+async fn warm_page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Result<(), Failure> {
+    tokio::time::sleep(WARM_UP).await;
+    page(view, target, query).await
 }
 
 /// The query behind the first view; a mistake in it is told before anything starts.
@@ -75,10 +93,14 @@ fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
         glyphs: view.ascii.then_some(tui::GlyphSet::Ascii),
         theme: view.theme.map(Into::into),
     };
-    tui::run(options).map_err(|cause| Failure::local("cannot use the terminal", &cause))
+    match tui::run(options) {
+        Ok(None) => Ok(()),
+        Ok(Some(signal)) => Err(Failure::signal(signal)),
+        Err(cause) => Err(Failure::local("cannot use the terminal", &cause)),
+    }
 }
 
-fn page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Result<(), Failure> {
-    let snapshot = source::runtime()?.block_on(source::snapshot(target, query))?;
+async fn page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Result<(), Failure> {
+    let snapshot = source::snapshot(target, query).await?;
     print(&plain::text(&snapshot, &view.rows.sort, plain::width()))
 }

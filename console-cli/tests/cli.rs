@@ -7,10 +7,16 @@
 
 mod monitor;
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+#[cfg(feature = "demo")]
+use std::path::Path;
 use std::process::Stdio;
 
 use monitor::{Host, gate};
+#[cfg(feature = "demo")]
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use turbowish_wire::PROTOCOL;
 
@@ -303,6 +309,67 @@ fn errors_have_a_code_and_say_what_to_do() {
         let expected = format!("turbowish: {expected}\n");
         assert_eq!(host.failure(args), (Some(code), expected), "{args:?}");
     }
+}
+
+/// A terminal: our end, and the program's.
+fn terminal() -> (File, File) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs = File::options()
+        .read(true)
+        .write(true)
+        .open(name.to_str().unwrap())
+        .unwrap();
+    (ours.into(), theirs)
+}
+
+#[test]
+fn a_process_that_is_not_there_is_told_before_the_screen_opens() {
+    let host = Host::with_kv();
+    let (mut ours, theirs) = terminal();
+    let output = host
+        .command()
+        .args(["top", "999999999"])
+        .stdin(theirs.try_clone().unwrap())
+        .stdout(theirs)
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "turbowish: no process 999999999 of yours runs TurboWish; running: kv 4242\n"
+    );
+    assert_eq!(output.status.code(), Some(3));
+    // With the program's end closed, what it has written can be read, and then there is no more.
+    let mut drawn = Vec::new();
+    let _ = ours.read_to_end(&mut drawn);
+    assert!(drawn.is_empty(), "{}", String::from_utf8_lossy(&drawn));
+}
+
+#[cfg(feature = "demo")]
+#[test]
+fn a_demo_that_is_interrupted_leaves_nothing_behind() {
+    let host = Host::empty();
+    let folder = tempfile::tempdir().unwrap();
+    let files = |path: &Path| path.read_dir().unwrap().count();
+    let mut demo = host
+        .command()
+        .arg("demo")
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while files(folder.path()) == 0 {
+        assert_eq!(demo.try_wait().unwrap(), None);
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&demo), Signal::INT).unwrap();
+    let output = demo.wait_with_output().unwrap();
+    assert_eq!((&*output.stdout, &*output.stderr), (&[][..], &[][..]));
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!((files(folder.path()), files(host.path())), (0, 0));
 }
 
 #[test]

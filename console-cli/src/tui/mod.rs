@@ -21,7 +21,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyEventKind};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{MissedTickBehavior, interval};
 use turbowish_model::units::SECOND;
@@ -36,6 +36,7 @@ use self::terminal::Screen;
 use self::theme::Palette;
 pub(crate) use self::theme::Theme;
 use self::update::update;
+use crate::signals::Signals;
 
 /// How the console starts.
 #[derive(Clone, Debug, Default)]
@@ -59,11 +60,11 @@ pub(crate) struct Options {
 /// At most ten draws a second; a key is drawn at once.
 const DRAW: Duration = Duration::from_millis(100);
 
-/// Runs the console until its user leaves it, or a signal ends it.
+/// Runs the console until its user leaves it, or the signal that it returns ends it.
 ///
 /// # Errors
 /// The terminal cannot be used.
-pub(crate) fn run(options: Options) -> io::Result<()> {
+pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -112,7 +113,11 @@ fn first_state(options: &Options, size: (u16, u16)) -> State {
 }
 
 /// The loop: one message, one update, perhaps one effect, perhaps one draw.
-async fn attend(screen: &mut Screen, mut state: State, every: Duration) -> io::Result<()> {
+async fn attend(
+    screen: &mut Screen,
+    mut state: State,
+    every: Duration,
+) -> io::Result<Option<SignalKind>> {
     let clock = Clock::start();
     let (sender, mut inbox) = mpsc::channel(64);
     read_input(sender.clone());
@@ -124,7 +129,7 @@ async fn attend(screen: &mut Screen, mut state: State, every: Duration) -> io::R
     loop {
         source.follow(state.wanted());
         let told = tokio::select! {
-            () = signals.end() => return Ok(()),
+            signal = signals.first() => return Ok(Some(signal)),
             told = next(&mut inbox) => told?,
             _ = ticks.tick() => Told { generation: None, message: Message::Tick(clock.now()) },
         };
@@ -137,7 +142,7 @@ async fn attend(screen: &mut Screen, mut state: State, every: Duration) -> io::R
         update(&mut state, Message::Tick(clock.now()));
         drawing.changed |= held && state.pending.held.is_none();
         match update(&mut state, told.message) {
-            Some(Effect::Quit) => return Ok(()),
+            Some(Effect::Quit) => return Ok(None),
             Some(Effect::Redraw) => screen.clear()?,
             Some(Effect::Suspend) => {
                 screen.suspend()?;
@@ -213,26 +218,4 @@ fn read_input(inbox: Sender<Told>) {
             }
         }
     });
-}
-
-/// The signals that end the console.
-struct Signals([Signal; 3]);
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self([
-            signal(SignalKind::terminate())?,
-            signal(SignalKind::interrupt())?,
-            signal(SignalKind::hangup())?,
-        ]))
-    }
-
-    async fn end(&mut self) {
-        let [terminate, interrupt, hangup] = &mut self.0;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }
 }
