@@ -69,7 +69,7 @@ fn key_page(state: &State) -> Vec<String> {
         })
         .collect();
     lines.push(
-        " filter: text /regex/ state:waiting hold_p99>10ms -conn    blank and, | or".to_owned(),
+        " filter: text kv*run state:waiting hold_p99>10ms -conn     blank and, | or".to_owned(),
     );
     lines.push(" ? not known  - no sample  + still growing  .. cut  dim: ended or old".to_owned());
     lines
