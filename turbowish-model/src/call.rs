@@ -10,7 +10,7 @@ pub struct ProcKey {
     /// Bytes of this call's future.
     pub future_bytes: u32,
     /// How many await points the proc has.
-    pub sites: u16,
+    pub sites: u32,
 }
 
 /// How a poll ended.
@@ -55,8 +55,19 @@ pub enum Outcome {
 /// No epoch has this number: the call is not registered.
 const UNREGISTERED: u32 = 0;
 
+/// The call has ended.
+const ENDED: u32 = 1;
+/// Its last accounted poll ended pending.
+const PENDING: u32 = 2;
+/// It stands at an await point whose operand is an instrumented call.
+const DIRECT: u32 = 4;
+
 /// One call's own account. It never overlaps itself, so plain fields do.
+///
+/// All words are zero at first and none is narrower than 32 bits: a future moves a few times before
+/// its first poll, and copies of just-written narrow fields would each wait for the store buffer.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Call {
     pub(crate) proc: ProcKey,
     pub(crate) epoch: u32,
@@ -64,11 +75,8 @@ pub struct Call {
     /// Proc that created it, plus one; 0 if none.
     pub(crate) creator: u32,
     /// Await point where it stands, plus one; 0 if unknown.
-    pub(crate) site: u16,
-    /// It stands at an await point whose operand is an instrumented call.
-    pub(crate) direct: bool,
-    ended: bool,
-    pending: bool,
+    pub(crate) site: u32,
+    flags: u32,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
     /// End of the last pending poll.
@@ -87,9 +95,7 @@ impl Call {
             polls: 0,
             creator: 0,
             site: 0,
-            direct: false,
-            ended: false,
-            pending: false,
+            flags: 0,
             running: 0,
             inclusive: 0,
             suspended: 0,
@@ -101,14 +107,14 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn is_live(&self, epoch: u32) -> bool {
-        self.epoch == epoch && !self.ended
+        self.epoch == epoch && self.flags & ENDED == 0
     }
 
     /// The call has ended; polls and drops that follow are not accounted.
     #[inline]
     #[must_use]
     pub const fn is_over(&self) -> bool {
-        self.ended
+        self.flags & ENDED != 0
     }
 
     /// The epoch it is registered with; 0 if none.
@@ -147,20 +153,25 @@ impl Call {
     /// Its last accounted poll ended pending.
     #[inline]
     pub(crate) const fn is_suspended(&self) -> bool {
-        self.pending
+        self.flags & PENDING != 0
+    }
+
+    /// It stands at an await point whose operand is an instrumented call itself.
+    #[inline]
+    pub(crate) const fn is_direct(&self) -> bool {
+        self.flags & DIRECT != 0
     }
 
     #[inline]
     pub(crate) const fn suspend(&mut self, t: u64) {
-        self.pending = true;
+        self.flags |= PENDING;
         self.suspended = t;
     }
 
     #[inline]
-    pub(crate) const fn leave(&mut self, site: u16, direct: bool) {
+    pub(crate) const fn leave(&mut self, site: u32, direct: bool) {
         self.site = site;
-        self.direct = direct;
-        self.pending = false;
+        self.flags = if direct { DIRECT } else { 0 };
     }
 
     #[inline]
@@ -171,6 +182,6 @@ impl Call {
 
     #[inline]
     pub(crate) const fn end(&mut self) {
-        self.ended = true;
+        self.flags |= ENDED;
     }
 }

@@ -23,7 +23,7 @@ pub(crate) use self::frame::{Frame, OUTER, ROOT};
 use crate::call::{Call, Outcome};
 use crate::grow::Grow;
 use crate::histogram::add;
-use crate::row::{Population, Rows, Sum};
+use crate::row::{Row, Rows, Sum};
 use crate::tally::{ANOMALIES, Anomaly};
 use crate::trail::Trail;
 
@@ -161,9 +161,9 @@ impl Ledger {
         (depth > 0).then(|| self.frames.at(depth as usize - 1))
     }
 
+    /// A call ends; `recorded` if its populations are up to date already.
     #[inline]
-    fn finish(&self, call: &mut Call, t: u64, outcome: Outcome) {
-        let row = self.rows.at(call.proc.id);
+    fn finish(&self, call: &mut Call, row: &Row, t: u64, outcome: Outcome, recorded: bool) {
         row.add(Sum::Wall, t);
         match outcome {
             Outcome::Ready => row.add(Sum::Ready, 1),
@@ -181,8 +181,9 @@ impl Ledger {
         } else {
             row.add(Sum::CallRunning, call.running);
             row.add(Sum::CallInclusive, call.inclusive);
-            row.record(Population::CallRunning, call.running);
-            row.record(Population::CallInclusive, call.inclusive);
+            if !recorded {
+                row.record_call(call.running, call.inclusive);
+            }
         }
         call.end();
     }
@@ -195,12 +196,12 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
+        let row = self.rows.at(call.proc.id);
         if call.is_suspended() {
-            let row = self.rows.at(call.proc.id);
             row.resume(call.proc.sites, call.site, call.suspended, t);
             row.cancel(call.proc.sites, call.site);
         }
-        self.finish(call, t, Outcome::Cancelled);
+        self.finish(call, row, t, Outcome::Cancelled, false);
         drop(writing);
     }
 

@@ -69,6 +69,45 @@ pub enum Population {
 /// How many populations there are.
 pub const POPULATIONS: usize = Population::PollRunning as usize + 1;
 
+/// A histogram of a row. A value that belongs to several populations is recorded once, where they
+/// share it: most polls contain no other poll, and many calls take one poll.
+#[derive(Clone, Copy)]
+enum Shared {
+    /// The only poll of an ended call, with nothing nested: all four populations.
+    Single,
+    /// A poll with nothing nested: [`Population::PollHold`] and [`Population::PollRunning`].
+    Leaf,
+    PollHold,
+    PollRunning,
+    CallRunning,
+    CallInclusive,
+}
+
+const HISTOGRAMS: usize = Shared::CallInclusive as usize + 1;
+
+impl Shared {
+    const ALL: [Self; HISTOGRAMS] = [
+        Self::Single,
+        Self::Leaf,
+        Self::PollHold,
+        Self::PollRunning,
+        Self::CallRunning,
+        Self::CallInclusive,
+    ];
+
+    const fn populations(self) -> &'static [Population] {
+        use Population::{CallInclusive, CallRunning, PollHold, PollRunning};
+        match self {
+            Self::Single => &[CallRunning, CallInclusive, PollHold, PollRunning],
+            Self::Leaf => &[PollHold, PollRunning],
+            Self::PollHold => &[PollHold],
+            Self::PollRunning => &[PollRunning],
+            Self::CallRunning => &[CallRunning],
+            Self::CallInclusive => &[CallInclusive],
+        }
+    }
+}
+
 /// The longest poll that ended during one tick of the reader.
 #[derive(Default)]
 struct Recent {
@@ -115,31 +154,32 @@ const EDGE_LIMIT: usize = 256;
 /// The depth at which no frame can stand: nothing of this proc is on the stack.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// The counters of one proc on one thread.
+/// The counters of one proc on one thread. What every poll touches stands together at the front.
+#[repr(C, align(64))]
 pub(crate) struct Row {
-    sums: [AtomicU64; SUMS],
-    peaks: [AtomicU64; POPULATIONS],
-    histograms: [Histogram; POPULATIONS],
-    recent: [Recent; 2],
-    future_bytes: AtomicU64,
     /// Depth of the outermost frame of this proc in the current task segment. Writer only.
     pub(crate) outer_at: AtomicU32,
     /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
     sites: OnceBox<Box<[SiteRow]>>,
+    sums: [AtomicU64; SUMS],
+    recent: [Recent; 2],
+    peaks: [AtomicU64; HISTOGRAMS],
     edges: Grow<EdgeRow, 2>,
+    histograms: [Histogram; HISTOGRAMS],
+    future_bytes: AtomicU64,
 }
 
 impl Default for Row {
     fn default() -> Self {
         Self {
-            sums: [const { AtomicU64::new(0) }; SUMS],
-            peaks: [const { AtomicU64::new(0) }; POPULATIONS],
-            histograms: core::array::from_fn(|_| Histogram::default()),
-            recent: [Recent::default(), Recent::default()],
-            future_bytes: AtomicU64::new(0),
             outer_at: AtomicU32::new(NOWHERE),
             sites: OnceBox::new(),
+            sums: [const { AtomicU64::new(0) }; SUMS],
+            recent: [Recent::default(), Recent::default()],
+            peaks: [const { AtomicU64::new(0) }; HISTOGRAMS],
             edges: Grow::default(),
+            histograms: core::array::from_fn(|_| Histogram::default()),
+            future_bytes: AtomicU64::new(0),
         }
     }
 }
@@ -151,9 +191,29 @@ impl Row {
     }
 
     #[inline]
-    pub(crate) fn record(&self, population: Population, value: u64) {
-        self.histograms[population as usize].record(value);
-        raise(&self.peaks[population as usize], value);
+    fn record(&self, shared: Shared, value: u64) {
+        self.histograms[shared as usize].record(value);
+        raise(&self.peaks[shared as usize], value);
+    }
+
+    /// Records a finished poll; `only` if it was the one poll of a call that ended with it. Returns
+    /// whether that has recorded the call as well.
+    #[inline]
+    pub(crate) fn record_poll(&self, hold: u64, running: u64, only: bool) -> bool {
+        if running != hold {
+            self.record(Shared::PollHold, hold);
+            self.record(Shared::PollRunning, running);
+            return false;
+        }
+        self.record(if only { Shared::Single } else { Shared::Leaf }, hold);
+        only
+    }
+
+    /// Records an ended call that was polled.
+    #[inline]
+    pub(crate) fn record_call(&self, running: u64, inclusive: u64) {
+        self.record(Shared::CallRunning, running);
+        self.record(Shared::CallInclusive, inclusive);
     }
 
     /// Notes a finished poll among those of the reader's present tick.
@@ -174,18 +234,18 @@ impl Row {
     }
 
     #[inline]
-    fn site(&self, sites: u16, site: u16) -> Option<&SiteRow> {
+    fn site(&self, sites: u32, site: u32) -> Option<&SiteRow> {
         let rows = self.sites.get_or_init(|| {
             let mut rows = Vec::new();
-            rows.resize_with(usize::from(sites) + 1, SiteRow::default);
+            rows.resize_with(sites as usize + 1, SiteRow::default);
             Box::new(rows.into_boxed_slice())
         });
-        rows.get(usize::from(site))
+        rows.get(site as usize)
     }
 
     /// A poll ended pending at an await point.
     #[inline]
-    pub(crate) fn suspend(&self, sites: u16, site: u16, t: u64) {
+    pub(crate) fn suspend(&self, sites: u32, site: u32, t: u64) {
         if let Some(row) = self.site(sites, site) {
             add(&row.waits, 1);
             add(&row.waited, t.wrapping_neg());
@@ -194,7 +254,7 @@ impl Row {
 
     /// The wait that began at `since` is over.
     #[inline]
-    pub(crate) fn resume(&self, sites: u16, site: u16, since: u64, t: u64) {
+    pub(crate) fn resume(&self, sites: u32, site: u32, since: u64, t: u64) {
         if let Some(row) = self.site(sites, site) {
             add(&row.left, 1);
             add(&row.waited, t);
@@ -204,7 +264,7 @@ impl Row {
 
     /// A call was dropped while it stood there.
     #[inline]
-    pub(crate) fn cancel(&self, sites: u16, site: u16) {
+    pub(crate) fn cancel(&self, sites: u32, site: u32) {
         if let Some(row) = self.site(sites, site) {
             add(&row.cancelled, 1);
         }
@@ -234,8 +294,11 @@ impl Row {
         for (sum, counter) in into.sums.iter_mut().zip(&self.sums) {
             *sum = sum.wrapping_add(counter.load(Relaxed));
         }
-        for (peak, counter) in into.peaks.iter_mut().zip(&self.peaks) {
-            *peak = (*peak).max(counter.load(Relaxed));
+        for (shared, counter) in Shared::ALL.into_iter().zip(&self.peaks) {
+            for &population in shared.populations() {
+                let peak = &mut into.peaks[population as usize];
+                *peak = (*peak).max(counter.load(Relaxed));
+            }
         }
         for slot in &self.recent {
             let age = tick.wrapping_sub(slot.tick.load(Relaxed));
@@ -248,8 +311,10 @@ impl Row {
 
     /// Adds what [`Row::collect`] leaves out: the parts that a torn read cannot unbalance.
     pub(crate) fn collect_details(&self, into: &mut ProcTally) {
-        for (buckets, histogram) in into.populations.iter_mut().zip(&self.histograms) {
-            histogram.collect(buckets);
+        for (shared, histogram) in Shared::ALL.into_iter().zip(&self.histograms) {
+            for &population in shared.populations() {
+                histogram.collect(&mut into.populations[population as usize]);
+            }
         }
         let sites = self.sites.get().map_or(&[][..], |rows| &rows[..]);
         if into.sites.len() < sites.len() {

@@ -61,13 +61,13 @@ impl Trail {
     }
 
     #[inline]
-    pub(crate) fn push(&self, level: u32, proc: u32, site: u16, since: u64) {
+    pub(crate) fn push(&self, level: u32, proc: u32, site: u32, since: u64) {
         let len = self.len();
         if (len as usize) < Grow::<StepCell, 32>::LIMIT {
             self.steps.at(len as usize).store(Step {
                 level,
                 proc,
-                site,
+                site: u16::try_from(site).unwrap_or(0),
                 since,
             });
             self.len.store(len + 1, Relaxed);

@@ -216,8 +216,7 @@ pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
 #[inline(never)]
 fn arrive(epoch: u32, proc: &'static Proc, site: u32, direct: bool) {
     if let Some(id) = proc.id() {
-        let site = u16::try_from(site + 1).unwrap_or(0);
-        thread::with_current(epoch, |thread| thread.ledger.arrive(id, site, direct));
+        thread::with_current(epoch, |thread| thread.ledger.arrive(id, site + 1, direct));
     }
 }
 

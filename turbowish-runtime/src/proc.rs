@@ -100,7 +100,7 @@ impl Proc {
         Some(ProcKey {
             id: self.id()?,
             future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            sites: u16::try_from(self.sites.len()).unwrap_or(u16::MAX - 1),
+            sites: u32::try_from(self.sites.len()).unwrap_or(0),
         })
     }
 

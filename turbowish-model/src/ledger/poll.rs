@@ -8,7 +8,7 @@ use super::frame::{
 use super::{DEPTH_LIMIT, Ledger};
 use crate::call::{Call, PollEnd};
 use crate::histogram::add;
-use crate::row::{NOWHERE, Population, Row, Sum};
+use crate::row::{NOWHERE, Row, Sum};
 use crate::tally::Anomaly;
 
 impl Ledger {
@@ -37,7 +37,7 @@ impl Ledger {
         if call.polls == 0 {
             self.moved.store(1, Relaxed);
         }
-        let still = if call.direct && call.polls > 0 {
+        let still = if call.is_direct() && call.polls > 0 {
             STILL_DOWN
         } else {
             STILL_NO
@@ -52,7 +52,7 @@ impl Ledger {
     fn push(&self, call: &Call, row: &Row, t: u64, depth: u32, start: Start) {
         let frame = self.frames.at(depth as usize);
         let mut base = self.base.load(Relaxed);
-        let mut flags = u32::from(call.direct) * DIRECT;
+        let mut flags = u32::from(call.is_direct()) * DIRECT;
         frame.previous_base.store(base, Relaxed);
         if start.root || depth == 0 {
             base = depth;
@@ -71,7 +71,7 @@ impl Ledger {
         frame.foreign.store(0, Relaxed);
         frame.proc.store(call.proc.id, Relaxed);
         frame.creator.store(call.creator, Relaxed);
-        frame.site.store(u32::from(call.site), Relaxed);
+        frame.site.store(call.site, Relaxed);
         frame.flags.store(flags, Relaxed);
         frame.trail_mark.store(self.trail.len(), Relaxed);
         self.depth.store(depth + 1, Relaxed);
@@ -90,11 +90,11 @@ impl Ledger {
     /// The innermost poll's body reaches an await point; `direct` if its operand is an instrumented
     /// call. Ignored unless the innermost open poll is one of `proc`.
     #[inline]
-    pub fn arrive(&self, proc: u32, site: u16, direct: bool) {
+    pub fn arrive(&self, proc: u32, site: u32, direct: bool) {
         self.still.store(STILL_NO, Relaxed);
         let Some(top) = self.top() else { return };
         if top.proc.load(Relaxed) == proc {
-            top.site.store(u32::from(site), Relaxed);
+            top.site.store(site, Relaxed);
             top.arrive(u32::from(direct) * DIRECT);
             self.moved.store(1, Relaxed);
         }
@@ -117,13 +117,15 @@ impl Ledger {
         }
         let frame = self.frames.at(depth as usize);
         let row = self.rows.at(call.proc.id);
-        call.leave(frame.site.load(Relaxed) as u16, frame.has(DIRECT));
+        call.leave(frame.site.load(Relaxed), frame.has(DIRECT));
         let charge = self.close(frame, row, depth, t);
         call.charge(&charge);
         if end == PollEnd::Pending {
+            row.record_poll(charge.hold, charge.running, false);
             self.suspend(call, frame, row, depth, t);
         } else {
-            self.finish(call, t, end.outcome());
+            let recorded = row.record_poll(charge.hold, charge.running, call.polls == 1);
+            self.finish(call, row, t, end.outcome(), recorded);
             self.leave(frame);
         }
         drop(writing);
@@ -166,7 +168,10 @@ impl Ledger {
     fn pop(&self, t: u64) -> Charge {
         let depth = self.depth() - 1;
         let frame = self.frames.at(depth as usize);
-        self.close(frame, self.rows.at(frame.proc.load(Relaxed)), depth, t)
+        let row = self.rows.at(frame.proc.load(Relaxed));
+        let charge = self.close(frame, row, depth, t);
+        row.record_poll(charge.hold, charge.running, false);
+        charge
     }
 
     #[inline]
@@ -191,8 +196,6 @@ impl Ledger {
                 .store(frame.previous_outer.load(Relaxed), Relaxed);
             row.add(Sum::Inclusive, charge.inclusive);
         }
-        row.record(Population::PollHold, hold);
-        row.record(Population::PollRunning, charge.running);
         row.recent(self.tick.load(Relaxed), hold);
         self.charge_edges(frame, row, depth, &charge);
         charge
