@@ -2,5 +2,6 @@
 
 mod fixture;
 mod keys;
+mod manual;
 mod screens;
 mod updates;

@@ -1,0 +1,64 @@
+//! docs/console.md says the keys and columns as the tables say them.
+
+use turbowish_model::column::{Family, Row};
+use turbowish_model::snapshot::{AwaitRow, ProcRow, TaskRow};
+
+use crate::tui::keys::{KEYS, Scope};
+
+const MANUAL: &str = include_str!("../../../../docs/console.md");
+
+/// Every line that the manual lacks, so that it can be pasted.
+fn check(expected: impl Iterator<Item = String>) {
+    let missing: Vec<String> = expected
+        .filter(|line| !MANUAL.lines().any(|written| written == line))
+        .collect();
+    assert!(missing.is_empty(), "\n{}\n", missing.join("\n"));
+}
+
+fn where_it_works(scope: Scope) -> &'static str {
+    match scope {
+        Scope::All => "everywhere",
+        Scope::Watch => "a process is watched",
+        Scope::Lists => "tables, processes, help",
+        Scope::Table => "tables",
+        Scope::Picker => "processes",
+        Scope::Menu => "sort menu",
+        Scope::Prompt => "filter line",
+        Scope::Question => "a question",
+    }
+}
+
+#[test]
+fn it_has_every_key() {
+    check(KEYS.iter().map(|binding| {
+        let keys: Vec<String> = binding.label.split(' ').map(|k| format!("`{k}`")).collect();
+        let place = where_it_works(binding.scope);
+        format!("| {} | {place} | {} |", keys.join(" "), binding.help)
+    }));
+    let keys = MANUAL
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .count();
+    assert!(keys >= KEYS.len(), "{keys}");
+}
+
+fn columns<R: Row>() -> impl Iterator<Item = String> {
+    let plain = R::columns().iter().filter(|column| !column.is_percentile());
+    let plain = plain.map(|column| {
+        let (key, title, meaning) = (&column.key, &column.title, column.meaning);
+        format!("| `{key}` | {title} | {meaning} |")
+    });
+    plain.chain(R::families().iter().map(family))
+}
+
+fn family<R>(family: &Family<R>) -> String {
+    let (prefix, title, meaning) = (family.prefix, family.title, family.meaning);
+    format!("| `{prefix}_pN` | {title}pN | {meaning} |")
+}
+
+#[test]
+fn it_has_every_column() {
+    check(columns::<ProcRow>());
+    check(columns::<TaskRow>());
+    check(columns::<AwaitRow>());
+}
