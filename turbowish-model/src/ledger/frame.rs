@@ -57,7 +57,7 @@ pub(crate) const STILL_UP: u32 = 2;
 pub struct Start {
     /// The poll is marked as the root of a task, also inside another poll.
     pub root: bool,
-    /// Names the call in [`Ledger::poll_end_of`]; the live process needs none.
+    /// Names the call in [`Ledger::poll_end_of`](crate::ledger::Ledger::poll_end_of); the live process needs none.
     pub key: u64,
 }
 
