@@ -9,8 +9,6 @@ pub struct ProcKey {
     pub id: u32,
     /// Bytes of this call's future.
     pub future_bytes: u32,
-    /// How many await points the proc has.
-    pub sites: u32,
 }
 
 /// How a poll ended.

@@ -53,6 +53,20 @@ impl<T: Default, const N: usize> Grow<T, N> {
         self.chunks.get(chunk)?.get().map(|items| &items[offset])
     }
 
+    /// Every item that exists, with its index.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
+        let beyond = self.chunks.iter().enumerate().filter_map(|(level, chunk)| {
+            let items = chunk.get()?;
+            Some(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(move |(at, item)| ((N << level) + at, item)),
+            )
+        });
+        self.first.iter().enumerate().chain(beyond.flatten())
+    }
+
     /// Chunk, offset in it, and the chunk's length, of an index beyond the first items.
     const fn place(index: usize) -> (usize, usize, usize) {
         let level = (index / N).ilog2() as usize;
@@ -86,6 +100,12 @@ mod tests {
                 Some(index as u64 + 1)
             );
         }
+        assert!(
+            grow.iter()
+                .take(5000)
+                .enumerate()
+                .all(|(at, (index, item))| at == index && item.load(Relaxed) == at as u64 + 1)
+        );
         grow.at(Grow::<AtomicU64, 8>::LIMIT - 1).store(9, Relaxed);
     }
 }

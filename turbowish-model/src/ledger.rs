@@ -198,8 +198,8 @@ impl Ledger {
         let t = self.clamp(t);
         let row = self.rows.at(call.proc.id);
         if call.is_suspended() {
-            row.resume(call.proc.sites, call.site, call.suspended, t);
-            row.cancel(call.proc.sites, call.site);
+            row.resume(call.site, call.suspended, t);
+            row.cancel(call.site);
         }
         self.finish(call, row, t, Outcome::Cancelled, false);
         drop(writing);

@@ -228,7 +228,6 @@ impl Replayed {
             call: Call::new(ProcKey {
                 id: proc,
                 future_bytes: 0,
-                sites: 0,
             }),
             proc,
             standing: Standing::Live,

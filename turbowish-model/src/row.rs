@@ -1,7 +1,6 @@
 //! One proc's counters on one thread: written by that thread alone, read by anyone at any time.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use once_cell::race::OnceBox;
@@ -159,11 +158,11 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 pub(crate) struct Row {
     /// Depth of the outermost frame of this proc in the current task segment. Writer only.
     pub(crate) outer_at: AtomicU32,
-    /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
-    sites: OnceBox<Box<[SiteRow]>>,
-    sums: [AtomicU64; SUMS],
     recent: [Recent; 2],
     peaks: [AtomicU64; HISTOGRAMS],
+    sums: [AtomicU64; SUMS],
+    /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
+    sites: Grow<SiteRow, 4>,
     edges: Grow<EdgeRow, 2>,
     histograms: [Histogram; HISTOGRAMS],
     future_bytes: AtomicU64,
@@ -173,10 +172,10 @@ impl Default for Row {
     fn default() -> Self {
         Self {
             outer_at: AtomicU32::new(NOWHERE),
-            sites: OnceBox::new(),
-            sums: [const { AtomicU64::new(0) }; SUMS],
             recent: [Recent::default(), Recent::default()],
             peaks: [const { AtomicU64::new(0) }; HISTOGRAMS],
+            sums: [const { AtomicU64::new(0) }; SUMS],
+            sites: Grow::default(),
             edges: Grow::default(),
             histograms: core::array::from_fn(|_| Histogram::default()),
             future_bytes: AtomicU64::new(0),
@@ -233,41 +232,38 @@ impl Row {
         raise(&self.future_bytes, bytes);
     }
 
+    /// Await points beyond the limit are counted as "place unknown".
     #[inline]
-    fn site(&self, sites: u32, site: u32) -> Option<&SiteRow> {
-        let rows = self.sites.get_or_init(|| {
-            let mut rows = Vec::new();
-            rows.resize_with(sites as usize + 1, SiteRow::default);
-            Box::new(rows.into_boxed_slice())
-        });
-        rows.get(site as usize)
+    fn site(&self, site: u32) -> &SiteRow {
+        let index = site as usize;
+        self.sites.at(if index < Grow::<SiteRow, 4>::LIMIT {
+            index
+        } else {
+            0
+        })
     }
 
     /// A poll ended pending at an await point.
     #[inline]
-    pub(crate) fn suspend(&self, sites: u32, site: u32, t: u64) {
-        if let Some(row) = self.site(sites, site) {
-            add(&row.waits, 1);
-            add(&row.waited, t.wrapping_neg());
-        }
+    pub(crate) fn suspend(&self, site: u32, t: u64) {
+        let row = self.site(site);
+        add(&row.waits, 1);
+        add(&row.waited, t.wrapping_neg());
     }
 
     /// The wait that began at `since` is over.
     #[inline]
-    pub(crate) fn resume(&self, sites: u32, site: u32, since: u64, t: u64) {
-        if let Some(row) = self.site(sites, site) {
-            add(&row.left, 1);
-            add(&row.waited, t);
-            raise(&row.longest, t.saturating_sub(since));
-        }
+    pub(crate) fn resume(&self, site: u32, since: u64, t: u64) {
+        let row = self.site(site);
+        add(&row.left, 1);
+        add(&row.waited, t);
+        raise(&row.longest, t.saturating_sub(since));
     }
 
     /// A call was dropped while it stood there.
     #[inline]
-    pub(crate) fn cancel(&self, sites: u32, site: u32) {
-        if let Some(row) = self.site(sites, site) {
-            add(&row.cancelled, 1);
-        }
+    pub(crate) fn cancel(&self, site: u32) {
+        add(&self.site(site).cancelled, 1);
     }
 
     /// The edge to another proc.
@@ -316,17 +312,15 @@ impl Row {
                 histogram.collect(&mut into.populations[population as usize]);
             }
         }
-        let sites = self.sites.get().map_or(&[][..], |rows| &rows[..]);
-        if into.sites.len() < sites.len() {
-            into.sites.resize_with(sites.len(), SiteTally::default);
+        for (index, row) in self.sites.iter() {
+            if row.waits.load(Relaxed) > 0 {
+                if into.sites.len() <= index {
+                    into.sites.resize_with(index + 1, SiteTally::default);
+                }
+                row.collect(&mut into.sites[index]);
+            }
         }
-        for (tally, row) in into.sites.iter_mut().zip(sites) {
-            row.collect(tally);
-        }
-        for index in 0..EDGE_LIMIT {
-            let Some(edge) = self.edges.get(index) else {
-                break;
-            };
+        for (_, edge) in self.edges.iter() {
             let Some(other) = edge.other.load(Relaxed).checked_sub(1) else {
                 break;
             };

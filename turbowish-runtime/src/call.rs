@@ -11,6 +11,7 @@ use turbowish_model::ledger::{Charge, Start};
 
 use crate::proc::Proc;
 use crate::task::{self, Task};
+use crate::thread::ThreadLedger;
 use crate::{clock, switch, thread};
 
 pin_project! {
@@ -42,7 +43,6 @@ struct Life {
 const NO_PROC: ProcKey = ProcKey {
     id: 0,
     future_bytes: 0,
-    sites: 0,
 };
 
 /// Wraps the future of a call of `proc`; `is_err` tells a returned `Err` from other values.
@@ -77,12 +77,18 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let Some(open) = switch::epoch().and_then(|epoch| this.life.begin(epoch, size_of::<F>()))
-        else {
+        let Some(epoch) = switch::epoch() else {
             return this.future.poll(cx);
         };
+        let depth = this.life.begin(epoch, size_of::<F>());
+        // Built here and ended in place: a guard that is moved would be copied through memory.
+        let mut open = OpenPoll {
+            life: this.life,
+            epoch,
+            depth,
+        };
         let polled = this.future.poll(cx);
-        open.close(match &polled {
+        open.end(match &polled {
             Poll::Pending => PollEnd::Pending,
             Poll::Ready(value) if (this.is_err)(value) => PollEnd::Err,
             Poll::Ready(_) => PollEnd::Ready,
@@ -90,6 +96,9 @@ where
         polled
     }
 }
+
+/// No frame is open: the poll is not accounted, or its end was.
+const CLOSED: u32 = u32::MAX;
 
 impl Life {
     #[inline(never)]
@@ -103,18 +112,21 @@ impl Life {
         });
     }
 
-    /// Opens a frame; `None` if this poll is not accounted.
+    /// Opens a frame and returns its depth, or [`CLOSED`] if this poll is not accounted.
     #[inline(never)]
-    fn begin(&mut self, epoch: u32, bytes: usize) -> Option<OpenPoll<'_>> {
+    fn begin(&mut self, epoch: u32, bytes: usize) -> u32 {
         if self.account.is_over() {
-            return None;
+            return CLOSED;
         }
         if self.account.epoch() != epoch {
-            self.account.set_proc(self.proc.key(bytes)?);
+            let Some(key) = self.proc.key(bytes) else {
+                return CLOSED;
+            };
+            self.account.set_proc(key);
         }
         let account = &mut self.account;
         let (proc, root_task) = (self.proc, &mut self.task);
-        let depth = thread::with(epoch, |thread| {
+        let opened = thread::with(epoch, |thread| {
             let t = thread.ledger.still_down().unwrap_or_else(clock::ticks);
             let depth = thread.ledger.poll_start(account, t, Start::default())?;
             if depth == 0 {
@@ -129,44 +141,38 @@ impl Life {
                 *root_task = None;
             }
             Some(depth)
-        })??;
-        Some(OpenPoll {
-            life: self,
-            epoch,
-            depth,
-            open: true,
-        })
+        });
+        opened.flatten().unwrap_or(CLOSED)
     }
 
     fn cancel(&mut self) {
         let epoch = self.account.epoch();
-        if switch::epoch() == Some(epoch) && self.account.is_live(epoch) {
-            thread::with(epoch, |thread| {
-                thread.ledger.drop_call(&mut self.account, clock::ticks())
-            });
+        if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
+            return;
+        }
+        let account = &mut self.account;
+        let drop_in = |thread: &ThreadLedger, account: &mut Account| {
+            thread.ledger.drop_call(account, clock::ticks());
+        };
+        if thread::with(epoch, |thread| drop_in(thread, account)).is_none() {
+            thread::with_stray(epoch, |thread| drop_in(thread, account));
         }
     }
 }
 
-/// A frame that is open; dropped unclosed, its poll unwound or was torn down.
+/// A frame that is open; dropped before its end, its poll unwound or was torn down.
 struct OpenPoll<'a> {
     life: &'a mut Life,
     epoch: u32,
     depth: u32,
-    open: bool,
 }
 
 impl OpenPoll<'_> {
-    #[inline]
-    fn close(mut self, end: PollEnd) {
-        self.end(end);
-    }
-
     #[inline(never)]
     fn end(&mut self, end: PollEnd) {
-        self.open = false;
-        if switch::epoch() == Some(self.epoch) {
-            let (account, task, depth) = (&mut self.life.account, &self.life.task, self.depth);
+        let depth = std::mem::replace(&mut self.depth, CLOSED);
+        if depth != CLOSED && switch::epoch() == Some(self.epoch) {
+            let (account, task) = (&mut self.life.account, &self.life.task);
             thread::with_current(self.epoch, |thread| {
                 let ledger = &thread.ledger;
                 let pending = end == PollEnd::Pending;
@@ -187,7 +193,7 @@ impl OpenPoll<'_> {
 impl Drop for OpenPoll<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.open {
+        if self.depth != CLOSED {
             self.end(if std::thread::panicking() {
                 PollEnd::Panic
             } else {

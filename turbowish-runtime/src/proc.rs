@@ -100,7 +100,6 @@ impl Proc {
         Some(ProcKey {
             id: self.id()?,
             future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            sites: u32::try_from(self.sites.len()).unwrap_or(0),
         })
     }
 

@@ -32,24 +32,29 @@ fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `f` with this thread's ledger of `epoch`. `f` must not run user code.
+/// Runs `f` with this thread's ledger of `epoch`; `None` while the thread's storage is being torn
+/// down. `f` must not run user code.
 #[inline]
 pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
-    let mut f = Some(f);
     let own = OWN.try_with(|own| {
-        if let Ok(slot) = own.0.try_borrow()
-            && let Some(thread) = &*slot
-            && thread.ledger.epoch() == epoch
+        let mut slot = own.0.try_borrow().ok()?;
+        if slot
+            .as_ref()
+            .is_none_or(|thread| thread.ledger.epoch() != epoch)
         {
-            return f.take().map(|f| f(thread));
+            drop(slot);
+            enroll(epoch, &own.0)?;
+            slot = own.0.try_borrow().ok()?;
         }
-        let fresh = enroll(epoch, &own.0)?;
-        f.take().map(|f| f(&fresh))
+        slot.as_ref().map(|thread| f(thread))
     });
-    match own {
-        Ok(result) => result,
-        Err(_) => f.take().map(|f| f(stray(epoch, &mut lock(&STRAY)))),
-    }
+    own.ok().flatten()
+}
+
+/// Runs `f` with the ledger that stands in for threads whose own storage is gone.
+#[cold]
+pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> R {
+    f(stray(epoch, &mut lock(&STRAY)))
 }
 
 /// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of what began there.
@@ -64,7 +69,7 @@ pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) ->
 }
 
 #[cold]
-fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<Arc<ThreadLedger>> {
+fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
     let mut slot = slot.try_borrow_mut().ok()?;
     let (index, name) = match &*slot {
         Some(before) => (before.index, before.name.clone()),
@@ -89,13 +94,14 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<Arc<T
         all.push(fresh.clone());
         all.len()
     };
-    *slot = Some(fresh.clone());
+    *slot = Some(fresh);
+    drop(slot);
     if enrolled >= FOLD_AT
         && let Some(monitor) = monitor()
     {
         monitor.fold();
     }
-    Some(fresh)
+    Some(())
 }
 
 /// Without a monitor thread, whoever enrolls the so-manieth ledger folds those of ended threads.

@@ -31,7 +31,7 @@ impl Ledger {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
         } else if call.is_suspended() {
-            row.resume(call.proc.sites, call.site, call.suspended, t);
+            row.resume(call.site, call.suspended, t);
         }
         self.push(call, row, t, depth, start);
         if call.polls == 0 {
@@ -138,7 +138,7 @@ impl Ledger {
             call.since = t;
         }
         call.suspend(t);
-        row.suspend(call.proc.sites, call.site, t);
+        row.suspend(call.site, t);
         let base = if frame.has(ROOT) {
             depth
         } else {
