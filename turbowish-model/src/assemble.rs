@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::histogram::{Buckets, upper_bound};
 use crate::history::{Totals, Window};
 use crate::quantile::Distribution;
-use crate::row::{Population, Sum};
+use crate::row::{OTHERS, Population, Sum};
 use crate::short_name::SharedEnds;
 use crate::snapshot::{AwaitRow, Caller, Place, ProcRow, StackRow, TaskRow, TaskState};
 use crate::tally::ProcTally;
@@ -85,19 +85,15 @@ impl<N: Names> Assembly<'_, N> {
             panicked: window.sum(Sum::Panicked),
             never_polled: window.sum(Sum::NeverPolled),
             occupancy_ppm: ratio_ppm(running, self.window.length),
-            call_running: self.distribution(window, Population::CallRunning, Sum::CallRunning),
-            call_inclusive: self.distribution(
-                window,
-                Population::CallInclusive,
-                Sum::CallInclusive,
-            ),
-            poll_hold: self.distribution(window, Population::PollHold, Sum::Hold),
-            poll_running: self.distribution(window, Population::PollRunning, Sum::Running),
+            call_running: self.distribution(window, Population::CallRunning),
+            call_inclusive: self.distribution(window, Population::CallInclusive),
+            poll_hold: self.distribution(window, Population::PollHold),
+            poll_running: self.distribution(window, Population::PollRunning),
             callers: self.callers(window),
         })
     }
 
-    fn distribution(&self, tally: &ProcTally, population: Population, sum: Sum) -> Distribution {
+    fn distribution(&self, tally: &ProcTally, population: Population) -> Distribution {
         let buckets: &Buckets = &tally.populations[population as usize];
         let top = buckets
             .iter()
@@ -113,7 +109,7 @@ impl<N: Names> Assembly<'_, N> {
             .map(|(bucket, n)| (self.scale.ns_up(upper_bound(usize::from(bucket))), n));
         Distribution {
             n: buckets.total(),
-            sum_ns: self.scale.ns(positive(tally.sum(sum))),
+            sum_ns: self.scale.ns(positive(tally.sum_of(population))),
             max_ns: self.scale.ns(max),
             buckets: bounds.collect(),
         }
@@ -123,7 +119,11 @@ impl<N: Names> Assembly<'_, N> {
         let edges = tally.edges.iter().filter(|(_, edge)| edge.polls > 0);
         let mut callers: Vec<Caller> = edges
             .filter_map(|(&id, edge)| {
-                let proc = String::from(self.names.proc(id)?.path);
+                let proc = match id {
+                    OTHERS => "others",
+                    id => self.names.proc(id)?.path,
+                };
+                let proc = String::from(proc);
                 Some(Caller {
                     proc,
                     polls: edge.polls,

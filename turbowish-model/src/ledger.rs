@@ -219,23 +219,36 @@ impl Ledger {
         self.anomalies[kind].load(Relaxed)
     }
 
-    /// Reads with `attempt` until no write fell into the reading, at most `tries` times.
-    pub(crate) fn consistent<R>(&self, tries: u32, mut attempt: impl FnMut() -> R) -> R {
-        let mut result;
-        let mut left = tries;
+    /// Reads with `attempt` until no write fell into the reading. `relax` lets other threads run: the
+    /// writer may have lost its processor in the middle of a write.
+    pub(crate) fn consistent<R>(
+        &self,
+        relax: &mut dyn FnMut(),
+        mut attempt: impl FnMut() -> R,
+    ) -> R {
+        let mut tries = 0;
         loop {
             let before = self.sequence.load(Acquire);
-            result = attempt();
+            let result = attempt();
             fence(Acquire);
             let clean = before & 1 == 0 && self.sequence.load(Relaxed) == before;
-            left = left.saturating_sub(1);
-            if clean || left == 0 {
+            tries += 1;
+            if clean || tries == TRIES {
                 return result;
+            }
+            if tries % SPINS == 0 {
+                relax();
             }
             core::hint::spin_loop();
         }
     }
 }
+
+/// Readings tried before others are let run, again and again.
+const SPINS: u32 = 64;
+/// Readings tried before a torn one is taken. Only a writer that is gone for good gets there: the
+/// threads that a child of `fork` does not have.
+const TRIES: u32 = SPINS * 4096;
 
 /// A write section; its end lets readers trust what they saw.
 struct Writing<'a> {

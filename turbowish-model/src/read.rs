@@ -7,10 +7,6 @@ use crate::ledger::{Charge, Frame, Ledger, OUTER, ROOT};
 use crate::row::{Row, Sum};
 use crate::tally::{ProcTally, Tally};
 
-/// How often a torn reading is read again. A reading takes about a microsecond; after one that was
-/// torn, the slice at the head of the stack is younger than that, so the last one is off by no more.
-const TRIES: u32 = 64;
-
 /// A poll in progress, as a reader sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenPoll {
@@ -71,16 +67,18 @@ pub struct ThreadReading {
 impl Ledger {
     /// Adds this thread to a raw tally as of `now` and says what is open on it.
     ///
-    /// May run at any moment; `now` must not be older than events already written, or they count 0.
-    pub fn collect(&self, now: u64, into: &mut Tally) -> ThreadReading {
-        let (mut reading, on_stack) = self.consistent(TRIES, || self.read_stack());
+    /// May run at any moment, but by one reader at a time. Open polls count up to `now`; events that
+    /// are written during the reading may be in it, so totals are to be settled at an instant after it.
+    /// `relax` lets other threads run while this one waits for a writer in the middle of a write.
+    pub fn collect(&self, now: u64, into: &mut Tally, relax: &mut dyn FnMut()) -> ThreadReading {
+        let (mut reading, on_stack) = self.consistent(relax, || self.read_stack());
         for (proc, tally) in &on_stack {
             into.proc(*proc).add_counters(tally);
         }
         reading.busy += charge_open(&reading.open, now, into);
         for (proc, row) in self.rows.iter() {
             if !on_stack.iter().any(|&(seen, _)| seen == proc) {
-                let tally = self.consistent(TRIES, || self.read_row(row));
+                let tally = self.consistent(relax, || self.read_row(row));
                 into.proc(proc).add_counters(&tally);
             }
             row.collect_details(into.proc(proc));
@@ -94,7 +92,7 @@ impl Ledger {
     /// What is open on this thread now.
     #[must_use]
     pub fn open_polls(&self) -> Vec<OpenPoll> {
-        self.consistent(TRIES, || self.read_frames())
+        self.consistent(&mut || (), || self.read_frames())
     }
 
     fn read_frames(&self) -> Vec<OpenPoll> {
@@ -136,6 +134,8 @@ fn charge_open(open: &[OpenPoll], now: u64, into: &mut Tally) -> u64 {
         let proc = into.proc(poll.proc);
         proc.add(Sum::Hold, charge.hold);
         proc.add(Sum::Running, charge.running);
+        proc.add(Sum::OpenHold, charge.hold);
+        proc.add(Sum::OpenRunning, charge.running);
         proc.add(Sum::Foreign, charge.hold - charge.inclusive);
         if poll.outer {
             proc.add(Sum::Inclusive, charge.inclusive);

@@ -166,7 +166,7 @@ impl Replay {
         let mut tally = Tally::default();
         let mut busy = BTreeMap::new();
         for (&thread, ledger) in &self.threads {
-            let reading = ledger.collect(now, &mut tally);
+            let reading = ledger.collect(now, &mut tally, &mut || ());
             busy.insert(thread, reading.busy);
             close_open(&ledger.open_polls(), now, &mut self.calls);
         }

@@ -1,13 +1,18 @@
 //! One proc's counters on one thread: written by that thread alone, read by anyone at any time.
 
-use alloc::boxed::Box;
+mod edge;
+mod pages;
+mod site;
+
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use once_cell::race::OnceBox;
-
+use self::edge::EdgeRow;
+pub use self::pages::PROC_LIMIT;
+pub(crate) use self::pages::Rows;
+use self::site::SiteRow;
 use crate::grow::Grow;
 use crate::histogram::{Histogram, add, raise};
-use crate::tally::{EdgeTally, ProcTally, SiteTally};
+use crate::tally::{ProcTally, SiteTally};
 
 /// A sum that a row keeps. `Wall`, `Unstarted` are moments: ends minus beginnings, so that the live
 /// calls' share is `count · now` and no table of calls is needed (see [`crate::tally::Tally::settle`]).
@@ -47,10 +52,14 @@ pub enum Sum {
     CallInclusive,
     /// Calls that were live when accounting was switched off: what became of them is not known.
     Abandoned,
+    /// Part of `Hold` that belongs to polls in progress. Readers only.
+    OpenHold,
+    /// Part of `Running` that belongs to polls in progress. Readers only.
+    OpenRunning,
 }
 
 /// How many sums there are.
-pub const SUMS: usize = Sum::Abandoned as usize + 1;
+pub const SUMS: usize = Sum::OpenRunning as usize + 1;
 
 /// A distribution that a row keeps, with its exact maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,42 +123,10 @@ struct Recent {
     longest: AtomicU64,
 }
 
-/// Waits at one await point.
-#[derive(Default)]
-pub(crate) struct SiteRow {
-    waits: AtomicU64,
-    left: AtomicU64,
-    /// Ends of waits minus their beginnings.
-    waited: AtomicU64,
-    longest: AtomicU64,
-    cancelled: AtomicU64,
-}
-
-/// What one proc has to do with another one that polls or creates its calls.
-pub(crate) struct EdgeRow {
-    /// Proc id of the other one, plus one; 0 is a free slot.
-    other: AtomicU32,
-    polls: AtomicU64,
-    hold: AtomicU64,
-    created: AtomicU64,
-    offspring: AtomicU64,
-}
-
-impl Default for EdgeRow {
-    fn default() -> Self {
-        let zero = || AtomicU64::new(0);
-        Self {
-            other: AtomicU32::new(0),
-            polls: zero(),
-            hold: zero(),
-            created: zero(),
-            offspring: zero(),
-        }
-    }
-}
-
-/// More procs than this around one proc are counted together under the last one's slot.
-const EDGE_LIMIT: usize = 256;
+/// More procs than this around one proc are counted together, as [`OTHERS`].
+const EDGE_LIMIT: usize = 64;
+/// Stands for the procs beyond the limit.
+pub const OTHERS: u32 = u32::MAX - 1;
 /// The depth at which no frame can stand: nothing of this proc is on the stack.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
@@ -246,46 +223,43 @@ impl Row {
     /// A poll ended pending at an await point.
     #[inline]
     pub(crate) fn suspend(&self, site: u32, t: u64) {
-        let row = self.site(site);
-        add(&row.waits, 1);
-        add(&row.waited, t.wrapping_neg());
+        self.site(site).suspend(t);
     }
 
     /// The wait that began at `since` is over.
     #[inline]
     pub(crate) fn resume(&self, site: u32, since: u64, t: u64) {
-        let row = self.site(site);
-        add(&row.left, 1);
-        add(&row.waited, t);
-        raise(&row.longest, t.saturating_sub(since));
+        self.site(site).resume(since, t);
     }
 
     /// A call was dropped while it stood there.
     #[inline]
     pub(crate) fn cancel(&self, site: u32) {
-        add(&self.site(site).cancelled, 1);
+        self.site(site).cancel();
     }
 
     /// The edge to another proc.
     #[inline]
     pub(crate) fn edge(&self, other: u32) -> &EdgeRow {
         let key = other.wrapping_add(1);
-        let mut index = 0;
-        loop {
+        for index in 0..EDGE_LIMIT {
             let edge = self.edges.at(index);
             let held = edge.other.load(Relaxed);
-            if held == key || index + 1 == EDGE_LIMIT {
+            if held == key {
                 return edge;
             }
             if held == 0 {
                 edge.other.store(key, Relaxed);
                 return edge;
             }
-            index += 1;
         }
+        let others = self.edges.at(EDGE_LIMIT);
+        others.other.store(OTHERS + 1, Relaxed);
+        others
     }
 
-    /// Adds this row to a tally; `tick` is the reader's present one.
+    /// Adds this row's sums and moments to a tally, to be read in one piece; `tick` is the reader's
+    /// present one.
     pub(crate) fn collect(&self, tick: u32, into: &mut ProcTally) {
         for (sum, counter) in into.sums.iter_mut().zip(&self.sums) {
             *sum = sum.wrapping_add(counter.load(Relaxed));
@@ -303,21 +277,20 @@ impl Row {
             }
         }
         into.future_bytes = into.future_bytes.max(self.future_bytes.load(Relaxed));
+        for (index, row) in self.sites.iter().filter(|(_, row)| !row.is_untouched()) {
+            if into.sites.len() <= index {
+                into.sites.resize_with(index + 1, SiteTally::default);
+            }
+            row.collect(&mut into.sites[index]);
+        }
     }
 
-    /// Adds what [`Row::collect`] leaves out: the parts that a torn read cannot unbalance.
+    /// Adds what [`Row::collect`] leaves out: plain counts, in which a reading between two stores of
+    /// one event is off by that event and no more.
     pub(crate) fn collect_details(&self, into: &mut ProcTally) {
         for (shared, histogram) in Shared::ALL.into_iter().zip(&self.histograms) {
             for &population in shared.populations() {
                 histogram.collect(&mut into.populations[population as usize]);
-            }
-        }
-        for (index, row) in self.sites.iter() {
-            if row.waits.load(Relaxed) > 0 {
-                if into.sites.len() <= index {
-                    into.sites.resize_with(index + 1, SiteTally::default);
-                }
-                row.collect(&mut into.sites[index]);
             }
         }
         for (_, edge) in self.edges.iter() {
@@ -326,87 +299,5 @@ impl Row {
             };
             edge.collect(into.edges.entry(other).or_default());
         }
-    }
-}
-
-impl SiteRow {
-    fn collect(&self, into: &mut SiteTally) {
-        into.waits = into.waits.wrapping_add(self.waits.load(Relaxed));
-        into.left = into.left.wrapping_add(self.left.load(Relaxed));
-        into.waited = into.waited.wrapping_add(self.waited.load(Relaxed));
-        into.longest = into.longest.max(self.longest.load(Relaxed));
-        into.cancelled = into.cancelled.wrapping_add(self.cancelled.load(Relaxed));
-    }
-}
-
-impl EdgeRow {
-    #[inline]
-    pub(crate) fn polled(&self, hold: u64) {
-        add(&self.polls, 1);
-        add(&self.hold, hold);
-    }
-
-    #[inline]
-    pub(crate) fn created(&self) {
-        add(&self.created, 1);
-    }
-
-    #[inline]
-    pub(crate) fn offspring(&self, inclusive: u64) {
-        add(&self.offspring, inclusive);
-    }
-
-    fn collect(&self, into: &mut EdgeTally) {
-        into.polls += self.polls.load(Relaxed);
-        into.hold += self.hold.load(Relaxed);
-        into.created += self.created.load(Relaxed);
-        into.offspring += self.offspring.load(Relaxed);
-    }
-}
-
-/// The rows of one thread by proc id, in pages, each row allocated at the proc's first event there.
-pub(crate) struct Rows {
-    pages: [OnceBox<Page>; PAGES],
-}
-
-const PAGES: usize = 256;
-const PAGE: usize = 64;
-/// Procs with an id from here on cannot be accounted.
-pub const PROC_LIMIT: u32 = (PAGES * PAGE) as u32;
-
-struct Page([OnceBox<Row>; PAGE]);
-
-impl Default for Page {
-    fn default() -> Self {
-        Self([const { OnceBox::new() }; PAGE])
-    }
-}
-
-impl Rows {
-    pub(crate) const fn new() -> Self {
-        Self {
-            pages: [const { OnceBox::new() }; PAGES],
-        }
-    }
-
-    /// The row of a proc; `proc` must be below [`PROC_LIMIT`].
-    #[inline]
-    pub(crate) fn at(&self, proc: u32) -> &Row {
-        let index = proc as usize;
-        let page = self.pages[index / PAGE].get_or_init(Box::default);
-        page.0[index % PAGE].get_or_init(Box::default)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Row)> {
-        self.pages
-            .iter()
-            .enumerate()
-            .filter_map(|(at, page)| Some((at, page.get()?)))
-            .flat_map(|(at, page)| {
-                page.0
-                    .iter()
-                    .enumerate()
-                    .filter_map(move |(slot, row)| Some(((at * PAGE + slot) as u32, row.get()?)))
-            })
     }
 }

@@ -92,6 +92,19 @@ impl ProcTally {
         self.sums[sum as usize]
     }
 
+    /// The sum of a population's values.
+    #[must_use]
+    pub const fn sum_of(&self, population: Population) -> u64 {
+        match population {
+            Population::CallRunning => self.sum(Sum::CallRunning),
+            Population::CallInclusive => self.sum(Sum::CallInclusive),
+            Population::PollHold => self.sum(Sum::Hold).wrapping_sub(self.sum(Sum::OpenHold)),
+            Population::PollRunning => self
+                .sum(Sum::Running)
+                .wrapping_sub(self.sum(Sum::OpenRunning)),
+        }
+    }
+
     /// Adds to one sum.
     pub fn add(&mut self, sum: Sum, value: u64) {
         let slot = &mut self.sums[sum as usize];
@@ -147,7 +160,7 @@ impl ProcTally {
             .saturating_sub(self.sum(Sum::Hold))
     }
 
-    /// Adds what one row's counters hold (not its histograms, await points and edges).
+    /// Adds what was read of one row in one piece: all but its histograms and edges.
     pub(crate) fn add_counters(&mut self, other: &Self) {
         for (sum, add) in self.sums.iter_mut().zip(&other.sums) {
             *sum = sum.wrapping_add(*add);
@@ -158,22 +171,6 @@ impl ProcTally {
         self.recent_longest = self.recent_longest.max(other.recent_longest);
         self.open_longest = self.open_longest.max(other.open_longest);
         self.future_bytes = self.future_bytes.max(other.future_bytes);
-    }
-
-    fn settle(&mut self, now: u64) {
-        let unstarted = live(self.sum(Sum::Calls), self.sum(Sum::Started));
-        self.add(Sum::Wall, self.live().wrapping_mul(now));
-        self.add(Sum::Unstarted, unstarted.wrapping_mul(now));
-        for site in &mut self.sites {
-            site.waited = site.waited.wrapping_add(site.now().wrapping_mul(now));
-        }
-    }
-
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.add_counters(other);
-        for (buckets, more) in self.populations.iter_mut().zip(&other.populations) {
-            buckets.merge(more);
-        }
         if self.sites.len() < other.sites.len() {
             self.sites
                 .resize_with(other.sites.len(), SiteTally::default);
@@ -184,6 +181,27 @@ impl ProcTally {
             site.waited = site.waited.wrapping_add(more.waited);
             site.longest = site.longest.max(more.longest);
             site.cancelled = site.cancelled.wrapping_add(more.cancelled);
+        }
+    }
+
+    /// The counts are not clamped here: if an end was read on one thread before its beginning on
+    /// another, the count is one too low and the moment too high by `now`, and both together are right.
+    fn settle(&mut self, now: u64) {
+        let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
+        let live = self.sum(Sum::Calls).wrapping_sub(over);
+        let unstarted = self.sum(Sum::Calls).wrapping_sub(self.sum(Sum::Started));
+        self.add(Sum::Wall, live.wrapping_mul(now));
+        self.add(Sum::Unstarted, unstarted.wrapping_mul(now));
+        for site in &mut self.sites {
+            let open = site.waits.wrapping_sub(site.left);
+            site.waited = site.waited.wrapping_add(open.wrapping_mul(now));
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.add_counters(other);
+        for (buckets, more) in self.populations.iter_mut().zip(&other.populations) {
+            buckets.merge(more);
         }
         for (proc, more) in &other.edges {
             let edge = self.edges.entry(*proc).or_default();
@@ -271,6 +289,13 @@ impl Tally {
     pub fn abandon(&mut self) {
         for proc in &mut self.procs {
             proc.abandon();
+        }
+    }
+
+    /// Forgets the polls of past ticks: whoever kept this beyond their time.
+    pub fn forget_recent(&mut self) {
+        for proc in &mut self.procs {
+            proc.recent_longest = 0;
         }
     }
 

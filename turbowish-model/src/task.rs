@@ -13,7 +13,10 @@ use crate::trail::{Step, StepCell};
 
 /// Steps kept of one chain; the rest is cut and marked so.
 pub const STACK_LIMIT: u32 = 512;
-const TRIES: u32 = 64;
+/// Readings tried before others are let run, again and again.
+const SPINS: u32 = 16;
+/// Readings tried before a torn one is taken.
+const TRIES: u32 = SPINS * 256;
 
 /// What never changes of a task.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +25,7 @@ pub struct Birth {
     pub id: u64,
     /// Proc id of the root.
     pub root: u32,
-    /// The how-manieth task of that root proc, from 1.
+    /// Its number among the tasks of that root proc, from 1.
     pub ordinal: u64,
     /// First poll, in the clock's ticks.
     pub created: u64,
@@ -66,6 +69,20 @@ pub struct TaskReading {
     pub stack: Vec<Step>,
     /// The chain was longer than [`STACK_LIMIT`].
     pub truncated: bool,
+}
+
+impl TaskReading {
+    /// Keeps only what stays true of a task whose polls were not seen for a while.
+    pub fn forget_place(&mut self, root: u32) {
+        self.thread = None;
+        self.truncated = false;
+        self.stack.clear();
+        self.stack.push(Step {
+            proc: root,
+            since: self.since,
+            ..Step::default()
+        });
+    }
 }
 
 impl TaskCell {
@@ -130,17 +147,22 @@ impl TaskCell {
         self.sequence.store(begun.wrapping_add(1), Release);
     }
 
-    /// What the task shows now.
+    /// What the task shows now; `relax` lets other threads run while one of them is in the middle of
+    /// writing it.
     #[must_use]
-    pub fn read(&self) -> TaskReading {
-        let mut left = TRIES;
+    pub fn read(&self, relax: &mut dyn FnMut()) -> TaskReading {
+        let mut tries = 0;
         loop {
             let before = self.sequence.load(Acquire);
             let reading = self.attempt();
             fence(Acquire);
-            left -= 1;
-            if (before & 1 == 0 && self.sequence.load(Relaxed) == before) || left == 0 {
+            let clean = before & 1 == 0 && self.sequence.load(Relaxed) == before;
+            tries += 1;
+            if clean || tries == TRIES {
                 return reading;
+            }
+            if tries % SPINS == 0 {
+                relax();
             }
             core::hint::spin_loop();
         }
@@ -210,7 +232,12 @@ mod tests {
             }
             true
         });
-        let procs: Vec<u32> = cell.read().stack.iter().map(|step| step.proc).collect();
+        let procs: Vec<u32> = cell
+            .read(&mut || ())
+            .stack
+            .iter()
+            .map(|step| step.proc)
+            .collect();
         assert_eq!(procs, expected);
     }
 

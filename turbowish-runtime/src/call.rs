@@ -239,7 +239,10 @@ fn is_call<T>() -> bool {
 #[must_use = "the call ends when this is dropped"]
 pub struct Entered {
     account: Account,
-    open: Option<(u32, u32)>,
+    epoch: u32,
+    depth: u32,
+    /// The thread unwound already when the function was called: from a destructor.
+    unwinding: bool,
 }
 
 /// A plain function begins.
@@ -247,7 +250,9 @@ pub struct Entered {
 pub fn enter(proc: &'static Proc) -> Entered {
     let mut entered = Entered {
         account: Account::new(NO_PROC),
-        open: None,
+        epoch: 0,
+        depth: CLOSED,
+        unwinding: false,
     };
     if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
         entered.account.set_proc(key);
@@ -258,7 +263,9 @@ pub fn enter(proc: &'static Proc) -> Entered {
                 .ledger
                 .poll_start(&mut entered.account, t, Start::default())
         });
-        entered.open = depth.flatten().map(|depth| (epoch, depth));
+        entered.epoch = epoch;
+        entered.depth = depth.flatten().unwrap_or(CLOSED);
+        entered.unwinding = std::thread::panicking();
     }
     entered
 }
@@ -266,20 +273,18 @@ pub fn enter(proc: &'static Proc) -> Entered {
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
-        let Some((epoch, depth)) = self.open else {
+        if self.depth == CLOSED || switch::epoch() != Some(self.epoch) {
             return;
-        };
-        let end = if std::thread::panicking() {
+        }
+        let panics = std::thread::panicking() && !self.unwinding;
+        let end = if panics {
             PollEnd::Panic
         } else {
             PollEnd::Ready
         };
-        if switch::epoch() == Some(epoch) {
-            thread::with_current(epoch, |thread| {
-                thread
-                    .ledger
-                    .poll_end(&mut self.account, depth, clock::ticks(), end);
-            });
-        }
+        thread::with_current(self.epoch, |thread| {
+            let (account, depth) = (&mut self.account, self.depth);
+            thread.ledger.poll_end(account, depth, clock::ticks(), end);
+        });
     }
 }

@@ -13,24 +13,27 @@ use turbowish_model::snapshot::Snapshot;
 use crate::init::{monitor, say};
 use crate::settings::Report;
 
-static WANTED: Mutex<Report> = Mutex::new(Report::None);
+/// What is wanted, and by which process: a child of `fork` leaves no report.
+static WANTED: Mutex<(Report, u32)> = Mutex::new((Report::None, 0));
 
 /// Remembers what is wanted at the end, and listens for SIGTERM if anything is.
 pub(crate) fn watch(report: &Report) {
-    *WANTED.lock().unwrap_or_else(PoisonError::into_inner) = report.clone();
+    *WANTED.lock().unwrap_or_else(PoisonError::into_inner) = (report.clone(), std::process::id());
     #[cfg(unix)]
     if *report != Report::None {
-        crate::sigterm::watch();
+        crate::signals::watch();
     }
 }
 
 /// Writes the report if one is wanted and none was written.
 pub(crate) fn leave() {
-    let wanted = std::mem::take(&mut *WANTED.lock().unwrap_or_else(PoisonError::into_inner));
-    let path = match wanted {
-        Report::None => return,
-        Report::Text => None,
-        Report::File(path) => Some(path),
+    // Held until all is written: whoever else ends the process waits here for it.
+    let mut wanted = WANTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let owned = wanted.1 == std::process::id();
+    let path = match std::mem::take(&mut wanted.0) {
+        Report::File(path) if owned => Some(path),
+        Report::Text if owned => None,
+        _ => return,
     };
     let Some(Ok(snapshot)) = monitor().map(|monitor| monitor.snapshot(&everything())) else {
         return;

@@ -17,6 +17,8 @@ use crate::thread::{self, ThreadLedger};
 #[derive(Default)]
 pub(crate) struct Gather {
     past: Totals,
+    /// The last epoch that was switched off, and when: a thread may enroll a ledger of it afterwards.
+    last_ended: Option<(u32, u64)>,
     epochs: BTreeMap<u32, Epoch>,
 }
 
@@ -40,20 +42,21 @@ pub(crate) struct ThreadNow {
 impl Gather {
     /// The epoch ended at `t`.
     pub(crate) fn end(&mut self, epoch: u32, t: u64) {
+        self.last_ended = Some((epoch, t));
         self.epochs.entry(epoch).or_default().ended = Some(t);
     }
 
-    /// Settled totals as of `now`, and what every living thread does.
-    pub(crate) fn read(&mut self, now: u64) -> (Totals, Vec<ThreadNow>) {
+    /// Settled totals as of `clock` (the time after the reading, so that nothing in it is later), and
+    /// what every living thread does.
+    pub(crate) fn read(&mut self, clock: impl Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
+        let now = clock();
         self.fold(now);
-        let mut totals = Totals {
-            at: now,
-            ..self.past.clone()
-        };
+        let mut totals = self.past.clone();
         let mut threads = Vec::new();
         for (&number, epoch) in &self.epochs {
-            epoch.add_to(&mut totals, now, number, &mut threads);
+            epoch.add_to(&mut totals, now, &clock, number, &mut threads);
         }
+        totals.at = clock();
         threads.sort_by_key(|thread| (thread.index, thread.epoch));
         // A thread that has moved on to a later epoch shows that one.
         threads.reverse();
@@ -65,11 +68,12 @@ impl Gather {
     /// Takes in new ledgers, and folds those that nobody writes any more.
     pub(crate) fn fold(&mut self, now: u64) {
         for ledger in thread::take_enrolled() {
-            self.epochs
-                .entry(ledger.ledger.epoch())
-                .or_default()
-                .ledgers
-                .push(ledger);
+            let number = ledger.ledger.epoch();
+            let epoch = self.epochs.entry(number).or_default();
+            if let Some((_, t)) = self.last_ended.filter(|&(last, _)| number <= last) {
+                epoch.ended.get_or_insert(t);
+            }
+            epoch.ledgers.push(ledger);
         }
         for epoch in self.epochs.values_mut() {
             epoch.fold(epoch.ended.unwrap_or(now));
@@ -83,14 +87,18 @@ impl Gather {
             .collect();
         for number in done {
             if let Some(epoch) = self.epochs.remove(&number) {
-                epoch.add_to(&mut self.past, now, number, &mut Vec::new());
+                epoch.add_to(&mut self.past, now, &|| now, number, &mut Vec::new());
+                self.past.tally.forget_recent();
             }
         }
     }
 
     /// Begins the next tick of all threads.
     #[cfg(feature = "server")]
-    pub(crate) fn next_tick(&self) {
+    pub(crate) fn next_tick(&mut self) {
+        for epoch in self.epochs.values_mut() {
+            epoch.departed.tally.forget_recent();
+        }
         for ledger in self.epochs.values().flat_map(|epoch| &epoch.ledgers) {
             ledger.ledger.next_tick();
         }
@@ -104,18 +112,25 @@ impl Epoch {
             let Some(gone) = Arc::get_mut(ledger) else {
                 return true;
             };
-            let reading = gone.ledger.collect(now, &mut departed.tally);
-            *departed.busy.entry(gone.index).or_default() += reading.busy;
+            let reading = gone.ledger.collect(now, &mut departed.tally, &mut relax);
+            *departed.busy.entry(DEPARTED).or_default() += reading.busy;
             false
         });
     }
 
-    fn add_to(&self, totals: &mut Totals, now: u64, number: u32, threads: &mut Vec<ThreadNow>) {
+    fn add_to(
+        &self,
+        totals: &mut Totals,
+        now: u64,
+        clock: &dyn Fn() -> u64,
+        number: u32,
+        threads: &mut Vec<ThreadNow>,
+    ) {
         let until = self.ended.unwrap_or(now);
         let mut tally: Tally = self.departed.tally.clone();
         let mut busy = self.departed.busy.clone();
         for ledger in &self.ledgers {
-            let reading = ledger.ledger.collect(until, &mut tally);
+            let reading = ledger.ledger.collect(until, &mut tally, &mut relax);
             *busy.entry(ledger.index).or_default() += reading.busy;
             let (index, name) = (ledger.index, ledger.name.clone());
             threads.push(ThreadNow {
@@ -125,7 +140,7 @@ impl Epoch {
                 open: reading.open,
             });
         }
-        tally.settle(until);
+        tally.settle(self.ended.unwrap_or_else(clock));
         if self.ended.is_some() {
             tally.abandon();
         }
@@ -134,4 +149,11 @@ impl Epoch {
             *totals.busy.entry(thread).or_default() += busy;
         }
     }
+}
+
+/// Stands for all threads that are gone.
+const DEPARTED: u32 = u32::MAX;
+
+fn relax() {
+    std::thread::yield_now();
 }

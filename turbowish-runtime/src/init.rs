@@ -152,7 +152,7 @@ impl Builder {
             say(&line);
         }
         if self.mode == Mode::Off {
-            return Guard { owner: false };
+            return Guard { owner: None };
         }
         let mut first = false;
         let name = self.name.clone().unwrap_or_else(executable);
@@ -162,7 +162,7 @@ impl Builder {
         });
         if !first {
             say("init was called before in this process; the first call's settings stay");
-            return Guard { owner: false };
+            return Guard { owner: None };
         }
         task::limit(self.max_tasks);
         exit::watch(&self.report);
@@ -170,7 +170,9 @@ impl Builder {
         if self.mode == Mode::On {
             monitor.arm();
         }
-        Guard { owner: true }
+        Guard {
+            owner: Some(std::process::id()),
+        }
     }
 
     #[cfg(feature = "server")]
@@ -209,12 +211,13 @@ fn executable() -> String {
 #[derive(Debug)]
 #[must_use = "bind it in main: `let _turbowish = turbowish::init();`"]
 pub struct Guard {
-    owner: bool,
+    /// The process that it keeps TurboWish running in; a child of `fork` has a copy that does nothing.
+    owner: Option<u32>,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if self.owner {
+        if self.owner == Some(std::process::id()) {
             exit::leave();
             #[cfg(feature = "server")]
             crate::heart::stop();

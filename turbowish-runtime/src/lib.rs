@@ -15,7 +15,7 @@ mod proc;
 mod server;
 mod settings;
 #[cfg(unix)]
-mod sigterm;
+mod signals;
 mod switch;
 mod task;
 #[cfg(test)]

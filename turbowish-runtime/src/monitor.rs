@@ -3,13 +3,13 @@
 #[cfg(feature = "server")]
 mod served;
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use turbowish_model::assemble::{Assembly, Names, ProcName};
 use turbowish_model::history::{History, Totals};
 use turbowish_model::query::{Query, QueryError, Selection};
+use turbowish_model::read::OpenPoll;
 use turbowish_model::short_name::SharedEnds;
 use turbowish_model::snapshot::{
     Accounting, Lost, Place, Polling, Process, Snapshot, TaskRow, TasksByState, Worker,
@@ -94,7 +94,7 @@ impl Monitor {
         if let Some(epoch) = switch::disarm() {
             let now = clock::ticks();
             state.gather.end(epoch, now);
-            let (totals, _) = state.gather.read(now);
+            let (totals, _) = state.gather.read(|| now);
             state.history.tick(totals);
             state.switched = Switched {
                 unix_ns: unix_ns(),
@@ -137,8 +137,9 @@ impl Monitor {
         let selection = Selection::parse(query)?;
         let mut state = self.state();
         let switched = state.switched;
-        let now = switched.off_at.unwrap_or_else(clock::ticks);
-        let (totals, threads) = state.gather.read(now);
+        let (totals, threads) = state
+            .gather
+            .read(|| switched.off_at.unwrap_or_else(clock::ticks));
         let window = state
             .history
             .window(&totals, query.window_ns.map(|ns| self.scale.ticks(ns)));
@@ -216,28 +217,24 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
         .collect()
 }
 
-/// Rows and counts of the tasks that were polled in the running epoch; no rows without what their
-/// names must not be.
+/// Rows and counts of the live tasks; no rows without what their names must not be.
 fn live_tasks<N: Names>(
     assembly: &Assembly<'_, N>,
     threads: &[ThreadNow],
     epoch: u32,
     shared: Option<&SharedEnds<'_>>,
 ) -> (Vec<TaskRow>, TasksByState, u64) {
-    let by_thread: BTreeMap<u32, &ThreadNow> = threads
-        .iter()
-        .map(|thread| (thread.index, thread))
-        .collect();
     let mut counts = TasksByState::default();
     let mut rows = Vec::new();
     for cell in task::all() {
-        let reading = cell.read();
+        let mut reading = cell.read(&mut std::thread::yield_now);
         if reading.epoch != epoch {
-            continue;
+            // Not polled since accounting was switched on again: it waits, but where is not known.
+            reading.forget_place(cell.birth.root);
         }
         let open = reading
             .thread
-            .map(|index| by_thread.get(&index).map_or(&[][..], |thread| &thread.open));
+            .map(|index| open_of(threads, index, reading.since));
         match open {
             Some(_) => counts.polling += 1,
             None => counts.waiting += 1,
@@ -248,6 +245,17 @@ fn live_tasks<N: Names>(
     }
     let total = counts.polling + counts.waiting;
     (rows, counts, total)
+}
+
+/// The part of a thread's stack that belongs to the root poll begun at `since`; empty if the thread has
+/// gone on to another one since the ledgers were read.
+fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPoll] {
+    let thread = threads.iter().find(|thread| thread.index == index);
+    let open = thread.map_or(&[][..], |thread| &thread.open);
+    let root = open
+        .iter()
+        .position(|poll| poll.root && poll.start == since);
+    root.map_or(&[], |at| &open[at..])
 }
 
 fn lost(totals: &Totals) -> Lost {

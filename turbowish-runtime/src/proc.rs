@@ -1,7 +1,7 @@
 //! Procs and their await points: statics printed by the attribute, numbered at their first call.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turbowish_model::call::ProcKey;
 use turbowish_model::row::PROC_LIMIT;
@@ -59,7 +59,7 @@ static LOST_PROCS: AtomicU64 = AtomicU64::new(0);
 #[derive(Clone)]
 pub(crate) struct Registered {
     pub(crate) proc: &'static Proc,
-    pub(crate) path: String,
+    pub(crate) path: Arc<str>,
 }
 
 impl Proc {
@@ -120,7 +120,7 @@ impl Proc {
         }
         procs.push(Registered {
             proc: self,
-            path: shown_path((self.path)(), self.name),
+            path: shown_path((self.path)(), self.name).into(),
         });
         self.id.store(id + 1, Ordering::Relaxed);
         Some(id)

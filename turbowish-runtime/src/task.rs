@@ -8,11 +8,15 @@ use turbowish_model::task::{Birth, TaskCell};
 
 use crate::proc::Proc;
 
-static TASKS: LazyLock<DashMap<u64, Arc<TaskCell>>> = LazyLock::new(DashMap::new);
+static TASKS: LazyLock<DashMap<u64, Arc<TaskCell>>> =
+    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static NEXT: AtomicU64 = AtomicU64::new(1);
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static LOST: AtomicU64 = AtomicU64::new(0);
+
+/// Many, so that the monitor holds each for a few microseconds only: spawning waits for it.
+const SHARDS: usize = 256;
 
 /// Live tasks with a row of their own, unless the builder says otherwise.
 pub(crate) const DEFAULT_LIMIT: u64 = 1_000_000;

@@ -104,7 +104,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
     Some(())
 }
 
-/// Without a monitor thread, whoever enrolls the so-manieth ledger folds those of ended threads.
+/// Without a monitor thread, whoever finds so many new ledgers folds those of ended threads.
 const FOLD_AT: usize = 64;
 
 fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> &ThreadLedger {

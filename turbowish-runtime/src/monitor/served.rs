@@ -12,7 +12,7 @@ impl Monitor {
     pub(crate) fn tick(&self) {
         let mut state = self.state();
         if state.switched.off_at.is_none() {
-            let (totals, _) = state.gather.read(clock::ticks());
+            let (totals, _) = state.gather.read(clock::ticks);
             state.history.tick(totals);
             state.gather.next_tick();
         }

@@ -261,7 +261,7 @@ fn compare(
     procs: &BTreeMap<String, &'static Proc>,
     window: u64,
 ) {
-    let (mut totals, threads) = Gather::default().read(clock::ticks());
+    let (mut totals, threads) = Gather::default().read(clock::ticks);
     // Ids are those of the process; the vector's procs are the last that were registered.
     let mut names = vec![String::new(); totals.tally.procs.len()];
     for (name, proc) in procs {

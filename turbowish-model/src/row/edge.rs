@@ -1,0 +1,54 @@
+//! Who polls and who creates a proc's calls, on one thread.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::histogram::add;
+use crate::tally::EdgeTally;
+
+/// What one proc has to do with another one that polls or creates its calls.
+pub(crate) struct EdgeRow {
+    /// Proc id of the other one, plus one; 0 is a free slot.
+    pub(super) other: AtomicU32,
+    polls: AtomicU64,
+    hold: AtomicU64,
+    created: AtomicU64,
+    offspring: AtomicU64,
+}
+
+impl Default for EdgeRow {
+    fn default() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            other: AtomicU32::new(0),
+            polls: zero(),
+            hold: zero(),
+            created: zero(),
+            offspring: zero(),
+        }
+    }
+}
+
+impl EdgeRow {
+    #[inline]
+    pub(crate) fn polled(&self, hold: u64) {
+        add(&self.polls, 1);
+        add(&self.hold, hold);
+    }
+
+    #[inline]
+    pub(crate) fn created(&self) {
+        add(&self.created, 1);
+    }
+
+    #[inline]
+    pub(crate) fn offspring(&self, inclusive: u64) {
+        add(&self.offspring, inclusive);
+    }
+
+    pub(super) fn collect(&self, into: &mut EdgeTally) {
+        into.polls += self.polls.load(Relaxed);
+        into.hold += self.hold.load(Relaxed);
+        into.created += self.created.load(Relaxed);
+        into.offspring += self.offspring.load(Relaxed);
+    }
+}
