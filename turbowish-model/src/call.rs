@@ -75,6 +75,8 @@ pub struct Call {
     /// Await point where it stands, plus one; 0 if unknown.
     pub(crate) site: u32,
     flags: u32,
+    /// The root poll in which it last ended pending, and its step on that poll's trail.
+    pub(crate) trail: (u32, u32),
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
     /// End of the last pending poll.
@@ -94,6 +96,7 @@ impl Call {
             creator: 0,
             site: 0,
             flags: 0,
+            trail: (0, 0),
             running: 0,
             inclusive: 0,
             suspended: 0,

@@ -39,6 +39,8 @@ pub struct Ledger {
     depth: AtomicU32,
     base: AtomicU32,
     still: AtomicU32,
+    /// Number of the root poll at hand, or of the last one.
+    root_poll: AtomicU32,
     /// A call of the task at hand has come somewhere new in this poll.
     moved: AtomicU32,
     tick: AtomicU32,
@@ -49,9 +51,10 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger. Calls that were registered under another epoch are new to it.
+    /// An empty ledger. Calls that were registered under another epoch are new to it. `seed` sets its
+    /// root polls' numbers apart from those of other threads.
     #[must_use]
-    pub fn new(epoch: u32) -> Self {
+    pub fn new(epoch: u32, seed: u32) -> Self {
         Self {
             epoch,
             sequence: AtomicU64::new(0),
@@ -60,6 +63,7 @@ impl Ledger {
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
             still: AtomicU32::new(STILL_NO),
+            root_poll: AtomicU32::new(seed.wrapping_mul(0x9e37_79b1)),
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: Grow::default(),
@@ -196,6 +200,10 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
+        if call.is_suspended() && self.depth() > 0 {
+            self.untrail(call);
+            self.moved.store(1, Relaxed);
+        }
         let row = self.rows.at(call.proc.id);
         if call.is_suspended() {
             row.resume(call.site, call.suspended, t);

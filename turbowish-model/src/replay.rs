@@ -124,7 +124,7 @@ impl Replay {
         let ledger = self
             .threads
             .entry(event.thread)
-            .or_insert_with(|| Ledger::new(EPOCH));
+            .or_insert_with(|| Ledger::new(EPOCH, event.thread as u32));
         let calls = &mut self.calls;
         match &event.kind {
             Kind::Create(_) => {

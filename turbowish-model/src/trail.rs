@@ -27,7 +27,7 @@ pub(crate) struct StepCell {
 impl StepCell {
     #[inline]
     pub(crate) fn store(&self, step: Step) {
-        let level = u64::from(step.level.min(0xffff));
+        let level = u64::from(step.level.min(BLANK));
         self.place.store(
             u64::from(step.proc) << 32 | level << 16 | u64::from(step.site),
             Relaxed,
@@ -47,6 +47,9 @@ impl StepCell {
     }
 }
 
+/// No call stands at this level.
+const BLANK: u32 = 0xffff;
+
 /// One thread's trail. Single writer, and nobody else reads it.
 #[derive(Default)]
 pub(crate) struct Trail {
@@ -60,8 +63,9 @@ impl Trail {
         self.len.load(Relaxed)
     }
 
+    /// Adds a step; returns its index.
     #[inline]
-    pub(crate) fn push(&self, level: u32, proc: u32, site: u32, since: u64) {
+    pub(crate) fn push(&self, level: u32, proc: u32, site: u32, since: u64) -> u32 {
         let len = self.len();
         if (len as usize) < Grow::<StepCell, 32>::LIMIT {
             self.steps.at(len as usize).store(Step {
@@ -71,6 +75,17 @@ impl Trail {
                 since,
             });
             self.len.store(len + 1, Relaxed);
+        }
+        len
+    }
+
+    /// Takes one step out, whose call is polled again or gone.
+    pub(crate) fn blank(&self, index: u32) {
+        if index < self.len() {
+            self.steps.at(index as usize).store(Step {
+                level: BLANK,
+                ..Step::default()
+            });
         }
     }
 
@@ -83,7 +98,10 @@ impl Trail {
     #[inline]
     pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(Step)) {
         for index in (mark..self.len()).rev() {
-            each(self.steps.at(index as usize).load());
+            let step = self.steps.at(index as usize).load();
+            if step.level != BLANK {
+                each(step);
+            }
         }
         self.truncate(mark);
     }

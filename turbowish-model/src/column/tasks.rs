@@ -52,10 +52,17 @@ static COLUMNS: [Column<TaskRow>; 11] = [
     Column::new(
         "expr",
         "EXPRESSION",
-        "what is awaited there, without .await",
+        "what is awaited there, without .await; after: it polls, and came last to this await",
         (Text, 24, 0),
         &["stack"],
-        |row, _| place(row).map_or(Value::Unknown, expression),
+        |row, _| match (row.state, place(row)) {
+            (_, None) => Value::Unknown,
+            (TaskState::Polling, Some(at)) => match expression(at) {
+                Value::Text(text) => Value::Text(Cow::Owned(alloc::format!("after {text}"))),
+                other => other,
+            },
+            (_, Some(at)) => expression(at),
+        },
     ),
     Column::new(
         "running",

@@ -31,6 +31,7 @@ impl Ledger {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
         } else if call.is_suspended() {
+            self.untrail(call);
             row.resume(call.site, call.suspended, t);
         }
         self.push(call, row, t, depth, start);
@@ -84,6 +85,19 @@ impl Ledger {
         self.moved.store(0, Relaxed);
         if depth == 0 {
             self.trail.truncate(0);
+            let next = self.root_poll.load(Relaxed).wrapping_add(1);
+            self.root_poll.store(next, Relaxed);
+        }
+    }
+
+    /// A call that ended pending in this very root poll is polled again or dropped: it no longer stands
+    /// where the trail says.
+    #[inline]
+    pub(super) fn untrail(&self, call: &Call) {
+        let (root_poll, step) = call.trail;
+        if root_poll == self.root_poll.load(Relaxed) {
+            self.trail.blank(step);
+            self.moved.store(1, Relaxed);
         }
     }
 
@@ -144,8 +158,10 @@ impl Ledger {
         } else {
             self.base.load(Relaxed)
         };
-        self.trail
+        let step = self
+            .trail
             .push(depth - base, call.proc.id, call.site, call.since);
+        call.trail = (self.root_poll.load(Relaxed), step);
         self.still.store(STILL_UP, Relaxed);
     }
 
