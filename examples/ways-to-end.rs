@@ -1,4 +1,4 @@
-//! The report comes however the program ends: `ways-to-end return|exit|exit-worker|wait|graceful|panic`.
+//! The report comes however the program ends: `ways-to-end return|exit|exit-worker|wait|listens|graceful|panic|switch`.
 //!
 //! `wait` waits for a signal and handles none; `graceful` handles SIGTERM itself.
 
@@ -24,6 +24,11 @@ fn ready() {
 #[tokio::main(worker_threads = 2)]
 async fn main() {
     let _turbowish = turbowish::init();
+    // Nobody waits for it longer than a minute.
+    std::thread::spawn(|| {
+        std::thread::sleep(std::time::Duration::from_secs(60));
+        std::process::exit(9);
+    });
     let way = std::env::args().nth(1).unwrap_or_default();
     work().await;
     match way.as_str() {
@@ -37,6 +42,16 @@ async fn main() {
             tokio::task::yield_now().await;
             ready();
             let _ = waiting.await;
+        }
+        "listens" => {
+            // Ctrl-C is handled, SIGTERM is not.
+            let waiting = tokio::spawn(async { tokio::signal::ctrl_c().await });
+            tokio::task::yield_now().await;
+            // The handler is in place once a second one is: both come from one table.
+            drop(signal(SignalKind::user_defined1()).expect("a handler for SIGUSR1"));
+            ready();
+            let _ = waiting.await;
+            println!("bye");
         }
         "graceful" => {
             let mut term = signal(SignalKind::terminate()).expect("a handler for SIGTERM");

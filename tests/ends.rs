@@ -9,12 +9,17 @@ use std::process::Command;
 use program::{Left, Program};
 
 const SIGTERM: i32 = 15;
+const SIGINT: i32 = 2;
 
-fn terminate(pid: u32) {
+fn send(signal: i32, pid: u32) {
     let status = Command::new("kill")
-        .args(["-TERM", &pid.to_string()])
+        .args([format!("-{signal}"), pid.to_string()])
         .status();
     assert!(status.expect("kill").success());
+}
+
+fn terminate(pid: u32) {
+    send(SIGTERM, pid);
 }
 
 fn check_report(left: &Left, calls: u64) {
@@ -96,4 +101,21 @@ fn an_earlier_report_is_replaced() {
     let path = program.folder.path().join("report.json");
     std::fs::write(&path, "{\"schema\":1,\"process\":{\"name\":\"old\"}}").expect("written");
     check_report(&program.run(), 1);
+}
+
+#[test]
+fn at_sigterm_although_the_program_listens_for_ctrl_c() {
+    let left =
+        Program::example("ways-to-end", &["listens"]).run_until_ready(|pid, _| terminate(pid));
+    assert_eq!(left.status.signal(), Some(SIGTERM), "{}", left.stderr);
+    check_report(&left, 1);
+}
+
+#[test]
+fn at_ctrl_c_a_program_that_listens_for_it_ends_its_own_way() {
+    let left =
+        Program::example("ways-to-end", &["listens"]).run_until_ready(|pid, _| send(SIGINT, pid));
+    assert_eq!(left.status.code(), Some(0), "{}", left.stderr);
+    assert!(left.stdout.ends_with("bye\n"));
+    check_report(&left, 1);
 }

@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT with a report asked for: print it, then end as the signal would have, unless the
+//! SIGTERM with a report asked for: print it, then end as the signal would have, unless the
 //! application has a way of its own to end.
 //!
 //! A handler in place of the default action keeps the process alive, so somebody must end it. If nobody
@@ -8,40 +8,38 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
 use signal_hook::{SigId, flag, low_level};
 
 use crate::exit;
 use crate::init::say;
 
-/// Starts the listening thread for those of the two signals that would end the process now.
+/// Starts the listening thread, unless SIGTERM would not end the process anyway. SIGINT is not listened
+/// for: once it is, a program's own `ctrl_c` could not be told from a handler for SIGTERM.
 pub(crate) fn watch() {
-    let (caught, ignored) = (mask("SigCgt:"), mask("SigIgn:"));
-    let deadly = |signal: &i32| (caught | ignored) & bit(*signal) == 0;
-    let signals: Vec<i32> = [SIGTERM, SIGINT].into_iter().filter(deadly).collect();
-    if signals.is_empty() {
+    if (mask("SigCgt:") | mask("SigIgn:")) & bit(SIGTERM) != 0 {
         return;
     }
-    let listening = Signals::new(signals).and_then(|signals| {
+    let listening = Signals::new([SIGTERM]).and_then(|signals| {
         let before = Registrations::now();
         let thread = std::thread::Builder::new().name("turbowish-exit".to_owned());
         thread.spawn(move || listen(signals, before))
     });
     if let Err(error) = listening {
-        say(&format!("no report at SIGTERM and SIGINT: {error}"));
+        say(&format!("no report at SIGTERM: {error}"));
     }
 }
 
 fn listen(mut signals: Signals, before: Option<Registrations>) {
     let mut again = false;
-    for signal in &mut signals {
+    for _ in &mut signals {
         let alone = before
             .zip(Registrations::now())
             .is_some_and(|(before, now)| now.only_ours_since(&before));
         if alone || again {
             exit::leave();
-            let _ = low_level::emulate_default_handler(signal);
+            let _ = low_level::emulate_default_handler(SIGTERM);
         }
         again = true;
     }
@@ -65,7 +63,7 @@ impl Registrations {
         })
     }
 
-    /// Whether nobody else can have registered for our signals since: every registration in between
+    /// Whether nobody else can have registered for SIGTERM since: every registration in between
     /// was the first one of a signal that was not caught before (an async runtime makes one each).
     fn only_ours_since(&self, before: &Self) -> bool {
         let between = self.next.checked_sub(before.next + 1);
