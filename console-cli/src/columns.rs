@@ -20,7 +20,7 @@ impl Defaults for ProcRow {
 }
 
 impl Defaults for TaskRow {
-    const COLUMNS: &'static [&'static str] = &["task", "state", "since", "at", "expr", "root"];
+    const COLUMNS: &'static [&'static str] = &["task", "state", "since", "span", "expr", "chain"];
 }
 
 impl Defaults for AwaitRow {

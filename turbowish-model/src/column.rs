@@ -70,7 +70,8 @@ pub struct Column<R: 'static> {
     pub unit: Unit,
     /// Columns of the terminal that it takes; for words the least that is useful.
     pub width: usize,
-    /// 0 is shown at 80 columns; the others appear in this order as the terminal gets wider.
+    /// 0 is shown at 80 columns; the others appear in this order as the terminal gets wider; 255 never
+    /// does by itself.
     pub rank: u8,
     /// The JSON fields of docs/json.md that say the same.
     pub fields: &'static [&'static str],

@@ -203,6 +203,7 @@ fn by_rank(others: Vec<Placed>, first: &Placed, room: usize) -> Vec<Placed> {
     let cost = |columns: &[Placed]| columns.iter().map(Placed::cost).sum::<usize>();
     while cost(&chosen) + first.width * 3 / 4 > room && chosen.pop().is_some() {}
     let mut used = first.width + cost(&chosen);
+    more.retain(|column| column.face.rank != u8::MAX);
     more.sort_by_key(|column| column.face.rank);
     chosen.extend(
         more.into_iter()

@@ -1,6 +1,7 @@
 //! Columns of tasks: what each one does, since when, and at which await.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 
 use super::Unit::{Bytes, Count, Duration, Place, Text};
 use super::{Column, Family, Row, Value};
@@ -8,7 +9,10 @@ use crate::assemble::UNSEEN;
 use crate::snapshot::{Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
 use crate::units::SECOND;
 
-static COLUMNS: [Column<TaskRow>; 11] = [
+/// Too wide for a screen, where the record of a task shows the same.
+const LISTS_ONLY: u8 = u8::MAX;
+
+static COLUMNS: [Column<TaskRow>; 13] = [
     Column::new(
         "task",
         "TASK",
@@ -118,7 +122,60 @@ static COLUMNS: [Column<TaskRow>; 11] = [
             }
         },
     ),
+    Column::new(
+        "span",
+        "AWAITS AT",
+        "await point of the innermost call, file:line:first-last column",
+        (Text, 24, LISTS_ONLY),
+        &["stack"],
+        |row, _| {
+            place(row).map_or(Value::Unknown, |at| {
+                Value::Text(Cow::Owned(crate::report::span(at)))
+            })
+        },
+    ),
+    Column::new(
+        "chain",
+        "CHAIN",
+        "procs of its calls, outermost first; branches after /",
+        (Text, 24, LISTS_ONLY),
+        &["stack"],
+        |row, _| Value::Text(Cow::Owned(chain(&row.stack))),
+    ),
 ];
+
+/// `kv::run > server::accept`: each proc without the module path that it shares with the one before.
+fn chain(stack: &[StackRow]) -> String {
+    let mut text = String::new();
+    let mut last: Option<&StackRow> = None;
+    for call in stack {
+        let mut shown = &*call.proc;
+        if let Some(last) = last {
+            text.push_str(if call.depth > last.depth {
+                " > "
+            } else {
+                " / "
+            });
+            shown = unshared(&last.proc, shown);
+        }
+        text.push_str(shown);
+        last = Some(call);
+    }
+    text
+}
+
+fn unshared<'a>(before: &str, path: &'a str) -> &'a str {
+    let same = before
+        .bytes()
+        .zip(path.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let word = path
+        .get(..same)
+        .and_then(|shared| shared.rfind("::"))
+        .map_or(0, |at| at + 2);
+    path.get(word..).unwrap_or(path)
+}
 
 /// The innermost call of the first branch: where the task stands.
 #[must_use]
