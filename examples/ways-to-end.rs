@@ -45,12 +45,9 @@ async fn main() {
         }
         "listens" => {
             // Ctrl-C is handled, SIGTERM is not.
-            let waiting = tokio::spawn(async { tokio::signal::ctrl_c().await });
-            tokio::task::yield_now().await;
-            // The handler is in place once a second one is: both come from one table.
-            drop(signal(SignalKind::user_defined1()).expect("a handler for SIGUSR1"));
+            let mut interrupt = signal(SignalKind::interrupt()).expect("a handler for SIGINT");
             ready();
-            let _ = waiting.await;
+            interrupt.recv().await;
             println!("bye");
         }
         "graceful" => {

@@ -37,16 +37,16 @@ fn on_has_a_monitor_and_a_socket_that_goes_away() {
     let program = Program::example("ways-to-end", &["graceful"]);
     let sockets = program.folder.path().join("sockets");
     let left = program.run_until_ready(|pid, _| {
-        assert!(
-            threads(pid)
-                .iter()
-                .any(|name| name == "turbowish-monit" || name == "turbowish-monitor")
-        );
         // The monitor binds in its own time; a client would look again as well.
         let socket = sockets.join(format!("{pid}.sock"));
         while !socket.exists() {
             std::thread::yield_now();
         }
+        assert!(
+            threads(pid)
+                .iter()
+                .any(|name| name == "turbowish-monit" || name == "turbowish-monitor")
+        );
         terminate(pid);
     });
     assert!(left.status.success());
