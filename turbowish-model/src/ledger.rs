@@ -11,11 +11,7 @@
 mod frame;
 mod poll;
 
-use core::sync::atomic::{
-    AtomicU32, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-    fence,
-};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 pub use self::frame::{Charge, Start};
 use self::frame::{DIRECT, STILL_DOWN, STILL_NO, STILL_UP};
@@ -24,6 +20,7 @@ use crate::call::{Call, Outcome};
 use crate::grow::Grow;
 use crate::histogram::add;
 use crate::row::{Row, Rows, Sum};
+use crate::sequence::{Sequence, Writing};
 use crate::tally::{ANOMALIES, Anomaly};
 use crate::trail::Trail;
 
@@ -33,7 +30,7 @@ pub const DEPTH_LIMIT: u32 = Grow::<Frame, 32>::LIMIT as u32;
 /// One thread's account. See the module's text for who may call what.
 pub struct Ledger {
     epoch: u32,
-    sequence: AtomicU64,
+    pub(crate) sequence: Sequence,
     last: AtomicU64,
     busy: AtomicU64,
     depth: AtomicU32,
@@ -57,7 +54,7 @@ impl Ledger {
     pub fn new(epoch: u32, seed: u32) -> Self {
         Self {
             epoch,
-            sequence: AtomicU64::new(0),
+            sequence: Sequence::default(),
             last: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             depth: AtomicU32::new(0),
@@ -110,13 +107,7 @@ impl Ledger {
 
     #[inline]
     fn write(&self) -> Writing<'_> {
-        let begun = self.sequence.load(Relaxed).wrapping_add(1);
-        self.sequence.store(begun, Relaxed);
-        fence(Release);
-        Writing {
-            ledger: self,
-            begun,
-        }
+        self.sequence.write()
     }
 
     fn anomaly(&self, kind: Anomaly) {
@@ -225,50 +216,5 @@ impl Ledger {
 
     pub(crate) fn count(&self, kind: usize) -> u64 {
         self.anomalies[kind].load(Relaxed)
-    }
-
-    /// Reads with `attempt` until no write fell into the reading. `relax` lets other threads run: the
-    /// writer may have lost its processor in the middle of a write.
-    pub(crate) fn consistent<R>(
-        &self,
-        relax: &mut dyn FnMut(),
-        mut attempt: impl FnMut() -> R,
-    ) -> R {
-        let mut tries = 0;
-        loop {
-            let before = self.sequence.load(Acquire);
-            let result = attempt();
-            fence(Acquire);
-            let clean = before & 1 == 0 && self.sequence.load(Relaxed) == before;
-            tries += 1;
-            if clean || tries == TRIES {
-                return result;
-            }
-            if tries % SPINS == 0 {
-                relax();
-            }
-            core::hint::spin_loop();
-        }
-    }
-}
-
-/// Readings tried before others are let run, again and again.
-const SPINS: u32 = 64;
-/// Readings tried before a torn one is taken. Only a writer that is gone for good gets there: the
-/// threads that a child of `fork` does not have.
-const TRIES: u32 = SPINS * 4096;
-
-/// A write section; its end lets readers trust what they saw.
-struct Writing<'a> {
-    ledger: &'a Ledger,
-    begun: u64,
-}
-
-impl Drop for Writing<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.ledger
-            .sequence
-            .store(self.begun.wrapping_add(1), Release);
     }
 }

@@ -18,6 +18,7 @@ pub mod read;
 pub mod replay;
 pub mod report;
 pub mod row;
+mod sequence;
 pub mod short_name;
 pub mod snapshot;
 pub mod tally;

@@ -71,14 +71,14 @@ impl Ledger {
     /// are written during the reading may be in it, so totals are to be settled at an instant after it.
     /// `relax` lets other threads run while this one waits for a writer in the middle of a write.
     pub fn collect(&self, now: u64, into: &mut Tally, relax: &mut dyn FnMut()) -> ThreadReading {
-        let (mut reading, on_stack) = self.consistent(relax, || self.read_stack());
+        let (mut reading, on_stack) = self.sequence.read(relax, || self.read_stack());
         for (proc, tally) in &on_stack {
             into.proc(*proc).add_counters(tally);
         }
         reading.busy += charge_open(&reading.open, now, into);
         for (proc, row) in self.rows.iter() {
             if !on_stack.iter().any(|&(seen, _)| seen == proc) {
-                let tally = self.consistent(relax, || self.read_row(row));
+                let tally = self.sequence.read(relax, || self.read_row(row));
                 into.proc(proc).add_counters(&tally);
             }
             row.collect_details(into.proc(proc));
@@ -92,7 +92,7 @@ impl Ledger {
     /// What is open on this thread now.
     #[must_use]
     pub fn open_polls(&self) -> Vec<OpenPoll> {
-        self.consistent(&mut || (), || self.read_frames())
+        self.sequence.read(&mut || (), || self.read_frames())
     }
 
     fn read_frames(&self) -> Vec<OpenPoll> {

@@ -1,22 +1,15 @@
 //! What one live task shows: written by whoever polls it, read by the monitor, never locked.
 
 use alloc::vec::Vec;
-use core::sync::atomic::{
-    AtomicU32, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-    fence,
-};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::grow::Grow;
 use crate::histogram::{add, raise};
+use crate::sequence::Sequence;
 use crate::trail::{Step, StepCell};
 
 /// Steps kept of one chain; the rest is cut and marked so.
 pub const STACK_LIMIT: u32 = 512;
-/// Readings tried before others are let run, again and again.
-const SPINS: u32 = 16;
-/// Readings tried before a torn one is taken.
-const TRIES: u32 = SPINS * 256;
 
 /// What never changes of a task.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +31,7 @@ pub struct Birth {
 pub struct TaskCell {
     /// What never changes.
     pub birth: Birth,
-    sequence: AtomicU64,
+    sequence: Sequence,
     /// Thread that polls it now, plus one; 0 while it is not polled.
     thread: AtomicU32,
     epoch: AtomicU32,
@@ -98,12 +91,12 @@ impl TaskCell {
     /// A root poll begins on a thread.
     #[inline]
     pub fn begin(&self, epoch: u32, thread: u32, t: u64) {
-        let begun = self.open();
+        let writing = self.sequence.write();
         self.thread.store(thread.wrapping_add(1), Relaxed);
         self.epoch.store(epoch, Relaxed);
         self.since.store(t, Relaxed);
         add(&self.polls, 1);
-        self.close(begun);
+        drop(writing);
     }
 
     /// It ended pending; `trail` hands out the chain, outermost first, or nothing and `false` if it is
@@ -116,7 +109,7 @@ impl TaskCell {
         running: u64,
         trail: impl FnOnce(&mut dyn FnMut(Step)) -> bool,
     ) {
-        let begun = self.open();
+        let writing = self.sequence.write();
         self.thread.store(0, Relaxed);
         self.since.store(t, Relaxed);
         add(&self.running, running);
@@ -131,41 +124,14 @@ impl TaskCell {
         if moved {
             self.len.store(len, Relaxed);
         }
-        self.close(begun);
-    }
-
-    #[inline]
-    fn open(&self) -> u64 {
-        let begun = self.sequence.load(Relaxed).wrapping_add(1);
-        self.sequence.store(begun, Relaxed);
-        fence(Release);
-        begun
-    }
-
-    #[inline]
-    fn close(&self, begun: u64) {
-        self.sequence.store(begun.wrapping_add(1), Release);
+        drop(writing);
     }
 
     /// What the task shows now; `relax` lets other threads run while one of them is in the middle of
     /// writing it.
     #[must_use]
     pub fn read(&self, relax: &mut dyn FnMut()) -> TaskReading {
-        let mut tries = 0;
-        loop {
-            let before = self.sequence.load(Acquire);
-            let reading = self.attempt();
-            fence(Acquire);
-            let clean = before & 1 == 0 && self.sequence.load(Relaxed) == before;
-            tries += 1;
-            if clean || tries == TRIES {
-                return reading;
-            }
-            if tries % SPINS == 0 {
-                relax();
-            }
-            core::hint::spin_loop();
-        }
+        self.sequence.read(relax, || self.attempt())
     }
 
     fn attempt(&self) -> TaskReading {

@@ -5,7 +5,6 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use turbowish_model::json::{self, Shape, Table};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
@@ -66,8 +65,7 @@ fn everything() -> Query {
 }
 
 fn write(path: &Path, snapshot: &Snapshot) -> io::Result<()> {
-    let tables = [Table::Procs, Table::Tasks, Table::Awaits];
-    let mut text = json::document(snapshot, &tables, &Shape::default());
+    let mut text = report::json(snapshot);
     text.push('\n');
     create(path)?.write_all(text.as_bytes())
 }

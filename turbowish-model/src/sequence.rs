@@ -1,0 +1,64 @@
+//! Lets readers tell a whole event from half of one: odd while the one writer is at it, and never twice the same.
+
+use core::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
+
+/// Readings tried before others are let run, again and again.
+const SPINS: u32 = 64;
+/// Readings tried before a torn one is taken. Only a writer that is gone for good gets there: the
+/// threads that a child of `fork` does not have.
+const TRIES: u32 = SPINS * 4096;
+
+/// The counter of one writer's events.
+#[derive(Debug, Default)]
+pub(crate) struct Sequence(AtomicU64);
+
+impl Sequence {
+    /// Begins a write; it ends when the answer is dropped.
+    #[inline]
+    pub(crate) fn write(&self) -> Writing<'_> {
+        let begun = self.0.load(Relaxed).wrapping_add(1);
+        self.0.store(begun, Relaxed);
+        fence(Release);
+        Writing {
+            sequence: self,
+            begun,
+        }
+    }
+
+    /// Reads with `attempt` until no write fell into the reading. `relax` lets other threads run: the
+    /// writer may have lost its processor in the middle of a write.
+    pub(crate) fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
+        let mut tries = 0;
+        loop {
+            let before = self.0.load(Acquire);
+            let result = attempt();
+            fence(Acquire);
+            let clean = before & 1 == 0 && self.0.load(Relaxed) == before;
+            tries += 1;
+            if clean || tries == TRIES {
+                return result;
+            }
+            if tries % SPINS == 0 {
+                relax();
+            }
+            core::hint::spin_loop();
+        }
+    }
+}
+
+/// A write section; its end lets readers trust what they saw.
+pub(crate) struct Writing<'a> {
+    sequence: &'a Sequence,
+    begun: u64,
+}
+
+impl Drop for Writing<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.sequence.0.store(self.begun.wrapping_add(1), Release);
+    }
+}
