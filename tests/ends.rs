@@ -4,23 +4,8 @@
 mod program;
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
 
-use program::{Left, Program};
-
-const SIGTERM: i32 = 15;
-const SIGINT: i32 = 2;
-
-fn send(signal: i32, pid: u32) {
-    let status = Command::new("kill")
-        .args([format!("-{signal}"), pid.to_string()])
-        .status();
-    assert!(status.expect("kill").success());
-}
-
-fn terminate(pid: u32) {
-    send(SIGTERM, pid);
-}
+use program::{Left, Program, SIGINT, SIGTERM, send, terminate};
 
 fn check_report(left: &Left, calls: u64) {
     assert_eq!(

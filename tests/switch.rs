@@ -3,7 +3,7 @@
 
 mod program;
 
-use program::Program;
+use program::{Program, terminate};
 
 #[test]
 fn off_starts_nothing() {
@@ -90,13 +90,6 @@ fn a_word_that_is_none_is_named_and_ignored() {
         left.stderr
     );
     assert_eq!(left.proc("ways_to_end::work")["calls"], 1);
-}
-
-fn terminate(pid: u32) {
-    let status = std::process::Command::new("kill")
-        .args(["-TERM", &pid.to_string()])
-        .status();
-    assert!(status.expect("kill").success());
 }
 
 fn threads(pid: u32) -> Vec<String> {

@@ -111,3 +111,17 @@ fn examples() -> PathBuf {
         .expect("target/PROFILE/deps/TEST");
     profile.join("examples")
 }
+
+pub(crate) const SIGINT: i32 = 2;
+pub(crate) const SIGTERM: i32 = 15;
+
+pub(crate) fn send(signal: i32, pid: u32) {
+    let status = Command::new("kill")
+        .args([format!("-{signal}"), pid.to_string()])
+        .status();
+    assert!(status.expect("kill").success());
+}
+
+pub(crate) fn terminate(pid: u32) {
+    send(SIGTERM, pid);
+}
