@@ -67,6 +67,18 @@ fn written(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
+/// A copy of `source` to change and to mirror from: a workspace of its own, as it is outside of ours.
+pub(super) fn aside(source: &Path, folder: &Path) -> io::Result<PathBuf> {
+    let aside = folder.join("aside");
+    mirror(source, &aside)?;
+    let manifest = aside.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest)?;
+    if !text.lines().any(|line| line.starts_with("[workspace")) {
+        fs::write(&manifest, text + "\n[workspace]\n")?;
+    }
+    Ok(aside)
+}
+
 /// Makes `to` the same as `from`. A file that is the same already keeps its time, so that cargo does not build it again.
 pub(super) fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;

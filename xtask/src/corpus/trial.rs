@@ -67,7 +67,9 @@ impl Trial<'_> {
         self.say(krate, "plain", "fetch");
         fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
         let source = source::fetched(krate, folder, &cargo)?;
-        source::mirror(&source, &copy).map_err(|e| format!("cannot copy: {e}"))?;
+        source::aside(&source, folder)
+            .and_then(|aside| source::mirror(&aside, &copy))
+            .map_err(|e| format!("cannot copy: {e}"))?;
         let plain = self.tested(krate, "plain", &cargo, copy)?;
         match plain.build.errors.first() {
             Some(error) => Err(format!("does not build without attributes: {error}")),
@@ -118,9 +120,8 @@ impl Trial<'_> {
         folder: &Path,
     ) -> Result<Written, String> {
         self.say(krate, mode.name(), "annotate");
-        let aside = folder.join("annotated");
         let fault = |e: std::io::Error| format!("cannot copy: {e}");
-        source::mirror(source, &aside).map_err(fault)?;
+        let aside = source::aside(source, folder).map_err(fault)?;
         let before = source::count(&aside).map_err(fault)?;
         let mut command = Command::new(&self.annotate);
         clean(&mut command);
