@@ -38,8 +38,7 @@ mod rewrite;
 /// Signature as callers see it, attributes, documentation, drop order on completion and on cancellation, coercions of
 /// the returned value. An `async fn` becomes a `fn` that returns `impl Future`, which is what the compiler makes of it
 /// anyway. Where the compiler or another macro must still read `async fn` (a return type `!`, `#[must_use]`, attributes that may be macros such
-/// as `#[tokio::main]`), it stays an `async fn` and its body is wrapped. A call that is dropped before its first poll drops its arguments
-/// in the reverse order.
+/// as `#[tokio::main]`), it stays an `async fn` and its body is wrapped.
 #[proc_macro_attribute]
 pub fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
     #[cfg(feature = "enabled")]

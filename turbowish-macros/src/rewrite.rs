@@ -1,14 +1,16 @@
 //! A bad attribute costs one error and nothing else: the item is emitted all the same.
 //!
 //! The way of an item: `attr` reads the arguments, `valid` refuses, `block` walks down to functions, `shape` says which form a
-//! function gets, `function` gives it that form. A function is put together from its `capture` (arguments), its `output` (return
-//! type), its awaits, numbered in `awaits`, `hidden` in macros and placed by `site`, and its `declare`d proc.
+//! function gets, `function` gives it that form. A function is put together from its `capture` (arguments, after a look at what
+//! `drops`), its `output` (return type), its awaits, numbered in `awaits`, `hidden` in macros and placed by `site`, and its
+//! `declare`d proc.
 
 mod attr;
 mod awaits;
 mod block;
 mod capture;
 mod declare;
+mod drops;
 mod function;
 mod hidden;
 mod inert;

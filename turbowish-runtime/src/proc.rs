@@ -63,7 +63,7 @@ pub(crate) struct Registered {
 }
 
 impl Proc {
-    /// `path` names a marker item inside the function; `name` replaces the last word, if not empty.
+    /// `path` returns its own path, inside the function; `name` replaces the last word, if not empty.
     #[must_use]
     pub const fn new(
         path: fn() -> &'static str,
@@ -147,9 +147,9 @@ pub(crate) fn lost() -> u64 {
 }
 
 /// The marker that the attribute prints ends in this.
-const MARKER: &str = "::__turbowish_path::Here";
+const MARKER: &str = "::__turbowish_path";
 
-/// `kv::db::Db<_>::get::__turbowish_path::Here` reads `kv::db::Db::get`; blocks named by the compiler go.
+/// `kv::db::Db<_>::get::__turbowish_path` reads `kv::db::Db::get`; blocks named by the compiler go.
 fn shown_path(marker: &str, name: &str) -> String {
     let path = marker.strip_suffix(MARKER).unwrap_or(marker);
     let mut shown = path
@@ -187,38 +187,38 @@ mod tests {
             assert_eq!(shown_path(marker, name), expected)
         };
         check(
-            "kv::db::Db<_>::get::__turbowish_path::Here",
+            "kv::db::Db<_>::get::__turbowish_path",
             "",
             "kv::db::Db::get",
         );
         check(
-            "kv::db::Db<_, _>::get::__turbowish_path::Here",
+            "kv::db::Db<_, _>::get::__turbowish_path",
             "",
             "kv::db::Db::get",
         );
         check(
-            "<kv::db::Db<_> as kv::db::Store>::get::__turbowish_path::Here",
+            "<kv::db::Db<_> as kv::db::Store>::get::__turbowish_path",
             "",
             "<kv::db::Db as kv::db::Store>::get",
         );
-        check("kv::main::run::__turbowish_path::Here", "", "kv::main::run");
+        check("kv::main::run::__turbowish_path", "", "kv::main::run");
         check(
-            "kv::main::run::{{closure}}::__turbowish_path::Here",
+            "kv::main::run::{{closure}}::__turbowish_path",
             "",
             "kv::main::run",
         );
         check(
-            "kv::main::run::__turbowish_path::Here",
+            "kv::main::run::__turbowish_path",
             "start",
             "kv::main::start",
         );
         check(
-            "kv::main::run::__turbowish_path::Here",
+            "kv::main::run::__turbowish_path",
             "own::start",
             "own::start",
         );
         check(
-            "<kv::Db<_> as kv::Store>::get::__turbowish_path::Here",
+            "<kv::Db<_> as kv::Store>::get::__turbowish_path",
             "async@12",
             "<kv::Db as kv::Store>::get::async@12",
         );

@@ -101,7 +101,7 @@ fn loud<const N: usize>() -> [Loud; N] {
 
 macro_rules! check {
     ($call:ident, ($($name:ident),*), $arguments:tt) => {
-        for polls in 1..4 {
+        for polls in 0..4 {
             let [$($name),*] = loud();
             let plain = drops(polls, plain::$call $arguments);
             let [$($name),*] = loud();
@@ -119,7 +119,7 @@ fn main() {
     check!(tail, (a), (a));
     check!(awaited_tail, (a), (a));
     check!(awaited_in_scrutinee, (a), (a));
-    for polls in 1..3 {
+    for polls in 0..3 {
         let [a, b] = loud();
         let plain = drops(polls, plain::Owner(a).consumed(b));
         let [a, b] = loud();

@@ -1,84 +1,79 @@
 //! A call owns every argument, used or not, and drops them in the order in which the plain `async fn` does.
 //!
-//! An `async move` block captures what it mentions, in the order of first mention, and drops captures in that order after its
-//! locals. So the arguments are mentioned in reverse. From the first destructured argument on, arguments are bound to
-//! locals in order, because what a pattern binds is a local too.
+//! A plain call that was never polled drops its arguments in order; one that was, or that is done, in the reverse order, after its
+//! locals. An `async move` block captures what it mentions, in the order of first mention, and drops its captures in that order,
+//! always. So the arguments are mentioned in order, and all but the first one that may have something to drop are bound to
+//! locals, which are dropped in reverse and before the captures. A capture that is not bound to a local is not stored twice.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, FnArg, Ident, Pat, PatIdent, PatType, Token};
 
 use super::attr::ours;
+use super::drops::{may_drop, receiver_may_drop};
+use super::inert;
 
-/// The statements that an `async` block begins with.
-#[derive(Default)]
-pub(crate) struct Captures {
-    /// `let _ = &z; let _ = &y; let _ = &self;`
-    pub(crate) mention: TokenStream,
-    /// `let (a, b) = y; let z = z;`
-    pub(crate) bind: TokenStream,
-}
-
-/// Makes every argument of a signature a plain name.
-pub(crate) fn plan(inputs: &mut Punctuated<FnArg, Token![,]>) -> Captures {
-    let mut captures = Captures::default();
-    let mut mentions = Vec::new();
-    let mut binding = false;
+/// Makes every argument of a signature a plain name, and returns the statements that the `async` block begins with:
+/// `let _ = &self; let _ = &x; let (a, b) = y; let z = z;`
+pub(crate) fn plan(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
+    let mut statements = TokenStream::new();
+    let mut kept = false;
     for (index, input) in inputs.iter_mut().enumerate() {
         match input {
             FnArg::Receiver(receiver) => {
-                let this = receiver.self_token;
-                mentions.push(quote_spanned!(ours(this.span)=> let _ = &#this;));
+                statements.extend(mention(&[], &receiver.self_token));
+                kept |= receiver_may_drop(receiver);
             }
             FnArg::Typed(input) => {
-                let (name, bound) = plain(input, index, &mut binding);
-                mentions.push(mention(&cfg(&input.attrs), &name));
-                captures.bind.extend(bound);
+                let drops = may_drop(&input.ty);
+                statements.extend(argument(input, index, kept && drops));
+                kept |= drops;
             }
         }
     }
-    captures.mention = mentions.into_iter().rev().collect();
-    captures
+    statements
 }
 
-/// The mentions alone, for a function whose arguments are bound by the compiler.
-pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> Captures {
+/// The mentions alone, last to first, for a function whose arguments are bound by the compiler.
+pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> TokenStream {
     let mut names = Names::default();
     for input in inputs {
         match input {
-            FnArg::Receiver(receiver) => {
-                let this = receiver.self_token;
-                names
-                    .mentions
-                    .push(quote_spanned!(ours(this.span)=> let _ = &#this;));
-            }
+            FnArg::Receiver(receiver) => names.mentions.push(mention(&[], &receiver.self_token)),
             FnArg::Typed(input) => {
-                names.cfg = cfg(&input.attrs);
+                names.cfg = attributes(&input.attrs, |path| path.is_ident("cfg"));
                 names.visit_pat(&input.pat);
             }
         }
     }
-    Captures {
-        mention: names.mentions.into_iter().rev().collect(),
-        bind: TokenStream::new(),
-    }
+    names.mentions.into_iter().rev().collect()
 }
 
-/// `let _ = &name;`, if the argument is configured in. The user may have said by the name that it is not used.
-fn mention(cfg: &[Attribute], name: &Ident) -> TokenStream {
-    quote_spanned! {ours(name.span())=>
-        #(#cfg)*
-        #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)]
-        let _ = &#name;
-    }
+/// `let _ = &name;`
+fn mention<T: ToTokens + Spanned>(attrs: &[Attribute], name: &T) -> TokenStream {
+    let name_text = name.to_token_stream().to_string();
+    let quiet = quiet(&name_text, name.span());
+    quote_spanned!(ours(name.span())=> #(#attrs)* #quiet let _ = &#name;)
 }
 
-fn cfg(attrs: &[Attribute]) -> Vec<Attribute> {
-    let is_cfg = |attribute: &&Attribute| attribute.path().is_ident("cfg");
-    attrs.iter().filter(is_cfg).cloned().collect()
+/// The user may have said by the name that an argument is not used.
+fn quiet(name: &str, span: proc_macro2::Span) -> Option<TokenStream> {
+    name.starts_with('_').then(|| {
+        quote_spanned! {ours(span)=>
+            #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)]
+        }
+    })
+}
+
+fn attributes(attrs: &[Attribute], fits: impl Fn(&syn::Path) -> bool) -> Vec<Attribute> {
+    attrs
+        .iter()
+        .filter(|attribute| fits(attribute.path()))
+        .cloned()
+        .collect()
 }
 
 /// Everything that patterns bind, in order.
@@ -95,54 +90,71 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// The name of an argument, and the `let` that gives it its pattern back, if it needs one.
-fn plain(input: &mut PatType, index: usize, binding: &mut bool) -> (Ident, Option<TokenStream>) {
-    let name = match &*input.pat {
+/// Gives the argument a plain name, and returns the statement that captures it, under its own pattern if it needs one.
+fn argument(input: &mut PatType, index: usize, drops_before: bool) -> TokenStream {
+    let cfg = attributes(&input.attrs, |path| path.is_ident("cfg"));
+    let simple = matches!(
+        &*input.pat,
         Pat::Ident(PatIdent {
             by_ref: None,
             subpat: None,
-            ident,
             ..
-        }) => ident.clone(),
-        pat => {
-            *binding |= !matches!(pat, Pat::Wild(_));
-            format_ident!("__turbowish_argument_{}", index, span = ours(pat.span()))
-        }
+        })
+    );
+    let is_wild = matches!(&*input.pat, Pat::Wild(_));
+    if simple && !drops_before {
+        let Pat::Ident(pat) = &*input.pat else {
+            return TokenStream::new();
+        };
+        return mention(&cfg, &pat.ident);
+    }
+    let name = match &*input.pat {
+        Pat::Ident(pat) if simple => pat.ident.clone(),
+        pat => format_ident!("__turbowish_argument_{}", index, span = ours(pat.span())),
     };
-    let named = PatIdent {
+    let pat = std::mem::replace(&mut *input.pat, plain(&name));
+    if is_wild {
+        // `let _ = x` would leave `x` where it is.
+        let span = ours(name.span());
+        return if drops_before {
+            quote_spanned!(span=> #(#cfg)* let #name = #name;)
+        } else {
+            quote_spanned!(span=> #(#cfg)* let _ = &#name;)
+        };
+    }
+    bind(&pat, &name, &input.attrs, &cfg)
+}
+
+/// `let (a, b) = name;`, in the way of the compiler: what a pattern leaves over is a local as well.
+fn bind(pat: &Pat, name: &Ident, attrs: &[Attribute], cfg: &[Attribute]) -> TokenStream {
+    let lints = attributes(attrs, inert::is_lint_level);
+    let span = ours(name.span());
+    let whole = leaves_a_rest(pat).then(|| {
+        quote_spanned! {span=>
+            #(#cfg)*
+            #[allow(unused_mut)]
+            let mut #name = #name;
+        }
+    });
+    let quiet = quiet(&name.to_string(), span);
+    quote_spanned! {span=>
+        #whole
+        #(#cfg)*
+        #(#lints)*
+        #quiet
+        #[allow(clippy::redundant_locals, clippy::toplevel_ref_arg, clippy::shadow_same)]
+        let #pat = #name;
+    }
+}
+
+fn plain(name: &Ident) -> Pat {
+    Pat::Ident(PatIdent {
         attrs: Vec::new(),
         by_ref: None,
         mutability: None,
         ident: name.clone(),
         subpat: None,
-    };
-    if !*binding {
-        if matches!(&*input.pat, Pat::Wild(_)) {
-            *input.pat = Pat::Ident(named);
-        }
-        return (name, None);
-    }
-    let mut pat = std::mem::replace(&mut *input.pat, Pat::Ident(named));
-    if let Pat::Wild(wild) = pat {
-        // `let _ = x` would leave `x` where it is: among the captures, dropped last.
-        pat = Pat::Ident(PatIdent {
-            attrs: wild.attrs,
-            by_ref: None,
-            mutability: None,
-            ident: name.clone(),
-            subpat: None,
-        });
-    }
-    let attrs = &input.attrs;
-    let span = ours(name.span());
-    let whole = leaves_a_rest(&pat).then(|| quote_spanned!(span=> #(#attrs)* let #name = #name;));
-    let bound = quote_spanned! {span=>
-        #whole
-        #(#attrs)*
-        #[allow(clippy::redundant_locals, clippy::toplevel_ref_arg, clippy::shadow_same)]
-        let #pat = #name;
-    };
-    (name, Some(bound))
+    })
 }
 
 /// Whether a pattern may leave a part of its value where it was: that part must not stay among the captures.

@@ -35,20 +35,19 @@ impl Proc<'_> {
         let sites = self.sites.iter().map(|site| site.declare(&private));
         quote_spanned! {span=>
             static #proc: #private::Proc =
-                #private::Proc::new(#path, #name, ::core::file!(), #line, #column, &[#(#sites),*]);
+                #private::Proc::new(#path, #name, #private::core::file!(), #line, #column, &[#(#sites),*]);
         }
     }
 }
 
-/// The function that knows its own path: the compiler prints the path of a type that is declared inside it.
-pub(crate) fn path(place: Span) -> TokenStream {
+/// The function that knows its own path: the compiler prints it with the name of its type.
+pub(crate) fn path(place: Span, scope: &Scope) -> TokenStream {
     let span = ours(place);
+    let private = scope.private(span);
     let path = Ident::new(PATH, span);
     quote_spanned! {span=>
-        #[allow(dead_code)]
-        fn #path() -> &'static ::core::primitive::str {
-            struct Here;
-            ::core::any::type_name::<Here>()
+        fn #path() -> &'static #private::core::primitive::str {
+            #private::core::any::type_name_of_val(&#path)
         }
     }
 }

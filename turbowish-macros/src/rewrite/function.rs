@@ -8,7 +8,7 @@ use syn::{
 
 use super::attr::{Arguments, Scope, ours};
 use super::awaits::{self, as_block, as_expr};
-use super::capture::{self, Captures};
+use super::capture;
 use super::declare::{self, Proc};
 use super::output::{self, Output};
 use super::shape::{self, Shape};
@@ -79,14 +79,14 @@ impl Rewriting<'_> {
     fn future(&self, signature: &mut Signature, block: &mut Block) {
         let captures = capture::plan(&mut signature.inputs);
         let output = Output::of(&signature.output);
-        let head = output.dead_return(self.place);
+        let head = output.dead_return(self.scope, self.place);
         let (declared, body) = self.body(block, &captures, &head);
         let call = self.call(&output);
         let written = &output.written;
         let span = returned(signature);
+        let private = self.scope.private(span);
         signature.asyncness = None;
-        signature.output =
-            parse_quote_spanned!(span=> -> impl ::core::future::Future<Output = #written>);
+        signature.output = parse_quote_spanned!(span=> -> impl #private::Future<Output = #written>);
         let tokens = quote_spanned! {ours(self.place)=>
             #declared
             let future = #body;
@@ -100,9 +100,9 @@ impl Rewriting<'_> {
         let never = output::is_never(&signature.output);
         let output = Output::of(&signature.output);
         let head = if never {
-            output::dead_return_never(self.place)
+            output::dead_return_never(self.scope, self.place)
         } else {
-            output.dead_return(self.place)
+            output.dead_return(self.scope, self.place)
         };
         let captures = capture::names(&signature.inputs);
         let (declared, body) = self.body(block, &captures, &head);
@@ -129,7 +129,7 @@ impl Rewriting<'_> {
         let Expr::Async(inner) = place else { return };
         let output = Output::of_future(&signature.output);
         let sites = awaits::number_in(&mut inner.block, self.scope);
-        prepend(&mut inner.block, output.dead_return(self.place));
+        prepend(&mut inner.block, output.dead_return(self.scope, self.place));
         let call = self.call(&output);
         let tokens = quote_spanned! {ours(self.place)=>
             let future = #inner;
@@ -160,17 +160,16 @@ impl Rewriting<'_> {
     fn body(
         &self,
         block: &mut Block,
-        captures: &Captures,
+        captures: &TokenStream,
         head: &TokenStream,
     ) -> (TokenStream, TokenStream) {
         let sites = awaits::number_in(block, self.scope);
         let declared = self.declared(&sites);
-        let Captures { mention, bind } = captures;
         let mut body = Block {
             brace_token: block.brace_token,
             stmts: std::mem::take(&mut block.stmts),
         };
-        prepend(&mut body, quote!(#mention #head #bind));
+        prepend(&mut body, quote!(#captures #head));
         let body = quote_spanned!(ours(self.place)=> async move #body);
         (declared, body)
     }
@@ -183,7 +182,7 @@ impl Rewriting<'_> {
             sites,
         }
         .declare(self.scope);
-        let path = declare::path(self.place);
+        let path = declare::path(self.place, self.scope);
         quote!(#proc #path)
     }
 

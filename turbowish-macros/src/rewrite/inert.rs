@@ -23,6 +23,9 @@ const INERT: &[&str] = &[
     "warn",
 ];
 
+/// Attributes that only set the level of lints.
+const LINT_LEVELS: &[&str] = &["allow", "deny", "expect", "forbid", "warn"];
+
 /// Tools whose attributes the compiler ignores.
 const TOOLS: &[&str] = &["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
 
@@ -37,6 +40,10 @@ fn is_inert(meta: &Meta) -> bool {
         return conditional(meta).is_some_and(|metas| metas.iter().skip(1).all(is_inert));
     }
     INERT.iter().any(|name| path.is_ident(name)) || is_tool(path)
+}
+
+pub(crate) fn is_lint_level(path: &Path) -> bool {
+    LINT_LEVELS.iter().any(|name| path.is_ident(name))
 }
 
 fn is_tool(path: &Path) -> bool {

@@ -67,12 +67,13 @@ impl Output {
 
     /// A return that is never reached and that gives an `async` block its type, so that coercions and inference work as in
     /// the function as written.
-    pub(crate) fn dead_return(&self, place: Span) -> TokenStream {
+    pub(crate) fn dead_return(&self, scope: &Scope, place: Span) -> TokenStream {
         dead_return(
             self.known
                 .as_ref()
                 .filter(|_| !self.unit)
                 .map(ToTokens::to_token_stream),
+            scope,
             ours(place),
         )
     }
@@ -84,21 +85,21 @@ impl Output {
 }
 
 /// A block that never returns can still be awaited: it is given a type without values.
-pub(crate) fn dead_return_never(place: Span) -> TokenStream {
-    dead_return(Some(quote!(::core::convert::Infallible)), ours(place))
+pub(crate) fn dead_return_never(scope: &Scope, place: Span) -> TokenStream {
+    let span = ours(place);
+    let private = scope.private(span);
+    let ty = quote_spanned!(span=> #private::core::convert::Infallible);
+    dead_return(Some(ty), scope, span)
 }
 
-fn dead_return(ty: Option<TokenStream>, span: Span) -> TokenStream {
+fn dead_return(ty: Option<TokenStream>, scope: &Scope, span: Span) -> TokenStream {
     let Some(ty) = ty else {
         return TokenStream::new();
     };
+    let private = scope.private(span);
     quote_spanned! {span=>
         if false {
-            #[allow(unreachable_code, unused_variables, clippy::all, clippy::pedantic, clippy::restriction)]
-            {
-                let unreached: #ty = loop {};
-                return unreached;
-            }
+            return #private::unreached::<#ty>();
         }
     }
 }
@@ -120,9 +121,8 @@ fn probe(known: bool, scope: &Scope, place: Span) -> TokenStream {
     let private = scope.private(span);
     quote_spanned! {span=>
         |output: &_| {
-            #[allow(unused_imports)]
-            use #private::{AnyProbe as _, ErrProbe as _};
-            (&#private::Probe(output)).is_err()
+            use #private::probe::*;
+            (&Probe(output)).is_err()
         }
     }
 }

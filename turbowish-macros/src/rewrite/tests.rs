@@ -12,7 +12,7 @@ use super::site::Site;
 use super::{inert, instrument};
 
 /// Source without blanks, but for those between two words: what tokens are, whatever they look like.
-fn squeeze(source: &str) -> String {
+pub(super) fn squeeze(source: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut squeezed = String::new();
     for word in source.split_whitespace() {
@@ -28,7 +28,7 @@ fn tokens(source: &str) -> TokenStream {
     TokenStream::from_str(source).unwrap()
 }
 
-fn expansion(arguments: &str, item: &str) -> String {
+pub(super) fn expansion(arguments: &str, item: &str) -> String {
     squeeze(&instrument(tokens(arguments), tokens(item)).to_string())
 }
 
@@ -42,35 +42,26 @@ fn an_async_fn_returns_its_call() {
     check(
         "",
         "pub async fn get(&self, key: &str, n: u32) -> Result<u32, E> { self.read(key).await }",
-        r#"pub fn get(&self, key: &str, n: u32) -> impl ::core::future::Future<Output = Result<u32, E> > {
+        r#"pub fn get(&self, key: &str, n: u32) -> impl ::turbowish::__private::Future<Output = Result<u32, E> > {
             static __TURBOWISH_PROC: ::turbowish::__private::Proc = ::turbowish::__private::Proc::new(
-                __turbowish_path, "", ::core::file!(), 1u32, 14u32,
+                __turbowish_path, "", ::turbowish::__private::core::file!(), 1u32, 14u32,
                 &[::turbowish::__private::Site::new(1u32, 64u32, 1u32, 83u32, "self.read(key)")]
             );
-            #[allow(dead_code)]
-            fn __turbowish_path() -> &'static ::core::primitive::str {
-                struct Here;
-                ::core::any::type_name::<Here>()
+            fn __turbowish_path() -> &'static ::turbowish::__private::core::primitive::str {
+                ::turbowish::__private::core::any::type_name_of_val(&__turbowish_path)
             }
             let future = async move {
-                #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)]
-                let _ = &n;
-                #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)]
-                let _ = &key;
                 let _ = &self;
+                let _ = &key;
+                let _ = &n;
                 if false {
-                    #[allow(unreachable_code, unused_variables, clippy::all, clippy::pedantic, clippy::restriction)]
-                    {
-                        let unreached: Result<u32, E> = loop {};
-                        return unreached;
-                    }
+                    return ::turbowish::__private::unreached::<Result<u32, E>>();
                 }
                 ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, self.read(key)).await
             };
             ::turbowish::__private::call(&__TURBOWISH_PROC, |output: &_| {
-                #[allow(unused_imports)]
-                use ::turbowish::__private::{AnyProbe as _, ErrProbe as _};
-                (&::turbowish::__private::Probe(output)).is_err()
+                use ::turbowish::__private::probe::*;
+                (&Probe(output)).is_err()
             }, future)
         }"#,
     );
@@ -83,12 +74,10 @@ fn a_plain_fn_is_one_poll() {
         "fn f() -> u32 { 1 }",
         r#"fn f() -> u32 {
             static __TURBOWISH_PROC: crate::tw::__private::Proc = crate::tw::__private::Proc::new(
-                __turbowish_path, "once", ::core::file!(), 1u32, 4u32, &[]
+                __turbowish_path, "once", crate::tw::__private::core::file!(), 1u32, 4u32, &[]
             );
-            #[allow(dead_code)]
-            fn __turbowish_path() -> &'static ::core::primitive::str {
-                struct Here;
-                ::core::any::type_name::<Here>()
+            fn __turbowish_path() -> &'static crate::tw::__private::core::primitive::str {
+                crate::tw::__private::core::any::type_name_of_val(&__turbowish_path)
             }
             let _entered = crate::tw::__private::enter(&__TURBOWISH_PROC);
             1
@@ -136,12 +125,13 @@ fn what_is_not_asked_for_is_left_alone() {
 #[test]
 fn an_expansion_contains_what_makes_it_right() {
     for (item, parts) in [
-        // Arguments from the first pattern on are bound in order.
+        // All arguments but the first are bound in order, if they may drop something.
         (
             "async fn f(a: A, (b, _): B, mut c: C, _: D) {}",
             &[
                 "fn f(a: A, __turbowish_argument_1: B, c: C, __turbowish_argument_3: D)",
-                "let __turbowish_argument_1 = __turbowish_argument_1;",
+                "let _ = &a;",
+                "let mut __turbowish_argument_1 = __turbowish_argument_1;",
                 "let (b, _) = __turbowish_argument_1;",
                 "let mut c = c;",
                 "let __turbowish_argument_3 = __turbowish_argument_3;",
@@ -149,16 +139,20 @@ fn an_expansion_contains_what_makes_it_right() {
         ),
         (
             "async fn f(mut a: A) {}",
-            &["fn f(mut a: A) -> impl ::core::future::Future<Output = ()>"],
+            &["fn f(mut a: A) -> impl ::turbowish::__private::Future<Output = ()>"],
         ),
         (
-            "async fn f(#[cfg(x)] a: A) {}",
-            &["#[cfg(x)] #[allow(clippy::used_underscore_binding"],
+            "async fn f(&self, _a: &A, #[cfg(x)] (b, _): (u32, &B), c: Option<&mut C>, d: D) {}",
+            &[
+                "let _ = &self; #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)] let _ = &_a;",
+                "#[cfg(x)] #[allow(unused_mut)] let mut __turbowish_argument_2",
+                "let _ = &c; let _ = &d;",
+            ],
         ),
         // The type of the body, where it can be written.
         (
             "async fn f() -> Result<impl T, E> {}",
-            &["let unreached: Result<_, E> = loop {}"],
+            &["return ::turbowish::__private::unreached::<Result<_, E>>();"],
         ),
         ("async fn f() -> impl T {}", &["async move {}", "|_| false"]),
         (
@@ -183,7 +177,7 @@ fn an_expansion_contains_what_makes_it_right() {
             "async fn f() { spawn(async move { x.await; Ok(1) }) }",
             &[
                 "spawn({ static __TURBOWISH_PROC",
-                "(__turbowish_path, \"async@1\", ::core::file!(), 1u32, 22u32,",
+                "(__turbowish_path, \"async@1\", ::turbowish::__private::core::file!(), 1u32, 22u32,",
                 "let future = async move { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await; Ok(1) };",
                 "is_err()",
             ],
@@ -192,7 +186,7 @@ fn an_expansion_contains_what_makes_it_right() {
             "fn f() -> Pin<Box<dyn Future<Output = Result<A, B>>>> { Box::pin(async move { g().await }) }",
             &[
                 "Box::pin({ let future = async move { if false {",
-                "let unreached: Result<A, B>",
+                "unreached::<Result<A, B>>();",
             ],
         ),
         (
@@ -244,108 +238,6 @@ fn awaits_that_belong_to_others_are_not_numbered() {
         assert_eq!(expansion.matches("__private::at(").count(), count, "{body}");
         assert_eq!(expansion.matches("Site::new(").count(), count, "{body}");
     }
-}
-
-/// The body of a function after the rewriting, without what stands before and after it.
-fn rewritten(body: &str) -> String {
-    let expansion = expansion("", &format!("async fn f() {{ {body} }}"));
-    let (_, rest) = expansion.split_once("async move{").unwrap();
-    let (body, _) = rest.rsplit_once("};::turbowish::").unwrap();
-    body.to_owned()
-}
-
-#[test]
-fn macros_that_may_await_are_entered_with_a_marker() {
-    let check = |body: &str, expected: &str| {
-        let at = "::turbowish::__private::at(&__TURBOWISH_PROC,";
-        let expected = squeeze(expected)
-            .replace("AT(", at)
-            .replace("ENTER(0)", &format!("{at}0u32,())"))
-            .replace("ENTER(1)", &format!("{at}1u32,())"));
-        assert_eq!(rewritten(body), expected, "{body}");
-    };
-    // Statements, tails, initial values; braces, parentheses and brackets.
-    check("select! { a => {} }", "ENTER(0); select! { a => {} }");
-    check(
-        "tokio::join!(a, b); c()",
-        "ENTER(0); tokio::join!(a, b); c()",
-    );
-    check(
-        "let x = try_join!(a)?; own![x]",
-        "ENTER(0); let x = try_join!(a)?; ENTER(1); own![x]",
-    );
-    check(
-        "let Some(x) = own!(a) else { return own!(b) };",
-        "ENTER(0); let Some(x) = own!(a) else { ENTER(1); return own!(b) };",
-    );
-    check("return own!(a)", "ENTER(0); return own!(a)");
-    check("f(own!(a), b(own!(c)))", "ENTER(0); f(own!(a), b(own!(c)))");
-    // The marker is there if the macro is.
-    check(
-        "#[cfg(x)] own!(a);",
-        "#[cfg(x)] ENTER(0); #[cfg(x)] own!(a);",
-    );
-    check(
-        "#[allow(y)] #[cfg(x)] let a = own!(a);",
-        "#[cfg(x)] ENTER(0); #[allow(y)] #[cfg(x)] let a = own!(a);",
-    );
-    // Macros that are known, with and without awaits in them.
-    check("println!(a); vec![b]", "println!(a); vec![b]");
-    check("assert!(a.await)", "ENTER(0); assert!(a.await)");
-    check(
-        "std::matches!(f(a.await), B)",
-        "ENTER(0); std::matches!(f(a.await), B)",
-    );
-    check(
-        "tracing::info!(a, \"await\")",
-        "tracing::info!(a, \"await\")",
-    );
-    // Futures made by macros, and awaited in sight.
-    check("own!(a).await", "AT(0u32, own!(a)).await");
-    check(
-        "own!(a.await).await",
-        "ENTER(0); AT(1u32, own!(a.await)).await",
-    );
-    check("a.await; own!(b)", "AT(0u32, a).await; ENTER(1); own!(b)");
-    // Statements of their own.
-    check(
-        "if own!(a) { own!(b) } else { c }",
-        "ENTER(0); if own!(a) { ENTER(1); own!(b) } else { c }",
-    );
-    check("loop { own!(a) }", "loop { ENTER(0); own!(a) }");
-    check(
-        "for a in b { own!(a); }",
-        "for a in b { ENTER(0); own!(a); }",
-    );
-    check(
-        "match a { B if own!(b) => c, D => e }",
-        "ENTER(0); match a { B if own!(b) => c, D => e }",
-    );
-    check(
-        "match a { B => own!(b), c => select! { c }, D => e(), F => {} }",
-        "match a { B => { ENTER(0); own!(b) }, c => { ENTER(1); select! { c } }, D => e(), F => {} }",
-    );
-    check(
-        "'l: while let Some(a) = own!(a) { f(a) }",
-        "'l: loop { ENTER(0); if let Some(a) = own!(a) { f(a) } else { break } }",
-    );
-    check("while a { b!() }", "while a { ENTER(0); b!() }");
-    // What is not this body's own.
-    for body in [
-        "f(|| own!(a)); let g = async |x| own!(x);",
-        "fn inner() { own!(a) }",
-        "macro_rules! own { (a) => { a.await } }",
-        "const { own!(a) };",
-        "let x: own!(a) = b;",
-        "let own!(a) = b;",
-        "while println!(a) {}",
-        "match a { B => println!(b), C => {} }",
-    ] {
-        check(body, body);
-    }
-    assert!(expansion("", "async fn f() { spawn(async { own!(a) }) }").contains(&squeeze(
-        "let future = async { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, ()); own!(a) };"
-    )));
 }
 
 #[test]
@@ -440,32 +332,6 @@ fn check_site(source: &str, expected: &str) {
     };
     let site = squeeze(&Site::of(&expr).declare(&TokenStream::new()).to_string());
     assert_eq!(site, squeeze(&format!("::Site::new({expected})")));
-}
-
-#[test]
-fn a_macro_is_where_it_stands() {
-    for (body, expected) in [
-        (
-            "\n  tokio::select! {\n    a => {}\n  }",
-            r#"2u32, 3u32, 4u32, 3u32, "tokio::select! {..}""#,
-        ),
-        (
-            "assert!(a.await);",
-            r#"1u32, 16u32, 1u32, 31u32, "assert!(..)""#,
-        ),
-        (
-            "let é = own![ a ];",
-            r#"1u32, 24u32, 1u32, 32u32, "own![..]""#,
-        ),
-        (
-            "f(a!(x), b! { y })",
-            r#"1u32, 18u32, 1u32, 32u32, "a!(..), b! {..}""#,
-        ),
-    ] {
-        let expansion = expansion("", &format!("async fn f() {{ {body} }}"));
-        let expected = squeeze(&format!("Site::new({expected})"));
-        assert!(expansion.contains(&expected), "{expected}\n{expansion}");
-    }
 }
 
 #[test]

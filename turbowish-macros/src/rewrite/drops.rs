@@ -1,0 +1,54 @@
+//! A type is said to have nothing to drop only if its tokens prove it.
+
+use syn::{GenericArgument, PathArguments, Receiver, ReceiverKind, Type, TypePath};
+
+/// Types of the prelude and of the language without a destructor, by name.
+const PRIMITIVE: &[&str] = &[
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
+    "u64", "u128", "usize",
+];
+
+/// Types that drop what is between their brackets, and nothing else.
+const TRANSPARENT: &[&str] = &["Option", "Pin", "Result"];
+
+/// Whether dropping `self` may do anything.
+pub(crate) fn receiver_may_drop(receiver: &Receiver) -> bool {
+    match &receiver.kind {
+        ReceiverKind::Reference(..) => false,
+        ReceiverKind::Typed(_, ty) => may_drop(ty),
+        _ => true,
+    }
+}
+
+/// Whether dropping a value of the type may do anything, as far as can be read.
+pub(crate) fn may_drop(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) | Type::Never(_) => false,
+        Type::Tuple(tuple) => tuple.elems.iter().any(may_drop),
+        Type::Array(array) => may_drop(&array.elem),
+        Type::Paren(inner) => may_drop(&inner.elem),
+        Type::Group(inner) => may_drop(&inner.elem),
+        Type::Path(path) => path_may_drop(path),
+        _ => true,
+    }
+}
+
+fn path_may_drop(ty: &TypePath) -> bool {
+    if let Some(ident) = ty.path.get_ident() {
+        return !PRIMITIVE.iter().any(|name| ident == name);
+    }
+    let Some(last) = ty.path.segments.last() else {
+        return true;
+    };
+    if last.ident == "PhantomData" {
+        return false;
+    }
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return true;
+    };
+    let inside = |argument: &GenericArgument| match argument {
+        GenericArgument::Type(ty) => may_drop(ty),
+        _ => true,
+    };
+    !TRANSPARENT.iter().any(|name| last.ident == name) || arguments.args.iter().any(inside)
+}
