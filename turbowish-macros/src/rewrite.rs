@@ -14,6 +14,7 @@ mod drops;
 mod function;
 mod hidden;
 mod inert;
+mod known;
 mod output;
 mod shape;
 mod site;

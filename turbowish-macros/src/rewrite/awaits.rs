@@ -1,13 +1,14 @@
 //! Every `.await` belongs to the innermost `async` around it, and only awaits of a proc get an index.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Stmt, Type, token};
+use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Macro, Pat, Stmt, Type, token};
 
 use super::attr::{Scope, ours};
 use super::declare::{Proc, number, proc};
 use super::hidden;
+use super::known::{self, Known, Piece};
 use super::output;
 use super::site::{Site, first_span};
 
@@ -27,6 +28,8 @@ fn walk(block: &mut Block, scope: &Scope, counting: bool) -> Vec<Site> {
         scope,
         counting,
         sites: Vec::new(),
+        entered: None,
+        waiting: None,
     };
     numbering.visit_block_mut(block);
     numbering.sites
@@ -37,20 +40,28 @@ struct Numbering<'a> {
     /// Awaits met now are those of the proc (and not of an async closure).
     counting: bool,
     sites: Vec<Site>,
+    /// The place that the marker before this statement stands for.
+    entered: Option<usize>,
+    /// The place of the macro that awaits by itself once what is visited now is evaluated.
+    waiting: Option<usize>,
 }
 
 impl VisitMut for Numbering<'_> {
     fn visit_block_mut(&mut self, block: &mut Block) {
+        let outside = self.entered;
         for mut stmt in std::mem::take(&mut block.stmts) {
+            self.entered = None;
             if self.counting
                 && let Some((site, marker)) = hidden::marker(&stmt, self.sites.len(), self.scope)
             {
+                self.entered = Some(self.sites.len());
                 self.sites.push(site);
                 block.stmts.push(marker);
             }
             self.visit_stmt_mut(&mut stmt);
             block.stmts.push(stmt);
         }
+        self.entered = outside;
     }
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
@@ -69,8 +80,41 @@ impl VisitMut for Numbering<'_> {
                 self.visit_expr_mut(&mut closure.body);
                 self.counting = outside;
             }
+            Expr::Await(_) => {
+                visit_mut::visit_expr_mut(self, expr);
+                if let (true, Some(index)) = (self.counting, self.waiting) {
+                    back(expr, index, self.scope);
+                }
+            }
             _ => visit_mut::visit_expr_mut(self, expr),
         }
+    }
+
+    fn visit_macro_mut(&mut self, invocation: &mut Macro) {
+        let Known::Read(mut arguments) = known::read(invocation) else {
+            return;
+        };
+        let (entered, waiting) = (self.entered, self.waiting);
+        for piece in &mut arguments.pieces {
+            match piece {
+                Piece::Tokens(_) | Piece::Shown(_) => {}
+                Piece::Expr(expr) => {
+                    if arguments.waits {
+                        self.waiting = entered;
+                    }
+                    self.visit_expr_mut(expr);
+                }
+                Piece::Arm(expr) => {
+                    (self.entered, self.waiting) = (None, None);
+                    if self.counting {
+                        hidden::make_statement(expr);
+                    }
+                    self.visit_expr_mut(expr);
+                }
+            }
+            (self.entered, self.waiting) = (entered, waiting);
+        }
+        invocation.tokens = arguments.into_token_stream();
     }
 
     fn visit_expr_await_mut(&mut self, expr: &mut ExprAwait) {
@@ -79,6 +123,12 @@ impl VisitMut for Numbering<'_> {
         if let Some(site) = site {
             mark(expr, self.sites.len(), self.scope);
             self.sites.push(site);
+        }
+    }
+
+    fn visit_pat_mut(&mut self, pat: &mut Pat) {
+        if !matches!(pat, Pat::Macro(_)) {
+            visit_mut::visit_pat_mut(self, pat);
         }
     }
 
@@ -104,6 +154,22 @@ fn mark(expr: &mut ExprAwait, index: usize, scope: &Scope) {
     let (proc, index) = (proc(span), number(index));
     let tokens = quote_spanned!(span=> #private::at(&#proc, #index, #operand));
     *expr.base = Expr::Verbatim(tokens);
+}
+
+/// Says after an await that the call stands at the macro again whose arguments are being evaluated. A `match` neither ends
+/// temporaries earlier than the await does, nor hides what type is expected.
+fn back(expr: &mut Expr, index: usize, scope: &Scope) {
+    let span = ours(first_span(expr.to_token_stream()).unwrap_or_else(Span::call_site));
+    let private = scope.private(span);
+    let (proc, index) = (proc(span), number(index));
+    *expr = Expr::Verbatim(quote_spanned! {span=>
+        (match #expr {
+            value => {
+                #private::at(&#proc, #index, ());
+                value
+            }
+        })
+    });
 }
 
 /// An `async` block as a proc of its own, named after its line; what it captures, and how, stays.

@@ -1,95 +1,31 @@
-//! Awaits in a macro's tokens or expansion cannot be numbered, so the body says that it enters the macro before it does.
+//! Awaits in a macro that is not known, or that prints them as written, are not touched: the body says that it enters the macro.
 //!
-//! The place of a call that is suspended in there is then the macro, and not the await point before it. One marker covers the
-//! macros that one statement evaluates itself: the blocks and match arms in it hold statements of their own, and so does
-//! the condition of a `while`. Behind a visible await of the same statement the place is that await.
+//! The place of a call that is suspended in there is then the macro, or the await as written, and not the await point before it.
+//! One marker covers all that one statement evaluates itself: the blocks and match arms in it hold statements of their own, and so
+//! does the condition of a `while`. Behind a visible await of the same statement the place is that await.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::Span;
 use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, Expr, ExprAwait, ExprBlock, ExprIf, ExprLoop, ExprWhile, Item, Macro,
-    MacroDelimiter, Stmt, Token, Type, token,
+    Attribute, Block, Expr, ExprAwait, ExprBlock, ExprIf, ExprLoop, ExprWhile, Item, Macro, Pat,
+    Stmt, Token, Type, token,
 };
 
 use super::attr::{Scope, ours};
 use super::declare::{number, proc};
+use super::known::{self, Known, Piece};
 use super::site::{self, Site};
-
-/// Macros of std and of the usual crates that await nothing themselves, by the last word of their path.
-const NEVER_AWAIT: &[&str] = &[
-    // std: text
-    "concat",
-    "dbg",
-    "eprint",
-    "eprintln",
-    "format",
-    "format_args",
-    "print",
-    "println",
-    "stringify",
-    "write",
-    "writeln",
-    // std: checks and ends
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "compile_error",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "matches",
-    "panic",
-    "todo",
-    "unimplemented",
-    "unreachable",
-    // std: the rest
-    "addr_of",
-    "addr_of_mut",
-    "cfg",
-    "column",
-    "env",
-    "file",
-    "include",
-    "include_bytes",
-    "include_str",
-    "line",
-    "module_path",
-    "offset_of",
-    "option_env",
-    "pin",
-    "thread_local",
-    "vec",
-    // tracing, log
-    "debug",
-    "debug_span",
-    "enabled",
-    "error",
-    "error_span",
-    "event",
-    "info",
-    "info_span",
-    "log",
-    "log_enabled",
-    "span",
-    "trace",
-    "trace_span",
-    "warn",
-    "warn_span",
-    // anyhow, eyre, serde_json, futures
-    "anyhow",
-    "bail",
-    "ensure",
-    "eyre",
-    "format_err",
-    "json",
-    "pin_mut",
-];
 
 /// Where the calls suspended in macros of `stmt` stand, and what makes them stand there: the `index`th of the proc's places.
 pub(crate) fn marker(stmt: &Stmt, index: usize, scope: &Scope) -> Option<(Site, Stmt)> {
-    let macros = in_stmt(stmt);
-    let place = site::first_span(macros.first()?.path.to_token_stream())?;
+    let mut hiding = Hiding::default();
+    match stmt {
+        Stmt::Macro(invocation) => hiding.visit_macro(&invocation.mac),
+        stmt => hiding.visit_stmt(stmt),
+    }
+    let place = hiding.first?;
+    let site = Site::joined(hiding.sites)?;
     let span = ours(place);
     let private = scope.private(span);
     let (proc, index) = (proc(span), number(index));
@@ -98,7 +34,7 @@ pub(crate) fn marker(stmt: &Stmt, index: usize, scope: &Scope) -> Option<(Site, 
         .filter(|attribute| attribute.path().is_ident("cfg"));
     let tokens = quote_spanned!(span=> #(#cfg)* #private::at(&#proc, #index, ()));
     let marker = Stmt::Expr(Expr::Verbatim(tokens), Some(Token![;](span)));
-    Some((Site::inside(&macros, place), marker))
+    Some((site, marker))
 }
 
 /// Turns parts of `expr` that run apart from its beginning into statements, if macros that may await stand there: the
@@ -107,26 +43,26 @@ pub(crate) fn make_statements(expr: &mut Expr) {
     match expr {
         Expr::Match(choice) => {
             for arm in &mut choice.arms {
-                if !in_expr(&arm.body).is_empty() {
-                    *arm.body = as_statement(&mut arm.body);
-                }
+                make_statement(&mut arm.body);
             }
         }
-        Expr::While(repeated) if !in_expr(&repeated.cond).is_empty() => {
-            *expr = as_loop(repeated);
-        }
+        Expr::While(repeated) if hides(&repeated.cond) => *expr = as_loop(repeated),
         _ => {}
     }
 }
 
-fn as_statement(expr: &mut Expr) -> Expr {
-    let expr = std::mem::replace(expr, Expr::PLACEHOLDER);
-    let span = site::first_span(expr.to_token_stream()).unwrap_or_else(Span::call_site);
-    Expr::Block(ExprBlock {
+/// Makes `expr`, which is evaluated apart from the statement around it, a statement, if macros that may await are in it.
+pub(crate) fn make_statement(expr: &mut Expr) {
+    if !hides(expr) {
+        return;
+    }
+    let inside = std::mem::replace(expr, Expr::PLACEHOLDER);
+    let span = site::first_span(inside.to_token_stream()).unwrap_or_else(Span::call_site);
+    *expr = Expr::Block(ExprBlock {
         attrs: Vec::new(),
         label: None,
-        block: block(expr, ours(span)),
-    })
+        block: block(inside, ours(span)),
+    });
 }
 
 /// What the compiler makes of a `while`. Its condition's temporaries end as they did: before the `break`, and after the body.
@@ -178,80 +114,96 @@ fn attributes(stmt: &Stmt) -> &[Attribute] {
     }
 }
 
-fn in_stmt(stmt: &Stmt) -> Vec<&Macro> {
-    let mut hiding = Hiding::default();
-    match stmt {
-        Stmt::Macro(invocation) => hiding.invocation(&invocation.mac),
-        stmt => hiding.visit_stmt(stmt),
-    }
-    hiding.macros
-}
-
-fn in_expr(expr: &Expr) -> Vec<&Macro> {
+fn hides(expr: &Expr) -> bool {
     let mut hiding = Hiding::default();
     hiding.visit_expr(expr);
-    hiding.macros
+    hiding.first.is_some()
 }
 
-/// Macros that may await, where their awaits are those of the body.
+/// What cannot be numbered and may await, where its awaits are those of the body.
 #[derive(Default)]
-struct Hiding<'ast> {
-    macros: Vec<&'ast Macro>,
+struct Hiding {
+    sites: Vec<Site>,
+    /// Of the first one.
+    first: Option<Span>,
+    /// What is visited now is printed as written, so that its awaits stay as they are.
+    printed: bool,
 }
 
-impl<'ast> Hiding<'ast> {
-    fn invocation(&mut self, invocation: &'ast Macro) {
-        let known = invocation
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| NEVER_AWAIT.iter().any(|name| last.ident == name));
-        if !known || has_await(invocation.tokens.clone()) {
-            self.macros.push(invocation);
-        }
+impl Hiding {
+    fn push(&mut self, place: Option<Span>, site: Site) {
+        self.first = self.first.or(place);
+        self.sites.push(site);
     }
 }
 
-impl<'ast> Visit<'ast> for Hiding<'ast> {
+impl<'ast> Visit<'ast> for Hiding {
+    fn visit_macro(&mut self, invocation: &'ast Macro) {
+        let arguments = match known::read(invocation) {
+            Known::Quiet => return,
+            Known::Read(arguments) if !arguments.waits => arguments,
+            Known::Read(_) | Known::Opaque => {
+                let place = site::first_span(invocation.path.to_token_stream());
+                return self.push(place, Site::of_macro(invocation));
+            }
+        };
+        let outside = self.printed;
+        for piece in &arguments.pieces {
+            match piece {
+                Piece::Tokens(_) => {}
+                Piece::Expr(expr) | Piece::Arm(expr) => self.visit_expr(expr),
+                Piece::Shown(expr) => {
+                    self.printed = true;
+                    self.visit_expr(expr);
+                    self.printed = outside;
+                }
+            }
+        }
+    }
+
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
-            Expr::Macro(invocation) => self.invocation(&invocation.mac),
+            Expr::Await(awaited) if self.printed => {
+                self.visit_expr(&awaited.base);
+                let place = site::first_span(awaited.to_token_stream());
+                self.push(place, Site::of(awaited));
+            }
             Expr::Await(awaited) if makes_a_future(awaited) => {}
-            Expr::Match(choice) => {
+            Expr::Match(choice) if !self.printed => {
                 self.visit_expr(&choice.expr);
                 // The guards; bodies are statements.
                 choice.arms.iter().for_each(|arm| self.visit_pat(&arm.pat));
             }
-            Expr::Async(_) | Expr::Closure(_) | Expr::Const(_) | Expr::While(_) => {}
+            Expr::Async(_) | Expr::Closure(_) | Expr::Const(_) => {}
+            Expr::While(_) if !self.printed => {}
             _ => visit::visit_expr(self, expr),
         }
     }
 
-    fn visit_block(&mut self, _: &'ast Block) {}
+    fn visit_block(&mut self, block: &'ast Block) {
+        if self.printed {
+            visit::visit_block(self, block);
+        }
+    }
+
+    fn visit_pat(&mut self, pat: &'ast Pat) {
+        if !matches!(pat, Pat::Macro(_)) {
+            visit::visit_pat(self, pat);
+        }
+    }
+
     fn visit_item(&mut self, _: &'ast Item) {}
     fn visit_type(&mut self, _: &'ast Type) {}
 }
 
 /// `X!(…).await`: the macro is there for the future, and its await can be seen.
 fn makes_a_future(awaited: &ExprAwait) -> bool {
-    matches!(&*awaited.base, Expr::Macro(invocation) if !has_await(invocation.mac.tokens.clone()))
-}
-
-fn has_await(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|tree| match tree {
-        TokenTree::Ident(ident) => ident == "await",
-        TokenTree::Group(group) => has_await(group.stream()),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
-}
-
-/// `path! {..}`, with the delimiters as written.
-pub(crate) fn heading(invocation: &Macro) -> String {
-    let path = site::text(invocation.path.to_token_stream());
-    let inside = match invocation.delimiter {
-        MacroDelimiter::Paren(_) => "(..)",
-        MacroDelimiter::Brace(_) => " {..}",
-        MacroDelimiter::Bracket(_) => "[..]",
+    let Expr::Macro(invocation) = &*awaited.base else {
+        return false;
     };
-    format!("{path}!{inside}")
+    match known::read(&invocation.mac) {
+        Known::Quiet => true,
+        Known::Read(_) => false,
+        Known::Opaque => !known::has_await(invocation.mac.tokens.clone()),
+    }
 }

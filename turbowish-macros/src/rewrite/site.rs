@@ -2,15 +2,14 @@
 
 use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{ExprAwait, Macro};
+use syn::{ExprAwait, Macro, MacroDelimiter};
 
 use super::declare::number;
-use super::hidden;
 
 /// The longest expression text, in characters; the rest becomes `..`.
 const MAX_TEXT: usize = 200;
 
-/// One `.await` as written, or macros that may hide some.
+/// One `.await` as written, or what one marker stands for: macros that may hide some, awaits that macros print.
 pub(crate) struct Site {
     /// Of the first character, lines and columns from 1.
     start: (usize, usize),
@@ -36,18 +35,42 @@ impl Site {
         }
     }
 
-    /// From the first of `macros`, whose first token is at `start`, to the end of the last one.
-    pub(crate) fn inside(macros: &[&Macro], start: Span) -> Site {
-        let first = start.start();
-        let last = macros
-            .last()
-            .map_or(start, |last| last.delimiter.span().close());
-        let headings: Vec<String> = macros.iter().map(|each| hidden::heading(each)).collect();
+    /// Where a macro stands, and how it begins and ends: `path! {..}`, with the delimiters as written.
+    pub(crate) fn of_macro(invocation: &Macro) -> Site {
+        let path = invocation.path.to_token_stream();
+        let first = first_span(path.clone())
+            .unwrap_or(invocation.bang_token.span)
+            .start();
+        let last = invocation.delimiter.span().close().end();
+        let inside = match invocation.delimiter {
+            MacroDelimiter::Paren(_) => "(..)",
+            MacroDelimiter::Brace(_) => " {..}",
+            MacroDelimiter::Bracket(_) => "[..]",
+        };
         Site {
             start: (first.line, first.column + 1),
-            end: (last.end().line, last.end().column),
-            text: shortened(&headings.join(", ")),
+            end: (last.line, last.column),
+            text: format!("{}!{inside}", text(path)),
         }
+    }
+
+    /// All of `sites` as one place, from the first to the last.
+    pub(crate) fn joined(mut sites: Vec<Site>) -> Option<Site> {
+        let last = sites.pop()?;
+        let Some(first) = sites.first() else {
+            return Some(last);
+        };
+        let (start, end) = (first.start, last.end);
+        let texts: Vec<String> = sites
+            .into_iter()
+            .chain([last])
+            .map(|site| site.text)
+            .collect();
+        Some(Site {
+            start,
+            end,
+            text: shortened(&texts.join(", ")),
+        })
     }
 
     /// `Site::new(…)`

@@ -1,0 +1,288 @@
+//! Awaits in a macro's arguments are read only where the macro evaluates them as they are written; all else is passed on untouched.
+//!
+//! A macro is known by the last word of its path, and read by its shape: `select!` may be tokio's or that of futures. What does
+//! not read to its end as one of the forms stays as it is, and the body says that it is inside the macro (`hidden`).
+
+mod fields;
+mod list;
+mod select;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::ParseStream;
+use syn::{Expr, Macro, Path, Result};
+
+/// What can be said of a macro.
+pub(crate) enum Known {
+    /// It awaits nothing.
+    Quiet,
+    /// Its arguments, taken apart.
+    Read(Arguments),
+    /// It may await anything.
+    Opaque,
+}
+
+/// A macro's arguments, in order; together they are its tokens.
+pub(crate) struct Arguments {
+    /// The macro awaits by itself, after its expressions and before its arms.
+    pub(crate) waits: bool,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A part of a macro's arguments.
+pub(crate) enum Piece {
+    /// Names, patterns, punctuation.
+    Tokens(TokenStream),
+    /// Evaluated once, where the macro stands.
+    Expr(Box<Expr>),
+    /// Evaluated after the wait, like the body of a `match` arm.
+    Arm(Box<Expr>),
+    /// Evaluated, and perhaps printed as source: to be left as it is.
+    Shown(Box<Expr>),
+}
+
+/// How arguments are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// Nothing in them is evaluated here.
+    Inert,
+    /// They are no Rust, or have forms that nobody awaits in.
+    Unread,
+    /// Expressions, also `name = expression`, between `,` or `;`.
+    List,
+    /// Expressions that are printed as written.
+    Printed,
+    /// A condition that is printed as written, unless a message follows.
+    Asserted,
+    /// An expression, then a pattern with or without a guard.
+    Matched,
+    /// An expression, then what the macro makes of it.
+    First,
+    /// Fields and values, then a message: `target: "t", a.b = ?x, "{}", y`.
+    Event,
+    /// Fields and values behind a name.
+    Span,
+    /// Expressions, or statements `let name = expression;`.
+    Pinned,
+    /// Expressions; the macro awaits them.
+    Joined,
+    /// `pattern = expression, if condition => arm`; the macro awaits the expressions.
+    Selected,
+}
+
+/// Macros of std and of the usual crates.
+const FORMS: &[(Form, &[&str])] = &[
+    (
+        Form::Inert,
+        &[
+            "addr_of",
+            "addr_of_mut",
+            "cfg",
+            "column",
+            "compile_error",
+            "concat",
+            "enabled",
+            "env",
+            "event_enabled",
+            "file",
+            "include",
+            "include_bytes",
+            "include_str",
+            "line",
+            "log_enabled",
+            "module_path",
+            "offset_of",
+            "option_env",
+            "pin_mut",
+            "span_enabled",
+            "stringify",
+            "thread_local",
+        ],
+    ),
+    (Form::Unread, &["json"]),
+    (
+        Form::List,
+        &[
+            // std
+            "assert_eq",
+            "assert_ne",
+            "debug_assert_eq",
+            "debug_assert_ne",
+            "eprint",
+            "eprintln",
+            "format",
+            "format_args",
+            "panic",
+            "print",
+            "println",
+            "todo",
+            "unimplemented",
+            "unreachable",
+            "vec",
+            "write",
+            "writeln",
+            // anyhow, eyre
+            "anyhow",
+            "bail",
+            "eyre",
+            "format_err",
+            // tokio-test
+            "assert_err",
+            "assert_ok",
+        ],
+    ),
+    (Form::Printed, &["dbg", "ensure"]),
+    (Form::Asserted, &["assert", "debug_assert"]),
+    (Form::Matched, &["matches"]),
+    (Form::First, &["assert_matches", "debug_assert_matches"]),
+    (
+        Form::Event,
+        &["debug", "error", "event", "info", "log", "trace", "warn"],
+    ),
+    (
+        Form::Span,
+        &[
+            "debug_span",
+            "error_span",
+            "info_span",
+            "span",
+            "trace_span",
+            "warn_span",
+        ],
+    ),
+    (Form::Pinned, &["pin"]),
+    (Form::Joined, &["join", "try_join"]),
+    (Form::Selected, &["select", "select_biased"]),
+];
+
+/// Reads the arguments of `invocation`, if it is known how.
+pub(crate) fn read(invocation: &Macro) -> Known {
+    let Some(form) = form(&invocation.path) else {
+        return Known::Opaque;
+    };
+    let waits = matches!(form, Form::Joined | Form::Selected);
+    if form == Form::Inert {
+        return Known::Quiet;
+    }
+    let tokens = &invocation.tokens;
+    if !may_matter(tokens.clone()) {
+        if !waits {
+            return Known::Quiet;
+        }
+        let pieces = vec![Piece::Tokens(tokens.clone())];
+        return Known::Read(Arguments { waits, pieces });
+    }
+    let mut reading = Reading::default();
+    let read = |input: ParseStream<'_>| reading.all(form, input);
+    let outcome = match form {
+        Form::Unread => None,
+        _ if is_local(&invocation.path) => None,
+        _ => invocation.parse_body_with(read).ok(),
+    };
+    match outcome {
+        Some(()) => Known::Read(Arguments {
+            waits,
+            pieces: reading.pieces,
+        }),
+        // A macro of this name awaits what is awaited in its arguments.
+        None if waits || has_await(tokens.clone()) => Known::Opaque,
+        None => Known::Quiet,
+    }
+}
+
+fn form(path: &Path) -> Option<Form> {
+    let last = &path.segments.last()?.ident;
+    FORMS
+        .iter()
+        .find(|(_, names)| names.iter().any(|name| last == name))
+        .map(|&(form, _)| form)
+}
+
+/// A macro of the crate itself, which has only the name of a known one.
+fn is_local(path: &Path) -> bool {
+    let words = ["crate", "self", "super"];
+    path.segments.len() > 1 && words.iter().any(|word| path.segments[0].ident == word)
+}
+
+/// Whether there can be an await, an `async` block or another macro in `tokens`.
+fn may_matter(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Ident(ident) => ident == "await" || ident == "async",
+        TokenTree::Punct(punct) => punct.as_char() == '!',
+        TokenTree::Group(group) => may_matter(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
+}
+
+/// Whether an await is written in `tokens`.
+pub(crate) fn has_await(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Ident(ident) => ident == "await",
+        TokenTree::Group(group) => has_await(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+impl ToTokens for Arguments {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Tokens(piece) => piece.to_tokens(tokens),
+                Piece::Expr(expr) | Piece::Arm(expr) | Piece::Shown(expr) => expr.to_tokens(tokens),
+            }
+        }
+    }
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Reading {
+    pieces: Vec<Piece>,
+}
+
+impl Reading {
+    fn all(&mut self, form: Form, input: ParseStream<'_>) -> Result<()> {
+        match form {
+            Form::Inert | Form::Unread => self.rest(input),
+            Form::List | Form::Joined => self.list(input),
+            Form::Printed => self.printed(input),
+            Form::Asserted => self.asserted(input),
+            Form::Matched => self.matched(input),
+            Form::First => self.first(input),
+            Form::Pinned => self.pinned(input),
+            Form::Event => self.fields(input, true),
+            Form::Span => self.fields(input, false),
+            Form::Selected => self.branches(input),
+        }
+    }
+
+    /// One token, or one group, as it is.
+    fn token(&mut self, input: ParseStream<'_>) -> Result<()> {
+        let tree: TokenTree = input.parse()?;
+        self.pieces.push(Piece::Tokens(tree.into()));
+        Ok(())
+    }
+
+    fn expr(&mut self, input: ParseStream<'_>) -> Result<()> {
+        self.pieces.push(Piece::Expr(Box::new(input.parse()?)));
+        Ok(())
+    }
+
+    fn shown(&mut self, input: ParseStream<'_>) -> Result<()> {
+        self.pieces.push(Piece::Shown(Box::new(input.parse()?)));
+        Ok(())
+    }
+
+    /// Everything that is left, where nothing of ours may be.
+    fn rest(&mut self, input: ParseStream<'_>) -> Result<()> {
+        let rest: TokenStream = input.parse()?;
+        if has_await(rest.clone()) {
+            return Err(input.error("an await that cannot be placed"));
+        }
+        self.pieces.push(Piece::Tokens(rest));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
