@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use turbowish_model::quantile::Percentile;
 use turbowish_model::units;
 
+use crate::annotate::Pattern;
 use crate::columns::Listing;
 use crate::tui::Theme;
 
@@ -53,6 +54,9 @@ pub(crate) enum Command {
     /// Print procs, tasks or awaits as a table, JSON or CSV
     #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]
     Query(QueryArgs),
+    /// Put the attribute on every async fn of a crate, or find those that lack it
+    #[command(after_help = ANNOTATE_EXAMPLES, after_long_help = ANNOTATE_LONG_HELP)]
+    Annotate(AnnotateArgs),
     /// Run a key-value server under load, and watch it
     #[cfg(feature = "demo")]
     #[command(
@@ -204,6 +208,66 @@ pub(crate) struct QueryArgs {
     /// A table to read, JSON or CSV (see docs/json.md)
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
+}
+
+const ANNOTATE_EXAMPLES: &str = "\
+Examples:
+  turbowish annotate                      every async fn in src, and the dependency
+  turbowish annotate --blocks             the same by attributes on impl, trait, mod
+  turbowish annotate --exclude tests --exclude 'db::Db::get'
+                                          not in modules and folders named tests,
+                                          not this method
+  turbowish annotate --include src/net --include '**::handle_*'
+                                          only in this folder, and what is so named
+  turbowish annotate --check              a lint: exit code 1 if one lacks it
+  turbowish annotate --remove             take it all out again";
+
+const ANNOTATE_LONG_HELP: &str = "\
+Patterns:
+  src/net, src/*.rs, **/conn.rs   with /: a file, or a folder with all in it, as seen from
+                                  its package
+  db::Db, **::read_*              with ::, a function, or a module or type with all in it;
+                                  the crate's name may be left out
+  tests, conn.rs, read_*          a single name: any folder, file, module, type or function
+                                  so called
+  * is any text within a name, ? any character, ** any number of names.
+
+Examples:
+  turbowish annotate --exclude tests --exclude 'db::Db::get'
+  turbowish annotate --include src/net --include '**::handle_*'
+  turbowish annotate crates/server crates/client --all-targets
+  turbowish annotate src/main.rs --dry-run
+  turbowish annotate --check
+
+Exit codes: 0 done, or nothing uncovered; 1 --check found something, or a file could not
+be read as Rust (the others are done all the same); 2 wrong usage.";
+
+#[derive(Args, Debug)]
+pub(crate) struct AnnotateArgs {
+    /// A package (its src), a workspace (that of each member), a folder or file
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Change nothing; list async fns that are not covered
+    #[arg(long, conflicts_with_all = ["remove", "blocks", "dry_run"])]
+    pub(crate) check: bool,
+    /// Take the attributes out, and the dependency if nothing needs it
+    #[arg(long, conflicts_with = "blocks")]
+    pub(crate) remove: bool,
+    /// Annotate impl, trait and mod blocks rather than single functions
+    #[arg(long)]
+    pub(crate) blocks: bool,
+    /// Also in tests, examples and benches of a package
+    #[arg(long)]
+    pub(crate) all_targets: bool,
+    /// Only files or functions that a pattern names
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    pub(crate) include: Vec<Pattern>,
+    /// Leave out files or functions that a pattern names
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    pub(crate) exclude: Vec<Pattern>,
+    /// Write nothing, say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// A table of the model.

@@ -1,5 +1,6 @@
 //! `turbowish`: every command ends in an exit code, and a message that says what to do if it is not 0.
 
+mod annotate;
 mod args;
 mod columns;
 #[cfg(feature = "demo")]
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Top(args) => top::run(&args, token),
         Command::Ps => ps::run(),
         Command::Query(args) => query::run(&args, token),
+        Command::Annotate(args) => annotate::run(&args),
         #[cfg(feature = "demo")]
         Command::Demo(view) => top::demo(&view),
         Command::Completions { shell } => paper::completions(shell),

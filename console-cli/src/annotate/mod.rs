@@ -1,0 +1,91 @@
+//! `turbowish annotate`: everything is read and decided before the first file changes, and a file changes whole or not at all.
+//!
+//! The way of a path: `package` finds the files it stands for, `scan` reads a `source` into a `tree` (with `names` and `own` for
+//! what its paths and attributes mean, `twins` for types to swap), `decide` says where attributes are missing, `work` turns that
+//! into changes of files and of a `manifest`, `replace` makes them, and `report` tells.
+
+mod decide;
+mod manifest;
+mod names;
+mod own;
+mod package;
+mod pattern;
+mod replace;
+mod report;
+mod scan;
+mod source;
+mod tree;
+mod twins;
+mod work;
+
+pub(crate) use pattern::Pattern;
+
+use crate::args::AnnotateArgs;
+use crate::failure::{Failure, note, print};
+use pattern::Filter;
+use report::{Plural, plural};
+use twins::TWINS;
+use work::Work;
+
+/// Code that is nested deeply is read by deep recursion.
+const STACK: usize = 256 << 20;
+
+/// Runs the command.
+///
+/// # Errors
+/// A path that is not there; a file that cannot be read or written; with `--check`, anything that is not covered.
+pub(crate) fn run(args: &AnnotateArgs) -> Result<(), Failure> {
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, || annotate(args))
+            .map_err(|cause| Failure::local("cannot start a thread", &cause))?;
+        reader
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
+    let found = package::find(&args.paths, args.all_targets)?;
+    let filter = Filter::new(&args.include, &args.exclude);
+    let work = Work::read(found, filter, TWINS)?;
+    for fault in &work.faults {
+        note(&fault.to_string());
+    }
+    let uncovered = if args.check {
+        let answer = work.check();
+        print(&answer.text)?;
+        answer.complaint
+    } else {
+        let (changes, text) = if args.remove {
+            work.remove()?
+        } else {
+            work.insert(args.blocks)?
+        };
+        if args.dry_run {
+            print(&format!("dry run, nothing is written\n{text}"))?;
+        } else {
+            for change in &changes {
+                replace::replace(&change.path, &change.text).map_err(|cause| {
+                    let path = package::shown(&change.path);
+                    Failure::local(&format!("cannot write {path}"), &cause)
+                })?;
+            }
+            print(&text)?;
+        }
+        None
+    };
+    let unread = work.faults.len();
+    match (uncovered, unread) {
+        (Some(complaint), _) => Err(Failure::Local(complaint)),
+        (None, 0) => Ok(()),
+        (None, unread) => Err(Failure::Local(format!(
+            "{} left out: no Rust that this version can read",
+            plural(unread, Plural::File)
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

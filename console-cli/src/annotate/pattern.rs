@@ -1,0 +1,204 @@
+//! A pattern names files or functions, and whatever lies inside what it names.
+
+/// What `--include` and `--exclude` ask for, together.
+#[derive(Debug, Default)]
+pub(crate) struct Filter {
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+}
+
+impl Filter {
+    pub(crate) fn new(include: &[Pattern], exclude: &[Pattern]) -> Self {
+        Self {
+            include: include.to_vec(),
+            exclude: exclude.to_vec(),
+        }
+    }
+
+    /// Whether the function `path` (`crate::module::Type::name`, the crate may be unknown and left out) of `file`
+    /// (`src/module.rs`, as seen from its package) is asked for.
+    pub(crate) fn admits(&self, file: &str, path: &[String]) -> bool {
+        let named = |pattern: &Pattern| pattern.names(file, path);
+        (self.include.is_empty() || self.include.iter().any(named))
+            && !self.exclude.iter().any(named)
+    }
+}
+
+/// Segments of a file's or a function's path. In a segment `*` is any text and `?` any character; the segment `**` is any
+/// number of segments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    segments: Vec<String>,
+    of: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Holds `/`: a file, or a folder with all in it, from the package's folder on.
+    File,
+    /// Holds `::`: a function, or a module or type with all in it, from the crate on, with or without the crate's name.
+    Function,
+    /// A single segment: anything of that name, anywhere.
+    Any,
+}
+
+impl Pattern {
+    /// Reads a pattern, for the command line.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let (separator, of) = match (text.contains("::"), text.contains('/')) {
+            (true, true) => return Err("either a path of files or one of functions".to_owned()),
+            (true, false) => ("::", Kind::Function),
+            (false, true) => ("/", Kind::File),
+            (false, false) => ("/", Kind::Any),
+        };
+        let text = text.strip_prefix("./").unwrap_or(text);
+        let text = text.strip_suffix(separator).unwrap_or(text);
+        let segments: Vec<String> = text.split(separator).map(str::to_owned).collect();
+        if segments.iter().any(String::is_empty) {
+            return Err("a name is missing".to_owned());
+        }
+        Ok(Self { segments, of })
+    }
+
+    fn names(&self, file: &str, path: &[String]) -> bool {
+        let file: Vec<&str> = file.split('/').collect();
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        match self.of {
+            Kind::File => begins(&self.segments, &file),
+            Kind::Function => {
+                begins(&self.segments, &path)
+                    || path
+                        .split_first()
+                        .is_some_and(|(_, inside)| begins(&self.segments, inside))
+            }
+            Kind::Any => {
+                let all = || file.iter().chain(&path);
+                self.segments
+                    .iter()
+                    .all(|segment| segment == "**" || all().any(|name| matches(segment, name)))
+            }
+        }
+    }
+}
+
+/// Whether `path` begins with what `pattern` names.
+fn begins(pattern: &[String], path: &[&str]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, _) => true,
+        (Some((any, rest)), _) if any == "**" => {
+            (0..=path.len()).any(|skipped| begins(rest, &path[skipped..]))
+        }
+        (Some((segment, pattern)), Some((name, path))) => {
+            matches(segment, name) && begins(pattern, path)
+        }
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether a segment is `pattern` as a whole.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    let mut rest = name.chars();
+    let mut signs = pattern.chars();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '*' => {
+                let pattern = signs.as_str();
+                let mut rest = rest.clone();
+                return std::iter::once(rest.as_str().to_owned())
+                    .chain(std::iter::from_fn(|| {
+                        rest.next().map(|_| rest.as_str().to_owned())
+                    }))
+                    .any(|rest| matches(pattern, &rest));
+            }
+            '?' if rest.next().is_some() => {}
+            sign if rest.next() == Some(sign) => {}
+            _ => return false,
+        }
+    }
+    rest.as_str().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pattern, matches};
+
+    const FILE: &str = "src/net/conn.rs";
+
+    fn check(pattern: &str, expected: bool) {
+        let path = ["kv", "net", "conn", "Conn", "read_frame"].map(str::to_owned);
+        let found = Pattern::parse(pattern)
+            .unwrap_or_else(|text| panic!("{pattern}: {text}"))
+            .names(FILE, &path);
+        assert_eq!(found, expected, "{pattern}");
+    }
+
+    #[test]
+    fn files_are_named_from_the_package_on() {
+        check("src/net/conn.rs", true);
+        check("./src/net/conn.rs", true);
+        check("src/net", true);
+        check("src/net/", true);
+        check("src/*/conn.rs", true);
+        check("src/**/conn.rs", true);
+        check("**/conn.rs", true);
+        check("src/**", true);
+        check("net/conn.rs", false);
+        check("src/ne", false);
+        check("src/*.rs", false);
+        check("src/net/conn.rs/more", false);
+    }
+
+    #[test]
+    fn functions_are_named_from_the_crate_on() {
+        check("net::conn::Conn::read_frame", true);
+        check("kv::net::conn::Conn::read_frame", true);
+        check("net::conn", true);
+        check("net::", true);
+        check("net::*::Conn", true);
+        check("**::read_*", true);
+        check("**::Conn::read_?rame", true);
+        check("conn::Conn", false);
+        check("net::conn::Conn::read", false);
+    }
+
+    #[test]
+    fn a_single_name_is_found_anywhere() {
+        check("read_frame", true);
+        check("read_*", true);
+        check("Conn", true);
+        check("net", true);
+        check("conn.rs", true);
+        check("*.rs", true);
+        check("**", true);
+        check("*", true);
+        check("frame", false);
+        check("Con", false);
+    }
+
+    #[test]
+    fn signs_stand_for_text() {
+        for (pattern, name, expected) in [
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "abc", true),
+            ("a*b*c", "acb", false),
+            ("*é", "caffé", true),
+            ("?", "é", true),
+            ("?", "", false),
+            ("", "", true),
+            ("", "a", false),
+            ("**", "a", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn what_names_nothing_is_refused() {
+        for text in ["", "a::/b", "a::::b", "src//a.rs", "/src"] {
+            assert!(Pattern::parse(text).is_err(), "{text}");
+        }
+    }
+}

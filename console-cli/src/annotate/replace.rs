@@ -1,0 +1,28 @@
+//! A file is replaced whole or stays as it was: what is written is a new file beside it, which then takes its name.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Gives the file at `path` a new text. Its permissions stay.
+///
+/// # Errors
+/// The folder or the disk refuses; then nothing has changed.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let permissions = fs::metadata(path)?.permissions();
+    if permissions.readonly() {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it is read-only",
+        ));
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".turbowish-")
+        .tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().set_permissions(permissions)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

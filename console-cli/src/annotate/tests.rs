@@ -1,0 +1,1 @@
+//! Files before and after.

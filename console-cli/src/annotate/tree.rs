@@ -1,0 +1,96 @@
+//! What a file holds that the attribute can stand on, as a tree of byte offsets: nothing here refers to syntax any more.
+
+use std::ops::Range;
+
+/// All that is known of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) nodes: Vec<Node>,
+    /// `use turbowish::instrument;`, which goes when the last attribute goes.
+    pub(crate) imports: Vec<Range<usize>>,
+    /// Async fns that stand inside macros.
+    pub(crate) hidden: Vec<Hidden>,
+    /// Types that have an instrumented twin.
+    pub(crate) twins: Vec<TwinUse>,
+    /// Where the name `turbowish` stands.
+    pub(crate) mentions: Vec<usize>,
+}
+
+/// A function, an `impl`, a `trait` or an inline `mod`.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    /// From the file's own module on; the last one is its name.
+    pub(crate) path: Vec<String>,
+    /// Where its name stands.
+    pub(crate) name_at: usize,
+    /// Where the attribute goes: behind the documentation, before everything else.
+    pub(crate) anchor: usize,
+    /// The attribute that it carries.
+    pub(crate) own: Option<Own>,
+    /// What goes when attributes are removed.
+    pub(crate) attributes: Vec<Attribute>,
+    /// The attribute on what is around it reaches it: it is a member, and no part of a body.
+    pub(crate) member: bool,
+    pub(crate) inside: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An `async fn` with a body.
+    Async,
+    /// The same, and `const`.
+    Const,
+    /// Any other function: of interest for what is inside.
+    Plain,
+    /// `impl` or `trait`.
+    Block,
+    /// Inline `mod`. The compiler refuses an attribute on a `sealed` one.
+    Module { sealed: bool },
+}
+
+/// What an attribute of ours says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Own {
+    /// Every async fn of the item is accounted.
+    Covers,
+    /// `skip`: none is, and that is meant.
+    Skips,
+}
+
+/// An attribute of ours in the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Attribute {
+    pub(crate) range: Range<usize>,
+    /// It stands alone between `#[` and `]`; else it is a part of a `cfg_attr`.
+    pub(crate) whole: bool,
+}
+
+/// Async fns that an attribute cannot reach by itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Hidden {
+    pub(crate) at: usize,
+    /// `cfg_feature!`, `macro_rules! name`
+    pub(crate) within: String,
+    pub(crate) count: usize,
+}
+
+/// A type that has an instrumented twin.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TwinUse {
+    pub(crate) at: usize,
+    /// As the path reads in full.
+    pub(crate) path: String,
+    /// What to write instead.
+    pub(crate) twin: String,
+}
+
+impl Node {
+    /// This node and all below it.
+    pub(crate) fn each(&self, visit: &mut impl FnMut(&Node)) {
+        visit(self);
+        for node in &self.inside {
+            node.each(visit);
+        }
+    }
+}
