@@ -1,6 +1,6 @@
 //! A type is said to have nothing to drop only if its tokens prove it.
 
-use syn::{GenericArgument, PathArguments, Receiver, ReceiverKind, Type, TypePath};
+use syn::{GenericArgument, Path, PathArguments, Receiver, ReceiverKind, Type, TypePath};
 
 /// Types of the prelude and of the language without a destructor, by name.
 const PRIMITIVE: &[&str] = &[
@@ -33,9 +33,14 @@ pub(crate) fn may_drop(ty: &Type) -> bool {
     }
 }
 
+/// Whether a path is the name of a type of the language.
+pub(crate) fn is_primitive(path: &Path) -> bool {
+    PRIMITIVE.iter().any(|name| path.is_ident(name))
+}
+
 fn path_may_drop(ty: &TypePath) -> bool {
-    if let Some(ident) = ty.path.get_ident() {
-        return !PRIMITIVE.iter().any(|name| ident == name);
+    if is_primitive(&ty.path) {
+        return false;
     }
     let Some(last) = ty.path.segments.last() else {
         return true;

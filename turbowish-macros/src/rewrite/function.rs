@@ -1,10 +1,8 @@
 //! The rewritten function means what the written one means: same signature to callers, same body, same drops.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::{
-    Attribute, Block, Expr, ItemFn, Result, ReturnType, Signature, Stmt, parse_quote_spanned,
-};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, Block, Expr, ItemFn, Result, ReturnType, Signature, Stmt, Token, Type};
 
 use super::attr::{Arguments, Scope, ours};
 use super::awaits::{self, as_block, as_expr};
@@ -12,7 +10,7 @@ use super::capture;
 use super::declare::{self, Proc};
 use super::output::{self, Output};
 use super::shape::{self, Shape};
-use super::site::Site;
+use super::site::{self, Site};
 use super::valid;
 
 /// A function, wherever it stands.
@@ -82,17 +80,36 @@ impl Rewriting<'_> {
         let head = output.dead_return(self.scope, self.place);
         let (declared, body) = self.body(block, &captures, &head);
         let call = self.call(&output);
-        let written = &output.written;
-        let span = returned(signature);
-        let private = self.scope.private(span);
+        let quiet = output.quiet(self.place);
         signature.asyncness = None;
-        signature.output = parse_quote_spanned!(span=> -> impl #private::Future<Output = #written>);
+        signature.output = self.future_of(&output.written, signature);
         let tokens = quote_spanned! {ours(self.place)=>
             #declared
+            #quiet
             let future = #body;
             #call
         };
         *block = as_block(tokens, block.brace_token);
+    }
+
+    /// `-> impl Future<Output = R>`; `impl` is ours, and captures what an `async fn` captures.
+    fn future_of(&self, written: &TokenStream, signature: &Signature) -> ReturnType {
+        let (place, end) = match &signature.output {
+            ReturnType::Default => (signature.ident.span(), signature.paren_token.span.close()),
+            ReturnType::Type(arrow, ty) => (
+                arrow.spans[0],
+                site::last_span(ty.to_token_stream()).unwrap_or(arrow.spans[1]),
+            ),
+        };
+        let span = Span::call_site().located_at(place);
+        let private = self.scope.private(span);
+        // A signature whose last token is the user's is theirs, and the compiler points at it, not at the attribute.
+        let clause = signature.generics.where_clause.as_ref();
+        let end = clause
+            .is_none_or(|clause| clause.predicates.is_empty())
+            .then(|| Token![where](signature.fn_token.span.located_at(end)));
+        let ty = quote_spanned!(span=> impl #private::Future<Output = #written> #end);
+        ReturnType::Type(Token![->](span), Box::new(Type::Verbatim(ty)))
     }
 
     /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body }).await }`.
@@ -107,6 +124,7 @@ impl Rewriting<'_> {
         let captures = capture::names(&signature.inputs);
         let (declared, body) = self.body(block, &captures, &head);
         let call = self.call(&output);
+        let quiet = output.quiet(self.place);
         let span = ours(self.place);
         let tail = if never {
             quote_spanned!(span=> match #call.await {})
@@ -115,6 +133,7 @@ impl Rewriting<'_> {
         };
         let tokens = quote_spanned! {span=>
             #declared
+            #quiet
             let future = #body;
             #tail
         };
@@ -129,7 +148,7 @@ impl Rewriting<'_> {
         let Expr::Async(inner) = place else { return };
         let output = Output::of_future(&signature.output);
         let sites = awaits::number_in(&mut inner.block, self.scope);
-        prepend(&mut inner.block, output.dead_return(self.scope, self.place));
+        begin(&mut inner.block, output.dead_return(self.scope, self.place));
         let call = self.call(&output);
         let tokens = quote_spanned! {ours(self.place)=>
             let future = #inner;
@@ -148,11 +167,11 @@ impl Rewriting<'_> {
         let span = ours(self.place);
         let private = self.scope.private(span);
         let proc = declare::proc(span);
-        let head = quote_spanned! {span=>
-            #declared
-            let _entered = #private::enter(&#proc);
-        };
-        prepend(block, head);
+        begin(
+            block,
+            quote_spanned!(span=> let _entered = #private::enter(&#proc);),
+        );
+        prepend(block, declared);
     }
 
     /// The declarations, and the `async move` block that the body becomes. It keeps the user's braces, so that the compiler
@@ -169,7 +188,7 @@ impl Rewriting<'_> {
             brace_token: block.brace_token,
             stmts: std::mem::take(&mut block.stmts),
         };
-        prepend(&mut body, quote!(#captures #head));
+        begin(&mut body, quote!(#captures #head));
         let body = quote_spanned!(ours(self.place)=> async move #body);
         (declared, body)
     }
@@ -197,18 +216,19 @@ impl Rewriting<'_> {
 }
 
 fn prepend(block: &mut Block, head: TokenStream) {
-    if !head.is_empty() {
-        block
-            .stmts
-            .insert(0, Stmt::Expr(Expr::Verbatim(head), None));
-    }
+    insert(block, 0, head);
 }
 
-/// Where the return type is, for the compiler to point at; `impl` is ours, and captures what an `async fn` captures.
-fn returned(signature: &Signature) -> Span {
-    let place = match &signature.output {
-        ReturnType::Default => signature.ident.span(),
-        ReturnType::Type(arrow, _) => arrow.spans[0],
-    };
-    Span::call_site().located_at(place)
+/// Statements that the user's own come after; but not the items that the block begins with, or they would be items after statements.
+fn begin(block: &mut Block, head: TokenStream) {
+    let is_item = |stmt: &&Stmt| matches!(stmt, Stmt::Item(_));
+    insert(block, block.stmts.iter().take_while(is_item).count(), head);
+}
+
+fn insert(block: &mut Block, at: usize, tokens: TokenStream) {
+    if !tokens.is_empty() {
+        block
+            .stmts
+            .insert(at, Stmt::Expr(Expr::Verbatim(tokens), None));
+    }
 }

@@ -9,6 +9,10 @@ use syn::{
 };
 
 use super::attr::{Scope, ours};
+use super::drops;
+
+/// Common types that are no futures.
+const NO_FUTURE: &[&str] = &["Arc", "Option", "Rc", "Result", "String", "Vec"];
 
 /// The type that a call comes to.
 pub(crate) struct Output {
@@ -76,6 +80,21 @@ impl Output {
             scope,
             ours(place),
         )
+    }
+
+    /// On the block that the body becomes: an `async fn` may return a future without clippy's doubts.
+    pub(crate) fn quiet(&self, place: Span) -> TokenStream {
+        let never = match &self.known {
+            Some(Type::Path(ty)) => ty.path.segments.last().is_some_and(|last| {
+                drops::is_primitive(&ty.path) || NO_FUTURE.iter().any(|name| last.ident == name)
+            }),
+            Some(Type::Tuple(_) | Type::Array(_) | Type::FnPtr(_) | Type::Ptr(_)) => true,
+            _ => false,
+        };
+        if never {
+            return TokenStream::new();
+        }
+        quote_spanned!(ours(place)=> #[allow(clippy::async_yields_async)])
     }
 
     /// The closure that tells `Err` from everything else.

@@ -93,6 +93,17 @@ pub(crate) fn first_span(tokens: TokenStream) -> Option<Span> {
     }
 }
 
+/// The last token of an expression or a type.
+pub(crate) fn last_span(tokens: TokenStream) -> Option<Span> {
+    match tokens.into_iter().last()? {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            last_span(group.stream())
+        }
+        TokenTree::Group(group) => Some(group.span_close()),
+        tree => Some(tree.span()),
+    }
+}
+
 /// The source of `tokens` on one line, with a blank wherever the source has room between two of them.
 pub(crate) fn text(tokens: TokenStream) -> String {
     let mut line = Line::default();

@@ -42,7 +42,7 @@ fn an_async_fn_returns_its_call() {
     check(
         "",
         "pub async fn get(&self, key: &str, n: u32) -> Result<u32, E> { self.read(key).await }",
-        r#"pub fn get(&self, key: &str, n: u32) -> impl ::turbowish::__private::Future<Output = Result<u32, E> > {
+        r#"pub fn get(&self, key: &str, n: u32) -> impl ::turbowish::__private::Future<Output = Result<u32, E> > where {
             static __TURBOWISH_PROC: ::turbowish::__private::Proc = ::turbowish::__private::Proc::new(
                 __turbowish_path, "", ::turbowish::__private::core::file!(), 1u32, 14u32,
                 &[::turbowish::__private::Site::new(1u32, 64u32, 1u32, 83u32, "self.read(key)")]
