@@ -125,7 +125,7 @@ impl Trial<'_> {
         let before = source::count(&aside).map_err(fault)?;
         let mut command = Command::new(&self.annotate);
         clean(&mut command);
-        command.arg("annotate");
+        command.args(["annotate", "--all-targets"]);
         if mode == Mode::Block {
             command.arg("--blocks");
         }
