@@ -1,6 +1,9 @@
 //! In a block or module only what is `async` is rewritten, and the attribute is never applied twice.
 
-use syn::{Attribute, Block, Error, ImplItem, Item, Result, Signature, TraitItem};
+use syn::{
+    Attribute, Block, Error, ImplItem, Item, ItemImpl, ItemMod, ItemTrait, Result, Signature,
+    TraitItem,
+};
 
 use super::attr::{Arguments, Scope};
 use super::function::{self, Function};
@@ -9,6 +12,12 @@ use super::{inert, shape, valid};
 /// Rewrites every `async fn` in `item`. Errors are gathered, so that the rest of the item is still rewritten.
 pub(crate) fn instrument(item: &mut Item, scope: &Scope) -> Result<()> {
     let mut errors = Ok(());
+    if let Item::Impl(ItemImpl { attrs, .. })
+    | Item::Trait(ItemTrait { attrs, .. })
+    | Item::Mod(ItemMod { attrs, .. }) = item
+    {
+        inert::excuse(attrs);
+    }
     match item {
         Item::Impl(block) => {
             let scope = scope.inside(&Arguments::default(), inert::any_foreign(&block.attrs));

@@ -28,6 +28,7 @@ pub(crate) fn plan(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
                 kept |= receiver_may_drop(receiver);
             }
             FnArg::Typed(input) => {
+                inert::excuse(&mut input.attrs);
                 let drops = may_drop(&input.ty);
                 statements.extend(argument(input, index, kept && drops));
                 kept |= drops;

@@ -8,6 +8,7 @@ use super::attr::{Arguments, Scope, ours};
 use super::awaits::{self, as_block, as_expr};
 use super::capture;
 use super::declare::{self, Proc};
+use super::inert;
 use super::output::{self, Output};
 use super::shape::{self, Shape};
 use super::site::{self, Site};
@@ -15,7 +16,7 @@ use super::valid;
 
 /// A function, wherever it stands.
 pub(crate) struct Function<'a> {
-    pub(crate) attrs: &'a [Attribute],
+    pub(crate) attrs: &'a mut Vec<Attribute>,
     pub(crate) signature: &'a mut Signature,
     pub(crate) block: &'a mut Block,
 }
@@ -23,7 +24,7 @@ pub(crate) struct Function<'a> {
 impl<'a> From<&'a mut ItemFn> for Function<'a> {
     fn from(item: &'a mut ItemFn) -> Function<'a> {
         Function {
-            attrs: &item.attrs,
+            attrs: &mut item.attrs,
             signature: &mut item.sig,
             block: &mut item.block,
         }
@@ -52,7 +53,11 @@ pub(crate) fn instrument(
         signature,
         block,
     } = function;
-    match shape::of(attrs, signature, block, scope) {
+    let shape = shape::of(attrs, signature, block, scope);
+    if shape != Shape::Rewritten {
+        inert::excuse(attrs);
+    }
+    match shape {
         Shape::Future => rewriting.future(signature, block),
         Shape::KeptAsync => rewriting.kept_async(signature, block),
         Shape::Block => rewriting.block(signature, block),

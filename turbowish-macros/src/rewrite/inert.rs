@@ -1,7 +1,9 @@
 //! An attribute that is not listed here may be a macro, and a macro must find the `async fn` that the user wrote.
 
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Meta, Path, Token};
+use syn::{Attribute, Meta, Path, Token, parse_quote_spanned};
+
+use super::attr::ours;
 
 /// Built-in attributes that mean the same on `async fn f() -> R` and on `fn f() -> impl Future<Output = R>`.
 ///
@@ -42,6 +44,22 @@ fn is_inert(meta: &Meta) -> bool {
     INERT.iter().any(|name| path.is_ident(name)) || is_tool(path)
 }
 
+/// A lint that is expected may find nothing in the rewritten function, as `unused_async` in a `fn`: that is no news to the user.
+pub(crate) fn excuse(attrs: &mut Vec<Attribute>) {
+    if let Some(attribute) = attrs.iter().find(|attribute| expects(&attribute.meta)) {
+        let span = ours(attribute.pound_token.span);
+        attrs.push(parse_quote_spanned!(span=> #[allow(unfulfilled_lint_expectations)]));
+    }
+}
+
+fn expects(meta: &Meta) -> bool {
+    let path = meta.path();
+    path.is_ident("expect")
+        || path.is_ident("cfg_attr")
+            && conditional(meta).is_some_and(|metas| metas.iter().skip(1).any(expects))
+}
+
+/// Whether the attribute says what becomes of a lint.
 pub(crate) fn is_lint_level(path: &Path) -> bool {
     LINT_LEVELS.iter().any(|name| path.is_ident(name))
 }

@@ -118,7 +118,8 @@ fn dead_return(ty: Option<TokenStream>, scope: &Scope, span: Span) -> TokenStrea
     let private = scope.private(span);
     quote_spanned! {span=>
         if false {
-            return #private::unreached::<#ty>();
+            let unreached: #ty = #private::unreached();
+            return unreached;
         }
     }
 }

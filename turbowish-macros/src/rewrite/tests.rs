@@ -55,7 +55,8 @@ fn an_async_fn_returns_its_call() {
                 let _ = &key;
                 let _ = &n;
                 if false {
-                    return ::turbowish::__private::unreached::<Result<u32, E>>();
+                    let unreached: Result<u32, E> = ::turbowish::__private::unreached();
+                    return unreached;
                 }
                 ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, self.read(key)).await
             };
@@ -152,7 +153,9 @@ fn an_expansion_contains_what_makes_it_right() {
         // The type of the body, where it can be written.
         (
             "async fn f() -> Result<impl T, E> {}",
-            &["return ::turbowish::__private::unreached::<Result<_, E>>();"],
+            &[
+                "let unreached: Result<_, E> = ::turbowish::__private::unreached(); return unreached;",
+            ],
         ),
         ("async fn f() -> impl T {}", &["async move {}", "|_| false"]),
         (
@@ -186,7 +189,7 @@ fn an_expansion_contains_what_makes_it_right() {
             "fn f() -> Pin<Box<dyn Future<Output = Result<A, B>>>> { Box::pin(async move { g().await }) }",
             &[
                 "Box::pin({ let future = async move { if false {",
-                "unreached::<Result<A, B>>();",
+                "let unreached: Result<A, B> =",
             ],
         ),
         (
