@@ -9,6 +9,7 @@ use pin_project_lite::pin_project;
 use turbowish_model::call::{Call as Account, PollEnd, ProcKey};
 use turbowish_model::ledger::{Charge, Start};
 
+use crate::probe::Probe;
 use crate::proc::Proc;
 use crate::task::{self, Task};
 use crate::thread::ThreadLedger;
@@ -19,10 +20,10 @@ pin_project! {
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
     pub struct Call<F, E> {
+        life: Life,
+        probe: E,
         #[pin]
         future: F,
-        is_err: E,
-        life: Life,
     }
 
     impl<F, E> PinnedDrop for Call<F, E> {
@@ -45,12 +46,12 @@ const NO_PROC: ProcKey = ProcKey {
     future_bytes: 0,
 };
 
-/// Wraps the future of a call of `proc`; `is_err` tells a returned `Err` from other values.
+/// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
-pub fn call<F, E>(proc: &'static Proc, is_err: E, future: F) -> Call<F, E>
+pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E>
 where
     F: Future,
-    E: Fn(&F::Output) -> bool,
+    E: Probe<F::Output>,
 {
     let mut life = Life {
         proc,
@@ -62,7 +63,7 @@ where
     }
     Call {
         future,
-        is_err,
+        probe,
         life,
     }
 }
@@ -70,7 +71,7 @@ where
 impl<F, E> Future for Call<F, E>
 where
     F: Future,
-    E: Fn(&F::Output) -> bool,
+    E: Probe<F::Output>,
 {
     type Output = F::Output;
 
@@ -90,7 +91,7 @@ where
         let polled = this.future.poll(cx);
         open.end(match &polled {
             Poll::Pending => PollEnd::Pending,
-            Poll::Ready(value) if (this.is_err)(value) => PollEnd::Err,
+            Poll::Ready(value) if this.probe.is_err(value) => PollEnd::Err,
             Poll::Ready(_) => PollEnd::Ready,
         });
         polled

@@ -10,6 +10,8 @@ mod init;
 mod monitor;
 #[doc(hidden)]
 pub mod private;
+#[doc(hidden)]
+pub mod probe;
 mod proc;
 #[cfg(feature = "server")]
 mod server;

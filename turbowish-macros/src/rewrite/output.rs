@@ -97,7 +97,7 @@ impl Output {
         quote_spanned!(ours(place)=> #[allow(clippy::async_yields_async)])
     }
 
-    /// The closure that tells `Err` from everything else.
+    /// What tells `Err` from everything else in the output of `future`.
     pub(crate) fn probe(&self, scope: &Scope, place: Span) -> TokenStream {
         probe(self.known.is_some() && !self.unit, scope, place)
     }
@@ -124,7 +124,7 @@ fn dead_return(ty: Option<TokenStream>, scope: &Scope, span: Span) -> TokenStrea
     }
 }
 
-/// The probe of a nested block. Which trait answers is decided while the closure is compiled, so the type of the block must be
+/// The probe of a nested block. Which trait answers is decided while the expression is compiled, so the type of the block must be
 /// known to be a `Result` by then; only what is written can say so: an `Ok(…)` or `Err(…)` that the block ends in.
 pub(crate) fn probe_of_block(block: &Block, scope: &Scope, place: Span) -> TokenStream {
     let mut returns = Returns(false);
@@ -135,14 +135,14 @@ pub(crate) fn probe_of_block(block: &Block, scope: &Scope, place: Span) -> Token
 
 fn probe(known: bool, scope: &Scope, place: Span) -> TokenStream {
     let span = ours(place);
-    if !known {
-        return quote_spanned!(span=> |_| false);
-    }
     let private = scope.private(span);
+    if !known {
+        return quote_spanned!(span=> #private::probe::Other);
+    }
     quote_spanned! {span=>
-        |output: &_| {
+        {
             use #private::probe::*;
-            (&Probe(output)).is_err()
+            (&#private::probe::of(&future)).probe()
         }
     }
 }

@@ -60,9 +60,9 @@ fn an_async_fn_returns_its_call() {
                 }
                 ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, self.read(key)).await
             };
-            ::turbowish::__private::call(&__TURBOWISH_PROC, |output: &_| {
+            ::turbowish::__private::call(&__TURBOWISH_PROC, {
                 use ::turbowish::__private::probe::*;
-                (&Probe(output)).is_err()
+                (&::turbowish::__private::probe::of(&future)).probe()
             }, future)
         }"#,
     );
@@ -157,7 +157,10 @@ fn an_expansion_contains_what_makes_it_right() {
                 "let unreached: Result<_, E> = ::turbowish::__private::unreached(); return unreached;",
             ],
         ),
-        ("async fn f() -> impl T {}", &["async move {}", "|_| false"]),
+        (
+            "async fn f() -> impl T {}",
+            &["async move {}", "probe::Other"],
+        ),
         (
             "async fn f() -> ! { g().await }",
             &[
@@ -182,7 +185,7 @@ fn an_expansion_contains_what_makes_it_right() {
                 "spawn({ static __TURBOWISH_PROC",
                 "(__turbowish_path, \"async@1\", ::turbowish::__private::core::file!(), 1u32, 22u32,",
                 "let future = async move { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await; Ok(1) };",
-                "is_err()",
+                "probe()",
             ],
         ),
         (

@@ -17,11 +17,12 @@ use turbowish_model::replay::{Event, Kind};
 use super::check::{Check, Got, event};
 use crate::call::{Call, call};
 use crate::gather::Gather;
+use crate::probe::Other;
 use crate::proc::Proc;
 use crate::{clock, switch};
 
 type Body = Pin<Box<dyn Future<Output = ()> + Send>>;
-type Scripted = Pin<Box<Call<Body, fn(&()) -> bool>>>;
+type Scripted = Pin<Box<Call<Body, Other>>>;
 
 /// The hand-set clock of this test process.
 static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
@@ -102,7 +103,7 @@ impl Stage {
                         stage: self.clone(),
                         id: event.id,
                     }) as Body;
-                    let call = call(self.procs[proc], (|_| false) as fn(&()) -> bool, body);
+                    let call = call(self.procs[proc], Other, body);
                     self.calls
                         .lock()
                         .expect("calls")
