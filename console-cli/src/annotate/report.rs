@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::decide::{Decision, LeftOut};
+use super::manifest::Section;
 use super::package::shown;
 use super::work::{Read, Work};
 
@@ -109,7 +110,8 @@ fn next_step(work: &Work, text: &mut Text) {
         return;
     }
     let main = work.files.iter().find_map(|read| {
-        let is_root = work.found.module(work.file(read)).len() == 1;
+        let file = work.file(read);
+        let is_root = file.section() == Section::Normal && work.found.module(file).len() == 1;
         let main = read.tree.nodes.iter().find(|node| node.path == ["main"])?;
         is_root.then(|| place(work, read, main.name_at))
     });

@@ -1,1 +1,55 @@
-//! Files before and after.
+//! Files before and after: what is inserted, that a second run changes nothing, and that removal gives back every byte.
+
+use super::decide::{Decision, Wanted};
+use super::pattern::{Filter, Pattern};
+use super::scan::scan;
+use super::source::Source;
+use super::tree::Tree;
+use super::twins::Twin;
+use super::work::{insertions, removals};
+
+mod cases;
+mod checks;
+mod files;
+mod manifests;
+
+/// Asks for everything of `src/m.rs` in the crate `k`.
+fn wanted<T>(filter: &Filter, blocks: bool, then: impl FnOnce(&Wanted<'_>) -> T) -> T {
+    then(&Wanted {
+        filter,
+        file: "src/m.rs",
+        module: &["k", "m"].map(str::to_owned),
+        blocks,
+    })
+}
+
+fn read(text: &str, twins: &[Twin]) -> (Source, Tree) {
+    let source = Source::new(text.to_owned());
+    let tree = scan(&source, twins).unwrap_or_else(|error| panic!("{error:?} in {text}"));
+    (source, tree)
+}
+
+fn decide(text: &str, filter: &Filter, blocks: bool) -> (Source, Decision) {
+    let (source, tree) = read(text, &[]);
+    let decision = wanted(filter, blocks, |wanted| wanted.decide(&tree.nodes));
+    (source, decision)
+}
+
+fn insert(text: &str, filter: &Filter, blocks: bool) -> String {
+    let (source, decision) = decide(text, filter, blocks);
+    source.edited(&insertions(&source, &decision))
+}
+
+fn remove(text: &str, filter: &Filter) -> String {
+    let (source, tree) = read(text, &[]);
+    let (edits, _) = wanted(filter, false, |wanted| removals(&source, &tree, wanted));
+    source.edited(&edits)
+}
+
+fn filter(include: &[&str], exclude: &[&str]) -> Filter {
+    let read = |patterns: &[&str]| -> Vec<Pattern> {
+        let read = |text: &&str| Pattern::parse(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        patterns.iter().map(read).collect()
+    };
+    Filter::new(&read(include), &read(exclude))
+}

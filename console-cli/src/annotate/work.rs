@@ -11,7 +11,7 @@ use super::pattern::Filter;
 use super::report::{Answer, Inserted, Removed};
 use super::scan;
 use super::source::{Edit, Source, each_token};
-use super::tree::Tree;
+use super::tree::{Attribute, Tree};
 use super::twins::Twin;
 use crate::failure::Failure;
 
@@ -141,9 +141,7 @@ impl Work {
             inserted.manifests.extend(said);
         }
         for (read, decision) in self.files.iter().zip(&decisions) {
-            let edit = |&at| read.source.insertion(at, ATTRIBUTE);
-            let edits: Vec<Edit> = decision.anchors.iter().map(edit).collect();
-            changes.extend(self.changed(read, &edits));
+            changes.extend(self.changed(read, &insertions(&read.source, decision)));
         }
         Ok((changes, super::report::inserted(self, &inserted)))
     }
@@ -216,26 +214,10 @@ impl Work {
         let mut removed = Removed::default();
         let mut changes = Vec::new();
         for read in &self.files {
-            let (attributes, all) =
-                self.wanted(read, false, |wanted| wanted.removals(&read.tree.nodes));
-            let mut edits: Vec<Edit> = attributes
-                .iter()
-                .map(|attribute| {
-                    if attribute.whole {
-                        read.source.removal(attribute.range.clone())
-                    } else {
-                        Edit {
-                            range: attribute.range.clone(),
-                            text: String::new(),
-                        }
-                    }
-                })
-                .collect();
-            if all && !attributes.is_empty() {
-                let imports = read.tree.imports.iter().cloned();
-                edits.extend(imports.map(|range| read.source.removal(range)));
-            }
-            removed.attributes.push(attributes.len());
+            let (edits, count) = self.wanted(read, false, |wanted| {
+                removals(&read.source, &read.tree, wanted)
+            });
+            removed.attributes.push(count);
             changes.extend(self.changed(read, &edits));
         }
         for package in &self.found.packages {
@@ -284,6 +266,33 @@ impl Work {
         }
         Ok(None)
     }
+}
+
+/// The edits that put an attribute wherever one is missing.
+pub(crate) fn insertions(source: &Source, decision: &Decision) -> Vec<Edit> {
+    let edit = |&at| source.insertion(at, ATTRIBUTE);
+    decision.anchors.iter().map(edit).collect()
+}
+
+/// The edits that take out attributes, and how many they are. What imports the attribute goes with the last one.
+pub(crate) fn removals(source: &Source, tree: &Tree, wanted: &Wanted<'_>) -> (Vec<Edit>, usize) {
+    let (attributes, all) = wanted.removals(&tree.nodes);
+    let edit = |attribute: &Attribute| {
+        if attribute.whole {
+            source.removal(attribute.range.clone())
+        } else {
+            Edit {
+                range: attribute.range.clone(),
+                text: String::new(),
+            }
+        }
+    };
+    let mut edits: Vec<Edit> = attributes.iter().map(edit).collect();
+    if all && !attributes.is_empty() {
+        let imports = tree.imports.iter().cloned();
+        edits.extend(imports.map(|range| source.removal(range)));
+    }
+    (edits, attributes.len())
 }
 
 /// Where code names the crate; comments do not count.
