@@ -9,6 +9,7 @@ mod attr;
 mod awaits;
 mod block;
 mod capture;
+mod closure;
 mod declare;
 mod drops;
 mod function;

@@ -6,6 +6,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Macro, Pat, Stmt, Type, token};
 
 use super::attr::{Scope, ours};
+use super::closure;
 use super::declare::{Proc, number, proc};
 use super::hidden;
 use super::known::{self, Known, Piece};
@@ -76,9 +77,11 @@ impl VisitMut for Numbering<'_> {
             // An attribute on the block could not move with it.
             Expr::Async(_) | Expr::Const(_) => {}
             Expr::Closure(closure) => {
-                let outside = std::mem::replace(&mut self.counting, false);
-                self.visit_expr_mut(&mut closure.body);
-                self.counting = outside;
+                if !closure::instrument(closure, self.scope) {
+                    let outside = std::mem::replace(&mut self.counting, false);
+                    self.visit_expr_mut(&mut closure.body);
+                    self.counting = outside;
+                }
             }
             Expr::Await(_) => {
                 visit_mut::visit_expr_mut(self, expr);

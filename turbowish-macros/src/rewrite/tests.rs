@@ -189,6 +189,31 @@ fn an_expansion_contains_what_makes_it_right() {
             ],
         ),
         (
+            "async fn f() { g(async |x, (a, _): (A, B), mut y| -> R { x.await }) }",
+            &[
+                "g(async |x, __turbowish_argument_1: (A, B), y| -> R { static __TURBOWISH_PROC",
+                "(__turbowish_path, \"async@1\", ::turbowish::__private::core::file!(), 1u32, 18u32,",
+                "let x = ::turbowish::__private::core::cell::Cell::new(x);",
+                "let future = async { let x = x.into_inner();",
+                "let __turbowish_argument_1 = __turbowish_argument_1.into_inner(); let (a, _) = __turbowish_argument_1;",
+                "let mut y = y.into_inner(); if false {",
+                "match () { () => { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await } } };",
+                ", future).await })",
+            ],
+        ),
+        (
+            "async fn f() { g(async || Ok(h().await)) }",
+            &[
+                "g(async || { static",
+                "() => { Ok(::turbowish::__private::at(",
+                ".probe() }, future).await",
+            ],
+        ),
+        (
+            "async fn f() { g(async move |x| x.await); h(async || -> ! { x.await }); i(async |#[a] x| x.await) }",
+            &["g(async move |x| x.await); h(async || -> ! { x.await }); i(async |#[a] x| x.await)"],
+        ),
+        (
             "fn f() -> Pin<Box<dyn Future<Output = Result<A, B>>>> { Box::pin(async move { g().await }) }",
             &[
                 "Box::pin({ let future = async move { if false {",
@@ -233,7 +258,7 @@ fn awaits_that_belong_to_others_are_not_numbered() {
             4,
         ),
         ("async fn inner() { a.await } b.await", 1),
-        ("let f = async |x| { x.await }; f(1).await", 1),
+        ("let f = async move |x| { x.await }; f(1).await", 1),
         (
             "let n = [0; { const N: usize = 1; N }]; 'l: loop { break 'l a.await }",
             1,

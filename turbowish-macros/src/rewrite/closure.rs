@@ -1,0 +1,154 @@
+//! An `async` closure keeps its kind, its captures and its drops; the block that its body becomes is the call.
+//!
+//! `async |x| body` becomes `async |x| { …; call(&PROC, probe, async { let x = x; body }).await }`. What the block uses of
+//! the closure's surroundings it takes as the body did: by reference, or by value where the body consumes it. A closure that is
+//! `move` owns what its body may only borrow, and a block that borrows it is `Send` only if that is `Sync`: such a closure stays
+//! as it is. Arguments are handed over in cells, because a block would borrow what is `Copy`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::{Block, Expr, ExprClosure, Pat, PatIdent, ReturnType, Stmt, Token};
+
+use super::attr::{Scope, ours};
+use super::awaits::{self, as_block, as_expr};
+use super::declare::{Proc, proc};
+use super::output::{self, Output};
+use super::site::first_span;
+
+/// Accounts the calls of a closure, if that can be done; otherwise nothing in it has changed.
+pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
+    let Some(place) = closure.asyncness.map(|token| token.span) else {
+        return false;
+    };
+    let is_fit = closure.capture.is_none() && !output::is_never(&closure.output);
+    if !is_fit || has_attributes(&closure.inputs) {
+        return false;
+    }
+    let Arguments { give, take } = Arguments::of(&mut closure.inputs, scope);
+    let written = std::mem::replace(&mut *closure.body, Expr::PLACEHOLDER);
+    let mut body = body_of(written);
+    let (head, probe) = match &closure.output {
+        ReturnType::Type(..) => {
+            let output = Output::of(&closure.output);
+            (output.dead_return(scope, place), output.probe(scope, place))
+        }
+        // What is returned is known from the body alone, as it was.
+        ReturnType::Default => (
+            TokenStream::new(),
+            output::probe_of_block(&body, scope, place),
+        ),
+    };
+    let sites = awaits::number_in(&mut body, scope);
+    let name = format!("async@{}", place.start().line);
+    let declared = Proc {
+        name: &name,
+        place,
+        sites: &sites,
+    }
+    .declare(scope);
+    let span = ours(place);
+    let private = scope.private(span);
+    let proc = proc(span);
+    // A body's temporaries end before its arguments do, as those of a `match` arm end before the locals around it.
+    let tokens = quote_spanned! {span=>
+        #declared
+        #give
+        let future = async {
+            #take
+            #head
+            match () {
+                () => #body
+            }
+        };
+        #private::call(&#proc, #probe, future).await
+    };
+    *closure.body = Expr::Block(as_expr(tokens, syn::token::Brace(span)));
+    true
+}
+
+fn body_of(written: Expr) -> Block {
+    match written {
+        Expr::Block(body) if body.attrs.is_empty() && body.label.is_none() => body.block,
+        written => {
+            let span = first_span(written.to_token_stream()).unwrap_or_else(Span::call_site);
+            let mut body = as_block(TokenStream::new(), syn::token::Brace(ours(span)));
+            body.stmts = vec![Stmt::Expr(written, None)];
+            body
+        }
+    }
+}
+
+/// An attribute on an argument can neither move with its pattern nor stay without it.
+fn has_attributes(inputs: &Punctuated<Pat, Token![,]>) -> bool {
+    let mut found = Attributes(false);
+    inputs.iter().for_each(|input| found.visit_pat(input));
+    found.0
+}
+
+struct Attributes(bool);
+
+impl<'ast> Visit<'ast> for Attributes {
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {
+        self.0 = true;
+    }
+}
+
+/// How arguments come into the block.
+#[derive(Default)]
+struct Arguments {
+    /// `let x = Cell::new(x);`
+    give: TokenStream,
+    /// `let x = x.into_inner(); let (a, b) = y.into_inner();`
+    take: TokenStream,
+}
+
+impl Arguments {
+    /// Makes every argument a plain name.
+    fn of(inputs: &mut Punctuated<Pat, Token![,]>, scope: &Scope) -> Arguments {
+        let mut arguments = Arguments::default();
+        for (index, input) in inputs.iter_mut().enumerate() {
+            match input {
+                Pat::Type(typed) => arguments.argument(&mut typed.pat, index, scope),
+                pat => arguments.argument(pat, index, scope),
+            }
+        }
+        arguments
+    }
+
+    fn argument(&mut self, pat: &mut Pat, index: usize, scope: &Scope) {
+        let span = ours(pat.span());
+        let private = scope.private(span);
+        let simple = match pat {
+            Pat::Ident(pat) if is_binding(pat) => Some(pat.ident.clone()),
+            _ => None,
+        };
+        let name = simple
+            .clone()
+            .unwrap_or_else(|| format_ident!("__turbowish_argument_{}", index, span = span));
+        let plain = Pat::Ident(PatIdent {
+            attrs: Vec::new(),
+            by_ref: None,
+            mutability: None,
+            ident: name.clone(),
+            subpat: None,
+        });
+        let written = std::mem::replace(pat, plain);
+        self.give
+            .extend(quote_spanned!(span=> let #name = #private::core::cell::Cell::new(#name);));
+        self.take.extend(if simple.is_some() {
+            quote_spanned!(span=> let #written = #name.into_inner();)
+        } else {
+            // What the pattern leaves over is dropped with the rest.
+            quote_spanned!(span=> let #name = #name.into_inner(); let #written = #name;)
+        });
+    }
+}
+
+/// A name in lower case; one in upper case may be a constant.
+fn is_binding(pat: &PatIdent) -> bool {
+    let is_upper = pat.ident.to_string().starts_with(char::is_uppercase);
+    pat.by_ref.is_none() && pat.subpat.is_none() && !is_upper
+}
