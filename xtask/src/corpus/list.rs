@@ -28,6 +28,11 @@ impl<'a> Crate<'a> {
         }
     }
 
+    /// Without these tests.
+    pub(super) const fn without(self, skip: &'a [&'a str]) -> Self {
+        Self { skip, ..self }
+    }
+
     /// With these arguments to cargo.
     pub(super) const fn with(self, features: &'a [&'a str]) -> Self {
         Self { features, ..self }
@@ -69,7 +74,8 @@ pub(super) const CRATES: &[Crate<'static>] = &[
         "0.38.0",
         "raw identifiers, no_implicit_prelude, a macro that makes async fns",
     )
-    .with(&["--features", "full"]),
+    .with(&["--features", "full"])
+    .without(&["ui"]),
     Crate::new(
         "ractor",
         "0.16.5",
