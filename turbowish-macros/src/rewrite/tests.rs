@@ -189,31 +189,6 @@ fn an_expansion_contains_what_makes_it_right() {
             ],
         ),
         (
-            "async fn f() { g(async |x, (a, _): (A, B), mut y| -> R { x.await }) }",
-            &[
-                "g(async |x, __turbowish_argument_1: (A, B), y| -> R { static __TURBOWISH_PROC",
-                "(__turbowish_path, \"async@1\", ::turbowish::__private::core::file!(), 1u32, 18u32,",
-                "let x = ::turbowish::__private::core::cell::Cell::new(x);",
-                "let future = async { let x = x.into_inner();",
-                "let __turbowish_argument_1 = __turbowish_argument_1.into_inner(); let (a, _) = __turbowish_argument_1;",
-                "let mut y = y.into_inner(); if false {",
-                "match () { () => { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await } } };",
-                ", future).await })",
-            ],
-        ),
-        (
-            "async fn f() { g(async || Ok(h().await)) }",
-            &[
-                "g(async || { static",
-                "() => { Ok(::turbowish::__private::at(",
-                ".probe() }, future).await",
-            ],
-        ),
-        (
-            "async fn f() { g(async move |x| x.await); h(async || -> ! { x.await }); i(async |#[a] x| x.await) }",
-            &["g(async move |x| x.await); h(async || -> ! { x.await }); i(async |#[a] x| x.await)"],
-        ),
-        (
             "fn f() -> Pin<Box<dyn Future<Output = Result<A, B>>>> { Box::pin(async move { g().await }) }",
             &[
                 "Box::pin({ let future = async move { if false {",
@@ -240,6 +215,45 @@ fn an_expansion_contains_what_makes_it_right() {
             ""
         };
         let expansion = expansion(arguments, item);
+        for part in parts {
+            assert!(
+                expansion.contains(&squeeze(part)),
+                "{item}\nlacks {part}\nin {expansion}"
+            );
+        }
+    }
+}
+
+#[test]
+fn async_closures_are_procs_of_their_own() {
+    for (item, parts) in [
+        (
+            "async fn f() { g(async |x, (a, _): (A, B), mut y| -> R { x.await }) }",
+            &[
+                "g(async |x, __turbowish_argument_1: (A, B), y| -> R { static __TURBOWISH_PROC",
+                "(__turbowish_path, \"async@1\", ::turbowish::__private::core::file!(), 1u32, 18u32,",
+                "let x = ::turbowish::__private::core::cell::Cell::new(x);",
+                "let future = async { let x = x.into_inner();",
+                "let __turbowish_argument_1 = __turbowish_argument_1.into_inner(); let (a, _) = __turbowish_argument_1;",
+                "let mut y = y.into_inner(); if false {",
+                "match () { () => { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await } } };",
+                ", future).await })",
+            ][..],
+        ),
+        (
+            "async fn f() { g(async || Ok(h().await)) }",
+            &[
+                "g(async || { static",
+                "() => { Ok(::turbowish::__private::at(",
+                ".probe() }, future).await",
+            ],
+        ),
+        (
+            "async fn f() { g(async move |x| x.await); h(async || -> ! { x.await }); i(async |#[a] x| x.await) }",
+            &["g(async move |x| x.await); h(async || -> ! { x.await }); i(async |#[a] x| x.await)"],
+        ),
+    ] {
+        let expansion = expansion("", item);
         for part in parts {
             assert!(
                 expansion.contains(&squeeze(part)),
