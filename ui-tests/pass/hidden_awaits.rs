@@ -120,6 +120,11 @@ macro_rules! bodies {
                 wait!(ready(Ok(all)))
             }
 
+            pub(super) async fn in_parentheses(n: u32) -> u32 {
+                let braced = ({ ready(n) }).await;
+                braced + ((ready(n))).await
+            }
+
             pub(super) async fn drops(log: &RefCell<Vec<&'static str>>) -> Option<u32> {
                 let _local = Noisy(log, "local");
                 match 1 {
@@ -157,6 +162,7 @@ async fn main() {
     for n in 0..4 {
         assert_eq!(rewritten::everywhere(n).await, plain::everywhere(n).await);
     }
+    assert_eq!(rewritten::in_parentheses(1).await, plain::in_parentheses(1).await);
     let (log, plain_log) = (RefCell::default(), RefCell::default());
     assert_eq!(rewritten::drops(&log).await, plain::drops(&plain_log).await);
     assert_eq!(log, plain_log);

@@ -145,14 +145,17 @@ impl VisitMut for Numbering<'_> {
 fn mark(expr: &mut ExprAwait, index: usize, scope: &Scope) {
     let span = first_span(expr.base.to_token_stream()).unwrap_or(expr.await_token.span);
     // An argument needs no parentheses or braces, and the compiler would say so.
-    let operand = match &mut *expr.base {
-        Expr::Paren(operand) if operand.attrs.is_empty() => operand.expr.to_token_stream(),
-        Expr::Block(operand) => {
-            operand.block.brace_token = token::Brace(ours(span));
-            operand.to_token_stream()
+    let mut operand = std::mem::replace(&mut *expr.base, Expr::PLACEHOLDER);
+    while let Expr::Paren(inside) = operand {
+        if !inside.attrs.is_empty() {
+            operand = Expr::Paren(inside);
+            break;
         }
-        operand => operand.to_token_stream(),
-    };
+        operand = *inside.expr;
+    }
+    if let Expr::Block(operand) = &mut operand {
+        operand.block.brace_token = token::Brace(ours(span));
+    }
     let private = scope.private(span);
     let (proc, index) = (proc(span), number(index));
     let tokens = quote_spanned!(span=> #private::at(&#proc, #index, #operand));
