@@ -248,7 +248,7 @@ impl Manifest {
 }
 
 /// The version that this program writes: its own, which moves with the attribute's.
-fn version() -> String {
+pub(crate) fn version() -> String {
     let [major, minor] = [
         env!("CARGO_PKG_VERSION_MAJOR"),
         env!("CARGO_PKG_VERSION_MINOR"),

@@ -1,10 +1,12 @@
 //! `turbowish annotate`: everything is read and decided before the first file changes, and a file changes whole or not at all.
 //!
-//! The way of a path: `package` finds the files it stands for, `scan` reads a `source` into a `tree` (with `names` and `own` for
-//! what its paths and attributes mean, `twins` for types to swap), `decide` says where attributes are missing, `work` turns that
-//! into changes of files and of a `manifest`, `replace` makes them, and `report` tells.
+//! The way of a path: `package` finds the files it stands for (in a `workspace`, by a `walk`), `scan` reads a `source` into a
+//! `tree` (with `names` and `own` for what its paths and attributes mean, `twins` for types to swap), `decide` says where attributes
+//! are missing, `work` turns that into changes of files and `depend` into those of a `manifest`, `replace` makes them, and `report`
+//! tells.
 
 mod decide;
+mod depend;
 mod manifest;
 mod names;
 mod own;
@@ -16,7 +18,9 @@ mod scan;
 mod source;
 mod tree;
 mod twins;
+mod walk;
 mod work;
+mod workspace;
 
 pub(crate) use pattern::Pattern;
 
@@ -81,7 +85,7 @@ fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
         (Some(complaint), _) => Err(Failure::Local(complaint)),
         (None, 0) => Ok(()),
         (None, unread) => Err(Failure::Local(format!(
-            "{} left out: no Rust that this version can read",
+            "{} could not be read",
             plural(unread, Plural::File)
         ))),
     }

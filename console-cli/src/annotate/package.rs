@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use toml_edit::Item;
-
-use super::manifest::{CRATE, Manifest, Section};
-use super::pattern;
+use super::manifest::{Manifest, Section};
+use super::walk::{Entry, walk};
+use super::workspace::{inherits, members};
 use crate::failure::Failure;
 
 /// What is to be worked on.
@@ -36,7 +35,8 @@ pub(crate) struct SourceFile {
     pub(crate) inner: String,
 }
 
-const MANIFEST: &str = "Cargo.toml";
+/// The name of a manifest.
+pub(crate) const MANIFEST: &str = "Cargo.toml";
 
 /// The folders of a package whose files are built for development only.
 const DEVELOPMENT: [&str; 3] = ["tests", "examples", "benches"];
@@ -220,137 +220,15 @@ impl Search {
     }
 }
 
-/// Whether the workspace that a package belongs to has the crate for its members.
-fn inherits(folder: &Path, manifest: &Manifest) -> Result<bool, Failure> {
-    let told = manifest.string(&["package", "workspace"]);
-    let above: Vec<PathBuf> = match told {
-        Some(path) => vec![folder.join(path)],
-        None => folder.ancestors().map(Path::to_owned).collect(),
-    };
-    for folder in above {
-        let path = folder.join(MANIFEST);
-        if !path.is_file() {
-            continue;
-        }
-        let manifest = read(&path)?;
-        if manifest.get(&["workspace"]).is_some() {
-            return Ok(manifest
-                .get(&["workspace", "dependencies", CRATE])
-                .is_some());
-        }
-    }
-    Ok(false)
-}
-
-/// The folders of a workspace's packages: members, and what they depend on by path.
-fn members(root: &Path, manifest: &Manifest) -> Result<Vec<PathBuf>, Failure> {
-    let excluded: Vec<PathBuf> = manifest
-        .strings(&["workspace", "exclude"])
-        .iter()
-        .map(|path| root.join(path))
-        .collect();
-    let mut waiting = vec![root.to_owned()];
-    for member in manifest.strings(&["workspace", "members"]) {
-        expand(root, Path::new(member), &mut waiting);
-    }
-    let mut found: Vec<PathBuf> = Vec::new();
-    while let Some(folder) = waiting.pop() {
-        let Ok(folder) = folder.canonicalize() else {
-            continue;
-        };
-        let path = folder.join(MANIFEST);
-        let unwanted = excluded.iter().any(|outside| folder.starts_with(outside));
-        if unwanted || found.contains(&folder) || !path.is_file() {
-            continue;
-        }
-        let member = read(&path)?;
-        for (name, dependency) in member.dependencies() {
-            let (base, dependency) = match dependency.get("workspace").and_then(Item::as_bool) {
-                Some(true) => (root, manifest.get(&["workspace", "dependencies", name])),
-                _ => (folder.as_path(), Some(dependency)),
-            };
-            let path = dependency.and_then(|item| item.get("path")?.as_str());
-            let inside = path
-                .and_then(|path| base.join(path).canonicalize().ok())
-                .filter(|path| path.starts_with(root));
-            waiting.extend(inside);
-        }
-        found.push(folder);
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// The folders that `member` (`crates/*`) stands for.
-fn expand(folder: &Path, member: &Path, found: &mut Vec<PathBuf>) {
-    let mut parts = member.components();
-    let Some(part) = parts.next() else {
-        found.push(folder.to_owned());
-        return;
-    };
-    let Component::Normal(name) = part else {
-        return expand(&folder.join(part), parts.as_path(), found);
-    };
-    let name = name.to_string_lossy();
-    if !name.contains(['*', '?']) {
-        return expand(&folder.join(&*name), parts.as_path(), found);
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let matching = pattern::matches(&name, &entry.file_name().to_string_lossy());
-        if matching && entry.path().is_dir() {
-            expand(&entry.path(), parts.as_path(), found);
-        }
-    }
-}
-
-fn read(path: &Path) -> Result<Manifest, Failure> {
+/// Reads a manifest.
+///
+/// # Errors
+/// It cannot be read, or is no TOML.
+pub(crate) fn read(path: &Path) -> Result<Manifest, Failure> {
     let text = fs::read_to_string(path)
         .map_err(|cause| Failure::local(&format!("cannot read {}", shown(path)), &cause))?;
     Manifest::parse(path, text)
         .map_err(|why| Failure::Local(format!("cannot read {}: {why}", shown(path))))
-}
-
-enum Entry {
-    File(PathBuf),
-    /// A folder with a manifest, which is not entered.
-    Package(PathBuf),
-}
-
-/// Every file of Rust below a folder. Hidden folders and cargo's `target` are left out.
-fn walk(folder: &Path, visit: &mut impl FnMut(Entry)) -> Result<(), Failure> {
-    let failed = |cause| Failure::local(&format!("cannot read {}", shown(folder)), &cause);
-    let mut entries = fs::read_dir(folder)
-        .map_err(failed)?
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(failed)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        let name = entry.file_name();
-        let hidden = name.to_string_lossy().starts_with('.');
-        // A link to a folder may lead round in a circle.
-        let is_folder = entry.file_type().map_err(failed)?.is_dir();
-        if hidden {
-        } else if is_folder && path.join(MANIFEST).is_file() {
-            visit(Entry::Package(path));
-        } else if is_folder {
-            if !is_target(&path) {
-                walk(&path, visit)?;
-            }
-        } else if path.extension().is_some_and(|end| end == "rs") && path.is_file() {
-            visit(Entry::File(path));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a folder is where cargo builds; a module may have the same name.
-fn is_target(folder: &Path) -> bool {
-    folder.ends_with("target")
-        && (folder.join("CACHEDIR.TAG").is_file()
-            || folder
-                .parent()
-                .is_some_and(|parent| parent.join(MANIFEST).is_file()))
 }
 
 fn is_development(inner: &Path) -> bool {
@@ -383,14 +261,26 @@ impl Package {
         if let Some((Some(name), _)) = told {
             return vec![name.replace('-', "_")];
         }
+        let library = self.manifest.string(&["lib", "path"]);
+        let library = library.unwrap_or("src/lib.rs").trim_start_matches("./");
+        if inner == library {
+            return vec![self.crate_name()];
+        }
+        let name = |name: &str| name.replace('-', "_");
         let parts: Vec<&str> = inner.trim_end_matches(".rs").split('/').collect();
-        let (name, rest) = match &parts[..] {
-            ["src", "bin", name, rest @ ..] => (name.replace('-', "_"), rest),
-            ["src", rest @ ..] => (self.crate_name(), rest),
-            [folder, name, rest @ ..] if DEVELOPMENT.contains(folder) => {
-                (name.replace('-', "_"), rest)
+        // Below which folder modules of the library are.
+        let folder = library.rsplit('/').skip(1).count();
+        let (krate, rest) = match &parts[..] {
+            ["src", "bin", own, rest @ ..] => (name(own), rest),
+            [kind, own, rest @ ..] if DEVELOPMENT.contains(kind) => (name(own), rest),
+            rest if library
+                .split('/')
+                .take(folder)
+                .eq(rest.iter().copied().take(folder)) =>
+            {
+                (self.crate_name(), &rest[folder..])
             }
-            rest => (self.crate_name(), rest),
+            ["src", rest @ ..] | rest => (self.crate_name(), rest),
         };
         // `a/mod.rs` is `a`; the roots are the crate itself.
         let rest = match rest {
@@ -398,7 +288,7 @@ impl Package {
             [outer @ .., "mod"] => outer,
             rest => rest,
         };
-        std::iter::once(name)
+        std::iter::once(krate)
             .chain(rest.iter().map(|&part| part.to_owned()))
             .collect()
     }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::decide::{Decision, LeftOut};
-use super::manifest::Section;
+use super::manifest::{self, Section};
 use super::package::shown;
 use super::work::{Read, Work};
 
@@ -111,20 +111,26 @@ fn next_step(work: &Work, text: &mut Text) {
     }
     let main = work.files.iter().find_map(|read| {
         let file = work.file(read);
-        let is_root = file.section() == Section::Normal && work.found.module(file).len() == 1;
-        let main = read.tree.nodes.iter().find(|node| node.path == ["main"])?;
-        is_root.then(|| place(work, read, main.name_at))
+        if file.section() == Section::Dev || work.found.module(file).len() > 1 {
+            return None;
+        }
+        let main = read.tree.nodes.iter().find(|node| node.path == ["main"]);
+        let place = main.map(|main| place(work, read, main.name_at));
+        place.or_else(|| (file.inner == "src/main.rs").then(|| shown(&file.path)))
     });
-    let place = match main {
-        Some(place) => format!("begin main ({place})"),
-        None => "in the program that uses this, begin main".to_owned(),
+    let (main, manifest) = match main {
+        Some(place) => (format!("begin main, {place}, with"), "Cargo.toml"),
+        None => (
+            "in the program that uses this, begin main with".to_owned(),
+            "its Cargo.toml",
+        ),
     };
-    let version =
-        env!("CARGO_PKG_VERSION_MAJOR").to_owned() + "." + env!("CARGO_PKG_VERSION_MINOR");
+    let version = manifest::version();
     text.line(format_args!(
-        "next: {place} with
+        "\
+next: {main}
         let _turbowish = turbowish::init();
-      and write, in the Cargo.toml of that program, so that a console can attach:
+      and let a console attach, in {manifest}:
         turbowish = {{ version = \"{version}\", features = [\"server\"] }}
       while it runs: turbowish"
     ));

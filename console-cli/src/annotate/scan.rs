@@ -7,8 +7,8 @@ use syn::{AttrStyle, Block, Item, Signature, Type, Visibility};
 
 use super::names::{Names, leaves, segments, text};
 use super::own;
-use super::source::{Source, Unreadable, each_token};
-use super::tree::{Hidden, Kind, Node, Own, Tree, TwinUse};
+use super::source::{Source, Unreadable};
+use super::tree::{Hidden, Kind, Node, Tree, TwinUse};
 use super::twins::{self, Twin};
 
 /// A file without any of these holds nothing that is looked for, and need not be Rust.
@@ -22,7 +22,7 @@ pub(crate) fn scan(source: &Source, twins: &[Twin]) -> Result<Tree, Unreadable> 
     if !WORDS.iter().any(|word| source.text().contains(word)) {
         return Ok(Tree::default());
     }
-    let result = source.parse().map(|(tokens, file)| {
+    let result = source.parse().map(|(_, file)| {
         let mut scanner = Scanner {
             source,
             twins,
@@ -33,12 +33,6 @@ pub(crate) fn scan(source: &Source, twins: &[Twin]) -> Result<Tree, Unreadable> 
         };
         scanner.names.enter_module(&file.items);
         scanner.visit_file(&file);
-        each_token(&tokens, &mut |token| match token {
-            TokenTree::Ident(ident) if ident == "turbowish" => {
-                scanner.tree.mentions.push(source.range(ident.span()).start);
-            }
-            _ => {}
-        });
         scanner.tree
     });
     // What is left of the file is offsets; its text need not be kept behind every span.
@@ -366,16 +360,5 @@ fn visible(vis: &Visibility) -> Option<Span> {
     match vis {
         Visibility::Inherited => None,
         vis => Some(vis.span()),
-    }
-}
-
-impl Tree {
-    /// Whether the file carries an attribute that covers something.
-    pub(crate) fn is_annotated(&self) -> bool {
-        let mut found = false;
-        for node in &self.nodes {
-            node.each(&mut |node| found |= node.own == Some(Own::Covers));
-        }
-        found
     }
 }

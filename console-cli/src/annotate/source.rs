@@ -60,9 +60,15 @@ impl Source {
             };
             Unreadable { at, why }
         };
-        let tokens: TokenStream = self.text[self.code_at..]
-            .parse()
-            .map_err(|error: proc_macro2::LexError| unreadable(error.span(), error.to_string()))?;
+        let tokens: TokenStream =
+            self.text[self.code_at..]
+                .parse()
+                .map_err(|error: proc_macro2::LexError| {
+                    unreadable(
+                        error.span(),
+                        "a bracket or a literal does not end".to_owned(),
+                    )
+                })?;
         let file = syn::parse2(tokens.clone())
             .map_err(|error: syn::Error| unreadable(error.span(), error.to_string()))?;
         Ok((tokens, file))

@@ -12,8 +12,6 @@ pub(crate) struct Tree {
     pub(crate) hidden: Vec<Hidden>,
     /// Types that have an instrumented twin.
     pub(crate) twins: Vec<TwinUse>,
-    /// Where the name `turbowish` stands.
-    pub(crate) mentions: Vec<usize>,
 }
 
 /// A function, an `impl`, a `trait` or an inline `mod`.

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::decide::{Decision, Wanted};
-use super::manifest::{CRATE, Named, Section};
-use super::package::{self, Found, SourceFile, shown};
+use super::depend;
+use super::manifest::Section;
+use super::package::{Found, SourceFile, shown};
 use super::pattern::Filter;
 use super::report::{Answer, Inserted, Removed};
 use super::scan;
-use super::source::{Edit, Source, each_token};
+use super::source::{Edit, Source};
 use super::tree::{Attribute, Tree};
 use super::twins::Twin;
 use crate::failure::Failure;
@@ -55,7 +56,11 @@ impl fmt::Display for Fault {
         if let Some((line, column)) = self.place {
             write!(f, ":{line}:{column}")?;
         }
-        write!(f, ": left as it is: {}", self.why)
+        write!(
+            f,
+            ": left as it is; no Rust that this version can read: {}",
+            self.why
+        )
     }
 }
 
@@ -136,7 +141,12 @@ impl Work {
         };
         let mut changes = Vec::new();
         for index in 0..self.found.packages.len() {
-            let (change, said) = self.depend(index, &decisions)?;
+            let gains = |(read, decision): &(&Read, &Decision)| {
+                self.file(read).package == Some(index) && !decision.anchors.is_empty()
+            };
+            let files = self.files.iter().zip(&decisions).filter(gains);
+            let sections: Vec<Section> = files.map(|(read, _)| self.file(read).section()).collect();
+            let (change, said) = depend::on_us(&self.found.packages[index], &sections)?;
             changes.extend(change);
             inserted.manifests.extend(said);
         }
@@ -151,59 +161,6 @@ impl Work {
             path: self.file(read).path.clone(),
             text: read.source.edited(edits),
         })
-    }
-
-    /// The change that adds the dependency to a package that carries attributes, and what is said about it.
-    fn depend(
-        &self,
-        index: usize,
-        decisions: &[Decision],
-    ) -> Result<(Option<Change>, Option<String>), Failure> {
-        let package = &self.found.packages[index];
-        let manifest = &package.manifest;
-        let carries = |(read, decision): &(&Read, &Decision)| {
-            self.file(read).package == Some(index)
-                && (read.tree.is_annotated() || !decision.anchors.is_empty())
-        };
-        let files = self.files.iter().zip(decisions).filter(carries);
-        let sections: Vec<Section> = files.map(|(read, _)| self.file(read).section()).collect();
-        let section = if sections.contains(&Section::Normal) {
-            Section::Normal
-        } else {
-            Section::Dev
-        };
-        // Nobody depends on itself.
-        if sections.is_empty() || manifest.string(&["package", "name"]) == Some(CRATE) {
-            return Ok((None, None));
-        }
-        let path = shown(&manifest.path);
-        let here = manifest.named(section);
-        match here.or_else(|| manifest.named(Section::Normal)) {
-            Some(Named::Plainly) => Ok((None, None)),
-            Some(Named::Optional) => {
-                let text = "the dependency is optional; the attribute needs it in every build";
-                Ok((None, Some(format!("{path}: {text}"))))
-            }
-            Some(Named::As(name)) => Err(Failure::Local(format!(
-                "{path} calls {CRATE} `{name}`; the attribute is written with its own name, so call it {CRATE} there"
-            ))),
-            None => match manifest.addition(section, package.inherits) {
-                Some((edit, line)) => {
-                    let text = Source::new(manifest.text().to_owned()).edited(&[edit]);
-                    let path_of = manifest.path.clone();
-                    let said = format!("{path}: added {line} to [{}]", section.key());
-                    let change = Change {
-                        path: path_of,
-                        text,
-                    };
-                    Ok((Some(change), Some(said)))
-                }
-                None => {
-                    let said = format!("{path}: add {CRATE} to its {} yourself", section.key());
-                    Ok((None, Some(said)))
-                }
-            },
-        }
     }
 
     /// The changes that take all attributes out, and what is said about them.
@@ -221,50 +178,11 @@ impl Work {
             changes.extend(self.changed(read, &edits));
         }
         for package in &self.found.packages {
-            let edits = package.manifest.removal();
-            if edits.is_empty() {
-                continue;
-            }
-            let path = shown(&package.manifest.path);
-            match self.use_left(package, &changes)? {
-                Some(place) => removed
-                    .manifests
-                    .push(format!("{path}: keeps {CRATE}, which {place} names")),
-                None => {
-                    let text = Source::new(package.manifest.text().to_owned()).edited(&edits);
-                    let path_of = package.manifest.path.clone();
-                    changes.push(Change {
-                        path: path_of,
-                        text,
-                    });
-                    removed.manifests.push(format!("{path}: removed {CRATE}"));
-                }
-            }
+            let (change, said) = depend::on_nothing(package, &changes)?;
+            changes.extend(change);
+            removed.manifests.extend(said);
         }
         Ok((changes, super::report::removed(self, &removed)))
-    }
-
-    /// What of a package would still name the crate if `changes` were made.
-    fn use_left(
-        &self,
-        package: &package::Package,
-        changes: &[Change],
-    ) -> Result<Option<String>, Failure> {
-        if package.manifest.features_name_it() {
-            return Ok(Some("a feature of it".to_owned()));
-        }
-        for path in package::all_files(package)? {
-            let change = changes.iter().find(|change| change.path == path);
-            let text = match change {
-                Some(change) => change.text.clone(),
-                None => fs::read_to_string(&path).unwrap_or_default(),
-            };
-            if let Some(place) = mention(&text) {
-                let (line, column) = place;
-                return Ok(Some(format!("{}:{line}:{column}", shown(&path))));
-            }
-        }
-        Ok(None)
     }
 }
 
@@ -293,23 +211,4 @@ pub(crate) fn removals(source: &Source, tree: &Tree, wanted: &Wanted<'_>) -> (Ve
         edits.extend(imports.map(|range| source.removal(range)));
     }
     (edits, attributes.len())
-}
-
-/// Where code names the crate; comments do not count.
-fn mention(text: &str) -> Option<(usize, usize)> {
-    let at = text.find(CRATE)?;
-    let source = Source::new(text.to_owned());
-    let Ok((tokens, _)) = source.parse() else {
-        return Some(source.place(at));
-    };
-    let mut found = None;
-    each_token(&tokens, &mut |token| {
-        if let proc_macro2::TokenTree::Ident(ident) = token
-            && ident == CRATE
-        {
-            found = found.or_else(|| Some(source.range(ident.span()).start));
-        }
-    });
-    proc_macro2::extra::invalidate_current_thread_spans();
-    found.map(|at| source.place(at))
 }

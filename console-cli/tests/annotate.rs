@@ -1,0 +1,485 @@
+//! `turbowish annotate` on folders as users have them: what it prints, what it writes, and how it ends.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A folder of files.
+struct Folder(TempDir);
+
+/// How a run ended: exit code, stdout, stderr.
+type Ended = (i32, String, String);
+
+impl Folder {
+    fn of(files: &[(&str, &str)]) -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        for (path, text) in files {
+            folder.write(path, text);
+        }
+        folder
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    /// Every file with its bytes.
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() && !path.is_symlink() {
+                    folders.push(path);
+                } else if path.is_file() {
+                    let name = path.strip_prefix(self.path()).unwrap();
+                    files.insert(name.display().to_string(), fs::read(&path).unwrap());
+                }
+            }
+        }
+        files
+    }
+
+    /// Runs `turbowish annotate` in a folder of it.
+    fn run_in(&self, folder: &str, args: &[&str]) -> Ended {
+        let output = Command::new(env!("CARGO_BIN_EXE_turbowish"))
+            .arg("annotate")
+            .args(args)
+            .current_dir(self.path().join(folder))
+            .output()
+            .unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code().unwrap(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    }
+
+    fn run(&self, args: &[&str]) -> Ended {
+        self.run_in("", args)
+    }
+
+    /// The run ends well, and prints this.
+    fn check(&self, args: &[&str], expected: &str) {
+        let (code, out, err) = self.run(args);
+        assert_eq!((code, out.as_str(), err.as_str()), (0, expected, ""));
+    }
+}
+
+fn program() -> Folder {
+    Folder::of(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"a-server\"\n\n[dependencies]\ntokio = \"1\"  # the runtime\n",
+        ),
+        (
+            "src/main.rs",
+            "//! A server.\n\nmod conn;\n\n#[tokio::main]\nasync fn main() {\n\tconn::serve().await;\n}\n",
+        ),
+        (
+            "src/conn.rs",
+            "pub async fn serve() {}\r\n\r\nimpl Conn {\r\n    /// Reads.\r\n    async fn read(&self) {}\r\n}\r\n\r\ncfg_net! { async fn hidden() {} }\r\n",
+        ),
+        ("src/plain.rs", "fn none() {}\n"),
+        ("tests/whole.rs", "#[tokio::test]\nasync fn works() {}\n"),
+        ("build.rs", "async fn nobody() {}\n"),
+        ("target/debug/out.rs", "async fn nobody() {}\n"),
+        (".hidden/x.rs", "async fn nobody() {}\n"),
+        (
+            "src/bin/other/main.rs",
+            "fn main() {}\nasync fn other() {}\n",
+        ),
+    ])
+}
+
+#[test]
+fn a_program_is_annotated_and_told_what_it_lacks() {
+    let folder = program();
+    let before = folder.files();
+    folder.check(
+        &[],
+        "\
+src/bin/other/main.rs: 1 async fn
+src/conn.rs: 2 async fns
+src/main.rs: 1 async fn
+Cargo.toml: added turbowish = \"0.1\" to [dependencies]
+annotated 4 async fns in 3 files
+src/conn.rs:8:1: out of reach: 1 async fn inside cfg_net!
+next: begin main, src/bin/other/main.rs:1:4, with
+        let _turbowish = turbowish::init();
+      and let a console attach, in Cargo.toml:
+        turbowish = { version = \"0.1\", features = [\"server\"] }
+      while it runs: turbowish
+",
+    );
+    assert_eq!(
+        folder.read("src/main.rs"),
+        "//! A server.\n\nmod conn;\n\n#[turbowish::instrument]\n#[tokio::main]\nasync fn main() {\n\tconn::serve().await;\n}\n"
+    );
+    assert_eq!(
+        folder.read("src/conn.rs"),
+        "#[turbowish::instrument]\r\npub async fn serve() {}\r\n\r\nimpl Conn {\r\n    /// Reads.\r\n    #[turbowish::instrument]\r\n    async fn read(&self) {}\r\n}\r\n\r\ncfg_net! { async fn hidden() {} }\r\n"
+    );
+    assert_eq!(
+        folder.read("Cargo.toml"),
+        "[package]\nname = \"a-server\"\n\n[dependencies]\ntokio = \"1\"  # the runtime\nturbowish = \"0.1\"\n"
+    );
+    let after = folder.files();
+    folder.check(
+        &[],
+        "nothing to do: 4 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
+    );
+    assert_eq!(folder.files(), after, "a second run changes nothing");
+    folder.check(
+        &["--remove"],
+        "\
+src/bin/other/main.rs: 1 attribute
+src/conn.rs: 2 attributes
+src/main.rs: 1 attribute
+Cargo.toml: removed turbowish
+removed 4 attributes from 3 files
+",
+    );
+    assert_eq!(folder.files(), before, "every byte is back");
+}
+
+#[test]
+fn check_lists_and_fails() {
+    let folder = program();
+    let before = folder.files();
+    let (code, out, err) = folder.run(&["--check", "--exclude", "other"]);
+    assert_eq!(
+        out,
+        "\
+src/conn.rs:1:14: async fn a_server::conn::serve is not covered
+src/conn.rs:5:14: async fn a_server::conn::Conn::read is not covered
+src/main.rs:6:10: async fn a_server::main is not covered
+left out: 1 by --include and --exclude
+src/conn.rs:8:1: out of reach: 1 async fn inside cfg_net!
+"
+    );
+    assert_eq!(err, "turbowish: 3 of 3 async fns are not covered\n");
+    assert_eq!(code, 1);
+    assert_eq!(folder.files(), before, "nothing changes");
+
+    folder.run(&["--include", "conn"]);
+    let (code, _, err) = folder.run(&["--check", "--exclude", "other"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (1, "turbowish: 1 of 3 async fns is not covered\n")
+    );
+    folder.run(&[]);
+    folder.check(
+        &["--check"],
+        "src/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n4 async fns in 4 files, none uncovered\n",
+    );
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = program();
+    let before = folder.files();
+    let (code, dry, _) = folder.run(&["--dry-run"]);
+    assert_eq!((code, folder.files()), (0, before));
+    let (_, wet, _) = folder.run(&[]);
+    assert_eq!(dry, format!("dry run, nothing is written\n{wet}"));
+}
+
+#[test]
+fn blocks_are_preferred_when_asked_for() {
+    let folder = program();
+    let (code, out, _) = folder.run(&["--blocks", "src/conn.rs"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("src/conn.rs: 2 async fns\n"), "{out}");
+    assert!(
+        folder
+            .read("src/conn.rs")
+            .contains("\r\n#[turbowish::instrument]\r\nimpl Conn {\r\n"),
+    );
+}
+
+#[test]
+fn what_is_built_for_tests_needs_a_dependency_for_tests() {
+    let folder = program();
+    let (code, out, _) = folder.run(&["tests"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.starts_with(
+            "tests/whole.rs: 1 async fn\nCargo.toml: added turbowish = \"0.1\" to [dev-dependencies]\n"
+        ),
+        "{out}"
+    );
+    // The program itself then needs one of its own.
+    let (_, out, _) = folder.run(&["--all-targets"]);
+    assert!(
+        out.contains("Cargo.toml: added turbowish = \"0.1\" to [dependencies]\nannotated 4 async fns in 3 files; 1 covered before\n"),
+        "{out}"
+    );
+    let (_, out, _) = folder.run(&["--all-targets", "--remove"]);
+    assert!(out.ends_with("Cargo.toml: removed turbowish\nremoved 5 attributes from 4 files\n"));
+    assert!(!folder.read("Cargo.toml").contains("turbowish"));
+}
+
+#[test]
+fn a_workspace_stands_for_the_sources_of_its_members() {
+    let member = |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\n{rest}");
+    let folder = Folder::of(&[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"crates/*\", \"odd\"]\nexclude = [\"crates/out\"]\n\n[workspace.dependencies]\nturbowish = { version = \"0.1\", features = [\"server\"] }\nfar = { path = \"far\" }\n",
+        ),
+        (
+            "crates/a/Cargo.toml",
+            &member("a", "\n[dependencies]\nfar.workspace = true\n"),
+        ),
+        ("crates/a/src/lib.rs", "async fn f() {}\n"),
+        ("crates/a/src/fixture/Cargo.toml", &member("fixture", "")),
+        ("crates/a/src/fixture/src/lib.rs", "async fn f() {}\n"),
+        (
+            "crates/b/Cargo.toml",
+            &member(
+                "b",
+                "[lib]\npath = \"code/b.rs\"\n[[bin]]\nname = \"tool\"\npath = \"tool.rs\"\n",
+            ),
+        ),
+        ("crates/b/code/b.rs", "mod c;\nasync fn f() {}\n"),
+        ("crates/b/code/c.rs", "async fn f() {}\n"),
+        ("crates/b/tool.rs", "async fn main() {}\n"),
+        ("crates/b/tests/t.rs", "async fn f() {}\n"),
+        ("crates/out/Cargo.toml", &member("out", "")),
+        ("crates/out/src/lib.rs", "async fn f() {}\n"),
+        ("crates/no-package/src/lib.rs", "async fn f() {}\n"),
+        ("far/Cargo.toml", &member("far", "")),
+        ("far/src/target/mod.rs", "async fn f() {}\n"),
+        ("odd/Cargo.toml", &member("odd", "")),
+        ("odd/src/lib.rs", "fn f() {}\n"),
+        ("stray/src/lib.rs", "async fn f() {}\n"),
+    ]);
+    let (code, out, _) = folder.run(&["--check"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        out,
+        "\
+crates/a/src/lib.rs:1:10: async fn a::f is not covered
+crates/b/code/b.rs:2:10: async fn b::f is not covered
+crates/b/code/c.rs:1:10: async fn b::c::f is not covered
+crates/b/tool.rs:1:10: async fn tool::main is not covered
+far/src/target/mod.rs:1:10: async fn far::target::f is not covered
+"
+    );
+    folder.run(&[]);
+    assert_eq!(
+        folder.read("crates/a/Cargo.toml"),
+        member(
+            "a",
+            "\n[dependencies]\nfar.workspace = true\nturbowish.workspace = true\n"
+        )
+    );
+    assert!(
+        folder
+            .read("far/Cargo.toml")
+            .ends_with("\n[dependencies]\nturbowish.workspace = true\n")
+    );
+    assert_eq!(folder.read("odd/Cargo.toml"), member("odd", ""));
+    // A folder above packages stands for them; from below, only the one around.
+    let (_, out, _) = folder.run(&["crates", "--check"]);
+    assert_eq!(
+        out,
+        "crates/no-package/src/lib.rs:1:10: async fn lib::f is not covered\ncrates/out/src/lib.rs:1:10: async fn out::f is not covered\n"
+    );
+    let (_, out, _) = folder.run_in("crates/b/tests", &["--check"]);
+    assert_eq!(out, "t.rs:1:10: async fn t::f is not covered\n");
+}
+
+#[test]
+fn what_is_no_rust_is_left_and_the_rest_is_done() {
+    let folder = Folder::of(&[
+        ("Cargo.toml", "[package]\nname = \"a\"\n"),
+        ("src/lib.rs", "async fn f() {}\n"),
+        ("src/broken.rs", "async fn f() {}\n\nfn g( {}\n"),
+        ("src/open.rs", "async fn f() {\n"),
+        ("src/newer.rs", "async fn f() {}\n  unheard of;\n"),
+        (
+            "src/template.rs",
+            "{{ no rust, and nothing that is looked for }}\n",
+        ),
+    ]);
+    fs::write(
+        folder.path().join("src/latin.rs"),
+        b"// caf\xe9\nasync fn f() {}\n",
+    )
+    .unwrap();
+    let (code, out, err) = folder.run(&[]);
+    assert_eq!(code, 1);
+    assert!(out.contains("annotated 1 async fn in 1 file\n"), "{out}");
+    insta::assert_snapshot!(err, @r"
+    turbowish: src/broken.rs:3:5: left as it is; no Rust that this version can read: a bracket or a literal does not end
+    turbowish: src/latin.rs: left as it is; no Rust that this version can read: it is not UTF-8
+    turbowish: src/newer.rs:2:11: left as it is; no Rust that this version can read: expected `!`
+    turbowish: src/open.rs:1:14: left as it is; no Rust that this version can read: a bracket or a literal does not end
+    turbowish: 4 files could not be read
+    ");
+    assert!(
+        folder
+            .read("src/lib.rs")
+            .starts_with("#[turbowish::instrument]\n")
+    );
+    assert!(folder.read("src/broken.rs").starts_with("async"));
+    let (code, _, err) = folder.run(&["--check"]);
+    assert_eq!(code, 1, "{err}");
+}
+
+#[test]
+fn the_dependency_stays_while_something_names_it() {
+    let folder = program();
+    folder.run(&[]);
+    let main = folder.read("src/main.rs");
+    let main = main.replace("\tconn", "\tlet _turbowish = turbowish::init();\n\tconn");
+    folder.write("src/main.rs", &main);
+    folder.check(
+        &[],
+        "nothing to do: 4 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
+    );
+    let (code, out, _) = folder.run(&["--remove"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.ends_with("Cargo.toml: kept turbowish, which is left at src/main.rs:7:19\nremoved 4 attributes from 3 files\n"),
+        "{out}"
+    );
+    assert!(folder.read("Cargo.toml").contains("turbowish"));
+}
+
+#[test]
+fn a_dependency_that_is_there_is_left_as_it_is() {
+    for (dependency, said) in [
+        ("turbowish = { path = \"/x\", features = [\"server\"] }", ""),
+        (
+            "turbowish = { version = \"0.1\", optional = true }",
+            "Cargo.toml: turbowish is optional; the attribute needs it in every build\n",
+        ),
+    ] {
+        let manifest = format!("[package]\nname = \"a\"\n[dependencies]\n{dependency}\n");
+        let folder = Folder::of(&[("Cargo.toml", &manifest), ("src/lib.rs", "async fn f() {}")]);
+        let (code, out, _) = folder.run(&[]);
+        assert_eq!((code, folder.read("Cargo.toml")), (0, manifest));
+        let expected = format!("src/lib.rs: 1 async fn\n{said}annotated");
+        assert!(out.starts_with(&expected), "{out}");
+    }
+}
+
+#[test]
+fn a_dependency_by_another_name_is_refused() {
+    let folder = Folder::of(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"a\"\n[dependencies]\ntw = { package = \"turbowish\", version = \"0.1\" }\n",
+        ),
+        ("src/lib.rs", "async fn f() {}\n"),
+    ]);
+    let before = folder.files();
+    let (code, _, err) = folder.run(&[]);
+    assert_eq!(
+        (code, err.as_str()),
+        (
+            1,
+            "turbowish: Cargo.toml calls turbowish `tw`; call it turbowish, as the attribute does\n"
+        )
+    );
+    assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn files_keep_what_they_are() {
+    let folder = program();
+    let conn = folder.path().join("src/conn.rs");
+    fs::set_permissions(&conn, fs::Permissions::from_mode(0o640)).unwrap();
+    fs::rename(
+        folder.path().join("src/main.rs"),
+        folder.path().join("real.rs"),
+    )
+    .unwrap();
+    symlink("../real.rs", folder.path().join("src/main.rs")).unwrap();
+    // A circle of folders is not walked.
+    symlink("..", folder.path().join("src/round")).unwrap();
+    let (code, _, err) = folder.run(&[]);
+    assert_eq!(code, 0, "{err}");
+    let mode = fs::metadata(&conn).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert!(folder.path().join("src/main.rs").is_symlink());
+    assert!(folder.read("real.rs").contains("#[turbowish::instrument]"));
+    let names: Vec<String> = folder.files().into_keys().collect();
+    assert!(
+        names.iter().all(|name| !name.contains(".turbowish")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_file_that_must_not_be_written_is_whole() {
+    let folder = program();
+    let main = folder.path().join("src/main.rs");
+    let text = folder.read("src/main.rs");
+    fs::set_permissions(&main, fs::Permissions::from_mode(0o444)).unwrap();
+    let (code, _, err) = folder.run(&["src/main.rs"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (1, "turbowish: cannot write src/main.rs: it is read-only\n")
+    );
+    assert_eq!(folder.read("src/main.rs"), text);
+}
+
+#[test]
+fn a_wrong_command_line_changes_nothing() {
+    let folder = program();
+    let before = folder.files();
+    for args in [
+        &["nowhere"][..],
+        &["--check", "--remove"],
+        &["--check", "--blocks"],
+        &["--include", "a::b/c"],
+        &["--exclude", ""],
+        &["--unheard-of"],
+    ] {
+        let (code, out, err) = folder.run(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+        assert!(err.starts_with("turbowish: "), "{err}");
+    }
+    assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn a_file_without_a_package_is_done_without_one() {
+    let folder = Folder::of(&[("a/loose.rs", "async fn f() {}\n"), ("b.rs", "fn f() {}\n")]);
+    let (code, out, _) = folder.run(&["--check"]);
+    assert_eq!(
+        (code, out.as_str()),
+        (1, "a/loose.rs:1:10: async fn loose::f is not covered\n")
+    );
+    let (code, _, _) = folder.run(&[]);
+    assert_eq!(
+        (code, folder.read("a/loose.rs").as_str()),
+        (0, "#[turbowish::instrument]\nasync fn f() {}\n")
+    );
+    folder.check(&["b.rs"], "no async fn to annotate in 1 file\n");
+}
