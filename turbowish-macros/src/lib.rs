@@ -37,8 +37,8 @@ mod rewrite;
 ///
 /// Signature as callers see it, attributes, documentation, drop order on completion and on cancellation, coercions of
 /// the returned value. An `async fn` becomes a `fn` that returns `impl Future`, which is what the compiler makes of it
-/// anyway. Where the compiler or another macro must still read `async fn` (a return type `!`, `#[must_use]`, attributes that may be macros such
-/// as `#[tokio::main]`), it stays an `async fn` and its body is wrapped.
+/// anyway. Where the compiler or another macro must still read `async fn` (`#[must_use]`, attributes that may be macros such as
+/// `#[tokio::main]`), it stays an `async fn` and its body is wrapped.
 #[proc_macro_attribute]
 pub fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
     #[cfg(feature = "enabled")]

@@ -17,3 +17,13 @@ pub use ::core::future::Future;
 pub fn unreached<T>() -> T {
     unreachable!("only returned where nothing comes by")
 }
+
+/// What a function returns: names `!` where stable Rust does not.
+pub trait Returns {
+    /// The return type.
+    type Output;
+}
+
+impl<T> Returns for fn() -> T {
+    type Output = T;
+}

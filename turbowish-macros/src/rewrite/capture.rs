@@ -30,7 +30,11 @@ pub(crate) fn plan(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
             FnArg::Typed(input) => {
                 inert::excuse(&mut input.attrs);
                 let drops = may_drop(&input.ty);
-                statements.extend(argument(input, index, kept && drops));
+                match argument(input, index, kept && drops) {
+                    Statement::Mention(tokens) | Statement::Bind(tokens) => {
+                        statements.extend(tokens);
+                    }
+                }
                 kept |= drops;
             }
         }
@@ -38,7 +42,28 @@ pub(crate) fn plan(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
     statements
 }
 
-/// The mentions alone, last to first, for a function whose arguments are bound by the compiler.
+/// The same for a block inside an `async fn`, which is polled as soon as it is made: that its captures come last to first is enough,
+/// up to the first pattern.
+pub(crate) fn moved(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
+    let mut mentions = Vec::new();
+    let mut binds = TokenStream::new();
+    for (index, input) in inputs.iter_mut().enumerate() {
+        match input {
+            FnArg::Receiver(receiver) => mentions.push(mention(&[], &receiver.self_token)),
+            FnArg::Typed(input) => {
+                inert::excuse(&mut input.attrs);
+                match argument(input, index, !binds.is_empty()) {
+                    Statement::Mention(tokens) => mentions.push(tokens),
+                    Statement::Bind(tokens) => binds.extend(tokens),
+                }
+            }
+        }
+    }
+    mentions.into_iter().rev().chain([binds]).collect()
+}
+
+/// Mentions of everything that patterns bind, last to first, for a function whose arguments are to stay as they are, because another
+/// macro reads them. What has no name stays outside.
 pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> TokenStream {
     let mut names = Names::default();
     for input in inputs {
@@ -91,39 +116,45 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// Gives the argument a plain name, and returns the statement that captures it, under its own pattern if it needs one.
-fn argument(input: &mut PatType, index: usize, drops_before: bool) -> TokenStream {
+/// What an `async` block begins with for one argument.
+enum Statement {
+    /// It becomes a capture.
+    Mention(TokenStream),
+    /// It becomes a local.
+    Bind(TokenStream),
+}
+
+/// Gives the argument a plain name, and binds it again if `local` or for the sake of its pattern.
+fn argument(input: &mut PatType, index: usize, local: bool) -> Statement {
     let cfg = attributes(&input.attrs, |path| path.is_ident("cfg"));
-    let simple = matches!(
-        &*input.pat,
-        Pat::Ident(PatIdent {
-            by_ref: None,
-            subpat: None,
-            ..
-        })
-    );
     let is_wild = matches!(&*input.pat, Pat::Wild(_));
-    if simple && !drops_before {
-        let Pat::Ident(pat) = &*input.pat else {
-            return TokenStream::new();
-        };
-        return mention(&cfg, &pat.ident);
-    }
-    let name = match &*input.pat {
-        Pat::Ident(pat) if simple => pat.ident.clone(),
-        pat => format_ident!("__turbowish_argument_{}", index, span = ours(pat.span())),
+    let (name, simple) = match &*input.pat {
+        Pat::Ident(pat) if is_variable(pat) => (pat.ident.clone(), true),
+        pat => {
+            let span = ours(pat.span());
+            (
+                format_ident!("__turbowish_argument_{index}", span = span),
+                false,
+            )
+        }
     };
-    let pat = std::mem::replace(&mut *input.pat, plain(&name));
-    if is_wild {
-        // `let _ = x` would leave `x` where it is.
-        let span = ours(name.span());
-        return if drops_before {
-            quote_spanned!(span=> #(#cfg)* let #name = #name;)
-        } else {
-            quote_spanned!(span=> #(#cfg)* let _ = &#name;)
-        };
+    if simple && !local {
+        return Statement::Mention(mention(&cfg, &name));
     }
-    bind(&pat, &name, &input.attrs, &cfg)
+    let pat = std::mem::replace(&mut *input.pat, plain(&name));
+    let span = ours(name.span());
+    match (is_wild, local) {
+        // `let _ = x` would leave `x` where it is.
+        (true, true) => Statement::Bind(quote_spanned!(span=> #(#cfg)* let #name = #name;)),
+        (true, false) => Statement::Mention(quote_spanned!(span=> #(#cfg)* let _ = &#name;)),
+        (false, _) => Statement::Bind(bind(&pat, &name, &input.attrs, &cfg)),
+    }
+}
+
+/// Whether a pattern is `x` or `mut x`, and no constant or unit struct.
+fn is_variable(pat: &PatIdent) -> bool {
+    let upper = |name: String| name.starts_with(char::is_uppercase);
+    pat.by_ref.is_none() && pat.subpat.is_none() && !upper(pat.ident.to_string())
 }
 
 /// `let (a, b) = name;`, in the way of the compiler: what a pattern leaves over is a local as well.
@@ -171,7 +202,7 @@ impl<'ast> Visit<'ast> for Rest {
     fn visit_pat(&mut self, pat: &'ast Pat) {
         self.0 |= match pat {
             Pat::Wild(_) | Pat::Rest(_) | Pat::Path(_) | Pat::Struct(_) | Pat::Macro(_) => true,
-            Pat::Ident(pat) => pat.by_ref.is_some(),
+            Pat::Ident(pat) => pat.by_ref.is_some() || !is_variable(pat),
             _ => false,
         };
         visit::visit_pat(self, pat);

@@ -59,7 +59,10 @@ pub(crate) fn instrument(
     }
     match shape {
         Shape::Future => rewriting.future(signature, block),
-        Shape::KeptAsync => rewriting.kept_async(signature, block),
+        Shape::KeptAsync => {
+            let read = scope.keep_async || inert::any_macro(attrs);
+            rewriting.kept_async(signature, block, read);
+        }
         Shape::Block => rewriting.block(signature, block),
         Shape::Poll => rewriting.poll(block),
         Shape::Rewritten => {
@@ -87,7 +90,7 @@ impl Rewriting<'_> {
         let call = self.call(&output);
         let quiet = output.quiet(self.place);
         signature.asyncness = None;
-        signature.output = self.future_of(&output.written, signature);
+        signature.output = self.future_of(&output, signature);
         let tokens = quote_spanned! {ours(self.place)=>
             #declared
             #quiet
@@ -98,7 +101,7 @@ impl Rewriting<'_> {
     }
 
     /// `-> impl Future<Output = R>`; `impl` is ours, and captures what an `async fn` captures.
-    fn future_of(&self, written: &TokenStream, signature: &Signature) -> ReturnType {
+    fn future_of(&self, output: &Output, signature: &Signature) -> ReturnType {
         let (place, end) = match &signature.output {
             ReturnType::Default => (signature.ident.span(), signature.paren_token.span.close()),
             ReturnType::Type(arrow, ty) => (
@@ -108,6 +111,7 @@ impl Rewriting<'_> {
         };
         let span = Span::call_site().located_at(place);
         let private = self.scope.private(span);
+        let written = output.written(self.scope, span);
         // A signature whose last token is the user's is theirs, and the compiler points at it, not at the attribute.
         let clause = signature.generics.where_clause.as_ref();
         let end = clause
@@ -118,7 +122,8 @@ impl Rewriting<'_> {
     }
 
     /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body }).await }`.
-    fn kept_async(&self, signature: &Signature, block: &mut Block) {
+    /// Another macro may still read the arguments.
+    fn kept_async(&self, signature: &mut Signature, block: &mut Block, read: bool) {
         let never = output::is_never(&signature.output);
         let output = Output::of(&signature.output);
         let head = if never {
@@ -126,7 +131,11 @@ impl Rewriting<'_> {
         } else {
             output.dead_return(self.scope, self.place)
         };
-        let captures = capture::names(&signature.inputs);
+        let captures = if read {
+            capture::names(&signature.inputs)
+        } else {
+            capture::moved(&mut signature.inputs)
+        };
         let (declared, body) = self.body(block, &captures, &head);
         let call = self.call(&output);
         let quiet = output.quiet(self.place);

@@ -31,6 +31,25 @@ const LINT_LEVELS: &[&str] = &["allow", "deny", "expect", "forbid", "warn"];
 /// Tools whose attributes the compiler ignores.
 const TOOLS: &[&str] = &["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
 
+/// Attributes of the language that read an `async fn` otherwise than a `fn`, or only stand on one kind of them.
+const BUILT_IN: &[&str] = &[
+    "export_name",
+    "link_section",
+    "must_use",
+    "no_mangle",
+    "target_feature",
+    "track_caller",
+    "unsafe",
+];
+
+/// Whether one of `attrs` may be a macro that reads arguments.
+pub(crate) fn any_macro(attrs: &[Attribute]) -> bool {
+    let is_built_in = |path: &Path| BUILT_IN.iter().any(|name| path.is_ident(name));
+    let is_known =
+        |attribute: &Attribute| is_inert(&attribute.meta) || is_built_in(attribute.path());
+    !attrs.iter().all(is_known)
+}
+
 /// Whether one of `attrs` may be a macro that has yet to be expanded.
 pub(crate) fn any_foreign(attrs: &[Attribute]) -> bool {
     !attrs.iter().all(|attribute| is_inert(&attribute.meta))

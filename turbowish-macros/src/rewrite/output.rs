@@ -17,11 +17,13 @@ const NO_FUTURE: &[&str] = &["Arc", "Option", "Rc", "Result", "String", "Vec"];
 /// The type that a call comes to.
 pub(crate) struct Output {
     /// As written; `()` where nothing is.
-    pub(crate) written: TokenStream,
+    written: TokenStream,
     /// The same with `_` for every `impl Trait`, as a `let` can have it; `None` if that leaves nothing.
     known: Option<Type>,
     /// Never a `Result`, so there is nothing to probe.
     unit: bool,
+    /// `!`
+    never: bool,
 }
 
 impl Output {
@@ -32,6 +34,7 @@ impl Output {
                 written: quote!(()),
                 known: Some(unit()),
                 unit: true,
+                never: false,
             },
             ReturnType::Type(_, ty) => Output::of_type(ty),
         }
@@ -55,17 +58,30 @@ impl Output {
             written: quote!(_),
             known: None,
             unit: false,
+            never: false,
         }
     }
 
     fn of_type(ty: &Type) -> Output {
         let mut known = ty.clone();
         HideImpl.visit_type_mut(&mut known);
-        let nothing = matches!(known, Type::Infer(_)) || is_never_type(&known);
+        let never = is_never_type(&known);
+        let nothing = never || matches!(known, Type::Infer(_));
         Output {
             written: ty.to_token_stream(),
             known: (!nothing).then_some(known),
             unit: is_unit(ty),
+            never,
+        }
+    }
+
+    /// The type, as `impl Future<Output = …>` can have it: `!` can only be written as what a function returns.
+    pub(crate) fn written(&self, scope: &Scope, span: Span) -> TokenStream {
+        if self.never {
+            let private = scope.private(span);
+            quote_spanned!(span=> <fn() -> ! as #private::Returns>::Output)
+        } else {
+            self.written.clone()
         }
     }
 
@@ -84,14 +100,14 @@ impl Output {
 
     /// On the block that the body becomes: an `async fn` may return a future without clippy's doubts.
     pub(crate) fn quiet(&self, place: Span) -> TokenStream {
-        let never = match &self.known {
+        let no_future = match &self.known {
             Some(Type::Path(ty)) => ty.path.segments.last().is_some_and(|last| {
                 drops::is_primitive(&ty.path) || NO_FUTURE.iter().any(|name| last.ident == name)
             }),
             Some(Type::Tuple(_) | Type::Array(_) | Type::FnPtr(_) | Type::Ptr(_)) => true,
-            _ => false,
+            _ => self.never,
         };
-        if never {
+        if no_future {
             return TokenStream::new();
         }
         quote_spanned!(ours(place)=> #[allow(clippy::async_yields_async)])
@@ -147,7 +163,7 @@ fn probe(known: bool, scope: &Scope, place: Span) -> TokenStream {
     }
 }
 
-/// Whether the return type is `!`, which `impl Future<Output = !>` cannot say on stable.
+/// Whether the return type is `!`.
 pub(crate) fn is_never(output: &ReturnType) -> bool {
     matches!(output, ReturnType::Type(_, ty) if is_never_type(ty))
 }

@@ -5,7 +5,6 @@ use syn::{Block, Expr, ItemStatic, Local, Signature, Stmt};
 use super::attr::Scope;
 use super::declare::PROC;
 use super::inert;
-use super::output;
 
 /// What becomes of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,9 +31,7 @@ pub(crate) fn of(
     if is_rewritten(block) {
         Shape::Rewritten
     } else if signature.asyncness.is_some() {
-        let kept =
-            scope.keep_async || inert::any_foreign(attrs) || output::is_never(&signature.output);
-        if kept {
+        if scope.keep_async || inert::any_foreign(attrs) {
             Shape::KeptAsync
         } else {
             Shape::Future

@@ -164,9 +164,24 @@ fn an_expansion_contains_what_makes_it_right() {
         (
             "async fn f() -> ! { g().await }",
             &[
-                "async fn f() -> !",
+                "fn f() -> impl ::turbowish::__private::Future<Output = <fn() -> ! as ::turbowish::__private::Returns>::Output> where {",
+            ],
+        ),
+        (
+            "#[x] async fn f(_: A, (b, _): B) -> ! { g().await }",
+            &[
+                "#[x] async fn f(_: A, (b, _): B) -> !",
+                "async move { let _ = &b; if false {",
                 "match ::turbowish::__private::call",
                 ".await {}",
+            ],
+        ),
+        (
+            "#[must_use] async fn f(a: A, _: A, (b, _): B, c: C) {}",
+            &[
+                "#[must_use] async fn f(a: A, __turbowish_argument_1: A, __turbowish_argument_2: B, c: C) {",
+                "async move { let _ = &__turbowish_argument_1; let _ = &a; #[allow(unused_mut)] let mut __turbowish_argument_2",
+                "let c = c;",
             ],
         ),
         // Another macro has yet to read the function.
@@ -322,7 +337,7 @@ fn a_shape_follows_from_what_is_written() {
             "#[doc = \"x\"] #[inline] #[clippy::x] #[cfg_attr(a, doc = \"x\")] async fn f() {}",
             Shape::Future,
         ),
-        ("async fn f() -> ! { loop {} }", Shape::KeptAsync),
+        ("async fn f() -> ! { loop {} }", Shape::Future),
         ("#[must_use] async fn f() {}", Shape::KeptAsync),
         (
             "#[cfg_attr(a, tokio::test)] async fn f() {}",

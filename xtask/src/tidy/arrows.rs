@@ -54,6 +54,9 @@ const GRAPH: &[Arrows] = &[
     },
     arrows("turbowish-kv", &["turbowish"]),
     arrows("turbowish-ui-tests", &["turbowish"]),
+    arrows("turbowish-ui-2018", &["turbowish"]),
+    arrows("turbowish-ui-2021", &["turbowish"]),
+    arrows("turbowish-ui-2024", &["turbowish"]),
     arrows("xtask", &[]),
 ];
 

@@ -1,0 +1,36 @@
+//! The shared cases, as edition 2024 reads them.
+#![cfg(test)]
+#![allow(
+    unused,
+    dead_code,
+    unreachable_pub,
+    improper_ctypes_definitions,
+    clippy::all,
+    clippy::unwrap_used,
+    clippy::allow_attributes_without_reason,
+    reason = "the cases are about such code"
+)]
+
+/// What the cases may expect.
+const EDITION: u32 = 2024;
+
+#[macro_use]
+#[path = "../../shared/twice.rs"]
+mod twice;
+
+#[path = "../../shared/arguments.rs"]
+mod arguments;
+#[path = "../../shared/drops.rs"]
+mod drops;
+#[path = "../../shared/generics.rs"]
+mod generics;
+#[path = "../../shared/lifetimes.rs"]
+mod lifetimes;
+#[path = "../../shared/opaque.rs"]
+mod opaque;
+#[path = "../../shared/qualifiers.rs"]
+mod qualifiers;
+#[path = "../../shared/receivers.rs"]
+mod receivers;
+#[path = "../../shared/traits.rs"]
+mod traits;
