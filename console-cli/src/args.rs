@@ -21,8 +21,10 @@ Examples:
   turbowish query procs 4242              a table of procs, to read or to pipe
   turbowish query tasks --filter 'state:waiting since>1s'
                                           which tasks are stuck, and where
+  turbowish annotate                      the attribute on every async fn here
 
-Exit codes: 0 fine, 2 wrong usage, 3 the target cannot be reached.";
+Exit codes: 0 fine, 1 a file or a terminal refuses or a check fails, 2 wrong
+usage, 3 the target cannot be reached.";
 
 /// What occupies the event loop of an async Rust program, and why a task is stuck.
 #[derive(Debug, Parser)]
@@ -224,13 +226,13 @@ Examples:
 
 const ANNOTATE_LONG_HELP: &str = "\
 Patterns:
-  src/net, src/*.rs, **/conn.rs   with /: a file, or a folder with all in it, as seen from
-                                  its package
-  db::Db, **::read_*              with ::, a function, or a module or type with all in it;
-                                  the crate's name may be left out
-  tests, conn.rs, read_*          a single name: any folder, file, module, type or function
-                                  so called
-  * is any text within a name, ? any character, ** any number of names.
+  src/net, **/conn.rs   with /, a file, or a folder and all in it, as seen from
+                        its package
+  db::Db, **::read_*    with ::, a function, or a module or type and all in it;
+                        the name of the crate may be left out
+  tests, read_*         a single name: each folder, file, module, type or
+                        function that is called so
+  In a name * is any text and ? any character; ** is any number of names.
 
 Examples:
   turbowish annotate --exclude tests --exclude 'db::Db::get'
@@ -239,8 +241,8 @@ Examples:
   turbowish annotate src/main.rs --dry-run
   turbowish annotate --check
 
-Exit codes: 0 done, or nothing uncovered; 1 --check found something, or a file could not
-be read as Rust (the others are done all the same); 2 wrong usage.";
+Exit codes: 0 done, or nothing is uncovered; 1 --check found something, or a file
+could not be read as Rust or written; 2 wrong usage.";
 
 #[derive(Args, Debug)]
 pub(crate) struct AnnotateArgs {

@@ -13,6 +13,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+const DOCS: &str = include_str!("../../docs/annotate.md");
+
 /// A folder of files.
 struct Folder(TempDir);
 
@@ -106,10 +108,6 @@ fn program() -> Folder {
         ("build.rs", "async fn nobody() {}\n"),
         ("target/debug/out.rs", "async fn nobody() {}\n"),
         (".hidden/x.rs", "async fn nobody() {}\n"),
-        (
-            "src/bin/other/main.rs",
-            "fn main() {}\nasync fn other() {}\n",
-        ),
     ])
 }
 
@@ -117,22 +115,20 @@ fn program() -> Folder {
 fn a_program_is_annotated_and_told_what_it_lacks() {
     let folder = program();
     let before = folder.files();
-    folder.check(
-        &[],
-        "\
-src/bin/other/main.rs: 1 async fn
+    let shown = "\
 src/conn.rs: 2 async fns
 src/main.rs: 1 async fn
 Cargo.toml: added turbowish = \"0.1\" to [dependencies]
-annotated 4 async fns in 3 files
+annotated 3 async fns in 2 files
 src/conn.rs:8:1: out of reach: 1 async fn inside cfg_net!
-next: begin main, src/bin/other/main.rs:1:4, with
+next: begin main, src/main.rs:6:10, with
         let _turbowish = turbowish::init();
       and let a console attach, in Cargo.toml:
         turbowish = { version = \"0.1\", features = [\"server\"] }
       while it runs: turbowish
-",
-    );
+";
+    folder.check(&[], shown);
+    assert!(DOCS.contains(&format!("$ turbowish annotate\n{shown}```\n")));
     assert_eq!(
         folder.read("src/main.rs"),
         "//! A server.\n\nmod conn;\n\n#[turbowish::instrument]\n#[tokio::main]\nasync fn main() {\n\tconn::serve().await;\n}\n"
@@ -148,17 +144,16 @@ next: begin main, src/bin/other/main.rs:1:4, with
     let after = folder.files();
     folder.check(
         &[],
-        "nothing to do: 4 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
+        "nothing to do: 3 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
     );
     assert_eq!(folder.files(), after, "a second run changes nothing");
     folder.check(
         &["--remove"],
         "\
-src/bin/other/main.rs: 1 attribute
 src/conn.rs: 2 attributes
 src/main.rs: 1 attribute
 Cargo.toml: removed turbowish
-removed 4 attributes from 3 files
+removed 3 attributes from 2 files
 ",
     );
     assert_eq!(folder.files(), before, "every byte is back");
@@ -168,31 +163,34 @@ removed 4 attributes from 3 files
 fn check_lists_and_fails() {
     let folder = program();
     let before = folder.files();
-    let (code, out, err) = folder.run(&["--check", "--exclude", "other"]);
-    assert_eq!(
-        out,
-        "\
+    let (code, out, err) = folder.run(&["--check"]);
+    let shown = "\
 src/conn.rs:1:14: async fn a_server::conn::serve is not covered
 src/conn.rs:5:14: async fn a_server::conn::Conn::read is not covered
 src/main.rs:6:10: async fn a_server::main is not covered
-left out: 1 by --include and --exclude
 src/conn.rs:8:1: out of reach: 1 async fn inside cfg_net!
-"
-    );
+";
+    assert_eq!(out, shown);
     assert_eq!(err, "turbowish: 3 of 3 async fns are not covered\n");
     assert_eq!(code, 1);
+    assert!(DOCS.contains(&format!("$ turbowish annotate --check\n{out}{err}```\n")));
     assert_eq!(folder.files(), before, "nothing changes");
 
     folder.run(&["--include", "conn"]);
-    let (code, _, err) = folder.run(&["--check", "--exclude", "other"]);
+    let (code, _, err) = folder.run(&["--check"]);
     assert_eq!(
         (code, err.as_str()),
         (1, "turbowish: 1 of 3 async fns is not covered\n")
     );
+    let reach = "src/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n";
+    folder.check(
+        &["--check", "--exclude", "main"],
+        &format!("left out: 1 by --include and --exclude\n{reach}2 async fns in 3 files, none uncovered\n"),
+    );
     folder.run(&[]);
     folder.check(
         &["--check"],
-        "src/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n4 async fns in 4 files, none uncovered\n",
+        &format!("{reach}3 async fns in 3 files, none uncovered\n"),
     );
 }
 
@@ -233,11 +231,11 @@ fn what_is_built_for_tests_needs_a_dependency_for_tests() {
     // The program itself then needs one of its own.
     let (_, out, _) = folder.run(&["--all-targets"]);
     assert!(
-        out.contains("Cargo.toml: added turbowish = \"0.1\" to [dependencies]\nannotated 4 async fns in 3 files; 1 covered before\n"),
+        out.contains("Cargo.toml: added turbowish = \"0.1\" to [dependencies]\nannotated 3 async fns in 2 files; 1 covered before\n"),
         "{out}"
     );
     let (_, out, _) = folder.run(&["--all-targets", "--remove"]);
-    assert!(out.ends_with("Cargo.toml: removed turbowish\nremoved 5 attributes from 4 files\n"));
+    assert!(out.ends_with("Cargo.toml: removed turbowish\nremoved 4 attributes from 3 files\n"));
     assert!(!folder.read("Cargo.toml").contains("turbowish"));
 }
 
@@ -266,6 +264,7 @@ fn a_workspace_stands_for_the_sources_of_its_members() {
         ("crates/b/code/b.rs", "mod c;\nasync fn f() {}\n"),
         ("crates/b/code/c.rs", "async fn f() {}\n"),
         ("crates/b/tool.rs", "async fn main() {}\n"),
+        ("crates/b/src/bin/more.rs", "async fn f() {}\n"),
         ("crates/b/tests/t.rs", "async fn f() {}\n"),
         ("crates/out/Cargo.toml", &member("out", "")),
         ("crates/out/src/lib.rs", "async fn f() {}\n"),
@@ -284,6 +283,7 @@ fn a_workspace_stands_for_the_sources_of_its_members() {
 crates/a/src/lib.rs:1:10: async fn a::f is not covered
 crates/b/code/b.rs:2:10: async fn b::f is not covered
 crates/b/code/c.rs:1:10: async fn b::c::f is not covered
+crates/b/src/bin/more.rs:1:10: async fn more::f is not covered
 crates/b/tool.rs:1:10: async fn tool::main is not covered
 far/src/target/mod.rs:1:10: async fn far::target::f is not covered
 "
@@ -359,12 +359,12 @@ fn the_dependency_stays_while_something_names_it() {
     folder.write("src/main.rs", &main);
     folder.check(
         &[],
-        "nothing to do: 4 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
+        "nothing to do: 3 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
     );
     let (code, out, _) = folder.run(&["--remove"]);
     assert_eq!(code, 0);
     assert!(
-        out.ends_with("Cargo.toml: kept turbowish, which is left at src/main.rs:7:19\nremoved 4 attributes from 3 files\n"),
+        out.ends_with("Cargo.toml: kept turbowish, which is left at src/main.rs:7:19\nremoved 3 attributes from 2 files\n"),
         "{out}"
     );
     assert!(folder.read("Cargo.toml").contains("turbowish"));

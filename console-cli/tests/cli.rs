@@ -469,6 +469,8 @@ fn help_fits_a_terminal_and_has_examples() {
         &["ps", "--help"],
         &["query", "--help"],
         &["query", "-h"],
+        &["annotate", "--help"],
+        &["annotate", "-h"],
     ] {
         let output = host
             .command()
@@ -503,10 +505,10 @@ fn the_demo_prints_a_page_of_its_own_server() {
 fn completions_and_manual() {
     let host = Host::empty();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(
-            host.stdout(&["completions", shell]).contains("percentiles"),
-            "{shell}"
-        );
+        let script = host.stdout(&["completions", shell]);
+        for option in ["percentiles", "all-targets"] {
+            assert!(script.contains(option), "{shell} {option}");
+        }
     }
     assert!(host.stdout(&["man"]).contains(".TH turbowish"));
     let folder = tempfile::tempdir().unwrap();
@@ -514,4 +516,5 @@ fn completions_and_manual() {
     let output = host.run(&["man", "--out", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0));
     assert!(out.join("turbowish-query.1").exists());
+    assert!(out.join("turbowish-annotate.1").exists());
 }
