@@ -1,4 +1,4 @@
-//! Awaits that an attribute cannot see, because a macro hides them: `hidden-awaits` leaves one task stuck in each kind.
+//! Awaits among the arguments of macros: `hidden-awaits` leaves one task stuck in each kind of them.
 //!
 //! `TURBOWISH_REPORT=report.json cargo run --example hidden-awaits` says where they stand.
 
@@ -30,6 +30,33 @@ mod stuck {
         }
     }
 
+    pub(super) async fn in_branch(arrivals: Arrivals) {
+        tokio::select! {
+            never = std::future::pending::<bool>(), if hang(&arrivals).await => assert!(never),
+            else => {}
+        }
+    }
+
+    pub(super) async fn behind_branch(arrivals: Arrivals) {
+        tokio::select! {
+            _ = stands(&arrivals, earlier().await) => {}
+        }
+    }
+
+    #[turbowish::instrument(skip)]
+    async fn stands(arrivals: &Arrivals, (): ()) {
+        hang(arrivals).await;
+    }
+
+    pub(super) async fn in_arm(arrivals: Arrivals) {
+        tokio::select! {
+            () = earlier() => {
+                earlier().await;
+                hang(&arrivals).await;
+            }
+        }
+    }
+
     pub(super) async fn in_join(arrivals: Arrivals) -> bool {
         earlier().await;
         let (hung, ()) = tokio::join!(hang(&arrivals), earlier());
@@ -46,7 +73,16 @@ mod stuck {
 
     pub(super) async fn in_assert(arrivals: Arrivals) {
         earlier().await;
-        assert!(hang(&arrivals).await, "it never comes back");
+        assert!(!hang(&arrivals).await);
+    }
+
+    pub(super) async fn in_message(arrivals: Arrivals) {
+        earlier().await;
+        assert!(arrivals.is_closed(), "{}", hang(&arrivals).await);
+    }
+
+    pub(super) async fn in_format(arrivals: Arrivals) -> String {
+        format!("{:?} {}", earlier().await, hang(&arrivals).await)
     }
 
     pub(super) async fn in_condition(arrivals: Arrivals) {
@@ -54,6 +90,11 @@ mod stuck {
         while matches!(second(&mut times, &arrivals).await, 1) {
             tokio::task::yield_now().await;
         }
+    }
+
+    pub(super) async fn in_closure(arrivals: Arrivals) -> bool {
+        let ask = async |first: bool| first || hang(&arrivals).await;
+        ask(true).await && ask(false).await
     }
 
     #[turbowish::instrument(skip)]
@@ -82,12 +123,18 @@ async fn main() {
     let _turbowish = turbowish::init();
     let (arrivals, mut arrived) = unbounded_channel();
     tokio::spawn(stuck::in_select(arrivals.clone()));
+    tokio::spawn(stuck::in_branch(arrivals.clone()));
+    tokio::spawn(stuck::behind_branch(arrivals.clone()));
+    tokio::spawn(stuck::in_arm(arrivals.clone()));
     tokio::spawn(stuck::in_join(arrivals.clone()));
     tokio::spawn(stuck::in_own(arrivals.clone()));
     tokio::spawn(stuck::in_assert(arrivals.clone()));
-    tokio::spawn(stuck::in_condition(arrivals));
+    tokio::spawn(stuck::in_message(arrivals.clone()));
+    tokio::spawn(stuck::in_format(arrivals.clone()));
+    tokio::spawn(stuck::in_condition(arrivals.clone()));
+    tokio::spawn(stuck::in_closure(arrivals));
     // One thread: once this goes on, the poll that told of itself has ended.
-    for _ in 0..5 {
+    for _ in 0..11 {
         arrived.recv().await;
     }
 }

@@ -1,4 +1,4 @@
-//! A task that is suspended inside a macro is shown there, and not at the await point that it passed before.
+//! A task that is suspended among the arguments of a macro is shown at the await that it passed last, or at the macro.
 #![cfg(feature = "enabled")]
 
 mod program;
@@ -8,17 +8,24 @@ use serde_json::Value;
 
 const SOURCE: &str = include_str!("../examples/hidden-awaits.rs");
 
-/// The first and the last line of what begins with `first` and goes to the end of `last`.
-fn lines(first: &str, last: &str) -> (usize, usize) {
-    let begin = SOURCE.find(first).expect("the example");
-    let end = begin + SOURCE[begin..].find(last).expect("the example") + last.len() - 1;
-    let line = |at: usize| SOURCE[..at].matches('\n').count() + 1;
-    (line(begin), line(end))
+/// Line and column, from 1, of the first and of the last character of `text`, which stands inside `function`.
+fn ends(function: &str, text: &str) -> [usize; 4] {
+    let inside = SOURCE
+        .find(&format!("fn {function}("))
+        .expect("the example");
+    let begin = inside + SOURCE[inside..].find(text).expect("the example");
+    let place = |at: usize| {
+        let line = SOURCE[..at].matches('\n').count() + 1;
+        (line, at - SOURCE[..at].rfind('\n').expect("a line"))
+    };
+    let ((line, column), (end_line, end_column)) = (place(begin), place(begin + text.len() - 1));
+    [line, column, end_line, end_column]
 }
 
+/// The task of `function` stands in its `depth`th proc at `text`, which is shown as `expr`.
 #[track_caller]
-fn check(left: &Left, proc: &str, expr: &str, (line, end_line): (usize, usize)) {
-    let path = format!("hidden_awaits::stuck::{proc}");
+fn check(left: &Left, function: &str, (depth, text, expr): (usize, &str, &str)) {
+    let path = format!("hidden_awaits::stuck::{function}");
     let report = left.report.as_ref().expect("a report");
     let rows = |table: &str| report[table].as_array().expect("a table").clone();
     let stacks: Vec<Value> = rows("tasks")
@@ -27,40 +34,66 @@ fn check(left: &Left, proc: &str, expr: &str, (line, end_line): (usize, usize)) 
         .filter(|stack| stack[0]["proc"] == path.as_str())
         .collect();
     assert_eq!(stacks.len(), 1, "{report}");
-    let place = &stacks[0][0];
+    let place = &stacks[0][depth];
     assert_eq!(place["expr"], expr, "{place}");
-    assert_eq!(
-        (&place["line"], &place["end_line"]),
-        (&line.into(), &end_line.into()),
-        "{place}"
-    );
+    let found = ["line", "column", "end_line", "end_column"].map(|key| place[key].clone());
+    assert_eq!(found, ends(function, text).map(Value::from), "{place}");
     let waiting: Vec<Value> = rows("awaits")
         .into_iter()
-        .filter(|row| row["proc"] == path.as_str() && row["now"] != 0)
+        .filter(|row| row["proc"] == place["proc"] && row["now"] != 0)
         .collect();
     assert_eq!(waiting.len(), 1, "{waiting:?}");
     assert_eq!(
         (&waiting[0]["expr"], &waiting[0]["line"]),
-        (&expr.into(), &line.into())
+        (&expr.into(), &ends(function, text)[0].into())
     );
 }
 
 #[test]
-fn a_task_stands_in_the_macro_that_hides_its_await() {
+fn a_task_stands_at_the_await_or_in_the_macro_that_hides_it() {
     let left = Program::example("hidden-awaits", &[]).run();
     assert!(left.status.success(), "{}", left.stderr);
-    for (proc, expr, first, last) in [
+    let hang = (0, "hang(&arrivals).await", "hang(&arrivals)");
+    let second = "second(&mut times, &arrivals)";
+    for (function, place) in [
         (
             "in_select",
-            "tokio::select! {..}",
-            "tokio::select!",
-            "\n        }",
+            (
+                0,
+                "tokio::select! {
+            _ = hang(&arrivals) => {}
+            _ = std::future::pending::<()>() => {}
+        }",
+                "tokio::select! {..}",
+            ),
         ),
-        ("in_join", "tokio::join!(..)", "tokio::join!", ";"),
-        ("in_own", "twice!(..)", "twice!(", ","),
-        ("in_assert", "assert!(..)", "assert!", ";"),
-        ("in_condition", "matches!(..)", "matches!", "{"),
+        ("in_branch", hang),
+        (
+            "behind_branch",
+            (
+                0,
+                "tokio::select! {
+            _ = stands(&arrivals, earlier().await) => {}
+        }",
+                "tokio::select! {..}",
+            ),
+        ),
+        ("in_arm", hang),
+        (
+            "in_join",
+            (
+                0,
+                "tokio::join!(hang(&arrivals), earlier())",
+                "tokio::join!(..)",
+            ),
+        ),
+        ("in_own", (0, "twice!(hang(&arrivals))", "twice!(..)")),
+        ("in_assert", hang),
+        ("in_message", hang),
+        ("in_format", hang),
+        ("in_condition", (0, &format!("{second}.await"), second)),
+        ("in_closure", (1, hang.1, hang.2)),
     ] {
-        check(&left, proc, expr, lines(first, last));
+        check(&left, function, place);
     }
 }
