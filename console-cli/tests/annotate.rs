@@ -444,7 +444,10 @@ fn a_file_that_must_not_be_written_is_whole() {
     let (code, _, err) = folder.run(&["src/main.rs"]);
     assert_eq!(
         (code, err.as_str()),
-        (1, "turbowish: cannot write src/main.rs: it is read-only\n")
+        (
+            1,
+            "turbowish: cannot write src/main.rs, 1 file written before it: it is read-only\n"
+        )
     );
     assert_eq!(folder.read("src/main.rs"), text);
 }
@@ -482,4 +485,30 @@ fn a_file_without_a_package_is_done_without_one() {
         (0, "#[turbowish::instrument]\nasync fn f() {}\n")
     );
     folder.check(&["b.rs"], "no async fn to annotate in 1 file\n");
+}
+
+/// The ui-tests build and run these two programs, with the attribute at work and compiled out.
+#[test]
+fn what_is_left_is_a_program_that_is_tested() {
+    let before = include_str!("annotate/program.rs");
+    for (args, after) in [
+        (
+            &["program.rs"][..],
+            include_str!("../../ui-tests/pass/annotated_fns.rs"),
+        ),
+        (
+            &["--blocks", "program.rs"],
+            include_str!("../../ui-tests/pass/annotated_blocks.rs"),
+        ),
+    ] {
+        let folder = Folder::of(&[("program.rs", before)]);
+        let (code, _, err) = folder.run(args);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(
+            folder.read("program.rs") == after,
+            "{args:?} is not as tested"
+        );
+        folder.run(&["--remove", "program.rs"]);
+        assert!(folder.read("program.rs") == before, "{args:?} does not go");
+    }
 }

@@ -29,7 +29,7 @@ use crate::failure::{Failure, note, print};
 use pattern::Filter;
 use report::{Plural, plural};
 use twins::TWINS;
-use work::Work;
+use work::{Change, Work};
 
 /// Code that is nested deeply is read by deep recursion.
 const STACK: usize = 256 << 20;
@@ -70,12 +70,7 @@ fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
         if args.dry_run {
             print(&format!("dry run, nothing is written\n{text}"))?;
         } else {
-            for change in &changes {
-                replace::replace(&change.path, &change.text).map_err(|cause| {
-                    let path = package::shown(&change.path);
-                    Failure::local(&format!("cannot write {path}"), &cause)
-                })?;
-            }
+            write(&changes)?;
             print(&text)?;
         }
         None
@@ -89,6 +84,18 @@ fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
             plural(unread, Plural::File)
         ))),
     }
+}
+
+fn write(changes: &[Change]) -> Result<(), Failure> {
+    for (done, change) in changes.iter().enumerate() {
+        replace::replace(&change.path, &change.text).map_err(|cause| {
+            let path = package::shown(&change.path);
+            let done = plural(done, Plural::File);
+            let what = format!("cannot write {path}, {done} written before it");
+            Failure::local(&what, &cause)
+        })?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::path::Path;
 /// # Errors
 /// The folder or the disk refuses; then nothing has changed.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link stays a link.
+    let path = &path.canonicalize()?;
     let permissions = fs::metadata(path)?.permissions();
     if permissions.readonly() {
         return Err(io::Error::new(
