@@ -17,7 +17,7 @@ mod rewrite;
 /// | `fn` that ends in `Box::pin(async move { … })` or `async move { … }` | that block is accounted as the call |
 /// | any other `fn`, annotated itself | the call is accounted as one poll; `const fn` is refused |
 ///
-/// `async` blocks in the body are accounted by themselves, under the name `async@LINE`.
+/// `async` blocks and closures in the body are accounted by themselves, under the name `async@LINE`; a closure that is `move` is not.
 ///
 /// # Arguments
 ///
@@ -28,10 +28,12 @@ mod rewrite;
 ///
 /// # Awaits inside macros
 ///
-/// What a macro awaits (`select!`, `join!`, `assert!(x.await)`, one of your own) is no await point of its own: a call that is suspended
-/// in there is shown at the macro, `tokio::select! {..}`, with its lines and columns. Macros of std and of the usual
-/// logging crates are passed over unless `await` is written in them. Several such macros in one statement are one place. If
-/// one statement also has an `.await` outside the macros, the call is shown there from that `.await` to the end of the statement.
+/// Awaits among the arguments of the macros of std, tokio, futures, tracing, log and anyhow are await points like any other, in
+/// `select!` also those in conditions and arms. What such a macro awaits by itself, and what any other macro awaits, is no
+/// await point: a call that is suspended in there is shown at the macro, `tokio::select! {..}`, with its lines and columns.
+/// Several such macros in one statement are one place. If one statement also has an `.await` outside the macros, the call is
+/// shown there from that `.await` to the end of the statement. An `assert!` without a message and `dbg!` print their arguments as
+/// written, and are left as written: the awaits in one statement of this kind are one place.
 ///
 /// # What stays as it was
 ///
