@@ -12,6 +12,7 @@ mod capture;
 mod closure;
 mod declare;
 mod drops;
+mod expected;
 mod function;
 mod hidden;
 mod inert;

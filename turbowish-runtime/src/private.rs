@@ -27,3 +27,13 @@ pub trait Returns {
 impl<T> Returns for fn() -> T {
     type Output = T;
 }
+
+/// A closure that moves it is `FnOnce` and nothing more.
+#[derive(Debug)]
+pub struct Once;
+
+impl Once {
+    /// Moves it.
+    #[inline]
+    pub fn call(self) {}
+}

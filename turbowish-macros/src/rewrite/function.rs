@@ -8,6 +8,7 @@ use super::attr::{Arguments, Scope, ours};
 use super::awaits::{self, as_block, as_expr};
 use super::capture;
 use super::declare::{self, Proc};
+use super::expected;
 use super::inert;
 use super::output::{self, Output};
 use super::shape::{self, Shape};
@@ -54,6 +55,11 @@ pub(crate) fn instrument(
         block,
     } = function;
     let shape = shape::of(attrs, signature, block, scope);
+    if matches!(shape, Shape::Future | Shape::KeptAsync)
+        && !expected::write_types(&signature.output, block, scope)
+    {
+        return Ok(());
+    }
     if shape != Shape::Rewritten {
         inert::excuse(attrs);
     }
