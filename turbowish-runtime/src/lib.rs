@@ -1,5 +1,6 @@
 //! TurboWish inside the process: nothing here panics, blocks, or allocates on the path of a poll.
 
+mod back;
 mod call;
 mod clock;
 mod exit;

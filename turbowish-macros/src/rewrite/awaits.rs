@@ -1,6 +1,6 @@
 //! Every `.await` belongs to the innermost `async` around it, and only awaits of a proc get an index.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Macro, Pat, Stmt, Type, token};
@@ -83,12 +83,6 @@ impl VisitMut for Numbering<'_> {
                     self.counting = outside;
                 }
             }
-            Expr::Await(_) => {
-                visit_mut::visit_expr_mut(self, expr);
-                if let (true, Some(index)) = (self.counting, self.waiting) {
-                    back(expr, index, self.scope);
-                }
-            }
             _ => visit_mut::visit_expr_mut(self, expr),
         }
     }
@@ -124,7 +118,7 @@ impl VisitMut for Numbering<'_> {
         let site = self.counting.then(|| Site::of(expr));
         self.visit_expr_mut(&mut expr.base);
         if let Some(site) = site {
-            mark(expr, self.sites.len(), self.scope);
+            mark(expr, self.sites.len(), self.waiting, self.scope);
             self.sites.push(site);
         }
     }
@@ -140,9 +134,9 @@ impl VisitMut for Numbering<'_> {
     fn visit_type_mut(&mut self, _: &mut Type) {}
 }
 
-/// Wraps the operand. The tokens at both ends keep the user's own span: its edition decides how long temporaries of a
+/// Wraps the operand; `back` is the place that the call stands at again behind the await. The tokens at both ends keep the user's own span: its edition decides how long temporaries of a
 /// tail expression live.
-fn mark(expr: &mut ExprAwait, index: usize, scope: &Scope) {
+fn mark(expr: &mut ExprAwait, index: usize, back: Option<usize>, scope: &Scope) {
     let span = first_span(expr.base.to_token_stream()).unwrap_or(expr.await_token.span);
     // An argument needs no parentheses or braces, and the compiler would say so.
     let mut operand = std::mem::replace(&mut *expr.base, Expr::PLACEHOLDER);
@@ -158,24 +152,11 @@ fn mark(expr: &mut ExprAwait, index: usize, scope: &Scope) {
     }
     let private = scope.private(span);
     let (proc, index) = (proc(span), number(index));
-    let tokens = quote_spanned!(span=> #private::at(&#proc, #index, #operand));
+    let mut tokens = quote_spanned!(span=> #private::at(&#proc, #index, #operand));
+    if let Some(back) = back.map(number) {
+        tokens = quote_spanned!(span=> #private::back(&#proc, #back, #tokens));
+    }
     *expr.base = Expr::Verbatim(tokens);
-}
-
-/// Says after an await that the call stands at the macro again whose arguments are being evaluated. A `match` neither ends
-/// temporaries earlier than the await does, nor hides what type is expected.
-fn back(expr: &mut Expr, index: usize, scope: &Scope) {
-    let span = ours(first_span(expr.to_token_stream()).unwrap_or_else(Span::call_site));
-    let private = scope.private(span);
-    let (proc, index) = (proc(span), number(index));
-    *expr = Expr::Verbatim(quote_spanned! {span=>
-        (match #expr {
-            value => {
-                #private::at(&#proc, #index, ());
-                value
-            }
-        })
-    });
 }
 
 /// An `async` block as a proc of its own, named after its line; what it captures, and how, stays.
