@@ -174,6 +174,7 @@ src/conn.rs:8:1: out of reach: 1 async fn inside cfg_net!
     assert_eq!(err, "turbowish: 3 of 3 async fns are not covered\n");
     assert_eq!(code, 1);
     assert!(DOCS.contains(&format!("$ turbowish annotate --check\n{out}{err}```\n")));
+    assert_eq!(folder.run(&["--check", "Cargo.toml"]), (code, out, err));
     assert_eq!(folder.files(), before, "nothing changes");
 
     folder.run(&["--include", "conn"]);

@@ -83,6 +83,9 @@ struct Search {
 
 impl Search {
     fn path(&mut self, path: &Path) -> Result<(), Failure> {
+        if path.ends_with(MANIFEST) && path.is_file() {
+            return self.path(path.parent().unwrap_or(path));
+        }
         if path.is_file() {
             let package = self.owner(path)?;
             self.file(path.to_owned(), package);
