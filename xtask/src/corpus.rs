@@ -1,5 +1,6 @@
 //! Other people's crates, annotated, are held against themselves: same warnings, same tests, same verdicts.
 
+mod armed;
 mod build;
 mod child;
 mod compare;
@@ -36,9 +37,14 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<String, String> {
     child::end_with_us().map_err(|e| format!("cannot listen to signals: {e}"))?;
     let home = root.join("target").join("corpus");
     std::fs::create_dir_all(&home).map_err(|e| format!("cannot make {}: {e}", home.display()))?;
+    let facade = if options.armed {
+        armed::facade(root, &home).map_err(|e| format!("cannot write the facade: {e}"))?
+    } else {
+        root.to_path_buf()
+    };
     let trial = Trial {
         annotate: command_line(root, &home)?,
-        root: root.to_path_buf(),
+        facade,
         home,
         options: &options,
     };

@@ -3,10 +3,11 @@
 use super::list::{CRATES, Crate};
 
 /// What one may write behind `cargo xtask corpus`.
-const USAGE: &str = "usage: cargo xtask corpus [--list] [--mode fn|block] [--check] [--no-doc] [--keep] [NAME | NAME@VERSION]... [-- CARGO_OPTION...]
+const USAGE: &str = "usage: cargo xtask corpus [--list] [--mode fn|block] [--check] [--armed] [--no-doc] [--keep] [NAME | NAME@VERSION]... [-- CARGO_OPTION...]
   --list     print the crates, and why they are there
   --mode     only functions, or only blocks (impl, trait, mod); else both
   --check    compare what `cargo check --all-targets` says, and run no tests
+  --armed    with accounting on, as in a program that calls `turbowish::init`
   --no-doc   leave out the examples of the documentation
   --keep     leave copies and test programs in target/corpus
   NAME       only these of the list; NAME@VERSION is any other published crate, built with the options behind `--`";
@@ -35,6 +36,7 @@ pub(super) struct Options<'a> {
     pub(super) list: bool,
     pub(super) modes: Vec<Mode>,
     pub(super) check: bool,
+    pub(super) armed: bool,
     pub(super) doc: bool,
     pub(super) keep: bool,
     pub(super) crates: Vec<Crate<'a>>,
@@ -47,6 +49,7 @@ impl<'a> Options<'a> {
             list: false,
             modes: vec![Mode::Fn, Mode::Block],
             check: false,
+            armed: false,
             doc: true,
             keep: false,
             crates: Vec::new(),
@@ -56,6 +59,7 @@ impl<'a> Options<'a> {
             match word {
                 "--list" => options.list = true,
                 "--check" => options.check = true,
+                "--armed" => options.armed = true,
                 "--no-doc" => options.doc = false,
                 "--keep" => options.keep = true,
                 "--mode" => options.modes = vec![mode(words.next())?],

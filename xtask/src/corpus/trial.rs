@@ -23,8 +23,8 @@ const AGAIN: usize = 2;
 pub(super) struct Trial<'a> {
     /// `turbowish`
     pub(super) annotate: PathBuf,
-    /// The workspace.
-    pub(super) root: PathBuf,
+    /// What `turbowish` on the registry is replaced by.
+    pub(super) facade: PathBuf,
     /// Where copies and builds are.
     pub(super) home: PathBuf,
     pub(super) options: &'a Options<'a>,
@@ -88,7 +88,7 @@ impl Trial<'_> {
         let copy = folder.join(mode.name());
         let written = self.annotate(krate, mode, source, folder)?;
         lock(&plain.folder, &copy)?;
-        let cargo = self.cargo(Some(self.root.clone()));
+        let cargo = self.cargo(Some(self.facade.clone()));
         let ours = self.tested(krate, mode.name(), &cargo, copy)?;
         let mut differences = compare::tests(&plain.verdicts, &ours.verdicts);
         differences.warnings = compare::new_warnings(&plain.build.warnings, &ours.build.warnings);
