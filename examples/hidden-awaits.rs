@@ -22,6 +22,11 @@ mod stuck {
         tokio::task::yield_now().await;
     }
 
+    async fn number() -> u32 {
+        earlier().await;
+        1
+    }
+
     pub(super) async fn in_select(arrivals: Arrivals) {
         tokio::task::yield_now().await;
         tokio::select! {
@@ -39,13 +44,13 @@ mod stuck {
 
     pub(super) async fn behind_branch(arrivals: Arrivals) {
         tokio::select! {
-            _ = stands(&arrivals, earlier().await) => {}
+            _ = stands(&arrivals, number().await) => {}
         }
     }
 
     #[turbowish::instrument(skip)]
-    async fn stands(arrivals: &Arrivals, (): ()) {
-        hang(arrivals).await;
+    async fn stands(arrivals: &Arrivals, number: u32) -> bool {
+        number == 1 && hang(arrivals).await
     }
 
     pub(super) async fn in_arm(arrivals: Arrivals) {

@@ -73,7 +73,7 @@ fn a_task_stands_at_the_await_or_in_the_macro_that_hides_it() {
             (
                 0,
                 "tokio::select! {
-            _ = stands(&arrivals, earlier().await) => {}
+            _ = stands(&arrivals, number().await) => {}
         }",
                 "tokio::select! {..}",
             ),
