@@ -323,7 +323,7 @@ fn what_is_no_rust_is_left_and_the_rest_is_done() {
         ("src/newer.rs", "async fn f() {}\n  unheard of;\n"),
         (
             "src/template.rs",
-            "{{ no rust, and nothing that is looked for }}\n",
+            "{{ no rust, and asynchronously nothing that is looked for }}\n",
         ),
     ]);
     fs::write(

@@ -11,7 +11,7 @@ use super::source::{Source, Unreadable};
 use super::tree::{Hidden, Kind, Node, Tree, TwinUse};
 use super::twins::{self, Twin};
 
-/// A file without any of these holds nothing that is looked for, and need not be Rust.
+/// A file without any of these words holds nothing that is looked for, and need not be Rust.
 const WORDS: [&str; 3] = ["async", "tokio", "turbowish"];
 
 /// Reads a file.
@@ -19,7 +19,7 @@ const WORDS: [&str; 3] = ["async", "tokio", "turbowish"];
 /// # Errors
 /// It is no Rust, or newer than the parser.
 pub(crate) fn scan(source: &Source, twins: &[Twin]) -> Result<Tree, Unreadable> {
-    if !WORDS.iter().any(|word| source.text().contains(word)) {
+    if !WORDS.iter().any(|word| holds(source.text(), word)) {
         return Ok(Tree::default());
     }
     let result = source.parse().map(|(_, file)| {
@@ -38,6 +38,14 @@ pub(crate) fn scan(source: &Source, twins: &[Twin]) -> Result<Tree, Unreadable> 
     // What is left of the file is offsets; its text need not be kept behind every span.
     proc_macro2::extra::invalidate_current_thread_spans();
     result
+}
+
+/// Whether `word` stands in `text` by itself, and not as a part of a longer one.
+fn holds(text: &str, word: &str) -> bool {
+    let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(word).any(|(at, _)| {
+        !joins(text[..at].chars().next_back()) && !joins(text[at + word.len()..].chars().next())
+    })
 }
 
 struct Scanner<'a> {
