@@ -94,7 +94,7 @@ pub(super) const CRATES: &[Crate<'static>] = &[
         "0.8.9",
         "handlers by trait: coercions, patterns, impl Trait",
     )
-    .with(&["--all-features"]),
+    .with(&["--all-features", "--features", "axum-macros/__private"]),
     Crate::new(
         "salvo_core",
         "1.1.0",

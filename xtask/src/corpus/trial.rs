@@ -58,7 +58,11 @@ impl Trial<'_> {
             }
             rows
         });
-        tried.unwrap_or_else(|fault| vec![Row::fault(krate, "plain", fault)])
+        tried.unwrap_or_else(|fault| {
+            let row = Row::fault(krate, "plain", fault);
+            eprint!("{}", row.details());
+            vec![row]
+        })
     }
 
     fn plain(&self, krate: &Crate<'_>, folder: &Path) -> Result<(PathBuf, Copy), String> {

@@ -57,6 +57,10 @@ const GRAPH: &[Arrows] = &[
     arrows("turbowish-ui-2018", &["turbowish"]),
     arrows("turbowish-ui-2021", &["turbowish"]),
     arrows("turbowish-ui-2024", &["turbowish"]),
+    arrows("turbowish-ui-core", &[]),
+    arrows("turbowish-ui-no-std", &["turbowish"]),
+    arrows("turbowish-ui-shadowed", &["turbowish", "turbowish-ui-core"]),
+    arrows("turbowish-ui-strict", &["turbowish"]),
     arrows("xtask", &[]),
 ];
 
