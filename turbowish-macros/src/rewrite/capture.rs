@@ -161,20 +161,22 @@ fn is_variable(pat: &PatIdent) -> bool {
 fn bind(pat: &Pat, name: &Ident, attrs: &[Attribute], cfg: &[Attribute]) -> TokenStream {
     let lints = attributes(attrs, inert::is_lint_level);
     let span = ours(name.span());
-    let whole = leaves_a_rest(pat).then(|| {
-        quote_spanned! {span=>
-            #(#cfg)*
-            #[allow(unused_mut)]
-            let mut #name = #name;
-        }
+    let rest = Rest::of(pat);
+    let whole = rest.left.then(|| {
+        let mutable = rest
+            .mutable
+            .then(|| quote_spanned!(span=> #[allow(unused_mut)] let mut));
+        let start = mutable.unwrap_or_else(|| quote_spanned!(span=> let));
+        quote_spanned!(span=> #(#cfg)* #start #name = #name;)
     });
-    let quiet = quiet(&name.to_string(), span);
+    let user_name = matches!(pat, Pat::Ident(pat) if pat.ident == *name);
+    let quiet = user_name.then(|| quiet(&name.to_string(), span));
     quote_spanned! {span=>
         #whole
         #(#cfg)*
         #(#lints)*
         #quiet
-        #[allow(clippy::redundant_locals, clippy::toplevel_ref_arg, clippy::shadow_same)]
+        #[allow(clippy::shadow_reuse, clippy::shadow_same)]
         let #pat = #name;
     }
 }
@@ -189,20 +191,31 @@ fn plain(name: &Ident) -> Pat {
     })
 }
 
-/// Whether a pattern may leave a part of its value where it was: that part must not stay among the captures.
-fn leaves_a_rest(pat: &Pat) -> bool {
-    let mut rest = Rest(false);
-    rest.visit_pat(pat);
-    rest.0
+/// What a pattern does to its value besides moving all of it.
+#[derive(Default)]
+struct Rest {
+    /// It may leave a part where it was: that part must not stay among the captures.
+    left: bool,
+    /// It borrows a part for changes.
+    mutable: bool,
 }
 
-struct Rest(bool);
+impl Rest {
+    fn of(pat: &Pat) -> Rest {
+        let mut rest = Rest::default();
+        rest.visit_pat(pat);
+        rest
+    }
+}
 
 impl<'ast> Visit<'ast> for Rest {
     fn visit_pat(&mut self, pat: &'ast Pat) {
-        self.0 |= match pat {
+        self.left |= match pat {
             Pat::Wild(_) | Pat::Rest(_) | Pat::Path(_) | Pat::Struct(_) | Pat::Macro(_) => true,
-            Pat::Ident(pat) => pat.by_ref.is_some() || !is_variable(pat),
+            Pat::Ident(pat) => {
+                self.mutable |= pat.by_ref.is_some() && pat.mutability.is_some();
+                pat.by_ref.is_some() || !is_variable(pat)
+            }
             _ => false,
         };
         visit::visit_pat(self, pat);

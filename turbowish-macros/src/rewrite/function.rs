@@ -63,13 +63,12 @@ pub(crate) fn instrument(
     if shape != Shape::Rewritten {
         inert::excuse(attrs);
     }
+    // By another macro, later.
+    let read = scope.keep_async || inert::any_macro(attrs);
     match shape {
         Shape::Future => rewriting.future(signature, block),
-        Shape::KeptAsync => {
-            let read = scope.keep_async || inert::any_macro(attrs);
-            rewriting.kept_async(signature, block, read);
-        }
-        Shape::Block => rewriting.block(signature, block),
+        Shape::KeptAsync => rewriting.kept_async(signature, block, read),
+        Shape::Block => rewriting.block(signature, block, read),
         Shape::Poll => rewriting.poll(block),
         Shape::Rewritten => {
             if let Some(name) = &arguments.name {
@@ -101,7 +100,7 @@ impl Rewriting<'_> {
             #declared
             #quiet
             let future = #body;
-            #call
+            return #call;
         };
         *block = as_block(tokens, block.brace_token);
     }
@@ -128,7 +127,6 @@ impl Rewriting<'_> {
     }
 
     /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body }).await }`.
-    /// Another macro may still read the arguments.
     fn kept_async(&self, signature: &mut Signature, block: &mut Block, read: bool) {
         let never = output::is_never(&signature.output);
         let output = Output::of(&signature.output);
@@ -149,7 +147,7 @@ impl Rewriting<'_> {
         let tail = if never {
             quote_spanned!(span=> match #call.await {})
         } else {
-            quote_spanned!(span=> #call.await)
+            quote_spanned!(span=> return #call.await;)
         };
         let tokens = quote_spanned! {span=>
             #declared
@@ -161,7 +159,8 @@ impl Rewriting<'_> {
     }
 
     /// A plain function that amounts to an `async` block: the block is the call.
-    fn block(&self, signature: &Signature, block: &mut Block) {
+    /// A macro that looks for an `async` block must find one, and it encloses the call.
+    fn block(&self, signature: &Signature, block: &mut Block, read: bool) {
         let Some(place) = shape::future_block(block) else {
             return;
         };
@@ -170,12 +169,14 @@ impl Rewriting<'_> {
         let sites = awaits::number_in(&mut inner.block, self.scope);
         begin(&mut inner.block, output.dead_return(self.scope, self.place));
         let call = self.call(&output);
-        let tokens = quote_spanned! {ours(self.place)=>
-            let future = #inner;
-            #call
-        };
         let braces = inner.block.brace_token;
-        *place = Expr::Block(as_expr(tokens, braces));
+        if read {
+            let tokens = quote_spanned!(ours(self.place)=> let future = #inner; #call.await);
+            inner.block = as_block(tokens, braces);
+        } else {
+            let tokens = quote_spanned!(ours(self.place)=> let future = #inner; #call);
+            *place = Expr::Block(as_expr(tokens, braces));
+        }
         let declared = self.declared(&sites);
         prepend(block, declared);
     }

@@ -43,9 +43,10 @@ pub(crate) fn of(
     }
 }
 
-/// Whether a function in a block or module is a future: an `async fn`, or what `#[async_trait]` makes of one.
+/// Whether a function in a block or module is a future: an `async fn`, or one that ends in an `async` block, boxed or not.
 pub(crate) fn is_future(signature: &Signature, block: &mut Block) -> bool {
-    signature.asyncness.is_some() || tail(block).and_then(boxed).is_some()
+    signature.asyncness.is_some()
+        || signature.constness.is_none() && tail(block).and_then(ending).is_some()
 }
 
 /// The `async` block that a plain function amounts to, always an [`Expr::Async`].
@@ -58,10 +59,7 @@ pub(crate) fn future_block(block: &mut Block) -> Option<&mut Expr> {
             _ => None,
         };
     }
-    match tail(block)? {
-        tail @ Expr::Async(_) => as_async(tail),
-        tail => boxed(tail),
-    }
+    ending(tail(block)?)
 }
 
 fn tail(block: &mut Block) -> Option<&mut Expr> {
@@ -71,9 +69,19 @@ fn tail(block: &mut Block) -> Option<&mut Expr> {
     }
 }
 
-/// `Box::pin(async { … })`, with whatever path leads to `Box`.
-fn boxed(tail: &mut Expr) -> Option<&mut Expr> {
-    let Expr::Call(call) = tail else { return None };
+/// `async { … }`, `async { … }.boxed()` or `Box::pin(async { … })`, with whatever path leads to `Box`.
+fn ending(tail: &mut Expr) -> Option<&mut Expr> {
+    let call = match tail {
+        Expr::Async(_) => return as_async(tail),
+        Expr::MethodCall(call) => {
+            let boxes = call.method == "boxed" || call.method == "boxed_local";
+            return (boxes && call.args.is_empty())
+                .then_some(&mut *call.receiver)
+                .and_then(as_async);
+        }
+        Expr::Call(call) => call,
+        _ => return None,
+    };
     let Expr::Path(callee) = &*call.func else {
         return None;
     };

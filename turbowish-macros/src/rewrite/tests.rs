@@ -60,10 +60,10 @@ fn an_async_fn_returns_its_call() {
                 }
                 ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, self.read(key)).await
             };
-            ::turbowish::__private::call(&__TURBOWISH_PROC, {
+            return ::turbowish::__private::call(&__TURBOWISH_PROC, {
                 use ::turbowish::__private::probe::*;
                 (&::turbowish::__private::probe::of(&future)).probe()
-            }, future)
+            }, future);
         }"#,
     );
 }
@@ -123,6 +123,22 @@ fn what_is_not_asked_for_is_left_alone() {
     }
 }
 
+#[track_caller]
+fn check_parts(item: &str, parts: &[&str]) {
+    let arguments = if item.contains("static") {
+        "name = \"renamed\""
+    } else {
+        ""
+    };
+    let expansion = expansion(arguments, item);
+    for part in parts {
+        assert!(
+            expansion.contains(&squeeze(part)),
+            "{item}\nlacks {part}\nin {expansion}"
+        );
+    }
+}
+
 #[test]
 fn an_expansion_contains_what_makes_it_right() {
     for (item, parts) in [
@@ -132,11 +148,17 @@ fn an_expansion_contains_what_makes_it_right() {
             &[
                 "fn f(a: A, __turbowish_argument_1: B, c: C, __turbowish_argument_3: D)",
                 "let _ = &a;",
-                "let mut __turbowish_argument_1 = __turbowish_argument_1;",
+                "let __turbowish_argument_1 = __turbowish_argument_1;",
                 "let (b, _) = __turbowish_argument_1;",
                 "let mut c = c;",
                 "let __turbowish_argument_3 = __turbowish_argument_3;",
             ][..],
+        ),
+        (
+            "async fn f(a: A, ref mut b: B) {}",
+            &[
+                "#[allow(unused_mut)] let mut __turbowish_argument_1 = __turbowish_argument_1; #[allow(clippy::shadow_reuse, clippy::shadow_same)] let ref mut b =",
+            ],
         ),
         (
             "async fn f(mut a: A) {}",
@@ -146,7 +168,7 @@ fn an_expansion_contains_what_makes_it_right() {
             "async fn f(&self, _a: &A, #[cfg(x)] (b, _): (u32, &B), c: Option<&mut C>, d: D) {}",
             &[
                 "let _ = &self; #[allow(clippy::used_underscore_binding, clippy::no_effect_underscore_binding)] let _ = &_a;",
-                "#[cfg(x)] #[allow(unused_mut)] let mut __turbowish_argument_2",
+                "#[cfg(x)] let __turbowish_argument_2",
                 "let _ = &c; let _ = &d;",
             ],
         ),
@@ -180,19 +202,27 @@ fn an_expansion_contains_what_makes_it_right() {
             "#[must_use] async fn f(a: A, _: A, (b, _): B, c: C) {}",
             &[
                 "#[must_use] async fn f(a: A, __turbowish_argument_1: A, __turbowish_argument_2: B, c: C) {",
-                "async move { let _ = &__turbowish_argument_1; let _ = &a; #[allow(unused_mut)] let mut __turbowish_argument_2",
+                "async move { let _ = &__turbowish_argument_1; let _ = &a; let __turbowish_argument_2",
                 "let c = c;",
             ],
         ),
         // Another macro has yet to read the function.
         (
             "#[tokio::main] async fn main() { g().await }",
-            &["#[tokio::main] async fn main() {", ", future).await }"],
+            &["#[tokio::main] async fn main() {", ", future).await; }"],
         ),
         (
             "#[async_trait] impl T for S { async fn f(&self) {} }",
-            &["async fn f(&self) {", ", future).await }"],
+            &["async fn f(&self) {", ", future).await; }"],
         ),
+    ] {
+        check_parts(item, parts);
+    }
+}
+
+#[test]
+fn a_block_that_a_function_ends_in_is_its_call() {
+    for (item, parts) in [
         // Blocks of their own.
         (
             "async fn f() { spawn(async move { x.await; Ok(1) }) }",
@@ -201,13 +231,29 @@ fn an_expansion_contains_what_makes_it_right() {
                 "(__turbowish_path, \"async@1\", ::turbowish::__private::core::file!(), 1u32, 22u32,",
                 "let future = async move { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await; Ok(1) };",
                 "probe()",
-            ],
+            ][..],
         ),
         (
             "fn f() -> Pin<Box<dyn Future<Output = Result<A, B>>>> { Box::pin(async move { g().await }) }",
             &[
                 "Box::pin({ let future = async move { if false {",
                 "let unreached: Result<A, B> =",
+            ],
+        ),
+        // A macro that has yet to look for the block finds it.
+        (
+            "#[x] fn f() -> B { Box::pin(async move { g().await }) }",
+            &[
+                "Box::pin(async move { let future = async move {",
+                "future).await })",
+            ],
+        ),
+        (
+            "impl S { fn f(&self) -> BoxFuture<'_, u32> { async move { g().await }.boxed() } fn g() -> impl Future { async {} } }",
+            &[
+                "{ let future = async move {",
+                "}.boxed()",
+                "fn g() -> impl Future { static",
             ],
         ),
         (
@@ -224,18 +270,7 @@ fn an_expansion_contains_what_makes_it_right() {
             &["P::new(p, \"renamed\", f)"],
         ),
     ] {
-        let arguments = if item.contains("static") {
-            "name = \"renamed\""
-        } else {
-            ""
-        };
-        let expansion = expansion(arguments, item);
-        for part in parts {
-            assert!(
-                expansion.contains(&squeeze(part)),
-                "{item}\nlacks {part}\nin {expansion}"
-            );
-        }
+        check_parts(item, parts);
     }
 }
 
