@@ -88,6 +88,7 @@ const FORMS: &[(Form, &[&str])] = &[
             "include",
             "include_bytes",
             "include_str",
+            "lazy_static",
             "line",
             "log_enabled",
             "module_path",
@@ -200,7 +201,7 @@ fn form(path: &Path) -> Option<Form> {
 
 /// A macro of the crate itself, which has only the name of a known one.
 fn is_local(path: &Path) -> bool {
-    let words = ["crate", "self", "super"];
+    let words = ["$crate", "crate", "self", "super"];
     path.segments.len() > 1 && words.iter().any(|word| path.segments[0].ident == word)
 }
 
