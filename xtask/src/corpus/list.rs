@@ -104,7 +104,8 @@ pub(super) const CRATES: &[Crate<'static>] = &[
         "async-graphql",
         "7.2.1",
         "#[Object] on blocks, attributes on arguments, edition 2024",
-    ),
+    )
+    .with(&["--features", "dataloader,futures-channel/sink"]),
     Crate::new(
         "object_store",
         "0.14.2",
