@@ -41,6 +41,10 @@ mod rewrite;
 /// the returned value. An `async fn` becomes a `fn` that returns `impl Future`, which is what the compiler makes of it
 /// anyway. Where the compiler or another macro must still read `async fn` (`#[must_use]`, attributes that may be macros such as
 /// `#[tokio::main]`), it stays an `async fn` and its body is wrapped.
+///
+/// Lints find what they found, but for three: an unused argument is not told of (every argument is part of the call), nor is
+/// `clippy::unused_async`, and an `#[expect(…)]` on an annotated item does not tell when it is unfulfilled. An item that uses syntax newer
+/// than this attribute knows stays as it is.
 #[proc_macro_attribute]
 pub fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
     #[cfg(feature = "enabled")]

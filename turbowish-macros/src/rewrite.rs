@@ -41,7 +41,13 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
     if arguments.skip {
         return Ok(tokens);
     }
-    let mut item: Item = syn::parse2(tokens)?;
+    // The compiler has read it: what cannot be read here is newer than this, and stays as it is.
+    let Ok(mut item) = syn::parse2::<Item>(tokens.clone()) else {
+        return Ok(tokens);
+    };
+    if valid::is_unknown(&item) {
+        return Ok(tokens);
+    }
     valid::target(&item, &arguments)?;
     let scope = Scope::new(arguments.krate.clone());
     let outcome = match &mut item {

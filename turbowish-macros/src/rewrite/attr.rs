@@ -27,26 +27,28 @@ impl Parse for Arguments {
     }
 }
 
+/// What every message about an argument ends in.
+const CHOICE: &str = "there are `name = \"…\"`, `skip` and `crate = path`";
+
 impl Arguments {
     fn argument(&mut self, input: ParseStream<'_>) -> Result<()> {
-        let key = input.call(Ident::parse_any)?;
+        let span = input.span();
+        let key = input
+            .call(Ident::parse_any)
+            .map_err(|_| Error::new(span, format!("this is no argument; {CHOICE}")))?;
         let twice = if key == "name" {
-            equals(&key, input)?;
-            let name: LitStr = input.parse()?;
-            if name.value().is_empty() {
-                return Err(Error::new(name.span(), "a name must not be empty"));
-            }
-            self.name.replace(name).is_some()
+            equals(&key, "name = \"…\"", input)?;
+            self.name.replace(name(input)?).is_some()
         } else if key == "skip" {
+            if !input.is_empty() && !input.peek(Token![,]) {
+                return Err(Error::new(input.span(), "`skip` takes no value"));
+            }
             std::mem::replace(&mut self.skip, true)
         } else if key == "crate" {
-            equals(&key, input)?;
-            self.krate
-                .replace(input.call(Path::parse_mod_style)?)
-                .is_some()
+            equals(&key, "crate = path", input)?;
+            self.krate.replace(path(input)?).is_some()
         } else {
-            let message =
-                format!("no argument `{key}`; there are `name = \"…\"`, `skip` and `crate = path`");
+            let message = format!("no argument `{key}`; {CHOICE}");
             return Err(Error::new(key.span(), message));
         };
         if twice {
@@ -56,14 +58,32 @@ impl Arguments {
     }
 }
 
-fn equals(key: &Ident, input: ParseStream<'_>) -> Result<()> {
-    if input.is_empty() {
-        return Err(Error::new(
-            key.span(),
-            format!("`{key}` needs a value: `{key} = …`"),
-        ));
+fn equals(key: &Ident, example: &str, input: ParseStream<'_>) -> Result<()> {
+    let sign = input.parse::<Token![=]>();
+    if sign.is_err() || input.is_empty() {
+        let message = format!("`{key}` needs a value: `{example}`");
+        return Err(Error::new(key.span(), message));
     }
-    input.parse::<Token![=]>().map(drop)
+    Ok(())
+}
+
+fn name(input: ParseStream<'_>) -> Result<LitStr> {
+    let span = input.span();
+    let name: LitStr = input
+        .parse()
+        .map_err(|_| Error::new(span, "a name is text: `name = \"…\"`"))?;
+    if name.value().is_empty() {
+        return Err(Error::new(span, "a name must not be empty"));
+    }
+    Ok(name)
+}
+
+fn path(input: ParseStream<'_>) -> Result<Path> {
+    let span = input.span();
+    let message = "the crate is a path, without quotes: `crate = path`";
+    input
+        .call(Path::parse_mod_style)
+        .map_err(|_| Error::new(span, message))
 }
 
 /// What everything inside an annotated item inherits.

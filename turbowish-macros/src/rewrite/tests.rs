@@ -94,6 +94,11 @@ fn what_is_not_asked_for_is_left_alone() {
         ("skip", "struct S;"),
         ("", "impl S { fn sync(&self) {} const N: u32 = 1; }"),
         ("", "trait T { async fn f(&self); fn g(&self) {} }"),
+        // Newer than what can be read.
+        ("", "async gen fn f() { yield 1; }"),
+        ("", "async fn f() { for await x in y {} }"),
+        ("", "impl S { async fn f() { do yeet 1 } }"),
+        ("", "auto trait A {}"),
         (
             "",
             "mod m { macro_rules! m { () => { async fn f() {} } } m!(); struct S; mod file; }",
@@ -346,7 +351,11 @@ fn a_mistake_is_one_error_beside_the_item() {
         ("", "const fn f() {}", "`const fn` cannot be instrumented"),
         ("", "mod file;", "another file"),
         ("", "async fn f();", "no body"),
-        ("", "enum E {}", "only a function"),
+        ("", "enum E {}", "on its `impl` blocks"),
+        ("name = 1", "async fn f() {}", "a name is text"),
+        ("skip = 1", "async fn f() {}", "takes no value"),
+        ("crate = \"x\"", "async fn f() {}", "without quotes"),
+        ("1", "async fn f() {}", "this is no argument"),
         (
             "",
             "impl S { #[turbowish::instrument(x)] async fn f() {} }",

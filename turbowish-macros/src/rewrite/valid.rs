@@ -20,13 +20,31 @@ pub(crate) fn target(item: &Item, arguments: &Arguments) -> Result<()> {
             let message = "this function has no body to account; annotate its implementations";
             return Err(Error::new_spanned(tokens, message));
         }
-        other => {
-            let message =
-                "only a function, an `impl`, a `trait` or an inline `mod` can be instrumented";
-            return Err(Error::new_spanned(first_tokens(other), message));
-        }
+        other => return Err(Error::new_spanned(first_tokens(other), instead_of(other))),
     }
     no_name(arguments)
+}
+
+/// Where the attribute belongs that stands on `item`.
+fn instead_of(item: &Item) -> &'static str {
+    match item {
+        Item::Struct(_) | Item::Enum(_) | Item::Union(_) | Item::Type(_) => {
+            "a type runs no code; write the attribute on its `impl` blocks"
+        }
+        Item::Const(_) | Item::Static(_) => {
+            "a value runs no code that could be accounted; write the attribute on the functions that use it"
+        }
+        Item::Use(_) | Item::ExternCrate(_) => {
+            "the attribute belongs where the functions are written, not where they are named"
+        }
+        Item::Macro(_) => {
+            "the attribute does not see into a macro; write it inside, on the functions that the macro makes"
+        }
+        Item::ForeignMod(_) => {
+            "functions of another language cannot be instrumented; write the attribute on the functions that call them"
+        }
+        _ => "only a function, an `impl`, a `trait` or an inline `mod` can be instrumented",
+    }
 }
 
 /// A name belongs to one function.
@@ -49,6 +67,11 @@ pub(crate) fn signature(signature: &Signature) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Whether an item was read, but not understood.
+pub(crate) fn is_unknown(item: &Item) -> bool {
+    matches!(item, Item::Verbatim(tokens) if !is_declaration(tokens))
 }
 
 fn is_declaration(tokens: &proc_macro2::TokenStream) -> bool {

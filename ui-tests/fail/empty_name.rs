@@ -1,0 +1,6 @@
+#[turbowish::instrument(name = "")]
+async fn function() {}
+
+fn main() {
+    drop(function());
+}
