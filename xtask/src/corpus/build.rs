@@ -18,6 +18,9 @@ pub(super) struct Cargo {
     pub(super) target: PathBuf,
     /// The facade's folder, for copies that depend on it: what `turbowish` on the registry is replaced by.
     pub(super) facade: Option<PathBuf>,
+    /// Cargo takes the copies of a package for one, and files that are older than its last build for built. A profile of its own
+    /// tells the copy of this package apart: so many codegen units.
+    pub(super) apart: (String, u32),
 }
 
 /// What came of a build.
@@ -47,6 +50,9 @@ impl Cargo {
             let patch = format!("patch.crates-io.turbowish.path={facade:?}");
             command.arg("--config").arg(patch);
         }
+        let (package, units) = &self.apart;
+        let profile = format!("profile.dev.package.{package:?}.codegen-units={units}");
+        command.arg("--config").arg(profile);
         clean(&mut command);
         command
             .env("CARGO_TARGET_DIR", &self.target)

@@ -66,7 +66,7 @@ impl Trial<'_> {
     }
 
     fn plain(&self, krate: &Crate<'_>, folder: &Path) -> Result<(PathBuf, Copy), String> {
-        let cargo = self.cargo(None);
+        let cargo = self.cargo(krate, None);
         let copy = folder.join("plain");
         self.say(krate, "plain", "fetch");
         fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
@@ -92,7 +92,7 @@ impl Trial<'_> {
         let copy = folder.join(mode.name());
         let written = self.annotate(krate, mode, source, folder)?;
         lock(&plain.folder, &copy)?;
-        let cargo = self.cargo(Some(self.facade.clone()));
+        let cargo = self.cargo(krate, Some(mode));
         let ours = self.tested(krate, mode.name(), &cargo, copy)?;
         let mut differences = compare::tests(&plain.verdicts, &ours.verdicts);
         differences.warnings = compare::new_warnings(&plain.build.warnings, &ours.build.warnings);
@@ -246,10 +246,16 @@ impl Trial<'_> {
         Ok(unsteady)
     }
 
-    fn cargo(&self, facade: Option<PathBuf>) -> Cargo {
+    fn cargo(&self, krate: &Crate<'_>, mode: Option<Mode>) -> Cargo {
+        let units = match mode {
+            None => 16,
+            Some(Mode::Fn) => 17,
+            Some(Mode::Block) => 18,
+        };
         Cargo {
             target: self.home.join("target"),
-            facade,
+            facade: mode.map(|_| self.facade.clone()),
+            apart: (krate.name.to_owned(), units),
         }
     }
 
