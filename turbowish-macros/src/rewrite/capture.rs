@@ -63,16 +63,20 @@ pub(crate) fn moved(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
 }
 
 /// Mentions of everything that patterns bind, last to first, for a function whose arguments are to stay as they are, because another
-/// macro reads them. What has no name stays outside.
+/// macro reads them. What has no name stays outside, and so does what has nothing to drop: that macro may put the body into a box
+/// that outlives an argument which the body does not use.
 pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> TokenStream {
     let mut names = Names::default();
     for input in inputs {
         match input {
-            FnArg::Receiver(receiver) => names.mentions.push(mention(&[], &receiver.self_token)),
-            FnArg::Typed(input) => {
+            FnArg::Receiver(receiver) if receiver_may_drop(receiver) => {
+                names.mentions.push(mention(&[], &receiver.self_token));
+            }
+            FnArg::Typed(input) if may_drop(&input.ty) => {
                 names.cfg = attributes(&input.attrs, |path| path.is_ident("cfg"));
                 names.visit_pat(&input.pat);
             }
+            FnArg::Receiver(_) | FnArg::Typed(_) => {}
         }
     }
     names.mentions.into_iter().rev().collect()

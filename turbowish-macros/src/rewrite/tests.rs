@@ -220,6 +220,11 @@ fn an_expansion_contains_what_makes_it_right() {
             "#[async_trait] impl T for S { async fn f(&self) {} }",
             &["async fn f(&self) {", ", future).await; }"],
         ),
+        // It may put the body into a box that outlives an argument which the body does not use.
+        (
+            "#[tool] async fn f(a: &A, b: B) { g().await }",
+            &["async move { let _ = &b; ::turbowish"],
+        ),
     ] {
         check_parts(item, parts);
     }
