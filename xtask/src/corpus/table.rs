@@ -19,6 +19,9 @@ const HEAD: [&str; 10] = [
     "other verdict",
 ];
 
+/// Errors of a row that are printed.
+const SHOWN: usize = 3;
+
 /// One crate in one mode.
 pub(super) struct Row {
     pub(super) krate: String,
@@ -118,7 +121,10 @@ impl Row {
                 unsteady,
                 ..
             } => {
-                errors.iter().for_each(|error| line(error));
+                errors.iter().take(SHOWN).for_each(|error| line(error));
+                if let Some(more) = errors.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+                    line(&format!("and {more} errors more"));
+                }
                 differences
                     .warnings
                     .iter()
