@@ -36,7 +36,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<String, String> {
     }
     child::end_with_us().map_err(|e| format!("cannot listen to signals: {e}"))?;
     let home = root.join("target").join("corpus");
-    std::fs::create_dir_all(&home).map_err(|e| format!("cannot make {}: {e}", home.display()))?;
+    // Cargo names the packages of its messages by their real paths.
+    let home = std::fs::create_dir_all(&home)
+        .and_then(|()| home.canonicalize())
+        .map_err(|e| format!("cannot make {}: {e}", home.display()))?;
     let facade = if options.armed {
         armed::facade(root, &home).map_err(|e| format!("cannot write the facade: {e}"))?
     } else {

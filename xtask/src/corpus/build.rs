@@ -31,6 +31,8 @@ pub(super) struct Build {
     /// As the compiler shows them.
     pub(super) errors: Vec<String>,
     pub(super) programs: Vec<Program>,
+    /// Whether cargo named the package at all.
+    named: bool,
 }
 
 /// An executable that holds tests.
@@ -92,6 +94,11 @@ impl Cargo {
                 super::source::last_lines(&ended.stderr)
             ));
         }
+        if build.errors.is_empty() && !build.named {
+            build
+                .errors
+                .push("nothing of the package was built".to_owned());
+        }
         Ok(build)
     }
 }
@@ -122,7 +129,10 @@ fn read(stdout: &str, manifest: &Path) -> Build {
     {
         match message["reason"].as_str() {
             Some("compiler-message") => said(&mut build, &message, ours(&message)),
-            Some("compiler-artifact") if ours(&message) => build.programs.extend(program(&message)),
+            Some("compiler-artifact") if ours(&message) => {
+                build.named = true;
+                build.programs.extend(program(&message));
+            }
             _ => {}
         }
     }
@@ -199,6 +209,7 @@ mod tests {
             (found.as_slice(), build.errors.len(), names.as_slice()),
             (warnings, errors, programs)
         );
+        assert_eq!(build.named, !programs.is_empty());
     }
 
     #[test]

@@ -77,9 +77,9 @@ pub(super) const CRATES: &[Crate<'static>] = &[
     .with(&["--features", "full"])
     .without(&["ui"]),
     Crate::new(
-        "ractor",
-        "0.16.5",
-        "actors: async fns in traits with Send bounds, an alias of Result",
+        "kameo",
+        "0.22.2",
+        "actors: async fns in traits with Send bounds, an attribute that makes messages of methods",
     ),
     Crate::new("tower", "0.5.3", "services by hand, edition 2018").with(&["--features", "full"]),
     Crate::new("multer", "3.1.0", "a parser over streams, edition 2018").with(&["--all-features"]),
