@@ -38,3 +38,22 @@ impl Once {
     #[inline]
     pub fn call(self) {}
 }
+
+/// An argument of a closure on its way into the block that the closure's body is: consumed, and so captured, as a whole, even if what it
+/// holds is `Copy`.
+#[derive(Debug)]
+pub struct Given<T>(T);
+
+impl<T> Given<T> {
+    /// On its way.
+    #[inline]
+    pub fn new(argument: T) -> Self {
+        Given(argument)
+    }
+
+    /// There.
+    #[inline]
+    pub fn taken(self) -> T {
+        self.0
+    }
+}

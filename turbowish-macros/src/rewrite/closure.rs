@@ -3,7 +3,7 @@
 //! `async |x| body` becomes `async |x| { …; call(&PROC, probe, async { let x = x; body }).await }`. What the block uses of
 //! the closure's surroundings it takes as the body did: by reference, or by value where the body consumes it. A closure that is
 //! `move` owns what its body may only borrow, and a block that borrows it is `Send` only if that is `Sync`: such a closure stays
-//! as it is. Arguments are handed over in cells, because a block would borrow what is `Copy`.
+//! as it is. Arguments are handed over wrapped, because a block would borrow what is `Copy`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -99,9 +99,9 @@ impl<'ast> Visit<'ast> for Attributes {
 /// How arguments come into the block.
 #[derive(Default)]
 struct Arguments {
-    /// `let x = Cell::new(x);`
+    /// `let x = Given::new(x);`
     give: TokenStream,
-    /// `let x = x.into_inner(); let (a, b) = y.into_inner();`
+    /// `let x = x.taken(); let (a, b) = y.taken();`
     take: TokenStream,
 }
 
@@ -137,12 +137,12 @@ impl Arguments {
         });
         let written = std::mem::replace(pat, plain);
         self.give
-            .extend(quote_spanned!(span=> let #name = #private::core::cell::Cell::new(#name);));
+            .extend(quote_spanned!(span=> let #name = #private::Given::new(#name);));
         self.take.extend(if simple.is_some() {
-            quote_spanned!(span=> let #written = #name.into_inner();)
+            quote_spanned!(span=> let #written = #name.taken();)
         } else {
             // What the pattern leaves over is dropped with the rest.
-            quote_spanned!(span=> let #name = #name.into_inner(); let #written = #name;)
+            quote_spanned!(span=> let #name = #name.taken(); let #written = #name;)
         });
     }
 }

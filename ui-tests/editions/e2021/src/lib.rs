@@ -20,17 +20,27 @@ mod twice;
 
 #[path = "../../shared/arguments.rs"]
 mod arguments;
+#[path = "../../shared/bodies.rs"]
+mod bodies;
 #[path = "../../shared/drops.rs"]
 mod drops;
 #[path = "../../shared/generics.rs"]
 mod generics;
+#[path = "../../shared/inside.rs"]
+mod inside;
 #[path = "../../shared/lifetimes.rs"]
 mod lifetimes;
+#[path = "../../shared/made.rs"]
+mod made;
 #[path = "../../shared/opaque.rs"]
 mod opaque;
+#[path = "../../shared/outcomes.rs"]
+mod outcomes;
 #[path = "../../shared/qualifiers.rs"]
 mod qualifiers;
 #[path = "../../shared/receivers.rs"]
 mod receivers;
+#[path = "../../shared/tails.rs"]
+mod tails;
 #[path = "../../shared/traits.rs"]
 mod traits;
