@@ -1,4 +1,4 @@
-//! A closure that is returned as `impl Fn` has its parameters' types from there.
+//! A closure that is returned as `impl Fn` has the types that it takes and gives from there.
 
 struct Reply<'a>(&'a mut String);
 
@@ -37,6 +37,24 @@ async fn lends() -> impl Fn(&str) -> &str {
     |text| text.trim()
 }
 
+type BoxFuture<T> = std::pin::Pin<Box<dyn Future<Output = T> + Send>>;
+
+#[turbowish::instrument]
+async fn coerces(n: u32) -> impl Fn(u32) -> Result<BoxFuture<u32>, Box<dyn std::error::Error>> {
+    move |m| if m == 0 { Err("zero".into()) } else { Ok(Box::pin(async move { n + m })) }
+}
+
+#[turbowish::instrument]
+async fn several(text: &str) -> Option<(impl Fn(&str) -> Box<dyn std::fmt::Debug>, u32, impl FnOnce(&str, u8))> {
+    let length = text.len();
+    Some((move |text| Box::new(text.trim().len() + length), 1, |text, _| drop(text.trim())))
+}
+
+#[turbowish::instrument]
+async fn with_async(n: u32) -> impl AsyncFn(u32) -> Option<Box<dyn std::fmt::Display>> {
+    async move |m| { std::future::ready(()).await; Some(Box::new(m.pow(2) + n) as _) }
+}
+
 struct Counter<T>(T);
 
 impl<T: Clone + PartialEq> Counter<T> {
@@ -60,6 +78,12 @@ async fn main() {
     assert!(perhaps(false).await.is_none());
     assert!(chosen(false).await.is_ok_and(|f| f("abc", 3)));
     assert!(chosen(true).await.is_err());
+    assert!(coerces(1).await(0).is_err());
+    assert_eq!(coerces(1).await(2).unwrap().await, 3);
+    let (length, one, ends) = several("text").await.unwrap();
+    ends("a", 1);
+    assert_eq!(format!("{:?} {one}", length(" a ")), "5 1");
+    assert_eq!(with_async(1).await(3).await.unwrap().to_string(), "10");
     assert_eq!(lends().await(" c "), "c");
     assert!(Counter(1).same().await(&Counter(1)));
     assert!(Counter(1).typed().await(&Counter(2), 1));

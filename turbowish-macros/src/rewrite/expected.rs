@@ -1,16 +1,18 @@
-//! A closure that is returned as `impl Fn(A) -> R` learns its parameters' types there; an `async` block would keep that from it, so
-//! they are written into the closure.
+//! A closure that is returned as `impl Fn(A) -> R` learns there what it takes and gives; an `async` block would keep that from it, so
+//! the types are written into the closure.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, BoundLifetimes, Expr, ExprClosure, GenericParam, Item, Lifetime, Pat, PatType,
-    PathArguments, ReturnType, Stmt, Token, TraitBound, Type, TypeReference,
+    Block, BoundLifetimes, Expr, ExprClosure, GenericArgument, GenericParam, Item, Lifetime, Pat,
+    PatType, PathArguments, ReturnType, Stmt, Token, TraitBound, Type, TypeReference,
+    parse_quote_spanned, token,
 };
 
 use super::attr::{Scope, ours};
+use super::awaits::as_expr;
 
 /// Traits that closures have.
 const CALLED: &[&str] = &[
@@ -22,20 +24,21 @@ const CALLED: &[&str] = &[
     "FnOnce",
 ];
 
-/// Writes what the first `impl Fn(…)` in `output` says of a closure into every one that `block` returns. `false`, and nothing is
+/// Writes what `impl Fn(…)` in `output` says of a closure into every one that `block` returns. `false`, and nothing of use is
 /// written, if it says what cannot be written: that the closure gives back what it borrows.
 pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope) -> bool {
-    let mut search = FindCalled(None);
-    search.visit_return_type(output);
-    let Some(called) = search.0 else {
+    let ReturnType::Type(_, ty) = output else {
         return true;
     };
+    if Called::first(ty).is_none() {
+        return true;
+    }
     let mut writing = Writing {
-        called,
+        output: ty,
         scope,
         left: false,
     };
-    writing.block(block);
+    writing.block(block, ty);
     writing.visit_block_mut(block);
     !writing.left
 }
@@ -43,10 +46,22 @@ pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope)
 /// What a bound says of a closure.
 struct Called {
     types: Vec<Type>,
+    output: ReturnType,
+    /// A future is asked for, and the body of an `async` closure expects no type.
+    is_async: bool,
     /// Called once: a closure that does not move what it captures must still be one that is.
     once: bool,
     /// Its value borrows from its arguments.
     lends: bool,
+}
+
+impl Called {
+    /// What the first `impl Fn(…)` in a type says.
+    fn first(ty: &Type) -> Option<Called> {
+        let mut search = FindCalled(None);
+        search.visit_type(ty);
+        search.0
+    }
 }
 
 struct FindCalled(Option<Called>);
@@ -65,15 +80,15 @@ impl<'ast> Visit<'ast> for FindCalled {
                 ty
             });
             let types = types.collect();
+            let mut output = arguments.output.clone();
+            hide.visit_return_type_mut(&mut output);
             let mut lends = FindElided(false);
-            if let ReturnType::Type(_, ty) = &arguments.output {
-                let mut ty = ty.clone();
-                hide.visit_type_mut(&mut ty);
-                lends.visit_type(&ty);
-            }
+            lends.visit_return_type(&output);
             self.0 = Some(Called {
                 types,
-                once: last.ident == "FnOnce",
+                output,
+                is_async: last.ident.to_string().starts_with("Async"),
+                once: last.ident.to_string().ends_with("Once"),
                 lends: lends.0,
             });
         } else {
@@ -113,69 +128,84 @@ impl VisitMut for HideBound<'_> {
 }
 
 struct Writing<'a> {
-    called: Called,
+    /// What the function returns.
+    output: &'a Type,
     scope: &'a Scope,
     /// A closure was met that cannot be told what it is.
     left: bool,
 }
 
 impl Writing<'_> {
-    fn block(&mut self, block: &mut Block) {
+    fn block(&mut self, block: &mut Block, ty: &Type) {
         if let Some(Stmt::Expr(tail, None)) = block.stmts.last_mut() {
-            self.returned(tail);
+            self.returned(tail, ty);
         }
     }
 
-    /// An expression whose value is returned.
-    fn returned(&mut self, expr: &mut Expr) {
+    /// An expression whose value is returned, or is a part of what is, and the type of it.
+    fn returned(&mut self, expr: &mut Expr, ty: &Type) {
         match expr {
             Expr::Closure(closure) => {
-                if let Some(once) = self.closure(closure) {
+                if let Some(once) = self.closure(closure, ty) {
                     *expr = once;
                 }
             }
-            Expr::Paren(inner) => self.returned(&mut inner.expr),
-            Expr::Block(block) => self.block(&mut block.block),
-            Expr::Unsafe(block) => self.block(&mut block.block),
+            Expr::Paren(inner) => self.returned(&mut inner.expr, ty),
+            Expr::Block(block) => self.block(&mut block.block, ty),
+            Expr::Unsafe(block) => self.block(&mut block.block, ty),
             Expr::If(branch) => {
-                self.block(&mut branch.then_branch);
+                self.block(&mut branch.then_branch, ty);
                 if let Some((_, otherwise)) = &mut branch.else_branch {
-                    self.returned(otherwise);
+                    self.returned(otherwise, ty);
                 }
             }
             Expr::Match(choice) => {
                 for arm in &mut choice.arms {
-                    self.returned(&mut arm.body);
+                    self.returned(&mut arm.body, ty);
+                }
+            }
+            Expr::Tuple(values) => {
+                if let Type::Tuple(types) = ty
+                    && types.elems.len() == values.elems.len()
+                {
+                    let pairs = values.elems.iter_mut().zip(&types.elems);
+                    pairs.for_each(|(value, ty)| self.returned(value, ty));
                 }
             }
             // `Ok(|x| …)`, `Some(|x| …)`
             Expr::Call(call) if call.args.len() == 1 => {
-                call.args.iter_mut().for_each(|value| self.returned(value));
+                let ty = inside(ty);
+                call.args
+                    .iter_mut()
+                    .for_each(|value| self.returned(value, ty));
             }
             _ => {}
         }
     }
 
-    fn closure(&mut self, closure: &mut ExprClosure) -> Option<Expr> {
-        let Called { types, once, lends } = &self.called;
-        if closure.inputs.len() != types.len() {
+    fn closure(&mut self, closure: &mut ExprClosure, ty: &Type) -> Option<Expr> {
+        let called = Called::first(ty)?;
+        if closure.inputs.len() != called.types.len() {
             return None;
         }
-        if *lends {
+        if called.lends {
             self.left = true;
             return None;
         }
-        for (pat, ty) in closure.inputs.iter_mut().zip(types) {
+        for (pat, ty) in closure.inputs.iter_mut().zip(called.types) {
             if !matches!(pat, Pat::Type(_)) {
                 *pat = Pat::Type(PatType {
                     attrs: Vec::new(),
                     pat: Box::new(std::mem::replace(pat, Pat::Verbatim(TokenStream::new()))),
                     colon_token: Token![:](Span::call_site()),
-                    ty: Box::new(ty.clone()),
+                    ty: Box::new(ty),
                 });
             }
         }
-        once.then(|| self.called_once(closure))
+        if !called.is_async && closure.asyncness.is_none() {
+            gives(closure, called.output);
+        }
+        called.once.then(|| self.called_once(closure))
     }
 
     /// It moves a value that is nothing.
@@ -189,12 +219,50 @@ impl Writing<'_> {
     }
 }
 
+/// What is between the brackets of `Option<…>`, `Result<…>`, `Box<…>`, as far as it is about closures.
+fn inside(ty: &Type) -> &Type {
+    let Type::Path(path) = ty else { return ty };
+    let Some(PathArguments::AngleBracketed(arguments)) =
+        path.path.segments.last().map(|last| &last.arguments)
+    else {
+        return ty;
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    let mut called = types.filter(|ty| Called::first(ty).is_some());
+    called.next().unwrap_or(ty)
+}
+
+/// Writes the type that a closure returns, which needs a block for its body.
+fn gives(closure: &mut ExprClosure, output: ReturnType) {
+    if !matches!(closure.output, ReturnType::Default) {
+        return;
+    }
+    closure.output = match output {
+        ReturnType::Default => {
+            let span = closure.inputs_end.span;
+            ReturnType::Type(Token![->](span), Box::new(parse_quote_spanned!(span=> ())))
+        }
+        output => output,
+    };
+    if !matches!(&*closure.body, Expr::Block(body) if body.attrs.is_empty() && body.label.is_none())
+    {
+        let body = std::mem::replace(&mut *closure.body, Expr::PLACEHOLDER);
+        let span = ours(closure.inputs_end.span);
+        let mut block = as_expr(TokenStream::new(), token::Brace(span));
+        block.block.stmts = vec![Stmt::Expr(body, None)];
+        *closure.body = Expr::Block(block);
+    }
+}
+
 impl VisitMut for Writing<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Return(value) => {
                 if let Some(value) = &mut value.expr {
-                    self.returned(value);
+                    self.returned(value, self.output);
                     self.visit_expr_mut(value);
                 }
             }
