@@ -17,7 +17,7 @@ async fn perhaps(give: bool) -> Option<impl Fn(Vec<u8>, &[u8]) -> usize> {
         return None;
     }
     tokio::task::yield_now().await;
-    Some(move |first, second| first.len() + second.len() + usize::from(give))
+    Some(move |first: Vec<u8>, second: &[u8]| first.len() + second.len() + usize::from(give))
 }
 
 #[turbowish::instrument]
@@ -27,7 +27,7 @@ async fn chosen(early: bool) -> Result<impl for<'x> Fn(&'x str, u8) -> bool, ()>
     }
     match early {
         true => Err(()),
-        false => Ok(|text, length| usize::from(length) == str::len(text)),
+        false => Ok(|text: &str, length: u8| usize::from(length) == str::len(text)),
     }
 }
 
@@ -45,9 +45,9 @@ async fn coerces(n: u32) -> impl Fn(u32) -> Result<BoxFuture<u32>, Box<dyn std::
 }
 
 #[turbowish::instrument]
-async fn several(text: &str) -> Option<(impl Fn(&str) -> Box<dyn std::fmt::Debug>, u32, impl FnOnce(&str, u8))> {
+async fn several(text: &str) -> (impl Fn(&str) -> Box<dyn std::fmt::Debug>, u32, impl FnOnce(&str, u8)) {
     let length = text.len();
-    Some((move |text| Box::new(text.trim().len() + length), 1, |text, _| drop(text.trim())))
+    (move |text| Box::new(text.trim().len() + length), 1, |text, _| assert_eq!(text.trim(), "a"))
 }
 
 #[turbowish::instrument]
@@ -80,7 +80,7 @@ async fn main() {
     assert!(chosen(true).await.is_err());
     assert!(coerces(1).await(0).is_err());
     assert_eq!(coerces(1).await(2).unwrap().await, 3);
-    let (length, one, ends) = several("text").await.unwrap();
+    let (length, one, ends) = several("text").await;
     ends("a", 1);
     assert_eq!(format!("{:?} {one}", length(" a ")), "5 1");
     assert_eq!(with_async(1).await(3).await.unwrap().to_string(), "10");

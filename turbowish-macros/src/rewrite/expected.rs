@@ -6,8 +6,8 @@ use quote::quote_spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, BoundLifetimes, Expr, ExprClosure, GenericArgument, GenericParam, Item, Lifetime, Pat,
-    PatType, PathArguments, ReturnType, Stmt, Token, TraitBound, Type, TypeReference,
+    Block, BoundLifetimes, Expr, ExprClosure, GenericParam, Item, Lifetime, Pat, PatType,
+    PathArguments, ReturnType, Stmt, Token, TraitBound, Type, TypeParamBound, TypeReference,
     parse_quote_spanned, token,
 };
 
@@ -30,9 +30,6 @@ pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope)
     let ReturnType::Type(_, ty) = output else {
         return true;
     };
-    if Called::first(ty).is_none() {
-        return true;
-    }
     let mut writing = Writing {
         output: ty,
         scope,
@@ -56,44 +53,46 @@ struct Called {
 }
 
 impl Called {
-    /// What the first `impl Fn(…)` in a type says.
-    fn first(ty: &Type) -> Option<Called> {
-        let mut search = FindCalled(None);
-        search.visit_type(ty);
-        search.0
-    }
-}
-
-struct FindCalled(Option<Called>);
-
-impl<'ast> Visit<'ast> for FindCalled {
-    fn visit_trait_bound(&mut self, bound: &'ast TraitBound) {
-        if let Some(last) = bound.path.segments.last()
-            && CALLED.iter().any(|name| last.ident == name)
-            && let PathArguments::Parenthesized(arguments) = &last.arguments
-            && self.0.is_none()
-        {
-            let mut hide = HideBound(bound.lifetimes.as_ref());
-            let types = arguments.inputs.iter().map(|input| {
-                let mut ty = input.ty.clone();
-                hide.visit_type_mut(&mut ty);
-                ty
-            });
-            let types = types.collect();
-            let mut output = arguments.output.clone();
-            hide.visit_return_type_mut(&mut output);
-            let mut lends = FindElided(false);
-            lends.visit_return_type(&output);
-            self.0 = Some(Called {
-                types,
-                output,
-                is_async: last.ident.to_string().starts_with("Async"),
-                once: last.ident.to_string().ends_with("Once"),
-                lends: lends.0,
-            });
-        } else {
-            visit::visit_trait_bound(self, bound);
+    /// What `impl Fn(…)` says. Inside of other types it says nothing, as the compiler has it.
+    fn of(ty: &Type) -> Option<Called> {
+        match ty {
+            Type::ImplTrait(bounds) => bounds.bounds.iter().find_map(|bound| match bound {
+                TypeParamBound::Trait(bound) => Called::by(bound),
+                _ => None,
+            }),
+            Type::Paren(inner) => Called::of(&inner.elem),
+            Type::Group(inner) => Called::of(&inner.elem),
+            _ => None,
         }
+    }
+
+    fn by(bound: &TraitBound) -> Option<Called> {
+        let last = bound.path.segments.last()?;
+        let PathArguments::Parenthesized(arguments) = &last.arguments else {
+            return None;
+        };
+        if !CALLED.iter().any(|name| last.ident == name) {
+            return None;
+        }
+        let mut hide = HideBound(bound.lifetimes.as_ref());
+        let mut types: Vec<Type> = arguments
+            .inputs
+            .iter()
+            .map(|input| input.ty.clone())
+            .collect();
+        types.iter_mut().for_each(|ty| hide.visit_type_mut(ty));
+        let mut output = arguments.output.clone();
+        hide.visit_return_type_mut(&mut output);
+        let mut lends = FindElided(false);
+        lends.visit_return_type(&output);
+        let name = last.ident.to_string();
+        Some(Called {
+            types,
+            output,
+            is_async: name.starts_with("Async"),
+            once: name.ends_with("Once"),
+            lends: lends.0,
+        })
     }
 }
 
@@ -172,19 +171,12 @@ impl Writing<'_> {
                     pairs.for_each(|(value, ty)| self.returned(value, ty));
                 }
             }
-            // `Ok(|x| …)`, `Some(|x| …)`
-            Expr::Call(call) if call.args.len() == 1 => {
-                let ty = inside(ty);
-                call.args
-                    .iter_mut()
-                    .for_each(|value| self.returned(value, ty));
-            }
             _ => {}
         }
     }
 
     fn closure(&mut self, closure: &mut ExprClosure, ty: &Type) -> Option<Expr> {
-        let called = Called::first(ty)?;
+        let called = Called::of(ty)?;
         if closure.inputs.len() != called.types.len() {
             return None;
         }
@@ -217,22 +209,6 @@ impl Writing<'_> {
             Expr::Verbatim(quote_spanned!(span=> { #private::Once::call(once); #body }));
         Expr::Verbatim(quote_spanned!(span=> { let once = #private::Once; #closure }))
     }
-}
-
-/// What is between the brackets of `Option<…>`, `Result<…>`, `Box<…>`, as far as it is about closures.
-fn inside(ty: &Type) -> &Type {
-    let Type::Path(path) = ty else { return ty };
-    let Some(PathArguments::AngleBracketed(arguments)) =
-        path.path.segments.last().map(|last| &last.arguments)
-    else {
-        return ty;
-    };
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    let mut called = types.filter(|ty| Called::first(ty).is_some());
-    called.next().unwrap_or(ty)
 }
 
 /// Writes the type that a closure returns, which needs a block for its body.
