@@ -42,15 +42,15 @@ pub fn of<F: Future>(_future: &F) -> Output<F::Output> {
     Output(PhantomData)
 }
 
-/// Chosen where the type is known to be a `Result`.
+/// Chosen where the type is known to be a `Result`. A trait of the user may give every type a method, of any usual name.
 pub trait ErrProbe {
     /// The probe of a `Result`.
-    fn probe(&self) -> Fallible;
+    fn __turbowish_probe(&self) -> Fallible;
 }
 
 impl<T, E> ErrProbe for Output<Result<T, E>> {
     #[inline]
-    fn probe(&self) -> Fallible {
+    fn __turbowish_probe(&self) -> Fallible {
         Fallible
     }
 }
@@ -58,12 +58,12 @@ impl<T, E> ErrProbe for Output<Result<T, E>> {
 /// Chosen, one reference further away, for every other type.
 pub trait AnyProbe {
     /// The probe of what is no `Result`.
-    fn probe(&self) -> Other;
+    fn __turbowish_probe(&self) -> Other;
 }
 
 impl<T> AnyProbe for &Output<T> {
     #[inline]
-    fn probe(&self) -> Other {
+    fn __turbowish_probe(&self) -> Other {
         Other
     }
 }

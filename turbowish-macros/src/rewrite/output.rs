@@ -158,7 +158,7 @@ fn probe(known: bool, scope: &Scope, place: Span) -> TokenStream {
     quote_spanned! {span=>
         {
             use #private::probe::*;
-            (&#private::probe::of(&future)).probe()
+            (&#private::probe::of(&future)).__turbowish_probe()
         }
     }
 }

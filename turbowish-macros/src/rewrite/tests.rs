@@ -62,7 +62,7 @@ fn an_async_fn_returns_its_call() {
             };
             return ::turbowish::__private::call(&__TURBOWISH_PROC, {
                 use ::turbowish::__private::probe::*;
-                (&::turbowish::__private::probe::of(&future)).probe()
+                (&::turbowish::__private::probe::of(&future)).__turbowish_probe()
             }, future);
         }"#,
     );
@@ -305,7 +305,7 @@ fn async_closures_are_procs_of_their_own() {
             &[
                 "g(async || { static",
                 "() => { Ok(::turbowish::__private::at(",
-                ".probe() }, future).await",
+                ".__turbowish_probe() }, future).await",
             ],
         ),
         (
