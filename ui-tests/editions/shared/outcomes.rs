@@ -129,9 +129,17 @@ fn same() {
     }
     let shown = |text: &dyn Display| text.to_string();
     let text = String::from("text");
-    let run = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    assert_eq!(run.block_on(async { shown(plain::coerced_reference(&text).await) }), "text");
-    assert_eq!(run.block_on(async { shown(instrumented::coerced_reference(&text).await) }), "text");
+    let run = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    assert_eq!(
+        run.block_on(async { shown(plain::coerced_reference(&text).await) }),
+        "text"
+    );
+    assert_eq!(
+        run.block_on(async { shown(instrumented::coerced_reference(&text).await) }),
+        "text"
+    );
 }
 
 /// The cases would not notice an edition that is not the user's.

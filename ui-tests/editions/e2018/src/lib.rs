@@ -32,10 +32,16 @@ mod inside;
 mod lifetimes;
 #[path = "../../shared/made.rs"]
 mod made;
+#[path = "../../shared/moves.rs"]
+mod moves;
+#[path = "../../shared/names.rs"]
+mod names;
 #[path = "../../shared/opaque.rs"]
 mod opaque;
 #[path = "../../shared/outcomes.rs"]
 mod outcomes;
+#[path = "../../shared/own_macros.rs"]
+mod own_macros;
 #[path = "../../shared/qualifiers.rs"]
 mod qualifiers;
 #[path = "../../shared/receivers.rs"]
