@@ -136,10 +136,13 @@ impl Arguments {
             subpat: None,
         });
         let written = std::mem::replace(pat, plain);
+        let quiet = simple
+            .is_some()
+            .then(|| quote_spanned!(span=> #[allow(clippy::shadow_reuse)]));
         self.give
-            .extend(quote_spanned!(span=> let #name = #private::Given::new(#name);));
+            .extend(quote_spanned!(span=> #quiet let #name = #private::Given::new(#name);));
         self.take.extend(if simple.is_some() {
-            quote_spanned!(span=> let #written = #name.taken();)
+            quote_spanned!(span=> #quiet let #written = #name.taken();)
         } else {
             // What the pattern leaves over is dropped with the rest.
             quote_spanned!(span=> let #name = #name.taken(); let #written = #name;)

@@ -146,6 +146,9 @@ impl Rewriting<'_> {
         let span = ours(self.place);
         let tail = if never {
             quote_spanned!(span=> match #call.await {})
+        } else if read {
+            // The body may become an expression of theirs, which is to have a value.
+            quote_spanned!(span=> #call.await)
         } else {
             quote_spanned!(span=> return #call.await;)
         };

@@ -1,6 +1,6 @@
 //! What a function returns is known from its signature alone: it gives the body its type, and says whether `Err` can be counted.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -10,6 +10,9 @@ use syn::{
 
 use super::attr::{Scope, ours};
 use super::drops;
+
+/// A type of fewer tokens is not complex to clippy.
+const COMPLEX: usize = 10;
 
 /// Common types that are no futures.
 const NO_FUTURE: &[&str] = &["Arc", "Option", "Rc", "Result", "String", "Vec"];
@@ -132,12 +135,25 @@ fn dead_return(ty: Option<TokenStream>, scope: &Scope, span: Span) -> TokenStrea
         return TokenStream::new();
     };
     let private = scope.private(span);
+    // Said of the function's own type, if it is to be said at all.
+    let quiet = (size(ty.clone()) >= COMPLEX)
+        .then(|| quote_spanned!(span=> #[allow(clippy::type_complexity)]));
     quote_spanned! {span=>
         if false {
+            #quiet
             let unreached: #ty = #private::unreached();
             return unreached;
         }
     }
+}
+
+/// How many tokens there are.
+fn size(tokens: TokenStream) -> usize {
+    let trees = tokens.into_iter().map(|tree| match tree {
+        TokenTree::Group(group) => 1 + size(group.stream()),
+        _ => 1,
+    });
+    trees.sum()
 }
 
 /// The probe of a nested block. Which trait answers is decided while the expression is compiled, so the type of the block must be

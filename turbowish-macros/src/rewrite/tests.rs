@@ -211,14 +211,14 @@ fn an_expansion_contains_what_makes_it_right() {
                 "let c = c;",
             ],
         ),
-        // Another macro has yet to read the function.
+        // Another macro has yet to read the function, and may make a value of its body: `let value = { … };`
         (
             "#[tokio::main] async fn main() { g().await }",
-            &["#[tokio::main] async fn main() {", ", future).await; }"],
+            &["#[tokio::main] async fn main() {", ", future).await }"],
         ),
         (
             "#[async_trait] impl T for S { async fn f(&self) {} }",
-            &["async fn f(&self) {", ", future).await; }"],
+            &["async fn f(&self) {", ", future).await }"],
         ),
         // It may put the body into a box that outlives an argument which the body does not use.
         (
