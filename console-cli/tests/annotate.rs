@@ -314,6 +314,34 @@ far/src/target/mod.rs:1:10: async fn far::target::f is not covered
 }
 
 #[test]
+fn where_no_crate_is_in_sight_the_attribute_is_absolute() {
+    let bare = "#![no_implicit_prelude]\nasync fn f() {}\n";
+    let folder = Folder::of(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"a\"\nversion = \"0.1.0\"\n",
+        ),
+        ("src/lib.rs", "mod m;\nasync fn f() {}\n"),
+        ("src/m.rs", bare),
+    ]);
+    assert_eq!(folder.run(&[]).0, 0);
+    assert_eq!(
+        folder.read("src/m.rs"),
+        "#![no_implicit_prelude]\n#[::turbowish::instrument]\nasync fn f() {}\n"
+    );
+    assert!(folder.read("src/lib.rs").contains("\n#[turbowish::"));
+    // A crate's root speaks for all of its files.
+    folder.write("src/lib.rs", &format!("{bare}mod m;\n"));
+    folder.write("src/m.rs", "async fn f() {}\n");
+    assert_eq!(folder.run(&[]).0, 0);
+    for file in ["src/lib.rs", "src/m.rs"] {
+        assert!(folder.read(file).contains("#[::turbowish::"), "{file}");
+    }
+    assert_eq!(folder.run(&["--remove"]).0, 0);
+    assert_eq!(folder.read("src/m.rs"), "async fn f() {}\n");
+}
+
+#[test]
 fn what_is_no_rust_is_left_and_the_rest_is_done() {
     let folder = Folder::of(&[
         ("Cargo.toml", "[package]\nname = \"a\"\n"),

@@ -6,7 +6,7 @@ use super::scan::scan;
 use super::source::Source;
 use super::tree::Tree;
 use super::twins::Twin;
-use super::work::{insertions, removals};
+use super::work::{ATTRIBUTE, insertions, removals};
 
 mod cases;
 mod checks;
@@ -37,7 +37,7 @@ fn decide(text: &str, filter: &Filter, blocks: bool) -> (Source, Decision) {
 
 fn insert(text: &str, filter: &Filter, blocks: bool) -> String {
     let (source, decision) = decide(text, filter, blocks);
-    source.edited(&insertions(&source, &decision))
+    source.edited(&insertions(&source, &decision, ATTRIBUTE))
 }
 
 fn remove(text: &str, filter: &Filter) -> String {

@@ -19,6 +19,15 @@ use crate::failure::Failure;
 /// What is written for an attribute.
 pub(crate) const ATTRIBUTE: &str = "#[turbowish::instrument]";
 
+/// The same where no crate is in sight by its name alone.
+const ABSOLUTE: &str = "#[::turbowish::instrument]";
+
+/// A module that holds this attribute, and every module inside it, sees crates only behind `::`.
+const BARE: &str = "no_implicit_prelude";
+
+/// The files that every other file of a crate is a module of.
+const ROOTS: [&str; 2] = ["src/lib.rs", "src/main.rs"];
+
 /// All files of one run.
 pub(crate) struct Work {
     pub(crate) found: Found,
@@ -151,9 +160,25 @@ impl Work {
             inserted.manifests.extend(said);
         }
         for (read, decision) in self.files.iter().zip(&decisions) {
-            changes.extend(self.changed(read, &insertions(&read.source, decision)));
+            let edits = insertions(&read.source, decision, self.attribute(read));
+            changes.extend(self.changed(read, &edits));
         }
         Ok((changes, super::report::inserted(self, &inserted)))
+    }
+
+    /// The attribute as it is to be written in a file.
+    fn attribute(&self, read: &Read) -> &'static str {
+        let file = self.file(read);
+        let is_above = |other: &SourceFile| {
+            other.package == file.package && ROOTS.contains(&other.inner.as_str())
+        };
+        let above = self.files.iter().filter(|other| is_above(self.file(other)));
+        let mut texts = above.chain([read]).map(|read| read.source.text());
+        if texts.any(|text| text.contains(BARE)) {
+            ABSOLUTE
+        } else {
+            ATTRIBUTE
+        }
     }
 
     fn changed(&self, read: &Read, edits: &[Edit]) -> Option<Change> {
@@ -186,9 +211,9 @@ impl Work {
     }
 }
 
-/// The edits that put an attribute wherever one is missing.
-pub(crate) fn insertions(source: &Source, decision: &Decision) -> Vec<Edit> {
-    let edit = |&at| source.insertion(at, ATTRIBUTE);
+/// The edits that put `attribute` wherever one is missing.
+pub(crate) fn insertions(source: &Source, decision: &Decision, attribute: &str) -> Vec<Edit> {
+    let edit = |&at| source.insertion(at, attribute);
     decision.anchors.iter().map(edit).collect()
 }
 
