@@ -42,9 +42,11 @@ mod rewrite;
 /// anyway. Where the compiler or another macro must still read `async fn` (`#[must_use]`, attributes that may be macros such as
 /// `#[tokio::main]`), it stays an `async fn` and its body is wrapped.
 ///
-/// Lints find what they found, but for three: an unused argument is not told of (every argument is part of the call), nor is
-/// `clippy::unused_async`, and an `#[expect(…)]` on an annotated item does not tell when it is unfulfilled. An item that uses syntax newer
-/// than this attribute knows stays as it is.
+/// No lint finds anything new, whatever a crate denies, clippy's included. The compiler's find what they found, but for three: an unused
+/// argument is not told of (every argument is part of the call), an `#[expect(…)]` on an annotated item does not tell when it is unfulfilled, and
+/// `extern "C"` is not told that a future is no type of C. Some of clippy's that ask for an `async fn`, or how its body ends, find nothing:
+/// `unused_async`, `missing_errors_doc`, `needless_return`, `ptr_arg` and the like. An item that uses syntax newer than this attribute
+/// knows stays as it is.
 #[proc_macro_attribute]
 pub fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
     #[cfg(feature = "enabled")]

@@ -173,8 +173,10 @@ fn bind(pat: &Pat, name: &Ident, attrs: &[Attribute], cfg: &[Attribute]) -> Toke
         let start = mutable.unwrap_or_else(|| quote_spanned!(span=> let));
         quote_spanned!(span=> #(#cfg)* #start #name = #name;)
     });
-    let user_name = matches!(pat, Pat::Ident(pat) if pat.ident == *name);
-    let quiet = user_name.then(|| quiet(&name.to_string(), span));
+    let quiet = match pat {
+        Pat::Ident(pat) => quiet(&pat.ident.to_string(), span),
+        _ => None,
+    };
     quote_spanned! {span=>
         #whole
         #(#cfg)*

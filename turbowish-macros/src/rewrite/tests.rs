@@ -189,6 +189,10 @@ fn an_expansion_contains_what_makes_it_right() {
             &["async move {}", "probe::Other"],
         ),
         (
+            "async fn f() -> Result<BTreeMap<A, Vec<(B, C)>>, D> {}",
+            &["if false { #[allow(clippy::type_complexity)] let unreached: Result<BTreeMap<"],
+        ),
+        (
             "async fn f() -> ! { g().await }",
             &[
                 "fn f() -> impl ::turbowish::__private::Future<Output = <fn() -> ! as ::turbowish::__private::Returns>::Output> where {",
@@ -292,8 +296,8 @@ fn async_closures_are_procs_of_their_own() {
             &[
                 "g(async |x, __turbowish_argument_1: (A, B), y| -> R { static __TURBOWISH_PROC",
                 "(__turbowish_path, \"async@1\", ::turbowish::__private::core::file!(), 1u32, 18u32,",
-                "let x = ::turbowish::__private::Given::new(x);",
-                "let future = async { let x = x.taken();",
+                "#[allow(clippy::shadow_reuse)] let x = ::turbowish::__private::Given::new(x);",
+                "let future = async { #[allow(clippy::shadow_reuse)] let x = x.taken();",
                 "let __turbowish_argument_1 = __turbowish_argument_1.taken(); let (a, _) = __turbowish_argument_1;",
                 "let mut y = y.taken(); if false {",
                 "match () { () => { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await } } };",

@@ -72,6 +72,8 @@
     clippy::unwrap_used,
     clippy::use_debug
 )]
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::Display;
 use std::pin::Pin;
 
@@ -143,6 +145,23 @@ pub async fn opaque(fail: bool) -> Result<impl Display, String> {
         return Err(String::new());
     }
     Ok(1_u32)
+}
+
+/// A type that is complex to clippy, and patterns that it has an opinion of.
+///
+/// # Errors
+///
+/// When there is no number.
+#[turbowish::instrument]
+#[inline]
+pub async fn complex(
+    text: &str,
+    _all @ (first, _): (u32, u32),
+    _bound @ 0..: u32,
+) -> Result<BTreeMap<u32, Vec<(u32, Vec<String>)>>, Box<dyn Error + Send + Sync>> {
+    let add = async |count: u32| text.parse::<u32>().map(|number| number.wrapping_add(count));
+    let sum = add(first).await?;
+    Ok(BTreeMap::from([(sum, Vec::new())]))
 }
 
 /// A future of a future.

@@ -12,6 +12,8 @@ async fn values() {
     assert!(strict::opaque(true).await.is_err());
     assert!(strict::opaque(false).await.is_ok());
     assert_eq!(strict::yields().await.await, 1);
+    let complex = strict::complex("1", (2, 3), 4).await.unwrap();
+    assert_eq!(complex.keys().collect::<Vec<_>>(), [&3]);
     assert_eq!(strict::borrows(" a ", "").await, "a");
     let mut list = Vec::new();
     strict::changes(&mut list).await;
