@@ -9,8 +9,15 @@ impl Type {
     async fn method(&self) {}
 }
 
+// As of another attribute of this name.
+#[turbowish::instrument(skip(_unused))]
+async fn other(_unused: u32) {}
+
+#[turbowish::instrument(skip_all, fields(n = 1), err)]
+async fn fields() {}
+
 fn main() {
     // The items are there all the same: no second error.
     drop(function());
-    drop(Type.method());
+    drop((Type.method(), other(1), fields()));
 }

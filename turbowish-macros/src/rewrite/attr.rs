@@ -20,7 +20,9 @@ impl Parse for Arguments {
         while !input.is_empty() {
             arguments.argument(input)?;
             if !input.is_empty() {
-                input.parse::<Token![,]>()?;
+                let comma = input.parse::<Token![,]>();
+                comma
+                    .map_err(|error| Error::new(error.span(), "a comma comes between arguments"))?;
             }
         }
         Ok(arguments)
@@ -41,7 +43,8 @@ impl Arguments {
             self.name.replace(name(input)?).is_some()
         } else if key == "skip" {
             if !input.is_empty() && !input.peek(Token![,]) {
-                return Err(Error::new(input.span(), "`skip` takes no value"));
+                let message = "`skip` takes no value: it leaves out all that it stands on";
+                return Err(Error::new(input.span(), message));
             }
             std::mem::replace(&mut self.skip, true)
         } else if key == "crate" {

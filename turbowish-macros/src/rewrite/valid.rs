@@ -1,9 +1,14 @@
 //! Everything that is refused is refused here, with the place and the way out.
 
 use quote::ToTokens;
-use syn::{Error, Item, Result, Signature};
+use syn::{Error, ForeignItem, Item, Result, Signature, TraitItem};
 
 use super::attr::Arguments;
+
+const FOREIGN: &str = "functions of another language cannot be instrumented; write the attribute on the functions that call them";
+const ONLY: &str = "only a function, an `impl`, a `trait` or an inline `mod` can be instrumented";
+const TYPE: &str = "a type runs no code; write the attribute on its `impl` blocks";
+const VALUE: &str = "a value runs no code that could be accounted; write the attribute on the functions that use it";
 
 /// Whether the attribute can stand on `item` with these arguments.
 pub(crate) fn target(item: &Item, arguments: &Arguments) -> Result<()> {
@@ -16,8 +21,8 @@ pub(crate) fn target(item: &Item, arguments: &Arguments) -> Result<()> {
                 "the attribute does not see into another file; annotate the items inside that file";
             return Err(Error::new_spanned(&module.ident, message));
         }
-        Item::Verbatim(tokens) if is_declaration(tokens) => {
-            let message = "this function has no body to account; annotate its implementations";
+        Item::Verbatim(tokens) => {
+            let message = declared(tokens).unwrap_or(ONLY);
             return Err(Error::new_spanned(tokens, message));
         }
         other => return Err(Error::new_spanned(first_tokens(other), instead_of(other))),
@@ -28,22 +33,16 @@ pub(crate) fn target(item: &Item, arguments: &Arguments) -> Result<()> {
 /// Where the attribute belongs that stands on `item`.
 fn instead_of(item: &Item) -> &'static str {
     match item {
-        Item::Struct(_) | Item::Enum(_) | Item::Union(_) | Item::Type(_) => {
-            "a type runs no code; write the attribute on its `impl` blocks"
-        }
-        Item::Const(_) | Item::Static(_) => {
-            "a value runs no code that could be accounted; write the attribute on the functions that use it"
-        }
+        Item::Struct(_) | Item::Enum(_) | Item::Union(_) | Item::Type(_) => TYPE,
+        Item::Const(_) | Item::Static(_) => VALUE,
         Item::Use(_) | Item::ExternCrate(_) => {
             "the attribute belongs where the functions are written, not where they are named"
         }
         Item::Macro(_) => {
             "the attribute does not see into a macro; write it inside, on the functions that the macro makes"
         }
-        Item::ForeignMod(_) => {
-            "functions of another language cannot be instrumented; write the attribute on the functions that call them"
-        }
-        _ => "only a function, an `impl`, a `trait` or an inline `mod` can be instrumented",
+        Item::ForeignMod(_) => FOREIGN,
+        _ => ONLY,
     }
 }
 
@@ -71,11 +70,26 @@ pub(crate) fn signature(signature: &Signature) -> Result<()> {
 
 /// Whether an item was read, but not understood.
 pub(crate) fn is_unknown(item: &Item) -> bool {
-    matches!(item, Item::Verbatim(tokens) if !is_declaration(tokens))
+    matches!(item, Item::Verbatim(tokens) if declared(tokens).is_none())
 }
 
-fn is_declaration(tokens: &proc_macro2::TokenStream) -> bool {
-    syn::parse2::<syn::TraitItemFn>(tokens.clone()).is_ok()
+/// Where the attribute belongs that stands on what a trait or an `extern` block only declares; `None` if these tokens are something
+/// else.
+fn declared(tokens: &proc_macro2::TokenStream) -> Option<&'static str> {
+    match syn::parse2(tokens.clone()) {
+        Ok(TraitItem::Fn(_)) => {
+            return Some(
+                "this function has no body to account; annotate its implementations, or the functions that call it",
+            );
+        }
+        Ok(TraitItem::Const(_)) => return Some(VALUE),
+        Ok(TraitItem::Type(_)) => return Some(TYPE),
+        _ => {}
+    }
+    match syn::parse2(tokens.clone()) {
+        Ok(ForeignItem::Fn(_) | ForeignItem::Static(_) | ForeignItem::Type(_)) => Some(FOREIGN),
+        _ => None,
+    }
 }
 
 /// The item without its body, so that the error marks a line and not a page.
