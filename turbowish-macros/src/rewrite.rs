@@ -5,6 +5,7 @@
 //! `drops`), its `output` (return type), its awaits, numbered in `awaits`, `hidden` in macros and placed by `site`, and its
 //! `declare`d proc.
 
+mod assigned;
 mod attr;
 mod awaits;
 mod block;

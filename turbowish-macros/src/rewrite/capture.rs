@@ -13,7 +13,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, FnArg, Ident, Pat, PatIdent, PatType, Token};
 
 use super::attr::ours;
-use super::drops::{may_drop, receiver_may_drop};
+use super::drops::{may_borrow, may_drop, receiver_may_drop};
 use super::inert;
 
 /// Makes every argument of a signature a plain name, and returns the statements that the `async` block begins with:
@@ -64,22 +64,48 @@ pub(crate) fn moved(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
 
 /// Mentions of everything that patterns bind, last to first, for a function whose arguments are to stay as they are, because another
 /// macro reads them. What has no name stays outside, and so does what has nothing to drop: that macro may put the body into a box
-/// that outlives an argument which the body does not use.
+/// that outlives an argument which the body does not use. From the first argument on that is to be a local, all are.
 pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> TokenStream {
     let mut names = Names::default();
     for input in inputs {
         match input {
             FnArg::Receiver(receiver) if receiver_may_drop(receiver) => {
-                names.mentions.push(mention(&[], &receiver.self_token));
+                names.captures.push(mention(&[], &receiver.self_token));
             }
-            FnArg::Typed(input) if may_drop(&input.ty) => {
+            FnArg::Typed(input) if may_drop(&input.ty) || may_change(input) => {
                 names.cfg = attributes(&input.attrs, |path| path.is_ident("cfg"));
+                names.local |= may_change(input);
                 names.visit_pat(&input.pat);
             }
             FnArg::Receiver(_) | FnArg::Typed(_) => {}
         }
     }
-    names.mentions.into_iter().rev().collect()
+    let captures = names.captures.into_iter().rev();
+    captures.chain([names.locals]).collect()
+}
+
+/// Whether something may be put into an argument that lives shorter than the call.
+fn may_change(input: &PatType) -> bool {
+    matches!(&*input.pat, Pat::Ident(pat) if pat.mutability.is_some()) && may_borrow(&input.ty)
+}
+
+/// `let name = name;`, and before it, where the argument is `mut` and stays so, `let _ = &mut name;`: it has to be.
+fn local(pat: &PatIdent, cfg: &[Attribute]) -> TokenStream {
+    let name = &pat.ident;
+    let span = ours(name.span());
+    let quiet = quiet(&name.to_string(), span);
+    let mutable = pat.by_ref.is_none().then_some(pat.mutability).flatten();
+    let used =
+        mutable.map(|mutable| quote_spanned!(span=> #(#cfg)* #quiet let _ = &#mutable #name;));
+    let lints = mutable.map(|_| quote_spanned!(span=> #[allow(unused_mut)]));
+    quote_spanned! {span=>
+        #used
+        #(#cfg)*
+        #quiet
+        #lints
+        #[allow(clippy::shadow_reuse, clippy::shadow_same)]
+        let #mutable #name = #name;
+    }
 }
 
 /// `let _ = &name;`
@@ -110,12 +136,20 @@ fn attributes(attrs: &[Attribute], fits: impl Fn(&syn::Path) -> bool) -> Vec<Att
 #[derive(Default)]
 struct Names {
     cfg: Vec<Attribute>,
-    mentions: Vec<TokenStream>,
+    captures: Vec<TokenStream>,
+    /// What comes is to be a local.
+    local: bool,
+    locals: TokenStream,
 }
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
-        self.mentions.push(mention(&self.cfg, &pat.ident));
+        // A constant is no local.
+        if self.local && !is_upper(&pat.ident) {
+            self.locals.extend(local(pat, &self.cfg));
+        } else {
+            self.captures.push(mention(&self.cfg, &pat.ident));
+        }
         visit::visit_pat_ident(self, pat);
     }
 }
@@ -129,7 +163,11 @@ enum Statement {
 }
 
 /// Gives the argument a plain name, and binds it again if `local` or for the sake of its pattern.
+///
+/// What is `mut` and may borrow is a local as well: the body may put something into it that lives shorter than the call, or assign
+/// it as a whole. A local can have a shorter lifetime than the argument, a capture has the argument's.
 fn argument(input: &mut PatType, index: usize, local: bool) -> Statement {
+    let local = local || may_change(input);
     let cfg = attributes(&input.attrs, |path| path.is_ident("cfg"));
     let is_wild = matches!(&*input.pat, Pat::Wild(_));
     let (name, simple) = match &*input.pat {
@@ -157,8 +195,11 @@ fn argument(input: &mut PatType, index: usize, local: bool) -> Statement {
 
 /// Whether a pattern is `x` or `mut x`, and no constant or unit struct.
 fn is_variable(pat: &PatIdent) -> bool {
-    let upper = |name: String| name.starts_with(char::is_uppercase);
-    pat.by_ref.is_none() && pat.subpat.is_none() && !upper(pat.ident.to_string())
+    pat.by_ref.is_none() && pat.subpat.is_none() && !is_upper(&pat.ident)
+}
+
+fn is_upper(name: &Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
 }
 
 /// `let (a, b) = name;`, in the way of the compiler: what a pattern leaves over is a local as well.

@@ -1,4 +1,4 @@
-//! A type is said to have nothing to drop only if its tokens prove it.
+//! A type is said to have nothing to drop, or to borrow nothing, only if its tokens prove it.
 
 use syn::{GenericArgument, Path, PathArguments, Receiver, ReceiverKind, Type, TypePath};
 
@@ -10,6 +10,9 @@ const PRIMITIVE: &[&str] = &[
 
 /// Types that drop what is between their brackets, and nothing else.
 const TRANSPARENT: &[&str] = &["Option", "Pin", "Result"];
+
+/// Types that borrow what is between their brackets, and nothing else.
+const OWNING: &[&str] = &["Arc", "Box", "Option", "Rc", "Result", "Vec"];
 
 /// Whether dropping `self` may do anything.
 pub(crate) fn receiver_may_drop(receiver: &Receiver) -> bool {
@@ -29,6 +32,31 @@ pub(crate) fn may_drop(ty: &Type) -> bool {
         Type::Paren(inner) => may_drop(&inner.elem),
         Type::Group(inner) => may_drop(&inner.elem),
         Type::Path(path) => path_may_drop(path),
+        _ => true,
+    }
+}
+
+/// Whether a value of the type may hold a borrow whose lifetime is not said to be the caller's, as far as can be read.
+pub(crate) fn may_borrow(ty: &Type) -> bool {
+    match ty {
+        Type::Ptr(_) | Type::FnPtr(_) | Type::Never(_) | Type::ImplTrait(_) => false,
+        Type::Tuple(tuple) => tuple.elems.iter().any(may_borrow),
+        Type::Array(array) => may_borrow(&array.elem),
+        Type::Paren(inner) => may_borrow(&inner.elem),
+        Type::Group(inner) => may_borrow(&inner.elem),
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last() else {
+                return true;
+            };
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+                return !is_primitive(&path.path) && last.ident != "String";
+            };
+            let inside = |argument: &GenericArgument| match argument {
+                GenericArgument::Type(ty) => may_borrow(ty),
+                _ => true,
+            };
+            !OWNING.iter().any(|name| last.ident == name) || arguments.args.iter().any(inside)
+        }
         _ => true,
     }
 }

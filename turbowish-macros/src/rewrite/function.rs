@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Block, Expr, ItemFn, Result, ReturnType, Signature, Stmt, Token, Type};
 
+use super::assigned;
 use super::attr::{Arguments, Scope, ours};
 use super::awaits::{self, as_block, as_expr};
 use super::capture;
@@ -59,6 +60,9 @@ pub(crate) fn instrument(
         && !expected::write_types(&signature.output, block, scope)
     {
         return Ok(());
+    }
+    if matches!(shape, Shape::Future | Shape::KeptAsync) {
+        assigned::excuse(signature, block);
     }
     if shape != Shape::Rewritten {
         inert::excuse(attrs);

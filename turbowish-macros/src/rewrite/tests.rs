@@ -166,8 +166,8 @@ fn an_expansion_contains_what_makes_it_right() {
             ],
         ),
         (
-            "async fn f(mut a: A) {}",
-            &["fn f(mut a: A) -> impl ::turbowish::__private::Future<Output = ()>"],
+            "async fn f(mut a: u32) {}",
+            &["fn f(mut a: u32) -> impl ::turbowish::__private::Future<Output = ()>"],
         ),
         (
             "async fn f(&self, _a: &A, #[cfg(x)] (b, _): (u32, &B), c: Option<&mut C>, d: D) {}",
@@ -228,6 +228,36 @@ fn an_expansion_contains_what_makes_it_right() {
         (
             "#[tool] async fn f(a: &A, b: B) { g().await }",
             &["async move { let _ = &b; ::turbowish"],
+        ),
+    ] {
+        check_parts(item, parts);
+    }
+}
+
+#[test]
+fn an_argument_that_changes_changes_as_in_the_plain_function() {
+    for (item, parts) in [
+        // A local may live shorter than what is passed.
+        (
+            "async fn f(mut a: Vec<&str>, b: B, mut c: Vec<u8>) { a.push(&c); }",
+            &[
+                "fn f(a: Vec<&str>, b: B, c: Vec<u8>) ->",
+                "let mut a = a; #[allow(clippy::shadow_reuse, clippy::shadow_same)] let b = b;",
+            ],
+        ),
+        (
+            "#[tool] async fn f(a: A, mut b: &str, c: C) {}",
+            &[
+                "async fn f(a: A, mut b: &str, c: C)",
+                "async move { let _ = &a; let _ = &mut b; #[allow(unused_mut)] #[allow(clippy::shadow_reuse, clippy::shadow_same)] let mut b = b; #[allow(clippy::shadow_reuse, clippy::shadow_same)] let c = c;",
+            ],
+        ),
+        // What is assigned only is read by a drop that the compiler does not see.
+        (
+            "async fn f(mut self, mut a: u32) { a = 1; self.b = a; match a { 1 => self.c += 1, _ => {} } }",
+            &[
+                "{ let _ = &self; let _ = &a; a = 1; #[allow(unused_assignments)] (self.b = a); match a { #[allow(unused_assignments)] 1 =>",
+            ],
         ),
     ] {
         check_parts(item, parts);
