@@ -256,6 +256,7 @@ fn an_argument_that_changes_changes_as_in_the_plain_function() {
         (
             "async fn f(mut self, mut a: u32) { a = 1; self.b = a; match a { 1 => self.c += 1, _ => {} } }",
             &[
+                "let future = async move",
                 "{ let _ = &self; let _ = &a; a = 1; #[allow(unused_assignments)] (self.b = a); match a { #[allow(unused_assignments)] 1 =>",
             ],
         ),
