@@ -3,6 +3,7 @@
 //! | construct | function |
 //! |---|---|
 //! | `async` blocks: awaited in place, as try block, spawned, in closures, kept; `async` closures; `AsyncFn` | `blocks`, `closures`, `spawned` |
+//! | an `async` block at the beginning of a statement, an arm, an operand | `blocks_first`, `ends_in_a_block_that_is_called` |
 //! | `fn`, `impl`, `use`, `static`, `macro_rules!`, `trait`, `mod`, `enum`, `type` inside | `items` |
 //! | attributes on statements and arms, tail with `cfg`, `let _ =`, `const` blocks | `attributes`, `underscores`, `const_blocks` |
 //! | macros that await, or make futures | `macros` |
@@ -13,6 +14,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+
+use futures::FutureExt;
 
 use crate::twice::{Loud, later, say};
 
@@ -42,6 +45,45 @@ twice! {
         let _ = async { unreachable!() };
         let sum = borrowing.await + moving.await + as_try.unwrap() + sum + nested.await + chosen.await + pair.1.await + pair.0.await;
         (sum, failing)
+    }
+    /// A statement, an arm and an operand may begin with a block.
+    pub async fn blocks_first(n: u32) -> Result<u64, u32> {
+        async { later(1).await }.boxed_local().await;
+        async { later(Some(n)).await }.map(|n| n).await.unwrap();
+        async { [1, 2] }.await[0];
+        async { |n: u32| n }.await(1);
+        async { (later(n).await, 2) }.await.0;
+        async move { if n > 5 { Err(n) } else { Ok(()) } }.await?;
+        async {}.map(|()| ()).await;
+        #[allow(unused_must_use)]
+        async { 1 }.boxed_local();
+        let mut sum = match async { later(n).await }.await {
+            0 => async { 1 }.await,
+            1 => async { later(2).await }.boxed_local().await,
+            2 => async { [3] }.await[0] + async { 1 }.await,
+            _ if async { true }.await => async { 1 }.map(|n| n + 1).await + async { 4 }.await,
+            _ => {
+                async { 5 }.boxed_local().await
+            }
+        };
+        if async { later(true).await }.await {
+            sum += 1;
+        }
+        for m in async { vec![1] }.await {
+            sum += m;
+        }
+        while async { false }.await {}
+        while let Some(()) = async { None }.await {}
+        let (Some(m), _) = async { (Some(1), 2) }.await else { async { later(9).await }.await; return Err(async { 0 }.await) };
+        let ranges = async { 1 }.await..async { 2 }.await;
+        let truth = !async { later(false).await }.await && async { true }.await || async { false }.await;
+        let sign = -async { later(3i32).await }.await;
+        let closure = || async { later(1u32).await }.boxed_local();
+        sum = async { later(sum).await }.await + if truth { async { 1 }.await } else { async { 2 }.boxed_local().await };
+        Ok(async { later(sum).await }.await as u64 + u64::from(m + closure().await) + ranges.len() as u64 + { sign } as u64 % 2)
+    }
+    pub async fn ends_in_a_block_that_is_called(n: u32) -> u32 {
+        async { later(n).await }.map(|n| n + 1).await
     }
     pub async fn closures(list: Vec<u32>) -> Vec<u32> {
         let capturing = |n: u32| {
@@ -195,6 +237,12 @@ twice! {
 fn same() {
     same! {
         blocks(vec![1, 2]);
+        blocks_first(0);
+        blocks_first(1);
+        blocks_first(2);
+        blocks_first(3);
+        blocks_first(6);
+        ends_in_a_block_that_is_called(1);
         closures(vec![1, 2]);
         items(1);
         attributes(1);

@@ -4,6 +4,11 @@ use crate::twice::later;
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard};
 
+pub struct Parts<'a> {
+    text: &'a str,
+    count: usize,
+}
+
 twice! {
     pub async fn elided(text: &str) -> &str {
         later(text).await
@@ -51,6 +56,31 @@ twice! {
         later(()).await;
         f("ab").len() + *g(&1) as usize
     }
+    pub async fn shorter(mut words: Vec<&str>) -> usize {
+        let word = String::from("word");
+        words.push(&word);
+        later(words.len()).await
+    }
+    pub async fn the_other(mut left: &str, right: &str) -> usize {
+        if left.is_empty() {
+            left = right;
+        }
+        later(left.len()).await
+    }
+    pub async fn a_part(mut parts: Parts<'_>, mut text: String) -> usize {
+        text.push('b');
+        parts.text = &text;
+        later(parts.text.len() + parts.count).await
+    }
+    pub async fn advanced(mut bytes: &mut [u8]) -> usize {
+        let mut count = 0;
+        while let [first, rest @ ..] = bytes {
+            *first = later(1).await;
+            bytes = rest;
+            count += 1;
+        }
+        count
+    }
     pub async fn slices(bytes: &[u8], target: &mut [u8], words: [&str; 2]) -> usize {
         target[0] = bytes[0];
         later(words.len()).await + target.len()
@@ -69,6 +99,10 @@ fn same() {
         owned_object(Box::new("object"));
         hidden("text");
         pointers(|text| &text[1..], |n| n);
+        shorter(vec!["a"]);
+        the_other("", "text");
+        a_part(Parts { text: "a", count: 1 }, String::from("a"));
+        advanced(&mut [0; 3]);
         slices(b"ab", &mut [0; 3], ["a", "b"]);
         outlives("text", &mut 0);
         exclusive(&mut Vec::new());

@@ -19,6 +19,10 @@ twice! {
     pub async fn named<'a>(text: &'a str) -> impl Iterator<Item = char> + Debug + 'a {
         later(text.chars()).await
     }
+    pub async fn elided(list: &[u32]) -> impl Iterator<Item = &u32> + Debug {
+        later(()).await;
+        list.iter()
+    }
     pub async fn captures_all(text: &str, number: &u32) -> impl Debug {
         (later(text).await.len(), *number)
     }
@@ -52,6 +56,7 @@ fn same() {
         arguments(|text| &text[1..], ["ab", "cd"].iter());
         borrowed("text");
         named("text");
+        elided(&[1, 2]);
         captures_all("text", &1);
         nested(0);
         nested(1);
