@@ -370,7 +370,10 @@ async fn methods() {
     check_store(Below(1)).await;
     check_store(Methods(1)).await;
     check_store(module::Direct(1)).await;
-    assert_eq!(module::Direct(3).local().await, 3);
+    let local = tokio::task::LocalSet::new();
+    let not_send = local.spawn_local(async { module::Direct(3).local().await });
+    local.await;
+    assert_eq!(not_send.await.unwrap(), 3);
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! Names that are ours as well: of traits for every type, of arguments, functions, modules.
+//! Names that are ours as well: of traits for every type, of arguments, functions, modules; and macros that have the names of known
+//! ones and read something else.
 
 use crate::twice::{Loud, later};
 use std::pin::pin;
@@ -19,6 +20,68 @@ pub trait Probe {
     fn of(&self) {}
 }
 impl<T: ?Sized> Probe for T {}
+
+mod homonyms {
+    macro_rules! assert_ok {
+        ($e:expr) => {
+            match $e {
+                Ok(value) => value,
+                Err(error) => panic!("{:?}", error),
+            }
+        };
+    }
+    macro_rules! join {
+        ($a:expr; $b:expr) => {
+            ($b, $a)
+        };
+        ($a:expr) => {
+            async move { $a }
+        };
+    }
+    macro_rules! select {
+        ($a:expr, $($b:ident)*) => {
+            [$a, $($b),*]
+        };
+        ($($a:expr => $b:expr;)*) => {
+            [$(if $a { $b } else { 0 }),*]
+        };
+    }
+    macro_rules! info {
+        ($($key:ident: $value:expr),*; $rest:expr) => {{
+            $(let $key = $value;)*
+            $rest
+        }};
+    }
+    macro_rules! vec {
+        ($($key:expr => $value:expr),*) => {
+            [$(($key, $value)),*]
+        };
+    }
+    macro_rules! format {
+        ($e:block) => {
+            $e
+        };
+        ($a:ident $b:expr) => {
+            ($b, stringify!($a))
+        };
+    }
+    macro_rules! matches {
+        ($a:expr, $b:expr) => {
+            ($a == $b, stringify!($b))
+        };
+    }
+    macro_rules! pin {
+        ($e:expr) => {
+            &mut std::boxed::Box::pin($e)
+        };
+    }
+    macro_rules! dbg {
+        ($($e:expr),*) => {
+            [$($e),*]
+        };
+    }
+    pub(super) use {assert_ok, dbg, format, info, join, matches, pin, select, vec};
+}
 
 twice! {
     pub async fn blanket(n: u32) -> Result<u32, String> {
@@ -60,11 +123,31 @@ twice! {
         let _ = later(x).await;
         std::any::type_name::<Loud>()
     }
+    pub async fn homonyms(n: u32) -> String {
+        let shown = {
+            use super::homonyms::{assert_ok, dbg, format, info, join, matches, pin, select, vec};
+            let ok = assert_ok!(later(Ok::<u32, String>(n)).await);
+            let joined = join!(later(1).await; later(2).await);
+            let chosen = select!(later(3).await, n ok);
+            let pairs = select! { later(true).await => later(4).await; false => later(5).await; };
+            let sum = info!(a: later(6).await, b: later(7).await; a + b + later(8).await);
+            let list = vec![later("a").await => later(9).await, "b" => 10];
+            let block = format!({ later(11).await });
+            let named = format!(name later(12).await);
+            let same = matches!(later(13).await, 13);
+            let pinned = pin!(later(14)).await;
+            let all = dbg!(later(15).await, 16);
+            let block_of = join!(later(17).await).await;
+            (ok, joined, chosen, pairs, sum, list, block, named, same, pinned, all, block_of)
+        };
+        format!("{:?} {:?}", shown, dbg!(later(n).await, later('c').await))
+    }
 }
 
 #[test]
 fn same() {
     same! {
+        homonyms(1);
         blanket(1);
         blanket(9);
         shadow_ty(1, |n| n);
