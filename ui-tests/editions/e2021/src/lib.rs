@@ -36,6 +36,8 @@ mod made;
 mod moves;
 #[path = "../../shared/names.rs"]
 mod names;
+#[path = "../../shared/old.rs"]
+mod old;
 #[path = "../../shared/opaque.rs"]
 mod opaque;
 #[path = "../../shared/outcomes.rs"]
