@@ -48,6 +48,8 @@ mod own_macros;
 mod qualifiers;
 #[path = "../../shared/receivers.rs"]
 mod receivers;
+#[path = "../../shared/sends.rs"]
+mod sends;
 #[path = "../../shared/tails.rs"]
 mod tails;
 #[path = "../../shared/traits.rs"]
