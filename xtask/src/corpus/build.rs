@@ -16,8 +16,6 @@ pub(super) type Counts = BTreeMap<String, usize>;
 /// Cargo, as all copies are built: one target folder, so that dependencies are built once.
 pub(super) struct Cargo {
     pub(super) target: PathBuf,
-    /// The facade's folder, for copies that depend on it: what `turbowish` on the registry is replaced by.
-    pub(super) facade: Option<PathBuf>,
     /// Cargo takes the copies of a package for one, and files that are older than its last build for built. A profile of its own
     /// tells the copy of this package apart: so many codegen units.
     pub(super) apart: (String, u32),
@@ -48,10 +46,6 @@ impl Cargo {
     pub(super) fn command(&self, subcommand: &str, folder: &Path) -> Command {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.arg(subcommand).current_dir(folder);
-        if let Some(facade) = &self.facade {
-            let patch = format!("patch.crates-io.turbowish.path={facade:?}");
-            command.arg("--config").arg(patch);
-        }
         let (package, units) = &self.apart;
         let profile = format!("profile.dev.package.{package:?}.codegen-units={units}");
         command.arg("--config").arg(profile);

@@ -72,7 +72,7 @@ pub(super) const CRATES: &[Crate<'static>] = &[
     Crate::new(
         "tarpc",
         "0.38.0",
-        "raw identifiers, no_implicit_prelude, a macro that makes async fns",
+        "raw identifiers, no_implicit_prelude, a macro that makes async fns; its compile-fail tests build everything anew, for minutes",
     )
     .with(&["--features", "full"])
     .without(&["ui"]),

@@ -140,6 +140,7 @@ impl Trial<'_> {
         if !ended.succeeded() {
             return Err(format!("cannot annotate: {}", last_lines(&ended.stderr)));
         }
+        source::replace(&aside, &self.facade).map_err(fault)?;
         let mut written = source::count(&aside).map_err(fault)?;
         written.attributes -= before.attributes.min(written.attributes);
         source::mirror(&aside, &folder.join(mode.name())).map_err(fault)?;
@@ -254,7 +255,6 @@ impl Trial<'_> {
         };
         Cargo {
             target: self.home.join("target"),
-            facade: mode.map(|_| self.facade.clone()),
             apart: (krate.name.to_owned(), units),
         }
     }
