@@ -2,8 +2,8 @@
 //!
 //! The way of an item: `attr` reads the arguments, `valid` refuses, `block` walks down to functions, `shape` says which form a
 //! function gets, `function` gives it that form. A function is put together from its `capture` (arguments, after a look at what
-//! `drops`), its `output` (return type), its awaits, numbered in `awaits`, `hidden` in macros and placed by `site`, and its
-//! `declare`d proc.
+//! `drops` and what is `assigned`), its `output` (return type), its awaits, numbered in `awaits`, `hidden` in macros and placed by
+//! `site`, and its `declare`d proc.
 
 mod assigned;
 mod attr;
