@@ -8,6 +8,7 @@ use syn::{
 };
 
 use super::attr::ours;
+use super::drops::may_borrow;
 
 /// Excuses assignments to `self`, and to parts of arguments that are `mut`, where they stand.
 pub(crate) fn excuse(signature: &Signature, block: &mut Block) {
@@ -17,7 +18,7 @@ pub(crate) fn excuse(signature: &Signature, block: &mut Block) {
     }
 }
 
-/// The name of an argument that the body can change a part of.
+/// The name of an argument that is a capture, and that the body can change a part of.
 fn changed(input: &FnArg) -> Option<Ident> {
     match input {
         FnArg::Receiver(receiver) => {
@@ -26,7 +27,10 @@ fn changed(input: &FnArg) -> Option<Ident> {
                 .then(|| Ident::new("self", receiver.self_token.span))
         }
         FnArg::Typed(input) => match &*input.pat {
-            Pat::Ident(pat) => pat.mutability.is_some().then(|| pat.ident.clone()),
+            // What may borrow becomes a local.
+            Pat::Ident(pat) if pat.mutability.is_some() && !may_borrow(&input.ty) => {
+                Some(pat.ident.clone())
+            }
             _ => None,
         },
     }
