@@ -22,6 +22,8 @@ mod twice;
 mod arguments;
 #[path = "../../shared/bodies.rs"]
 mod bodies;
+#[path = "../../shared/corners.rs"]
+mod corners;
 #[path = "../../shared/drops.rs"]
 mod drops;
 #[path = "../../shared/generics.rs"]
