@@ -262,7 +262,11 @@ twice! {
 
 #[test]
 fn same() {
-    let settings = || Settings { a: 1, b: Some(Rc::new(1)), c: "c".into() };
+    let settings = || Settings {
+        a: 1,
+        b: Some(Rc::new(1)),
+        c: "c".into(),
+    };
     let lock = Mutex::new(vec![]);
     same! {
         initialised_late(true);

@@ -20,6 +20,8 @@ mod twice;
 
 #[path = "../../shared/arguments.rs"]
 mod arguments;
+#[path = "../../shared/async_closures.rs"]
+mod async_closures;
 #[path = "../../shared/bodies.rs"]
 mod bodies;
 #[path = "../../shared/corners.rs"]
