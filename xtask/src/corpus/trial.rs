@@ -157,7 +157,8 @@ impl Trial<'_> {
     ) -> Result<Copy, String> {
         let log = folder.with_extension("build.log");
         let mut arguments: Vec<&str> = if self.options.check {
-            vec!["check", "--all-targets", "--keep-going"]
+            let all = (!krate.features.contains(&"--lib")).then_some("--all-targets");
+            ["check", "--keep-going"].into_iter().chain(all).collect()
         } else {
             vec!["test", "--no-run", "--no-fail-fast"]
         };
