@@ -23,9 +23,9 @@ mod shape;
 mod site;
 mod valid;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Item, Result};
+use syn::{Item, ItemFn, Result};
 
 use attr::{Arguments, Scope};
 
@@ -43,7 +43,8 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
         return Ok(tokens);
     }
     // The compiler has read it: what cannot be read here is newer than this, and stays as it is.
-    let Ok(mut item) = syn::parse2::<Item>(tokens.clone()) else {
+    let (docs, rest) = without_docs(tokens.clone());
+    let Ok(mut item) = read(rest) else {
         return Ok(tokens);
     };
     if valid::is_unknown(&item) {
@@ -57,7 +58,40 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
     };
     let errors = outcome.err().map(syn::Error::into_compile_error);
     let item = item.into_token_stream();
-    Ok(quote!(#item #errors))
+    Ok(quote!(#docs #item #errors))
+}
+
+/// An item; a function, as most are, at once, and not after a look for every other one.
+fn read(tokens: TokenStream) -> Result<Item> {
+    syn::parse2::<ItemFn>(tokens.clone())
+        .map(Item::Fn)
+        .or_else(|_| syn::parse2(tokens))
+}
+
+/// The documentation in front of an item, and the item: that there are many lines of it need not cost anything.
+fn without_docs(tokens: TokenStream) -> (TokenStream, TokenStream) {
+    let mut rest = tokens.into_iter().peekable();
+    let (mut docs, mut others) = (TokenStream::new(), TokenStream::new());
+    while let Some(TokenTree::Punct(pound)) = rest.peek()
+        && pound.as_char() == '#'
+    {
+        let attribute = [rest.next(), rest.next()];
+        let to = if is_doc(&attribute[1]) {
+            &mut docs
+        } else {
+            &mut others
+        };
+        to.extend(attribute.into_iter().flatten());
+    }
+    others.extend(rest);
+    (docs, others)
+}
+
+fn is_doc(body: &Option<TokenTree>) -> bool {
+    let Some(TokenTree::Group(group)) = body else {
+        return false;
+    };
+    matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(name)) if name == "doc")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub struct ProcKey {
 
 /// How a poll ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum PollEnd {
     /// `Poll::Pending`.
     Pending,

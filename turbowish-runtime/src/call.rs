@@ -2,6 +2,7 @@
 //!
 //! Nothing here allocates after warm-up, locks, or panics. Off, a poll costs one relaxed load.
 
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -25,12 +26,6 @@ pin_project! {
         #[pin]
         future: F,
     }
-
-    impl<F, E> PinnedDrop for Call<F, E> {
-        fn drop(this: Pin<&mut Self>) {
-            this.project().life.cancel();
-        }
-    }
 }
 
 /// What is accounted of one call, apart from its future.
@@ -38,7 +33,8 @@ pin_project! {
 struct Life {
     proc: &'static Proc,
     account: Account,
-    task: Option<Task>,
+    /// Given up in [`forget`], so that a call's drop has nothing else to do after it.
+    task: ManuallyDrop<Option<Task>>,
 }
 
 const NO_PROC: ProcKey = ProcKey {
@@ -48,18 +44,14 @@ const NO_PROC: ProcKey = ProcKey {
 
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
-pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E>
-where
-    F: Future,
-    E: Probe<F::Output>,
-{
+pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
     let mut life = Life {
         proc,
         account: Account::new(NO_PROC),
-        task: None,
+        task: ManuallyDrop::new(None),
     };
     if let Some(epoch) = switch::epoch() {
-        life.create(epoch, size_of::<F>());
+        create(&mut life, epoch, size_of::<F>());
     }
     Call {
         future,
@@ -78,74 +70,94 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let Some(epoch) = switch::epoch() else {
-            return this.future.poll(cx);
-        };
-        let depth = this.life.begin(epoch, size_of::<F>());
         // Built here and ended in place: a guard that is moved would be copied through memory.
         let mut open = OpenPoll {
             life: this.life,
-            epoch,
-            depth,
+            epoch: 0,
+            depth: CLOSED,
         };
+        if let Some(epoch) = switch::epoch() {
+            open.epoch = epoch;
+            open.depth = begin(open.life, epoch, size_of::<F>());
+        }
+        // One place for both: what stands twice is compiled twice.
         let polled = this.future.poll(cx);
-        open.end(match &polled {
-            Poll::Pending => PollEnd::Pending,
-            Poll::Ready(value) if this.probe.is_err(value) => PollEnd::Err,
-            Poll::Ready(_) => PollEnd::Ready,
-        });
+        if open.epoch != 0 {
+            end(
+                &mut open,
+                match &polled {
+                    Poll::Pending => PollEnd::Pending,
+                    Poll::Ready(value) if this.probe.is_err(value) => PollEnd::Err,
+                    Poll::Ready(_) => PollEnd::Ready,
+                },
+            );
+        }
         polled
+    }
+}
+
+impl Drop for Life {
+    #[inline]
+    fn drop(&mut self) {
+        if self.account.epoch() != 0 {
+            forget(self);
+        }
     }
 }
 
 /// No frame is open: the poll is not accounted, or its end was.
 const CLOSED: u32 = u32::MAX;
 
-impl Life {
-    #[inline(never)]
-    fn create(&mut self, epoch: u32, bytes: usize) {
-        let Some(key) = self.proc.key(bytes) else {
-            return;
-        };
-        self.account.set_proc(key);
-        thread::with(epoch, |thread| {
-            thread.ledger.create(&mut self.account, clock::ticks())
-        });
-    }
+/// A call is created.
+extern "C" fn create(life: &mut Life, epoch: u32, bytes: usize) {
+    let Some(key) = life.proc.key(bytes) else {
+        return;
+    };
+    life.account.set_proc(key);
+    thread::with(epoch, |thread| {
+        thread.ledger.create(&mut life.account, clock::ticks())
+    });
+}
 
-    /// Opens a frame and returns its depth, or [`CLOSED`] if this poll is not accounted.
-    #[inline(never)]
-    fn begin(&mut self, epoch: u32, bytes: usize) -> u32 {
-        if self.account.is_over() {
+/// Opens a frame and returns its depth, or [`CLOSED`] if this poll is not accounted.
+extern "C" fn begin(life: &mut Life, epoch: u32, bytes: usize) -> u32 {
+    if life.account.is_over() {
+        return CLOSED;
+    }
+    if life.account.epoch() != epoch {
+        let Some(key) = life.proc.key(bytes) else {
             return CLOSED;
-        }
-        if self.account.epoch() != epoch {
-            let Some(key) = self.proc.key(bytes) else {
-                return CLOSED;
-            };
-            self.account.set_proc(key);
-        }
-        let account = &mut self.account;
-        let (proc, root_task) = (self.proc, &mut self.task);
-        let opened = thread::with(epoch, |thread| {
-            let t = thread.ledger.still_down().unwrap_or_else(clock::ticks);
-            let depth = thread.ledger.poll_start(account, t, Start::default())?;
-            if depth == 0 {
-                if root_task.is_none() {
-                    *root_task = task::enter(proc, bytes, t);
-                }
-                if let Some(task) = &*root_task {
-                    task.begin(epoch, thread.index, t);
-                }
-            } else if root_task.is_some() {
-                // It was a root before and is polled by another call now.
-                *root_task = None;
-            }
-            Some(depth)
-        });
-        opened.flatten().unwrap_or(CLOSED)
+        };
+        life.account.set_proc(key);
     }
+    let account = &mut life.account;
+    let (proc, root_task) = (life.proc, &mut *life.task);
+    let opened = thread::with(epoch, |thread| {
+        let t = thread.ledger.still_down().unwrap_or_else(clock::ticks);
+        let depth = thread.ledger.poll_start(account, t, Start::default())?;
+        if depth == 0 {
+            if root_task.is_none() {
+                *root_task = task::enter(proc, bytes, t);
+            }
+            if let Some(task) = &*root_task {
+                task.begin(epoch, thread.index, t);
+            }
+        } else if root_task.is_some() {
+            // It was a root before and is polled by another call now.
+            *root_task = None;
+        }
+        Some(depth)
+    });
+    opened.flatten().unwrap_or(CLOSED)
+}
 
+/// A call is dropped.
+extern "C" fn forget(life: &mut Life) {
+    life.cancel();
+    *life.task = None;
+}
+
+impl Life {
     fn cancel(&mut self) {
         let epoch = self.account.epoch();
         if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
@@ -168,26 +180,24 @@ struct OpenPoll<'a> {
     depth: u32,
 }
 
-impl OpenPoll<'_> {
-    #[inline(never)]
-    fn end(&mut self, end: PollEnd) {
-        let depth = std::mem::replace(&mut self.depth, CLOSED);
-        if depth != CLOSED && switch::epoch() == Some(self.epoch) {
-            let (account, task) = (&mut self.life.account, &self.life.task);
-            thread::with_current(self.epoch, |thread| {
-                let ledger = &thread.ledger;
-                let pending = end == PollEnd::Pending;
-                let still = if pending { ledger.still_up() } else { None };
-                let t = still.unwrap_or_else(clock::ticks);
-                let charge = ledger.poll_end(account, depth, t, end);
-                if let (true, Some(task), Some(charge)) = (pending, task, charge) {
-                    publish(task, t, &charge, ledger);
-                }
-            });
-        }
-        if end != PollEnd::Pending {
-            self.life.task = None;
-        }
+/// Closes the frame.
+extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
+    let depth = std::mem::replace(&mut open.depth, CLOSED);
+    if depth != CLOSED && switch::epoch() == Some(open.epoch) {
+        let (account, task) = (&mut open.life.account, &*open.life.task);
+        thread::with_current(open.epoch, |thread| {
+            let ledger = &thread.ledger;
+            let pending = end == PollEnd::Pending;
+            let still = if pending { ledger.still_up() } else { None };
+            let t = still.unwrap_or_else(clock::ticks);
+            let charge = ledger.poll_end(account, depth, t, end);
+            if let (true, Some(task), Some(charge)) = (pending, task, charge) {
+                publish(task, t, &charge, ledger);
+            }
+        });
+    }
+    if end != PollEnd::Pending {
+        *open.life.task = None;
     }
 }
 
@@ -195,13 +205,20 @@ impl Drop for OpenPoll<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.depth != CLOSED {
-            self.end(if std::thread::panicking() {
-                PollEnd::Panic
-            } else {
-                PollEnd::Torn
-            });
+            unwound(self);
         }
     }
+}
+
+/// Closes a frame that has no result.
+#[cold]
+extern "C" fn unwound(open: &mut OpenPoll<'_>) {
+    let how = if std::thread::panicking() {
+        PollEnd::Panic
+    } else {
+        PollEnd::Torn
+    };
+    end(open, how);
 }
 
 #[inline]
@@ -220,8 +237,7 @@ pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
     operand
 }
 
-#[inline(never)]
-fn arrive(epoch: u32, proc: &'static Proc, site: u32, direct: bool) {
+extern "C" fn arrive(epoch: u32, proc: &'static Proc, site: u32, direct: bool) {
     if let Some(id) = proc.id() {
         thread::with_current(epoch, |thread| thread.ledger.arrive(id, site + 1, direct));
     }

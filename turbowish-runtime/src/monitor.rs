@@ -278,14 +278,14 @@ impl Names for Registry {
         let known = self.0.get(id as usize)?;
         Some(ProcName {
             path: &known.path,
-            file: known.proc.file,
-            line: known.proc.line,
+            file: known.file,
+            line: known.line,
         })
     }
 
     fn place(&self, proc: u32, site: u16) -> Option<Place> {
-        let known = self.0.get(proc as usize)?.proc;
-        let site = known.sites.get(usize::from(site))?;
+        let known = self.0.get(proc as usize)?;
+        let site = known.sites.get(usize::from(site))?.as_ref()?;
         Some(Place {
             file: known.file.to_owned(),
             line: site.line,

@@ -3,7 +3,7 @@
 pub use crate::back::{Back, back};
 pub use crate::call::{Call, Entered, at, call, enter};
 pub use crate::probe;
-pub use crate::proc::{Proc, Site};
+pub use crate::proc::Proc;
 
 /// A crate that depends on another one named `core` means that one by `::core`.
 pub use ::core;

@@ -42,28 +42,29 @@ pub fn of<F: Future>(_future: &F) -> Output<F::Output> {
     Output(PhantomData)
 }
 
-/// Chosen where the type is known to be a `Result`. A trait of the user may give every type a method, of any usual name.
-pub trait ErrProbe {
-    /// The probe of a `Result`.
-    fn __turbowish_probe(&self) -> Fallible;
-}
+/// Chosen where the type is known to be a `Result`: what a type has of its own goes before what a trait gives it.
+impl<T, E> Output<Result<T, E>> {
+    /// The probe of a `Result`, of a type that is written.
+    pub const PROBE: Fallible = Fallible;
 
-impl<T, E> ErrProbe for Output<Result<T, E>> {
+    /// The probe of a `Result`, of a type that is inferred.
     #[inline]
-    fn __turbowish_probe(&self) -> Fallible {
+    #[must_use]
+    pub const fn __turbowish_probe(&self) -> Fallible {
         Fallible
     }
 }
 
-/// Chosen, one reference further away, for every other type.
-pub trait AnyProbe {
-    /// The probe of what is no `Result`.
-    fn __turbowish_probe(&self) -> Other;
-}
+/// Chosen for every other type.
+pub trait Unknown {
+    /// The probe of what is no `Result`, of a type that is written.
+    const PROBE: Other = Other;
 
-impl<T> AnyProbe for &Output<T> {
+    /// The probe of what is no `Result`, of a type that is inferred.
     #[inline]
     fn __turbowish_probe(&self) -> Other {
         Other
     }
 }
+
+impl<T> Unknown for Output<T> {}

@@ -6,44 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use turbowish_model::call::ProcKey;
 use turbowish_model::row::PROC_LIMIT;
 
-/// An await point as written: `OPERAND.await` from its first to its last column.
-#[derive(Clone, Copy, Debug)]
-pub struct Site {
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-    pub(crate) end_line: u32,
-    pub(crate) end_column: u32,
-    pub(crate) expr: &'static str,
-}
-
-impl Site {
-    /// Lines and columns from 1, both ends inside; `expr` is the operand's text.
-    #[must_use]
-    pub const fn new(
-        line: u32,
-        column: u32,
-        end_line: u32,
-        end_column: u32,
-        expr: &'static str,
-    ) -> Self {
-        Self {
-            line,
-            column,
-            end_line,
-            end_column,
-            expr,
-        }
-    }
-}
-
 /// An instrumented function as written: one static each, shared by all its instances.
+///
+/// Compiled in every annotated function, so it is little more than text; that is read when the proc is registered.
 #[derive(Debug)]
 pub struct Proc {
     path: fn() -> &'static str,
     name: &'static str,
-    pub(crate) file: &'static str,
-    pub(crate) line: u32,
-    pub(crate) sites: &'static [Site],
+    places: &'static str,
     /// Number plus one; 0 before the first call.
     id: AtomicU32,
     tasks: AtomicU64,
@@ -55,30 +25,36 @@ const LOST: u32 = u32::MAX;
 static PROCS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 static LOST_PROCS: AtomicU64 = AtomicU64::new(0);
 
-/// A proc with the path that users read.
-#[derive(Clone)]
+/// A proc as users read of it.
+#[derive(Clone, Debug)]
 pub(crate) struct Registered {
-    pub(crate) proc: &'static Proc,
     pub(crate) path: Arc<str>,
+    pub(crate) file: &'static str,
+    pub(crate) line: u32,
+    /// Its await points, by index.
+    pub(crate) sites: Arc<[Option<Site>]>,
+}
+
+/// An await point as written: `OPERAND.await` from its first to its last character, lines and columns from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) end_line: u32,
+    pub(crate) end_column: u32,
+    /// The operand's text.
+    pub(crate) expr: &'static str,
 }
 
 impl Proc {
-    /// `path` returns its own path, inside the function; `name` replaces the last word, if not empty.
+    /// `P` is a type inside the function; `name` replaces the last word of its path, if not empty. The first of the lines of
+    /// `places` is `LINE FILE`, each other one `LINE COLUMN END_LINE END_COLUMN EXPRESSION` of an await point.
     #[must_use]
-    pub const fn new(
-        path: fn() -> &'static str,
-        name: &'static str,
-        file: &'static str,
-        line: u32,
-        _column: u32,
-        sites: &'static [Site],
-    ) -> Self {
+    pub const fn new<P>(name: &'static str, places: &'static str) -> Self {
         Self {
-            path,
+            path: std::any::type_name::<P>,
             name,
-            file,
-            line,
-            sites,
+            places,
             id: AtomicU32::new(0),
             tasks: AtomicU64::new(0),
         }
@@ -118,10 +94,7 @@ impl Proc {
             self.id.store(LOST, Ordering::Relaxed);
             return None;
         }
-        procs.push(Registered {
-            proc: self,
-            path: shown_path((self.path)(), self.name).into(),
-        });
+        procs.push(Registered::read((self.path)(), self.name, self.places));
         self.id.store(id + 1, Ordering::Relaxed);
         Some(id)
     }
@@ -146,10 +119,45 @@ pub(crate) fn lost() -> u64 {
     LOST_PROCS.load(Ordering::Relaxed)
 }
 
-/// The marker that the attribute prints ends in this.
-const MARKER: &str = "::__turbowish_path";
+impl Registered {
+    fn read(path: &str, name: &str, places: &'static str) -> Registered {
+        let mut lines = places.lines();
+        let (line, file) = lines.next().and_then(number).unwrap_or((0, ""));
+        Registered {
+            path: shown_path(path, name).into(),
+            file,
+            line,
+            sites: lines.map(Site::read).collect(),
+        }
+    }
+}
 
-/// `kv::db::Db<_>::get::__turbowish_path` reads `kv::db::Db::get`; blocks named by the compiler go.
+impl Site {
+    fn read(line: &'static str) -> Option<Site> {
+        let (line, rest) = number(line)?;
+        let (column, rest) = number(rest)?;
+        let (end_line, rest) = number(rest)?;
+        let (end_column, expr) = number(rest)?;
+        Some(Site {
+            line,
+            column,
+            end_line,
+            end_column,
+            expr,
+        })
+    }
+}
+
+/// The number that `text` begins with, and what comes after the blank behind it.
+fn number(text: &'static str) -> Option<(u32, &'static str)> {
+    let (number, rest) = text.split_once(' ')?;
+    Some((number.parse().ok()?, rest))
+}
+
+/// The marker that the attribute prints ends in this.
+const MARKER: &str = "::__TurbowishPath";
+
+/// `kv::db::Db<_>::get::__TurbowishPath` reads `kv::db::Db::get`; blocks named by the compiler go.
 fn shown_path(marker: &str, name: &str) -> String {
     let path = marker.strip_suffix(MARKER).unwrap_or(marker);
     let mut shown = path
@@ -179,46 +187,62 @@ fn shown_path(marker: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::shown_path;
+    use super::{Registered, Site, shown_path};
+
+    #[test]
+    fn places_are_read_from_text() {
+        let places =
+            "12 src/my files/lib.rs\n13 5 13 20 self.read(a, b)\nnonsense\n15 9 17 11 select! {..}";
+        let read = Registered::read("kv::get::__TurbowishPath", "", places);
+        assert_eq!(
+            (&*read.path, read.file, read.line),
+            ("kv::get", "src/my files/lib.rs", 12)
+        );
+        let site = |line, column, end_line, end_column, expr| {
+            Some(Site {
+                line,
+                column,
+                end_line,
+                end_column,
+                expr,
+            })
+        };
+        let expected = [
+            site(13, 5, 13, 20, "self.read(a, b)"),
+            None,
+            site(15, 9, 17, 11, "select! {..}"),
+        ];
+        assert_eq!(*read.sites, expected);
+        let read = Registered::read("kv::get::__TurbowishPath", "", "");
+        assert_eq!((read.file, read.line, read.sites.len()), ("", 0, 0));
+    }
 
     #[test]
     fn paths_read_as_written() {
         let check = |marker: &str, name: &str, expected: &str| {
             assert_eq!(shown_path(marker, name), expected)
         };
+        check("kv::db::Db<_>::get::__TurbowishPath", "", "kv::db::Db::get");
         check(
-            "kv::db::Db<_>::get::__turbowish_path",
+            "kv::db::Db<_, _>::get::__TurbowishPath",
             "",
             "kv::db::Db::get",
         );
         check(
-            "kv::db::Db<_, _>::get::__turbowish_path",
-            "",
-            "kv::db::Db::get",
-        );
-        check(
-            "<kv::db::Db<_> as kv::db::Store>::get::__turbowish_path",
+            "<kv::db::Db<_> as kv::db::Store>::get::__TurbowishPath",
             "",
             "<kv::db::Db as kv::db::Store>::get",
         );
-        check("kv::main::run::__turbowish_path", "", "kv::main::run");
+        check("kv::main::run::__TurbowishPath", "", "kv::main::run");
         check(
-            "kv::main::run::{{closure}}::__turbowish_path",
+            "kv::main::run::{{closure}}::__TurbowishPath",
             "",
             "kv::main::run",
         );
+        check("kv::main::run::__TurbowishPath", "start", "kv::main::start");
+        check("kv::main::run::__TurbowishPath", "own::start", "own::start");
         check(
-            "kv::main::run::__turbowish_path",
-            "start",
-            "kv::main::start",
-        );
-        check(
-            "kv::main::run::__turbowish_path",
-            "own::start",
-            "own::start",
-        );
-        check(
-            "<kv::Db<_> as kv::Store>::get::__turbowish_path",
+            "<kv::Db<_> as kv::Store>::get::__TurbowishPath",
             "async@12",
             "<kv::Db as kv::Store>::get::async@12",
         );

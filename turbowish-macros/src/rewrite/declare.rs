@@ -10,8 +10,8 @@ use super::site::Site;
 /// The name of the `static`; the innermost one in sight is the proc of the code that names it.
 pub(crate) const PROC: &str = "__TURBOWISH_PROC";
 
-/// The name of the function that answers where a proc is in the crate; blocks inside it use the same.
-const PATH: &str = "__turbowish_path";
+/// The name of the type that is where the proc is: the compiler tells its path. Blocks inside use the same.
+const PATH: &str = "__TurbowishPath";
 
 /// A proc as it will be declared.
 pub(crate) struct Proc<'a> {
@@ -30,33 +30,36 @@ impl Proc<'_> {
         let private = scope.private(span);
         let (proc, path) = (Ident::new(PROC, span), Ident::new(PATH, span));
         let name = LitStr::new(self.name, span);
-        let start = self.place.start();
-        let (line, column) = (number(start.line), number(start.column + 1));
-        let sites = self.sites.iter().map(|site| site.declare(&private));
+        let places = LitStr::new(&self.places(), span);
         quote_spanned! {span=>
-            static #proc: #private::Proc =
-                #private::Proc::new(#path, #name, #private::core::file!(), #line, #column, &[#(#sites),*]);
+            static #proc: #private::Proc = #private::Proc::new::<#path>(#name, #places);
         }
+    }
+
+    /// Where it stands, and its await points, a line each.
+    fn places(&self) -> String {
+        let start = self.place.start();
+        let mut places = format!("{} {}", start.line, self.place.file());
+        for site in self.sites {
+            places.push('\n');
+            site.write(&mut places);
+        }
+        places
     }
 }
 
-/// The function that knows its own path: the compiler prints it with the name of its type.
-pub(crate) fn path(place: Span, scope: &Scope) -> TokenStream {
+/// `struct __TurbowishPath;`: of all items the cheapest to compile, and one that has none of the function's generics.
+pub(crate) fn path(place: Span) -> TokenStream {
     let span = ours(place);
-    let private = scope.private(span);
     let path = Ident::new(PATH, span);
-    quote_spanned! {span=>
-        fn #path() -> &'static #private::core::primitive::str {
-            #private::core::any::type_name_of_val(&#path)
-        }
-    }
+    quote_spanned!(span=> struct #path;)
 }
 
 /// Gives a proc that is declared already, at the head of `block`, the name that the user wrote.
 pub(crate) fn rename(block: &mut Block, name: &LitStr) {
     if let Some(Stmt::Item(Item::Static(proc))) = block.stmts.first_mut()
         && let Expr::Call(call) = &mut *proc.expr
-        && let Some(argument) = call.args.get_mut(1)
+        && let Some(argument) = call.args.first_mut()
     {
         *argument = Expr::Lit(syn::ExprLit {
             attrs: Vec::new(),
@@ -70,7 +73,7 @@ pub(crate) fn proc(span: Span) -> Ident {
     format_ident!("{}", PROC, span = span)
 }
 
-/// A literal for a line, a column or an index.
+/// A literal for an index.
 pub(crate) fn number(value: usize) -> proc_macro2::Literal {
     proc_macro2::Literal::u32_suffixed(u32::try_from(value).unwrap_or(u32::MAX))
 }

@@ -229,7 +229,7 @@ impl Rewriting<'_> {
             sites,
         }
         .declare(self.scope);
-        let path = declare::path(self.place, self.scope);
+        let path = declare::path(self.place);
         quote!(#proc #path)
     }
 

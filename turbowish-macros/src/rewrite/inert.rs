@@ -44,9 +44,8 @@ const BUILT_IN: &[&str] = &[
 
 /// Whether one of `attrs` may be a macro that reads arguments.
 pub(crate) fn any_macro(attrs: &[Attribute]) -> bool {
-    let is_built_in = |path: &Path| BUILT_IN.iter().any(|name| path.is_ident(name));
     let is_known =
-        |attribute: &Attribute| is_inert(&attribute.meta) || is_built_in(attribute.path());
+        |attribute: &Attribute| is_inert(&attribute.meta) || is_one_of(attribute.path(), BUILT_IN);
     !attrs.iter().all(is_known)
 }
 
@@ -60,7 +59,13 @@ fn is_inert(meta: &Meta) -> bool {
     if path.is_ident("cfg_attr") {
         return conditional(meta).is_some_and(|metas| metas.iter().skip(1).all(is_inert));
     }
-    INERT.iter().any(|name| path.is_ident(name)) || is_tool(path)
+    is_one_of(path, INERT) || is_tool(path)
+}
+
+/// Asks the compiler for the name once, and not once per comparison.
+fn is_one_of(path: &Path, names: &[&str]) -> bool {
+    path.get_ident()
+        .is_some_and(|ident| names.contains(&ident.to_string().as_str()))
 }
 
 /// A lint that is expected may find nothing in the rewritten function, as `unused_async` in a `fn`: that is no news to the user.
@@ -80,7 +85,7 @@ fn expects(meta: &Meta) -> bool {
 
 /// Whether the attribute says what becomes of a lint.
 pub(crate) fn is_lint_level(path: &Path) -> bool {
-    LINT_LEVELS.iter().any(|name| path.is_ident(name))
+    is_one_of(path, LINT_LEVELS)
 }
 
 fn is_tool(path: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! What a function returns is known from its signature alone: it gives the body its type, and says whether `Err` can be counted.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -11,9 +11,6 @@ use syn::{
 use super::attr::{Scope, ours};
 use super::drops;
 
-/// A type of fewer tokens is not complex to clippy.
-const COMPLEX: usize = 10;
-
 /// Common types that are no futures.
 const NO_FUTURE: &[&str] = &["Arc", "Option", "Rc", "Result", "String", "Vec"];
 
@@ -23,6 +20,8 @@ pub(crate) struct Output {
     written: TokenStream,
     /// The same with `_` for every `impl Trait`, as a `let` can have it; `None` if that leaves nothing.
     known: Option<Type>,
+    /// There is a `_` in it.
+    inferred: bool,
     /// Never a `Result`, so there is nothing to probe.
     unit: bool,
     /// `!`
@@ -36,6 +35,7 @@ impl Output {
             ReturnType::Default => Output {
                 written: quote!(()),
                 known: Some(unit()),
+                inferred: false,
                 unit: true,
                 never: false,
             },
@@ -60,6 +60,7 @@ impl Output {
         Output {
             written: quote!(_),
             known: None,
+            inferred: true,
             unit: false,
             never: false,
         }
@@ -67,12 +68,14 @@ impl Output {
 
     fn of_type(ty: &Type) -> Output {
         let mut known = ty.clone();
-        HideImpl.visit_type_mut(&mut known);
+        let mut hide = HideImpl { inferred: false };
+        hide.visit_type_mut(&mut known);
         let never = is_never_type(&known);
         let nothing = never || matches!(known, Type::Infer(_));
         Output {
             written: ty.to_token_stream(),
             known: (!nothing).then_some(known),
+            inferred: hide.inferred,
             unit: is_unit(ty),
             never,
         }
@@ -118,7 +121,16 @@ impl Output {
 
     /// What tells `Err` from everything else in the output of `future`.
     pub(crate) fn probe(&self, scope: &Scope, place: Span) -> TokenStream {
-        probe(self.known.is_some() && !self.unit, scope, place)
+        let span = ours(place);
+        let private = scope.private(span);
+        match &self.known {
+            Some(_) if self.inferred => inferred_probe(scope, span),
+            // A constant is far cheaper to compile than a call.
+            Some(known) if !self.unit => quote_spanned! {span=>
+                { use #private::probe::Unknown as _; #private::probe::Output::<#known>::PROBE }
+            },
+            _ => quote_spanned!(span=> #private::probe::Other),
+        }
     }
 }
 
@@ -135,25 +147,11 @@ fn dead_return(ty: Option<TokenStream>, scope: &Scope, span: Span) -> TokenStrea
         return TokenStream::new();
     };
     let private = scope.private(span);
-    // Said of the function's own type, if it is to be said at all.
-    let quiet = (size(ty.clone()) >= COMPLEX)
-        .then(|| quote_spanned!(span=> #[allow(clippy::type_complexity)]));
     quote_spanned! {span=>
         if false {
-            #quiet
-            let unreached: #ty = #private::unreached();
-            return unreached;
+            return #private::unreached::<#ty>();
         }
     }
-}
-
-/// How many tokens there are.
-fn size(tokens: TokenStream) -> usize {
-    let trees = tokens.into_iter().map(|tree| match tree {
-        TokenTree::Group(group) => 1 + size(group.stream()),
-        _ => 1,
-    });
-    trees.sum()
 }
 
 /// The probe of a nested block. Which trait answers is decided while the expression is compiled, so the type of the block must be
@@ -162,20 +160,19 @@ pub(crate) fn probe_of_block(block: &Block, scope: &Scope, place: Span) -> Token
     let mut returns = Returns(false);
     returns.tail_of(block);
     returns.visit_block(block);
-    probe(returns.0, scope, place)
-}
-
-fn probe(known: bool, scope: &Scope, place: Span) -> TokenStream {
     let span = ours(place);
     let private = scope.private(span);
-    if !known {
-        return quote_spanned!(span=> #private::probe::Other);
+    if returns.0 {
+        inferred_probe(scope, span)
+    } else {
+        quote_spanned!(span=> #private::probe::Other)
     }
+}
+
+fn inferred_probe(scope: &Scope, span: Span) -> TokenStream {
+    let private = scope.private(span);
     quote_spanned! {span=>
-        {
-            use #private::probe::*;
-            (&#private::probe::of(&future)).__turbowish_probe()
-        }
+        { use #private::probe::Unknown as _; #private::probe::of(&future).__turbowish_probe() }
     }
 }
 
@@ -202,12 +199,18 @@ fn unit() -> Type {
 }
 
 /// `impl Trait` is not allowed in a `let`, where `_` stands for the same type.
-struct HideImpl;
+struct HideImpl {
+    /// Now there is one, or there was.
+    inferred: bool,
+}
 
 impl VisitMut for HideImpl {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         if matches!(ty, Type::ImplTrait(_)) {
             *ty = syn::parse_quote!(_);
+        }
+        if matches!(ty, Type::Infer(_)) {
+            self.inferred = true;
         } else {
             visit_mut::visit_type_mut(self, ty);
         }

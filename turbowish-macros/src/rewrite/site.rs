@@ -1,10 +1,10 @@
 //! A place is known by its own tokens, so that it is right whatever stands around it.
 
-use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
-use syn::{ExprAwait, Macro, MacroDelimiter};
+use std::fmt::Write;
 
-use super::declare::number;
+use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{ExprAwait, Macro, MacroDelimiter};
 
 /// The longest expression text, in characters; the rest becomes `..`.
 const MAX_TEXT: usize = 200;
@@ -73,12 +73,12 @@ impl Site {
         })
     }
 
-    /// `Site::new(…)`
-    pub(crate) fn declare(&self, private: &TokenStream) -> TokenStream {
-        let [line, column, end_line, end_column] =
-            [self.start.0, self.start.1, self.end.0, self.end.1].map(number);
+    /// `LINE COLUMN END_LINE END_COLUMN TEXT`
+    pub(crate) fn write(&self, places: &mut String) {
+        let ((line, column), (end_line, end_column)) = (self.start, self.end);
         let text = &self.text;
-        quote!(#private::Site::new(#line, #column, #end_line, #end_column, #text))
+        // Writing to a `String` cannot fail.
+        let _ = write!(places, "{line} {column} {end_line} {end_column} {text}");
     }
 }
 

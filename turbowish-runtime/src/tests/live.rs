@@ -246,14 +246,7 @@ fn play(vector: &Value) -> Vec<String> {
 
 fn leaked(name: &str) -> &'static Proc {
     let name: &'static str = Box::leak(format!("::{name}").into_boxed_str());
-    Box::leak(Box::new(Proc::new(
-        || "vector",
-        name,
-        "vector.rs",
-        1,
-        1,
-        &[],
-    )))
+    Box::leak(Box::new(Proc::new::<()>(name, "1 vector.rs")))
 }
 
 fn compare(

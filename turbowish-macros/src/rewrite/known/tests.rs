@@ -320,40 +320,19 @@ fn a_marker_is_where_its_macros_or_awaits_stand() {
     for (body, expected) in [
         (
             "\n  tokio::select! {\n    a => {}\n  }",
-            r#"2u32, 3u32, 4u32, 3u32, "tokio::select! {..}""#,
+            r#"2 3 4 3 tokio::select! {..}"#,
         ),
-        (
-            "let é = own![ a ];",
-            r#"1u32, 24u32, 1u32, 32u32, "own![..]""#,
-        ),
-        (
-            "f(a!(x), b! { y })",
-            r#"1u32, 18u32, 1u32, 32u32, "a!(..), b! {..}""#,
-        ),
-        (
-            "assert!(a(1).await);",
-            r#"1u32, 24u32, 1u32, 33u32, "a(1)""#,
-        ),
-        (
-            "assert!(a.await + b.await);",
-            r#"1u32, 24u32, 1u32, 40u32, "a, b""#,
-        ),
-        (
-            "assert!({ let x = a.await; x });",
-            r#"1u32, 34u32, 1u32, 40u32, "a""#,
-        ),
-        (
-            "assert!(matches!(a?.await, B));",
-            r#"1u32, 33u32, 1u32, 40u32, "a?""#,
-        ),
-        ("vec![dbg!(a.await)];", r#"1u32, 26u32, 1u32, 32u32, "a""#),
-        (
-            "assert!(own!(a.await));",
-            r#"1u32, 24u32, 1u32, 36u32, "own!(..)""#,
-        ),
+        ("let é = own![ a ];", r#"1 24 1 32 own![..]"#),
+        ("f(a!(x), b! { y })", r#"1 18 1 32 a!(..), b! {..}"#),
+        ("assert!(a(1).await);", r#"1 24 1 33 a(1)"#),
+        ("assert!(a.await + b.await);", r#"1 24 1 40 a, b"#),
+        ("assert!({ let x = a.await; x });", r#"1 34 1 40 a"#),
+        ("assert!(matches!(a?.await, B));", r#"1 33 1 40 a?"#),
+        ("vec![dbg!(a.await)];", r#"1 26 1 32 a"#),
+        ("assert!(own!(a.await));", r#"1 24 1 36 own!(..)"#),
     ] {
         let expansion = expansion("", &format!("async fn f() {{ {body} }}"));
-        let expected = squeeze(&format!("Site::new({expected})"));
+        let expected = squeeze(&format!("\\n{}", expected.escape_debug()));
         assert!(expansion.contains(&expected), "{expected}\n{expansion}");
     }
 }
