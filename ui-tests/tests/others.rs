@@ -169,7 +169,7 @@ macro_rules! test {
 }
 
 /// Makes a struct of the function, which stands inside of a method.
-macro_rules! handler {
+macro_rules! served {
     ($(#[$attribute:meta])* $vis:vis async fn $name:ident($($argument:ident: $ty:ty),*) -> $output:ty $body:block) => {
         #[allow(non_camel_case_types, reason = "a case")]
         $vis struct $name;
@@ -184,15 +184,15 @@ macro_rules! handler {
 }
 
 #[turbowish::instrument]
-#[apply(handler!)]
-async fn handler_above(text: &str, n: u32) -> Result<usize, std::num::ParseIntError> {
+#[apply(served!)]
+async fn served_above(text: &str, n: u32) -> Result<usize, std::num::ParseIntError> {
     let parsed: usize = later(text).await.parse()?;
     Ok(parsed + n as usize)
 }
 
-#[apply(handler!)]
+#[apply(served!)]
 #[turbowish::instrument]
-async fn handler_below(text: &str, n: u32) -> Result<usize, std::num::ParseIntError> {
+async fn served_below(text: &str, n: u32) -> Result<usize, std::num::ParseIntError> {
     let parsed: usize = later(text).await.parse()?;
     Ok(parsed + n as usize)
 }
@@ -235,10 +235,10 @@ impl Methods {
 
 #[tokio::test]
 async fn handled() {
-    assert_eq!(handler_above.handle("1", 2).await, Ok(3));
-    assert_eq!(handler_below.handle("1", 2).await, Ok(3));
+    assert_eq!(served_above.handle("1", 2).await, Ok(3));
+    assert_eq!(served_below.handle("1", 2).await, Ok(3));
     assert_eq!(listed::handled.handle("1", 2).await, Ok(3));
-    assert!(handler_above.handle("x", 2).await.is_err());
+    assert!(served_above.handle("x", 2).await.is_err());
 }
 
 #[tokio::test]
@@ -283,7 +283,7 @@ mod listed {
     async fn applied() {
         assert_eq!(std::future::ready(1).await, 1);
     }
-    #[apply(handler!)]
+    #[apply(served!)]
     pub(super) async fn handled(text: &str, n: usize) -> Result<usize, std::num::ParseIntError> {
         Ok(later(text).await.parse::<usize>()? + n)
     }

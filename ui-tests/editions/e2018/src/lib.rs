@@ -6,6 +6,10 @@
     unreachable_pub,
     improper_ctypes_definitions,
     clippy::all,
+    clippy::dbg_macro,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::too_many_lines,
     clippy::unwrap_used,
     clippy::allow_attributes_without_reason,
     reason = "the cases are about such code"

@@ -178,7 +178,6 @@ twice! {
     pub async fn expects(mut x: u32) -> u32 {
         #[expect(unused_must_use)]
         later(Ok::<u32, u32>(1)).await;
-        #[expect(clippy::let_and_return)]
         let y = later(1).await;
         y
     }
