@@ -102,6 +102,12 @@ mod stuck {
         ask(true).await && ask(false).await
     }
 
+    #[tracing::instrument(skip_all)]
+    pub(super) async fn above_tracing(arrivals: Arrivals) {
+        tokio::task::yield_now().await;
+        hang(&arrivals).await;
+    }
+
     #[turbowish::instrument(skip)]
     async fn second(times: &mut u32, arrivals: &Arrivals) -> u32 {
         *times += 1;
@@ -109,6 +115,26 @@ mod stuck {
             hang(arrivals).await;
         }
         *times
+    }
+}
+
+/// Functions that tracing puts into blocks of its own: they are still one proc each.
+mod traced {
+    use super::{Arrivals, hang};
+
+    #[turbowish::instrument]
+    #[tracing::instrument(skip_all, err)]
+    pub(super) async fn above_tracing_too(arrivals: Arrivals) -> Result<(), String> {
+        tokio::task::yield_now().await;
+        hang(&arrivals).await;
+        Ok(())
+    }
+
+    #[tracing::instrument(skip_all)]
+    #[turbowish::instrument]
+    pub(super) async fn below_tracing(arrivals: Arrivals) {
+        tokio::task::yield_now().await;
+        hang(&arrivals).await;
     }
 }
 
@@ -137,9 +163,12 @@ async fn main() {
     tokio::spawn(stuck::in_message(arrivals.clone()));
     tokio::spawn(stuck::in_format(arrivals.clone()));
     tokio::spawn(stuck::in_condition(arrivals.clone()));
-    tokio::spawn(stuck::in_closure(arrivals));
+    tokio::spawn(stuck::in_closure(arrivals.clone()));
+    tokio::spawn(stuck::above_tracing(arrivals.clone()));
+    tokio::spawn(traced::above_tracing_too(arrivals.clone()));
+    tokio::spawn(traced::below_tracing(arrivals));
     // One thread: once this goes on, the poll that told of itself has ended.
-    for _ in 0..11 {
+    for _ in 0..14 {
         arrived.recv().await;
     }
 }

@@ -25,7 +25,8 @@ fn ends(function: &str, text: &str) -> [usize; 4] {
 /// The task of `function` stands in its `depth`th proc at `text`, which is shown as `expr`.
 #[track_caller]
 fn check(left: &Left, function: &str, (depth, text, expr): (usize, &str, &str)) {
-    let path = format!("hidden_awaits::stuck::{function}");
+    let path = format!("hidden_awaits::{function}");
+    let function = function.rsplit("::").next().expect("a name");
     let report = left.report.as_ref().expect("a report");
     let rows = |table: &str| report[table].as_array().expect("a table").clone();
     let stacks: Vec<Value> = rows("tasks")
@@ -93,6 +94,13 @@ fn a_task_stands_at_the_await_or_in_the_macro_that_hides_it() {
         ("in_format", hang),
         ("in_condition", (0, &format!("{second}.await"), second)),
         ("in_closure", (1, hang.1, hang.2)),
+        ("above_tracing", hang),
+    ] {
+        check(&left, &format!("stuck::{function}"), place);
+    }
+    for (function, place) in [
+        ("traced::above_tracing_too", hang),
+        ("traced::below_tracing", hang),
     ] {
         check(&left, function, place);
     }

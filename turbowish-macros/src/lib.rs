@@ -40,7 +40,8 @@ mod rewrite;
 /// Signature as callers see it, attributes, documentation, drop order on completion and on cancellation, coercions of
 /// the returned value. An `async fn` becomes a `fn` that returns `impl Future`, which is what the compiler makes of it
 /// anyway. Where the compiler or another macro must still read `async fn` (`#[must_use]`, attributes that may be macros such as
-/// `#[tokio::main]`), it stays an `async fn` and its body is wrapped.
+/// `#[tokio::main]`), it stays an `async fn` and its body is wrapped. `#[tracing::instrument]` goes first, above ours or below: a call
+/// stays one future, and what the span costs is accounted to the function.
 ///
 /// No lint finds anything new, whatever a crate denies, clippy's included. The compiler's find what they found, but for three: an unused
 /// argument is not told of (every argument is part of the call), an `#[expect(…)]` on an annotated item does not tell when it is unfulfilled, and

@@ -15,19 +15,22 @@ mod declare;
 mod drops;
 mod expected;
 mod function;
+mod head;
 mod hidden;
 mod inert;
 mod known;
 mod output;
 mod shape;
 mod site;
+mod traced;
 mod valid;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Item, ItemFn, Result};
 
 use attr::{Arguments, Scope};
+use head::Head;
 
 /// The attribute: `arguments` between its parentheses, `item` below it.
 pub(crate) fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -42,16 +45,20 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
     if arguments.skip {
         return Ok(tokens);
     }
+    let scope = Scope::new(arguments.krate.clone());
+    let head = Head::of(tokens.clone());
+    if let Some(again) = traced::again_behind(&head, &arguments, &scope) {
+        return Ok(again);
+    }
+    let Head { docs, attrs, item } = head;
     // The compiler has read it: what cannot be read here is newer than this, and stays as it is.
-    let (docs, rest) = without_docs(tokens.clone());
-    let Ok(mut item) = read(rest) else {
+    let Ok(mut item) = read(quote!(#attrs #item)) else {
         return Ok(tokens);
     };
     if valid::is_unknown(&item) {
         return Ok(tokens);
     }
     valid::target(&item, &arguments)?;
-    let scope = Scope::new(arguments.krate.clone());
     let outcome = match &mut item {
         Item::Fn(item) => function::instrument(item.into(), &arguments, &scope),
         item => block::instrument(item, &scope),
@@ -66,32 +73,6 @@ fn read(tokens: TokenStream) -> Result<Item> {
     syn::parse2::<ItemFn>(tokens.clone())
         .map(Item::Fn)
         .or_else(|_| syn::parse2(tokens))
-}
-
-/// The documentation in front of an item, and the item: that there are many lines of it need not cost anything.
-fn without_docs(tokens: TokenStream) -> (TokenStream, TokenStream) {
-    let mut rest = tokens.into_iter().peekable();
-    let (mut docs, mut others) = (TokenStream::new(), TokenStream::new());
-    while let Some(TokenTree::Punct(pound)) = rest.peek()
-        && pound.as_char() == '#'
-    {
-        let attribute = [rest.next(), rest.next()];
-        let to = if is_doc(&attribute[1]) {
-            &mut docs
-        } else {
-            &mut others
-        };
-        to.extend(attribute.into_iter().flatten());
-    }
-    others.extend(rest);
-    (docs, others)
-}
-
-fn is_doc(body: &Option<TokenTree>) -> bool {
-    let Some(TokenTree::Group(group)) = body else {
-        return false;
-    };
-    matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(name)) if name == "doc")
 }
 
 #[cfg(test)]

@@ -123,6 +123,17 @@ impl Scope {
         }
     }
 
+    /// The path of the attribute, and the argument that says where the crate is.
+    pub(crate) fn attribute(&self, span: Span) -> (TokenStream, Option<TokenStream>) {
+        match &self.krate {
+            Some(krate) => (
+                quote_spanned!(span=> #krate::instrument),
+                Some(quote_spanned!(span=> crate = #krate)),
+            ),
+            None => (quote_spanned!(span=> ::turbowish::instrument), None),
+        }
+    }
+
     /// Takes our attribute out of `attrs` and reads it; `None` if there is none.
     ///
     /// A plain `#[instrument]` or `#[instrument(name = "…")]` may be another crate's and stays where it is. If it is ours

@@ -12,6 +12,7 @@ use super::hidden;
 use super::known::{self, Known, Piece};
 use super::output;
 use super::site::{Site, first_span};
+use super::traced;
 
 /// Numbers the awaits of a proc's body: `OPERAND.await` becomes `at(&PROC, index, OPERAND).await`. `async` blocks inside
 /// become procs of their own. A statement that may await inside macros comes after a marker that says so.
@@ -31,6 +32,7 @@ fn walk(block: &mut Block, scope: &Scope, counting: bool) -> Vec<Site> {
         sites: Vec::new(),
         entered: None,
         waiting: None,
+        traced: counting && traced::is_body(block),
     };
     numbering.visit_block_mut(block);
     numbering.sites
@@ -45,6 +47,8 @@ struct Numbering<'a> {
     entered: Option<usize>,
     /// The place of the macro that awaits by itself once what is visited now is evaluated.
     waiting: Option<usize>,
+    /// Blocks and awaits that are not written are tracing's.
+    traced: bool,
 }
 
 impl VisitMut for Numbering<'_> {
@@ -70,6 +74,11 @@ impl VisitMut for Numbering<'_> {
             hidden::make_statements(expr);
         }
         match expr {
+            Expr::Async(block)
+                if self.traced && !traced::is_written(block.async_token.span, "async") =>
+            {
+                self.visit_block_mut(&mut block.block);
+            }
             Expr::Async(block) if block.attrs.is_empty() => {
                 let tokens = nested(block, self.scope);
                 *expr = Expr::Block(as_expr(tokens, block.block.brace_token));
@@ -115,7 +124,9 @@ impl VisitMut for Numbering<'_> {
     }
 
     fn visit_expr_await_mut(&mut self, expr: &mut ExprAwait) {
-        let site = self.counting.then(|| Site::of(expr));
+        let counting =
+            self.counting && (!self.traced || traced::is_written(expr.await_token.span, "await"));
+        let site = counting.then(|| Site::of(expr));
         self.visit_expr_mut(&mut expr.base);
         if let Some(site) = site {
             mark(expr, self.sites.len(), self.waiting, self.scope);

@@ -14,6 +14,7 @@ use super::inert;
 use super::output::{self, Output};
 use super::shape::{self, Shape};
 use super::site::{self, Site};
+use super::traced;
 use super::valid;
 
 /// A function, wherever it stands.
@@ -56,6 +57,11 @@ pub(crate) fn instrument(
         block,
     } = function;
     let shape = shape::of(attrs, signature, block, scope);
+    if shape == Shape::KeptAsync && !scope.keep_async && traced::comes_first(attrs) {
+        let again = traced::again(arguments, scope);
+        attrs.push(syn::parse_quote!(#again));
+        return Ok(());
+    }
     if matches!(shape, Shape::Future | Shape::KeptAsync)
         && !expected::write_types(&signature.output, block, scope)
     {

@@ -54,6 +54,17 @@ pub(crate) fn any_foreign(attrs: &[Attribute]) -> bool {
     !attrs.iter().all(|attribute| is_inert(&attribute.meta))
 }
 
+/// The same, of attributes for which `excepted` does not hold.
+pub(crate) fn any_foreign_but(attrs: &[Attribute], excepted: fn(&Meta) -> bool) -> bool {
+    let is_known = |meta: &Meta| is_inert(meta) || excepted(meta);
+    !attrs
+        .iter()
+        .all(|attribute| match conditional(&attribute.meta) {
+            Some(metas) => metas.iter().skip(1).all(is_known),
+            None => is_known(&attribute.meta),
+        })
+}
+
 fn is_inert(meta: &Meta) -> bool {
     let path = meta.path();
     if path.is_ident("cfg_attr") {
@@ -95,5 +106,8 @@ fn is_tool(path: &Path) -> bool {
 /// The condition and the attributes of a `cfg_attr`.
 fn conditional(meta: &Meta) -> Option<Punctuated<Meta, Token![,]>> {
     let Meta::List(list) = meta else { return None };
+    if !list.path.is_ident("cfg_attr") {
+        return None;
+    }
     list.parse_args_with(Punctuated::parse_terminated).ok()
 }

@@ -308,7 +308,7 @@ fn a_block_that_a_function_ends_in_is_its_call() {
         // An attribute of an enclosing block came first.
         (
             "impl S { #[instrument(name = \"n\")] async fn f() {} }",
-            &["#[instrument(name = \"n\")] async fn f() { static"],
+            &["#[instrument(name = \"n\")] #[::turbowish::instrument] async fn f() {}"],
         ),
         (
             "#[inline] fn f() { static __TURBOWISH_PROC: P = P::new::<T>(\"\", p); }",
@@ -316,6 +316,37 @@ fn a_block_that_a_function_ends_in_is_its_call() {
         ),
     ] {
         check_parts(item, parts);
+    }
+}
+
+#[test]
+fn tracing_comes_first() {
+    for (arguments, item, expected) in [
+        (
+            "name = \"n\", crate = crate::tw",
+            "#[inline] #[tracing::instrument(err)] /// Of it.\n pub async fn f() {}",
+            "#[doc=\"Of it.\"] #[inline] #[tracing::instrument(err)]
+            #[crate::tw::instrument(name = \"n\", crate = crate::tw)] pub async fn f() {}",
+        ),
+        (
+            "",
+            "#[cfg_attr(feature = \"t\", instrument)] async fn f() {}",
+            "#[cfg_attr(feature = \"t\", instrument)] #[::turbowish::instrument] async fn f() {}",
+        ),
+        (
+            "",
+            "impl S { #[instrument] async fn f() {} }",
+            "impl S { #[instrument] #[::turbowish::instrument] async fn f() {} }",
+        ),
+    ] {
+        check(arguments, item, expected);
+    }
+    // Another macro is to find what the user wrote, and tracing's knows only that.
+    for item in [
+        "#[instrument] #[tokio::test] async fn f() {}",
+        "#[async_trait] impl S { #[instrument] async fn f() {} }",
+    ] {
+        check_parts(item, &["async fn f() { static"]);
     }
 }
 

@@ -1,0 +1,76 @@
+//! `#[tracing::instrument]` keeps the attributes that stand below it and puts the body into an `async` block of its own. So it
+//! goes first, and its block is a part of the proc: a call is one future, as without ours, and not one inside of another.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, Block, Local, Meta, Pat, Stmt};
+
+use super::attr::{Arguments, Scope};
+use super::head::Head;
+use super::inert;
+
+/// What the names of the variables begin with that the attribute makes.
+const NAMES: &str = "__tracing_attr_";
+
+/// Whether every attribute in `attrs` that has yet to be expanded is tracing's, and there is one.
+pub(crate) fn comes_first(attrs: &[Attribute]) -> bool {
+    inert::any_foreign(attrs) && !inert::any_foreign_but(attrs, is_tracing)
+}
+
+fn is_tracing(meta: &Meta) -> bool {
+    let names = meta
+        .path()
+        .segments
+        .iter()
+        .map(|each| each.ident.to_string());
+    let names: Vec<String> = names.collect();
+    matches!(
+        names.join("::").as_str(),
+        "instrument" | "tracing::instrument"
+    )
+}
+
+/// An `async fn` with our attribute behind tracing's, if it has one; there is no need to parse it yet.
+pub(crate) fn again_behind(
+    head: &Head,
+    arguments: &Arguments,
+    scope: &Scope,
+) -> Option<TokenStream> {
+    if head.attrs.is_empty() || !head.is_async_fn() || !comes_first(&head.attributes()?) {
+        return None;
+    }
+    let Head { docs, attrs, item } = head;
+    let again = again(arguments, scope);
+    Some(quote!(#docs #attrs #again #item))
+}
+
+/// Our attribute once more, for behind all others.
+pub(crate) fn again(arguments: &Arguments, scope: &Scope) -> TokenStream {
+    let span = Span::call_site();
+    let name = arguments
+        .name
+        .iter()
+        .map(|name| quote_spanned!(span=> name = #name));
+    let (path, krate) = scope.attribute(span);
+    let said: Vec<TokenStream> = name.chain(krate).collect();
+    if said.is_empty() {
+        return quote_spanned!(span=> #[#path]);
+    }
+    quote_spanned!(span=> #[#path(#(#said),*)])
+}
+
+/// Whether the body of a function is what the attribute made of it.
+pub(crate) fn is_body(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| match stmt {
+        Stmt::Local(Local {
+            pat: Pat::Ident(pat),
+            ..
+        }) => pat.ident.to_string().starts_with(NAMES),
+        _ => false,
+    })
+}
+
+/// Whether the user wrote `word` at `span`, and no macro made it.
+pub(crate) fn is_written(span: Span, word: &str) -> bool {
+    span.source_text().is_none_or(|text| text == word)
+}
