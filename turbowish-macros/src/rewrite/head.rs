@@ -14,11 +14,16 @@ pub(crate) struct Head {
 
 impl Head {
     pub(crate) fn of(tokens: TokenStream) -> Head {
-        let mut rest = tokens.into_iter().peekable();
         let (mut docs, mut attrs) = (TokenStream::new(), TokenStream::new());
-        while let Some(TokenTree::Punct(pound)) = rest.peek()
-            && pound.as_char() == '#'
-        {
+        if !is_pound(tokens.clone().into_iter().next().as_ref()) {
+            return Head {
+                docs,
+                attrs,
+                item: tokens,
+            };
+        }
+        let mut rest = tokens.into_iter().peekable();
+        while is_pound(rest.peek()) {
             let attribute = [rest.next(), rest.next()];
             let to = match is_doc(&attribute[1]) {
                 true => &mut docs,
@@ -48,6 +53,10 @@ impl Head {
             .take_while(|word| word != "fn")
             .any(|word| word == "async")
     }
+}
+
+fn is_pound(tree: Option<&TokenTree>) -> bool {
+    matches!(tree, Some(TokenTree::Punct(pound)) if pound.as_char() == '#')
 }
 
 fn is_doc(body: &Option<TokenTree>) -> bool {

@@ -139,10 +139,14 @@ impl Hiding {
 
 impl<'ast> Visit<'ast> for Hiding {
     fn visit_macro(&mut self, invocation: &'ast Macro) {
-        let arguments = match known::read(invocation) {
+        let known = match known::waits(&invocation.path) {
+            true => Known::Opaque,
+            false => known::read(invocation),
+        };
+        let arguments = match known {
             Known::Quiet => return,
-            Known::Read(arguments) if !arguments.waits => arguments,
-            Known::Read(_) | Known::Opaque => {
+            Known::Read(arguments) => arguments,
+            Known::Opaque => {
                 let place = site::first_span(invocation.path.to_token_stream());
                 return self.push(place, Site::of_macro(invocation));
             }

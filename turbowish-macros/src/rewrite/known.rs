@@ -192,11 +192,16 @@ pub(crate) fn read(invocation: &Macro) -> Known {
 }
 
 fn form(path: &Path) -> Option<Form> {
-    let last = &path.segments.last()?.ident;
+    let last = path.segments.last()?.ident.to_string();
     FORMS
         .iter()
-        .find(|(_, names)| names.iter().any(|name| last == name))
+        .find(|(_, names)| names.contains(&last.as_str()))
         .map(|&(form, _)| form)
+}
+
+/// Whether it awaits by itself: what is in its arguments need not be read to know that it is a place.
+pub(crate) fn waits(path: &Path) -> bool {
+    matches!(form(path), Some(Form::Joined | Form::Selected))
 }
 
 /// A macro of the crate itself, which has only the name of a known one.

@@ -147,9 +147,23 @@ impl Line {
                     self.stream(group.stream());
                     self.token(close, shifted(end, -1), end);
                 }
-                tree => self.token(&tree.to_string(), tree.span().start(), tree.span().end()),
+                tree => self.word(&tree.to_string(), &tree),
             }
         }
+    }
+
+    /// Where an identifier ends follows from where it begins: each question to the compiler takes time.
+    fn word(&mut self, text: &str, tree: &TokenTree) {
+        let start = tree.span().start();
+        let of_lifetime = self.text.ends_with('\'');
+        let end = match tree {
+            TokenTree::Ident(_) if !of_lifetime => LineColumn {
+                line: start.line,
+                column: start.column + text.chars().count(),
+            },
+            _ => tree.span().end(),
+        };
+        self.token(text, start, end);
     }
 
     fn token(&mut self, text: &str, start: LineColumn, end: LineColumn) {
