@@ -5,9 +5,9 @@ const CALL: usize = 96;
 
 macro_rules! twice {
     ($($items:tt)*) => {
-        mod plain { $($items)* }
+        pub mod plain { $($items)* }
         #[turbowish::instrument]
-        mod instrumented { $($items)* }
+        pub mod instrumented { $($items)* }
     };
 }
 
@@ -31,6 +31,49 @@ twice! {
     }
 }
 
+/// Sixteen levels with an argument that each passes on, or keeps.
+macro_rules! chain {
+    ($($level:ident: $below:ident,)*) => {
+        twice! {
+            pub mod passed {
+                pub async fn level_1(bytes: [u8; 256]) -> u8 {
+                    tokio::task::yield_now().await;
+                    bytes[0]
+                }
+                $(pub async fn $level(bytes: [u8; 256]) -> u8 {
+                    $below(bytes).await
+                })*
+            }
+            pub mod kept {
+                pub async fn level_1(bytes: [u8; 256]) -> u8 {
+                    tokio::task::yield_now().await;
+                    bytes[0]
+                }
+                $(pub async fn $level(bytes: [u8; 256]) -> u8 {
+                    $below(bytes).await + bytes[1]
+                })*
+            }
+            pub mod borrowed {
+                pub async fn level_1(bytes: &[u8; 256]) -> u8 {
+                    tokio::task::yield_now().await;
+                    bytes[0]
+                }
+                $(pub async fn $level(bytes: &[u8; 256]) -> u8 {
+                    $below(bytes).await
+                })*
+            }
+        }
+    };
+}
+
+mod chains {
+    chain!(
+        level_2: level_1, level_3: level_2, level_4: level_3, level_5: level_4, level_6: level_5, level_7: level_6,
+        level_8: level_7, level_9: level_8, level_10: level_9, level_11: level_10, level_12: level_11,
+        level_13: level_12, level_14: level_13, level_15: level_14, level_16: level_15,
+    );
+}
+
 fn check<P, I>(name: &str, levels: usize, plain: P, instrumented: I) {
     let (plain, instrumented) = (size_of_val(&plain), size_of_val(&instrumented));
     println!("{name}: {plain} bytes plain, {instrumented} instrumented");
@@ -42,5 +85,10 @@ fn main() {
     check("large", 1, plain::large([0; 512]), instrumented::large([0; 512]));
     check("mutated", 1, plain::mutated([0; 512]), instrumented::mutated([0; 512]));
     check("two_levels", 2, plain::two_levels([0; 512]), instrumented::two_levels([0; 512]));
+    let bytes = [0; 256];
+    check("passed on", 16, chains::plain::passed::level_16(bytes), chains::instrumented::passed::level_16(bytes));
+    check("borrowed", 16, chains::plain::borrowed::level_16(&bytes), chains::instrumented::borrowed::level_16(&bytes));
+    // A plain future keeps the argument twice.
+    check("kept", 0, chains::plain::kept::level_16(bytes), chains::instrumented::kept::level_16(bytes));
     check("pattern", 1, plain::pattern(([0; 512], 0)), instrumented::pattern(([0; 512], 0)));
 }
