@@ -187,8 +187,8 @@ fn nested(block: &mut ExprAsync, scope: &Scope) -> TokenStream {
     let proc = proc(span);
     quote_spanned! {span=>
         #declared
-        let future = #block;
-        #private::call(&#proc, #probe, future)
+        let __turbowish_future = #block;
+        #private::call(&#proc, #probe, __turbowish_future)
     }
 }
 

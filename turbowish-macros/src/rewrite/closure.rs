@@ -56,14 +56,14 @@ pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
     let tokens = quote_spanned! {span=>
         #declared
         #give
-        let future = async {
+        let __turbowish_future = async {
             #take
             #head
             match () {
                 () => #body
             }
         };
-        #private::call(&#proc, #probe, future).await
+        #private::call(&#proc, #probe, __turbowish_future).await
     };
     *closure.body = Expr::Block(as_expr(tokens, syn::token::Brace(span)));
     true

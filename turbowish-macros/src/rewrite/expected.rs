@@ -205,9 +205,10 @@ impl Writing<'_> {
         let span = ours(closure.inputs_begin.span);
         let private = self.scope.private(span);
         let body = &closure.body;
-        *closure.body =
-            Expr::Verbatim(quote_spanned!(span=> { #private::Once::call(once); #body }));
-        Expr::Verbatim(quote_spanned!(span=> { let once = #private::Once; #closure }))
+        *closure.body = Expr::Verbatim(
+            quote_spanned!(span=> { #private::Once::call(__turbowish_once); #body }),
+        );
+        Expr::Verbatim(quote_spanned!(span=> { let __turbowish_once = #private::Once; #closure }))
     }
 }
 

@@ -109,7 +109,7 @@ impl Rewriting<'_> {
         let tokens = quote_spanned! {ours(self.place)=>
             #declared
             #quiet
-            let future = #body;
+            let __turbowish_future = #body;
             return #call;
         };
         *block = as_block(tokens, block.brace_token);
@@ -165,7 +165,7 @@ impl Rewriting<'_> {
         let tokens = quote_spanned! {span=>
             #declared
             #quiet
-            let future = #body;
+            let __turbowish_future = #body;
             #tail
         };
         *block = as_block(tokens, block.brace_token);
@@ -174,20 +174,26 @@ impl Rewriting<'_> {
     /// A plain function that amounts to an `async` block: the block is the call.
     /// A macro that looks for an `async` block must find one, and it encloses the call.
     fn block(&self, signature: &Signature, block: &mut Block, read: bool) {
+        let runs = shape::runs_body(block);
         let Some(place) = shape::future_block(block) else {
             return;
         };
         let Expr::Async(inner) = place else { return };
         let output = Output::of_future(&signature.output);
+        let probe = match runs {
+            true => output::probe_of_block(&inner.block, self.scope, self.place),
+            false => output.probe(self.scope, self.place),
+        };
         let sites = awaits::number_in(&mut inner.block, self.scope);
         begin(&mut inner.block, output.dead_return(self.scope, self.place));
-        let call = self.call(&output);
+        let call = self.call_probed(&probe);
         let braces = inner.block.brace_token;
         if read {
-            let tokens = quote_spanned!(ours(self.place)=> let future = #inner; #call.await);
+            let tokens =
+                quote_spanned!(ours(self.place)=> let __turbowish_future = #inner; #call.await);
             inner.block = as_block(tokens, braces);
         } else {
-            let tokens = quote_spanned!(ours(self.place)=> let future = #inner; #call);
+            let tokens = quote_spanned!(ours(self.place)=> let __turbowish_future = #inner; #call);
             *place = Expr::Block(as_expr(tokens, braces));
         }
         let declared = self.declared(&sites);
@@ -203,7 +209,7 @@ impl Rewriting<'_> {
         let proc = declare::proc(span);
         begin(
             block,
-            quote_spanned!(span=> let _entered = #private::enter(&#proc);),
+            quote_spanned!(span=> let __turbowish_entered = #private::enter(&#proc);),
         );
         prepend(block, declared);
     }
@@ -241,11 +247,14 @@ impl Rewriting<'_> {
 
     /// `call(&PROC, probe, future)`
     fn call(&self, output: &Output) -> TokenStream {
+        self.call_probed(&output.probe(self.scope, self.place))
+    }
+
+    fn call_probed(&self, probe: &TokenStream) -> TokenStream {
         let span = ours(self.place);
         let private = self.scope.private(span);
-        let probe = output.probe(self.scope, self.place);
         let proc = declare::proc(span);
-        quote_spanned!(span=> #private::call(&#proc, #probe, future))
+        quote_spanned!(span=> #private::call(&#proc, #probe, __turbowish_future))
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Output {
     unit: bool,
     /// `!`
     never: bool,
+    /// The type of the future, where what it comes to is not written.
+    future: Option<Type>,
 }
 
 impl Output {
@@ -38,20 +40,29 @@ impl Output {
                 inferred: false,
                 unit: true,
                 never: false,
+                future: None,
             },
             ReturnType::Type(_, ty) => Output::of_type(ty),
         }
     }
 
-    /// Of a function that returns a future: `impl Future<Output = R>` or `Pin<Box<dyn Future<Output = R>>>`.
+    /// Of a function that returns a future: `impl Future<Output = R>` or `Pin<Box<dyn Future<Output = R>>>`; `BoxFuture<R>` or
+    /// `Self::Future` are known to the compiler alone.
     pub(crate) fn of_future(output: &ReturnType) -> Output {
+        let ReturnType::Type(_, ty) = output else {
+            return Output::unknown();
+        };
         let mut search = FindOutput(None);
-        if let ReturnType::Type(_, ty) = output {
-            search.visit_type(ty);
+        search.visit_type(ty);
+        if let Some(ty) = search.0 {
+            return Output::of_type(&ty);
         }
-        match search.0 {
-            Some(ty) => Output::of_type(&ty),
-            None => Output::unknown(),
+        let mut future = ty.clone();
+        let mut hide = HideImpl { inferred: false };
+        hide.visit_type_mut(&mut future);
+        Output {
+            future: (!hide.inferred).then_some(*future),
+            ..Output::unknown()
         }
     }
 
@@ -63,6 +74,7 @@ impl Output {
             inferred: true,
             unit: false,
             never: false,
+            future: None,
         }
     }
 
@@ -78,6 +90,7 @@ impl Output {
             inferred: hide.inferred,
             unit: is_unit(ty),
             never,
+            future: None,
         }
     }
 
@@ -127,9 +140,14 @@ impl Output {
             Some(_) if self.inferred => inferred_probe(scope, span),
             // A constant is far cheaper to compile than a call.
             Some(known) if !self.unit => quote_spanned! {span=>
-                { use #private::probe::Unknown as _; #private::probe::Output::<#known>::PROBE }
+                { use #private::probe::Unknown as _; #private::probe::Output::<#known>::__TURBOWISH_PROBE }
             },
-            _ => quote_spanned!(span=> #private::probe::Other),
+            _ => match &self.future {
+                Some(future) => quote_spanned! {span=>
+                    { use #private::probe::Unknown as _; #private::probe::OutputOf::<#future>::__TURBOWISH_PROBE }
+                },
+                None => quote_spanned!(span=> #private::probe::Other),
+            },
         }
     }
 }
@@ -172,7 +190,7 @@ pub(crate) fn probe_of_block(block: &Block, scope: &Scope, place: Span) -> Token
 fn inferred_probe(scope: &Scope, span: Span) -> TokenStream {
     let private = scope.private(span);
     quote_spanned! {span=>
-        { use #private::probe::Unknown as _; #private::probe::of(&future).__turbowish_probe() }
+        { use #private::probe::Unknown as _; #private::probe::of(&__turbowish_future).__turbowish_probe() }
     }
 }
 
@@ -224,7 +242,7 @@ impl<'ast> Visit<'ast> for FindOutput {
     fn visit_type_param_bound(&mut self, bound: &'ast TypeParamBound) {
         if let TypeParamBound::Trait(bound) = bound
             && let Some(last) = bound.path.segments.last()
-            && last.ident == "Future"
+            && (last.ident == "Future" || last.ident == "IntoFuture")
             && let PathArguments::AngleBracketed(arguments) = &last.arguments
             && self.0.is_none()
         {

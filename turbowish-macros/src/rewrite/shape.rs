@@ -106,7 +106,7 @@ fn as_async(expr: &mut Expr) -> Option<&mut Expr> {
 /// `let body = async { … }; … block_on(body)`: what `#[tokio::main]` and `#[tokio::test]` make of an `async fn`.
 ///
 /// Accounting such a function as one poll would call the whole life of the runtime running.
-fn runs_body(block: &Block) -> bool {
+pub(crate) fn runs_body(block: &Block) -> bool {
     let (Some(Stmt::Local(first)), Some(last)) = (block.stmts.first(), block.stmts.last()) else {
         return false;
     };

@@ -59,7 +59,7 @@ fn an_async_fn_returns_its_call() {
                 "", "1 FILE\n1 64 1 83 self.read(key)"
             );
             struct __TurbowishPath;
-            let future = async move {
+            let __turbowish_future = async move {
                 let _ = &self;
                 let _ = &key;
                 let _ = &n;
@@ -70,8 +70,8 @@ fn an_async_fn_returns_its_call() {
             };
             return ::turbowish::__private::call(&__TURBOWISH_PROC, {
                 use ::turbowish::__private::probe::Unknown as _;
-                ::turbowish::__private::probe::Output::<Result<u32, E> >::PROBE
-            }, future);
+                ::turbowish::__private::probe::Output::<Result<u32, E> >::__TURBOWISH_PROBE
+            }, __turbowish_future);
         }"#,
     );
 }
@@ -86,7 +86,7 @@ fn a_plain_fn_is_one_poll() {
                 "once", "1 FILE"
             );
             struct __TurbowishPath;
-            let _entered = crate::tw::__private::enter(&__TURBOWISH_PROC);
+            let __turbowish_entered = crate::tw::__private::enter(&__TURBOWISH_PROC);
             1
         }"#,
     );
@@ -218,11 +218,14 @@ fn an_expansion_contains_what_makes_it_right() {
         // Another macro has yet to read the function, and may make a value of its body: `let value = { … };`
         (
             "#[tokio::main] async fn main() { g().await }",
-            &["#[tokio::main] async fn main() {", ", future).await }"],
+            &[
+                "#[tokio::main] async fn main() {",
+                ", __turbowish_future).await }",
+            ],
         ),
         (
             "#[async_trait] impl T for S { async fn f(&self) {} }",
-            &["async fn f(&self) {", ", future).await }"],
+            &["async fn f(&self) {", ", __turbowish_future).await }"],
         ),
         // It may put the body into a box that outlives an argument which the body does not use.
         (
@@ -256,7 +259,7 @@ fn an_argument_that_changes_changes_as_in_the_plain_function() {
         (
             "async fn f(mut self, mut a: u32) { a = 1; self.b = a; match a { 1 => self.c += 1, _ => {} } }",
             &[
-                "let future = async move",
+                "let __turbowish_future = async move",
                 "{ let _ = &self; let _ = &a; a = 1; #[allow(unused_assignments)] (self.b = a); match a { #[allow(unused_assignments)] 1 =>",
             ],
         ),
@@ -274,14 +277,14 @@ fn a_block_that_a_function_ends_in_is_its_call() {
             &[
                 "spawn({ static __TURBOWISH_PROC",
                 "(\"async@1\", \"1 FILE\\n1 35 1 41 x\");",
-                "let future = async move { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await; Ok(1) };",
+                "let __turbowish_future = async move { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await; Ok(1) };",
                 "probe()",
             ][..],
         ),
         (
             "fn f() -> Pin<Box<dyn Future<Output = Result<A, B>>>> { Box::pin(async move { g().await }) }",
             &[
-                "Box::pin({ let future = async move { if false {",
+                "Box::pin({ let __turbowish_future = async move { if false {",
                 "return ::turbowish::__private::unreached::<Result<A, B> >();",
             ],
         ),
@@ -289,21 +292,32 @@ fn a_block_that_a_function_ends_in_is_its_call() {
         (
             "#[x] fn f() -> B { Box::pin(async move { g().await }) }",
             &[
-                "Box::pin(async move { let future = async move {",
-                "future).await })",
+                "Box::pin(async move { let __turbowish_future = async move {",
+                "__turbowish_future).await })",
             ],
         ),
         (
             "impl S { fn f(&self) -> BoxFuture<'_, u32> { async move { g().await }.boxed() } fn g() -> impl Future { async {} } }",
             &[
-                "{ let future = async move {",
+                "{ let __turbowish_future = async move {",
                 "}.boxed()",
+                "probe::OutputOf::<BoxFuture<'_, u32> >::__TURBOWISH_PROBE",
                 "fn g() -> impl Future { static",
             ],
         ),
         (
             "fn main() { let body = async { g().await }; rt().block_on(body) }",
-            &["let body = { let future = async {"],
+            &[
+                "let body = { let __turbowish_future = async {",
+                "probe::Other",
+            ],
+        ),
+        (
+            "fn main() -> R { let body = async { g().await?; Ok(()) }; rt().block_on(body) }",
+            &[
+                "let body = { let __turbowish_future = async {",
+                "__turbowish_probe()",
+            ],
         ),
         // An attribute of an enclosing block came first.
         (
@@ -359,11 +373,11 @@ fn async_closures_are_procs_of_their_own() {
                 "g(async |x, __turbowish_argument_1: (A, B), y| -> R { static __TURBOWISH_PROC",
                 "(\"async@1\", \"1 FILE\\n1 58 1 64 x\");",
                 "#[allow(clippy::shadow_reuse)] let x = ::turbowish::__private::Given::new(x);",
-                "let future = async { #[allow(clippy::shadow_reuse)] let x = x.taken();",
+                "let __turbowish_future = async { #[allow(clippy::shadow_reuse)] let x = x.taken();",
                 "let __turbowish_argument_1 = __turbowish_argument_1.taken(); let (a, _) = __turbowish_argument_1;",
                 "let mut y = y.taken(); if false {",
                 "match () { () => { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x).await } } };",
-                ", future).await })",
+                ", __turbowish_future).await })",
             ][..],
         ),
         (
@@ -371,7 +385,7 @@ fn async_closures_are_procs_of_their_own() {
             &[
                 "g(async || { static",
                 "() => { Ok(::turbowish::__private::at(",
-                ".__turbowish_probe() }, future).await",
+                ".__turbowish_probe() }, __turbowish_future).await",
             ],
         ),
         (

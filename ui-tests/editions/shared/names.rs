@@ -156,3 +156,51 @@ fn same() {
         path();
     }
 }
+
+/// Names that a `let` cannot take, and a constant that every type has.
+mod values {
+    use crate::twice::later;
+
+    twice! {
+        #[allow(non_camel_case_types)]
+        pub struct future;
+        #[allow(non_camel_case_types)]
+        pub struct once;
+        #[allow(non_camel_case_types)]
+        pub struct _entered;
+        pub trait Named {
+            const PROBE: u32 = 1;
+        }
+        impl<T> Named for T {}
+        pub async fn value(n: u32) -> u32 {
+            later(n).await + async { later(n).await }.await + u32::PROBE
+        }
+        pub async fn called_once() -> impl FnOnce(u32) -> u32 {
+            |n| n
+        }
+        pub async fn called() -> u32 {
+            called_once().await(plain_fn())
+        }
+        pub async fn in_a_closure(n: u32) -> u32 {
+            let add = async |m: u32| later(n + m).await;
+            add(1).await
+        }
+        pub fn boxed(n: u32) -> std::pin::Pin<Box<dyn std::future::Future<Output = u32>>> {
+            Box::pin(async move { later(n).await })
+        }
+        #[cfg_attr(all(), turbowish::instrument)]
+        pub fn plain_fn() -> u32 {
+            3
+        }
+    }
+
+    #[test]
+    fn same() {
+        same! {
+            value(1);
+            called();
+            in_a_closure(1);
+            boxed(1);
+        }
+    }
+}

@@ -99,7 +99,7 @@ fn macros_that_may_await_are_entered_with_a_marker() {
         check(body, body);
     }
     assert!(expansion("", "async fn f() { spawn(async { own!(a) }) }").contains(&squeeze(
-        "let future = async { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, ()); own!(a) };"
+        "let __turbowish_future = async { ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, ()); own!(a) };"
     )));
 }
 
