@@ -34,7 +34,7 @@ impl<T, E> Probe<Result<T, E>> for Fallible {
 
 /// The type of what a future comes to, without a value of it.
 #[derive(Debug)]
-pub struct Output<T>(PhantomData<fn() -> T>);
+pub struct Output<T: ?Sized>(PhantomData<fn() -> T>);
 
 /// Of `future`.
 #[inline]
@@ -80,7 +80,7 @@ pub trait Unknown {
     }
 }
 
-impl<T> Unknown for Output<T> {}
+impl<T: ?Sized> Unknown for Output<T> {}
 impl<F> Unknown for OutputOf<F> {}
 
 #[cfg(test)]

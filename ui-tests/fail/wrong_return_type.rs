@@ -21,6 +21,19 @@ async fn unknown() -> NoSuchType {
     1
 }
 
+#[turbowish::instrument]
+async fn forgotten() {
+    tail()
+}
+
+#[turbowish::instrument]
+async fn nothing(early: bool) {
+    if early {
+        return Err(1);
+    }
+    tail().await;
+}
+
 fn main() {
-    drop((tail(), early(true), missing(), unknown()));
+    drop((tail(), early(true), missing(), unknown(), forgotten(), nothing(true)));
 }

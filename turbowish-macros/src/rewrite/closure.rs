@@ -33,7 +33,10 @@ pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
     let (head, probe) = match &closure.output {
         ReturnType::Type(..) => {
             let output = Output::of(&closure.output);
-            (output.dead_return(scope, place), output.probe(scope, place))
+            (
+                output.dead_return(&body, scope, place),
+                output.probe(scope, place),
+            )
         }
         // What is returned is known from the body alone, as it was.
         ReturnType::Default => (

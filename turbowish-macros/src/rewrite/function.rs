@@ -100,7 +100,7 @@ impl Rewriting<'_> {
     fn future(&self, signature: &mut Signature, block: &mut Block) {
         let captures = capture::plan(&mut signature.inputs);
         let output = Output::of(&signature.output);
-        let head = output.dead_return(self.scope, self.place);
+        let head = output.dead_return(block, self.scope, self.place);
         let (declared, body) = self.body(block, &captures, &head);
         let call = self.call(&output);
         let quiet = output.quiet(self.place);
@@ -143,7 +143,7 @@ impl Rewriting<'_> {
         let head = if never {
             output::dead_return_never(self.scope, self.place)
         } else {
-            output.dead_return(self.scope, self.place)
+            output.dead_return(block, self.scope, self.place)
         };
         let captures = if read {
             capture::names(&signature.inputs)
@@ -184,8 +184,9 @@ impl Rewriting<'_> {
             true => output::probe_of_block(&inner.block, self.scope, self.place),
             false => output.probe(self.scope, self.place),
         };
+        let head = output.dead_return(&inner.block, self.scope, self.place);
         let sites = awaits::number_in(&mut inner.block, self.scope);
-        begin(&mut inner.block, output.dead_return(self.scope, self.place));
+        begin(&mut inner.block, head);
         let call = self.call_probed(&probe);
         let braces = inner.block.brace_token;
         if read {

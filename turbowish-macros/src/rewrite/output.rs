@@ -106,15 +106,16 @@ impl Output {
 
     /// A return that is never reached and that gives an `async` block its type, so that coercions and inference work as in
     /// the function as written.
-    pub(crate) fn dead_return(&self, scope: &Scope, place: Span) -> TokenStream {
-        dead_return(
-            self.known
-                .as_ref()
-                .filter(|_| !self.unit)
-                .map(ToTokens::to_token_stream),
-            scope,
-            ours(place),
-        )
+    pub(crate) fn dead_return(&self, body: &Block, scope: &Scope, place: Span) -> TokenStream {
+        if self.unit {
+            // A body without a value has its type already.
+            return match gives_value(body) {
+                true => quote_spanned!(ours(place)=> if false { return; }),
+                false => TokenStream::new(),
+            };
+        }
+        let known = self.known.as_ref().map(ToTokens::to_token_stream);
+        dead_return(known, scope, ours(place))
     }
 
     /// On the block that the body becomes: an `async fn` may return a future without clippy's doubts.
@@ -192,6 +193,34 @@ fn inferred_probe(scope: &Scope, span: Span) -> TokenStream {
     quote_spanned! {span=>
         { use #private::probe::Unknown as _; #private::probe::of(&__turbowish_future).__turbowish_probe() }
     }
+}
+
+/// Whether a body may come to something else than `()`, as far as can be read: if so, the compiler is to say it where that stands.
+fn gives_value(body: &Block) -> bool {
+    let mut gives = GivesValue(match body.stmts.last() {
+        Some(Stmt::Expr(Expr::ForLoop(_) | Expr::While(_), _)) => false,
+        Some(Stmt::Expr(_, semicolon)) => semicolon.is_none(),
+        Some(Stmt::Macro(last)) => last.semi_token.is_none(),
+        _ => false,
+    });
+    gives.visit_block(body);
+    gives.0
+}
+
+/// Whether there is a `return` with a value.
+struct GivesValue(bool);
+
+impl<'ast> Visit<'ast> for GivesValue {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::Return(value) => self.0 |= value.expr.is_some(),
+            // They return to elsewhere.
+            Expr::Async(_) | Expr::Closure(_) | Expr::Const(_) => {}
+            _ => visit::visit_expr(self, expr),
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast Item) {}
 }
 
 /// Whether the return type is `!`.
