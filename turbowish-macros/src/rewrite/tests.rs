@@ -352,6 +352,12 @@ fn tracing_comes_first() {
             "impl S { #[instrument] async fn f() {} }",
             "impl S { #[instrument] #[::turbowish::instrument] async fn f() {} }",
         ),
+        // The attribute of an annotated module took ours, of which it saw the last word alone, for tracing's.
+        (
+            "",
+            "#[tracing::instrument] #[turbowish::instrument(name = \"n\")] async fn f() {}",
+            "#[tracing::instrument] #[::turbowish::instrument(name = \"n\")] async fn f() {}",
+        ),
     ] {
         check(arguments, item, expected);
     }

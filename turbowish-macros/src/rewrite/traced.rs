@@ -36,12 +36,23 @@ pub(crate) fn again_behind(
     arguments: &Arguments,
     scope: &Scope,
 ) -> Option<TokenStream> {
-    if head.attrs.is_empty() || !head.is_async_fn() || !comes_first(&head.attributes()?) {
+    if head.attrs.is_empty() || !head.is_async_fn() {
         return None;
     }
-    let Head { docs, attrs, item } = head;
-    let again = again(arguments, scope);
-    Some(quote!(#docs #attrs #again #item))
+    let mut attrs = head.attributes()?;
+    // An annotated block around may have put one behind already: one is enough.
+    let before = scope.take(&mut attrs).ok()?.unwrap_or_default();
+    if before.skip || !comes_first(&attrs) {
+        return None;
+    }
+    let scope = scope.inside(&before, false);
+    let arguments = match arguments.name {
+        Some(_) => arguments,
+        None => &before,
+    };
+    let again = again(arguments, &scope);
+    let Head { docs, item, .. } = head;
+    Some(quote!(#docs #(#attrs)* #again #item))
 }
 
 /// Our attribute once more, for behind all others.
