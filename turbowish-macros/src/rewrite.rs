@@ -18,6 +18,7 @@ mod function;
 mod head;
 mod hidden;
 mod inert;
+mod items;
 mod known;
 mod output;
 mod shape;
@@ -70,6 +71,9 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
 
 /// An item; a function, as most are, at once, and not after a look for every other one.
 fn read(tokens: TokenStream) -> Result<Item> {
+    if let Some(block) = items::read(&tokens) {
+        return Ok(block);
+    }
     syn::parse2::<ItemFn>(tokens.clone())
         .map(Item::Fn)
         .or_else(|_| syn::parse2(tokens))

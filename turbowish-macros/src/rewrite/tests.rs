@@ -333,6 +333,36 @@ fn a_block_that_a_function_ends_in_is_its_call() {
     }
 }
 
+/// Of these blocks `async fn f() {}` is rewritten, whatever stands around it, and nothing else changes.
+#[test]
+fn in_a_block_only_what_is_async_is_touched() {
+    let rewritten = expansion("", "async fn f() {}");
+    for block in [
+        "impl<const N: usize> S<{ N }> { #![allow(unused)] async fn f() {} }",
+        "impl S { const A: u32 = if X { 1 } else { 2 }; async fn f() {} }",
+        "impl S { const A: u32 = unsafe { g() } as u32; fn g() -> T<{ 1 }, { 2 }> { loop {} } async fn f() {} }",
+        "impl S { m! { async } m!(async); type A = B<{ 1 }>; async fn f() {} fn h() where T<{ 1 }>: U, { } }",
+        "trait T { fn g(&self) { } const N: S = S { a: 1 }.b(); async fn f() {} fn h(&self); type A; }",
+        "mod m { use a::{b, c}; struct A { a: u32 } ::a::m! {} enum B { C { d: u32 } } async fn f() {} static S: T = T { a: 1 }; }",
+        "mod m { macro_rules! m { () => { async fn f() {} } } extern \"C\" { fn g(); } async fn f() {} fn h() {} }",
+    ] {
+        let written = squeeze(&tokens(block).to_string());
+        let (before, after) = match written.rsplit_once("async fn f(){}fn h") {
+            Some((before, after)) => (before, format!("fn h{after}")),
+            None => {
+                let (before, after) = written.rsplit_once("async fn f(){}").unwrap();
+                (before, after.to_owned())
+            }
+        };
+        assert_eq!(expansion("", block), format!("{before}{rewritten}{after}"));
+    }
+    // Documentation is put aside, and stays in front.
+    check_parts(
+        "impl S { /// Of g.\n fn g() {} #[inline] /// Of f.\n async fn f() {} }",
+        &["#[doc=\"Of g.\"]fn g(){}#[doc=\"Of f.\"]#[inline]fn f()->"],
+    );
+}
+
 #[test]
 fn tracing_comes_first() {
     for (arguments, item, expected) in [

@@ -1,0 +1,122 @@
+//! Of a block only the items are parsed that may be rewritten: those in which `async` or `instrument` is written. All others, and
+//! documentation, stay the tokens that they are, which takes a fraction of the time.
+//!
+//! Where an item ends is told by its tokens. Whatever does not come out as items that way is parsed as a whole.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+use syn::{ImplItem, Item, Result, TraitItem};
+
+use super::head::Head;
+
+/// A block, read as far as it has to be; `None` if it is none, or if it is to be parsed as a whole.
+pub(crate) fn read(tokens: &TokenStream) -> Option<Item> {
+    let mut trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let Some(TokenTree::Group(body)) = trees.pop() else {
+        return None;
+    };
+    if body.delimiter() != Delimiter::Brace || !is_block(&trees) {
+        return None;
+    }
+    let (inner, rest) = inner_attributes(body.stream());
+    let mut empty = Group::new(Delimiter::Brace, inner);
+    empty.set_span(body.span());
+    let header = trees.into_iter().collect::<TokenStream>();
+    let mut item: Item = syn::parse2(quote!(#header #empty)).ok()?;
+    match &mut item {
+        Item::Impl(block) => block.items = parts(rest, ImplItem::Verbatim, syn::parse2)?,
+        Item::Trait(block) => block.items = parts(rest, TraitItem::Verbatim, syn::parse2)?,
+        Item::Mod(module) => {
+            module.content.as_mut()?.1 = parts(rest, Item::Verbatim, syn::parse2)?;
+        }
+        _ => return None,
+    }
+    Some(item)
+}
+
+/// Whether the first word that says what it is says so of a block.
+fn is_block(header: &[TokenTree]) -> bool {
+    let mut words = header.iter().filter_map(|tree| match tree {
+        TokenTree::Ident(word) => Some(word.to_string()),
+        _ => None,
+    });
+    let kinds = [
+        "impl", "trait", "mod", "fn", "struct", "enum", "union", "extern",
+    ];
+    let kind = words.find(|word| kinds.contains(&word.as_str()));
+    kind.is_some_and(|kind| ["impl", "trait", "mod"].contains(&kind.as_str()))
+}
+
+/// `#![…]` at the head of a block, and the rest.
+fn inner_attributes(tokens: TokenStream) -> (TokenStream, TokenStream) {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let is = |at: usize, c: char| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == c);
+    let mut end = 0;
+    while is(end, '#') && is(end + 1, '!') {
+        end += 3;
+    }
+    let mut trees = trees.into_iter();
+    (trees.by_ref().take(end).collect(), trees.collect())
+}
+
+/// The items of a block: parsed, where something may be to do, and as they are elsewhere.
+fn parts<T>(
+    tokens: TokenStream,
+    as_written: fn(TokenStream) -> T,
+    parse: fn(TokenStream) -> Result<T>,
+) -> Option<Vec<T>> {
+    let mut parts = Vec::new();
+    for part in split(tokens) {
+        if !may_matter(part.clone()) {
+            parts.push(as_written(part));
+            continue;
+        }
+        let Head { docs, attrs, item } = Head::of(part);
+        if !docs.is_empty() {
+            parts.push(as_written(docs));
+        }
+        parts.push(parse(quote!(#attrs #item)).ok()?);
+    }
+    Some(parts)
+}
+
+/// Items, by their tokens.
+fn split(tokens: TokenStream) -> Vec<TokenStream> {
+    let mut trees = tokens.into_iter().peekable();
+    let (mut items, mut item) = (Vec::new(), Vec::new());
+    while let Some(tree) = trees.next() {
+        let ends = match &tree {
+            TokenTree::Punct(punct) => punct.as_char() == ';',
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                trees.peek().is_none_or(begins)
+            }
+            _ => false,
+        };
+        item.push(tree);
+        if ends {
+            items.push(std::mem::take(&mut item).into_iter().collect());
+        }
+    }
+    if !item.is_empty() {
+        items.push(item.into_iter().collect());
+    }
+    items
+}
+
+/// Whether an item can begin with `tree`, behind braces; if not, the braces are in the middle of one.
+fn begins(tree: &TokenTree) -> bool {
+    match tree {
+        TokenTree::Ident(word) => !["as", "else", "where"].contains(&word.to_string().as_str()),
+        TokenTree::Punct(punct) => ['#', ':', '$'].contains(&punct.as_char()),
+        TokenTree::Group(group) => group.delimiter() == Delimiter::None,
+        TokenTree::Literal(_) => false,
+    }
+}
+
+fn may_matter(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Ident(word) => ["async", "instrument"].contains(&word.to_string().as_str()),
+        TokenTree::Group(group) => may_matter(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
