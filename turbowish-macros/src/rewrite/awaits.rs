@@ -7,7 +7,7 @@ use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Macro, Pat, Stmt, 
 
 use super::attr::{Scope, ours};
 use super::closure;
-use super::declare::{Proc, number, proc};
+use super::declare::{self, number, proc};
 use super::hidden;
 use super::known::{self, Known, Piece};
 use super::output;
@@ -175,13 +175,7 @@ fn nested(block: &mut ExprAsync, scope: &Scope) -> TokenStream {
     let place = block.async_token.span;
     let probe = output::probe_of_block(&block.block, scope, place);
     let sites = number_in(&mut block.block, scope);
-    let name = format!("async@{}", place.start().line);
-    let declared = Proc {
-        name: &name,
-        place,
-        sites: &sites,
-    }
-    .declare(scope);
+    let declared = declare::nested(place, &sites, scope);
     let span = ours(place);
     let private = scope.private(span);
     let proc = proc(span);

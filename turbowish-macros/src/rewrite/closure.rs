@@ -14,7 +14,7 @@ use syn::{Block, Expr, ExprClosure, Pat, PatIdent, ReturnType, Stmt, Token};
 
 use super::attr::{Scope, ours};
 use super::awaits::{self, as_block, as_expr};
-use super::declare::{Proc, proc};
+use super::declare::{self, proc};
 use super::output::{self, Output};
 use super::site::first_span;
 
@@ -45,13 +45,7 @@ pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
         ),
     };
     let sites = awaits::number_in(&mut body, scope);
-    let name = format!("async@{}", place.start().line);
-    let declared = Proc {
-        name: &name,
-        place,
-        sites: &sites,
-    }
-    .declare(scope);
+    let declared = declare::nested(place, &sites, scope);
     let span = ours(place);
     let private = scope.private(span);
     let proc = proc(span);

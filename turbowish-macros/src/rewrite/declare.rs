@@ -48,6 +48,17 @@ impl Proc<'_> {
     }
 }
 
+/// The proc of an `async` block or closure, named after the line of its `async`.
+pub(crate) fn nested(place: Span, sites: &[Site], scope: &Scope) -> TokenStream {
+    let name = format!("async@{}", place.start().line);
+    let proc = Proc {
+        name: &name,
+        place,
+        sites,
+    };
+    proc.declare(scope)
+}
+
 /// `struct __TurbowishPath;`: of all items the cheapest to compile, and one that has none of the function's generics.
 pub(crate) fn path(place: Span) -> TokenStream {
     let span = ours(place);

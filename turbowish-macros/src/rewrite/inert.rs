@@ -51,7 +51,7 @@ pub(crate) fn any_macro(attrs: &[Attribute]) -> bool {
 
 /// Whether one of `attrs` may be a macro that has yet to be expanded.
 pub(crate) fn any_foreign(attrs: &[Attribute]) -> bool {
-    !attrs.iter().all(|attribute| is_inert(&attribute.meta))
+    any_foreign_but(attrs, |_| false)
 }
 
 /// The same, of attributes for which `excepted` does not hold.
@@ -66,11 +66,10 @@ pub(crate) fn any_foreign_but(attrs: &[Attribute], excepted: fn(&Meta) -> bool) 
 }
 
 fn is_inert(meta: &Meta) -> bool {
-    let path = meta.path();
-    if path.is_ident("cfg_attr") {
-        return conditional(meta).is_some_and(|metas| metas.iter().skip(1).all(is_inert));
+    match conditional(meta) {
+        Some(metas) => metas.iter().skip(1).all(is_inert),
+        None => is_one_of(meta.path(), INERT) || is_tool(meta.path()),
     }
-    is_one_of(path, INERT) || is_tool(path)
 }
 
 /// Asks the compiler for the name once, and not once per comparison.
@@ -88,10 +87,10 @@ pub(crate) fn excuse(attrs: &mut Vec<Attribute>) {
 }
 
 fn expects(meta: &Meta) -> bool {
-    let path = meta.path();
-    path.is_ident("expect")
-        || path.is_ident("cfg_attr")
-            && conditional(meta).is_some_and(|metas| metas.iter().skip(1).any(expects))
+    match conditional(meta) {
+        Some(metas) => metas.iter().skip(1).any(expects),
+        None => meta.path().is_ident("expect"),
+    }
 }
 
 /// Whether the attribute says what becomes of a lint.

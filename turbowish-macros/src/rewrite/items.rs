@@ -8,6 +8,7 @@ use quote::quote;
 use syn::{ImplItem, Item, Result, TraitItem};
 
 use super::head::Head;
+use super::site;
 
 /// A block, read as far as it has to be; `None` if it is none, or if it is to be parsed as a whole.
 pub(crate) fn read(tokens: &TokenStream) -> Option<Item> {
@@ -67,7 +68,7 @@ fn parts<T>(
 ) -> Option<Vec<T>> {
     let mut parts = Vec::new();
     for part in split(tokens) {
-        if !may_matter(part.clone()) {
+        if !is_of_interest(part.clone()) {
             parts.push(as_written(part));
             continue;
         }
@@ -113,10 +114,10 @@ fn begins(tree: &TokenTree) -> bool {
     }
 }
 
-fn may_matter(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|tree| match tree {
+/// Whether there may be something to do in an item.
+fn is_of_interest(tokens: TokenStream) -> bool {
+    site::any_token(tokens, |tree| match tree {
         TokenTree::Ident(word) => ["async", "instrument"].contains(&word.to_string().as_str()),
-        TokenTree::Group(group) => may_matter(group.stream()),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        _ => false,
     })
 }

@@ -12,6 +12,8 @@ use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Expr, Macro, Path, Result};
 
+use super::site;
+
 /// What can be said of a macro.
 pub(crate) enum Known {
     /// It awaits nothing.
@@ -212,21 +214,19 @@ fn is_local(path: &Path) -> bool {
 
 /// Whether there can be an await, an `async` block or another macro in `tokens`.
 fn may_matter(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|tree| match tree {
+    site::any_token(tokens, |tree| match tree {
         TokenTree::Ident(ident) => ident == "await" || ident == "async",
         TokenTree::Punct(punct) => punct.as_char() == '!',
-        TokenTree::Group(group) => may_matter(group.stream()),
-        TokenTree::Literal(_) => false,
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
     })
 }
 
 /// Whether an await is written in `tokens`.
 pub(crate) fn has_await(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|tree| match tree {
-        TokenTree::Ident(ident) => ident == "await",
-        TokenTree::Group(group) => has_await(group.stream()),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
+    site::any_token(
+        tokens,
+        |tree| matches!(tree, TokenTree::Ident(ident) if ident == "await"),
+    )
 }
 
 impl ToTokens for Arguments {

@@ -93,6 +93,14 @@ pub(crate) fn first_span(tokens: TokenStream) -> Option<Span> {
     }
 }
 
+/// Whether `found` holds for a token, inside groups too.
+pub(crate) fn any_token(tokens: TokenStream, found: fn(&TokenTree) -> bool) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Group(group) => any_token(group.stream(), found),
+        tree => found(&tree),
+    })
+}
+
 /// The last token of an expression or a type.
 pub(crate) fn last_span(tokens: TokenStream) -> Option<Span> {
     match tokens.into_iter().last()? {
