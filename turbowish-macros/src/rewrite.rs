@@ -21,9 +21,11 @@ mod inert;
 mod items;
 mod known;
 mod output;
+mod plain;
 mod shape;
 mod site;
 mod traced;
+mod unread;
 mod valid;
 
 use proc_macro2::TokenStream;
@@ -74,7 +76,7 @@ fn read(tokens: TokenStream) -> Result<Item> {
     if let Some(block) = items::read(&tokens) {
         return Ok(block);
     }
-    syn::parse2::<ItemFn>(tokens.clone())
+    unread::parse::<ItemFn>(tokens.clone())
         .map(Item::Fn)
         .or_else(|_| syn::parse2(tokens))
 }

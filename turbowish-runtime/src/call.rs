@@ -45,18 +45,10 @@ const NO_PROC: ProcKey = ProcKey {
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
 pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
-    let mut life = Life {
-        proc,
-        account: Account::new(NO_PROC),
-        task: ManuallyDrop::new(None),
-    };
-    if let Some(epoch) = switch::epoch() {
-        create(&mut life, epoch, size_of::<F>());
-    }
     Call {
-        future,
+        life: create(proc, size_of::<F>()),
         probe,
-        life,
+        future,
     }
 }
 
@@ -76,9 +68,8 @@ where
             epoch: 0,
             depth: CLOSED,
         };
-        if let Some(epoch) = switch::epoch() {
-            open.epoch = epoch;
-            open.depth = begin(open.life, epoch, size_of::<F>());
+        if switch::is_armed() {
+            begin(&mut open, size_of::<F>());
         }
         // One place for both: what stands twice is compiled twice.
         let polled = this.future.poll(cx);
@@ -109,26 +100,41 @@ impl Drop for Life {
 const CLOSED: u32 = u32::MAX;
 
 /// A call is created.
-extern "C" fn create(life: &mut Life, epoch: u32, bytes: usize) {
-    let Some(key) = life.proc.key(bytes) else {
-        return;
+#[expect(
+    improper_ctypes_definitions,
+    reason = "only Rust calls it; it cannot unwind, and costs its callers no landing pad"
+)]
+extern "C" fn create(proc: &'static Proc, bytes: usize) -> Life {
+    let mut life = Life {
+        proc,
+        account: Account::new(NO_PROC),
+        task: ManuallyDrop::new(None),
     };
-    life.account.set_proc(key);
-    thread::with(epoch, |thread| {
-        thread.ledger.create(&mut life.account, clock::ticks())
-    });
+    if let Some(epoch) = switch::epoch()
+        && let Some(key) = proc.key(bytes)
+    {
+        life.account.set_proc(key);
+        thread::with(epoch, |thread| {
+            thread.ledger.create(&mut life.account, clock::ticks())
+        });
+    }
+    life
 }
 
-/// Opens a frame and returns its depth, or [`CLOSED`] if this poll is not accounted.
-extern "C" fn begin(life: &mut Life, epoch: u32, bytes: usize) -> u32 {
+/// Opens a frame, unless this poll is not accounted.
+extern "C" fn begin(open: &mut OpenPoll<'_>, bytes: usize) {
+    if let Some(epoch) = switch::epoch() {
+        open.epoch = epoch;
+        open.depth = depth(open.life, epoch, bytes).unwrap_or(CLOSED);
+    }
+}
+
+fn depth(life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
     if life.account.is_over() {
-        return CLOSED;
+        return None;
     }
     if life.account.epoch() != epoch {
-        let Some(key) = life.proc.key(bytes) else {
-            return CLOSED;
-        };
-        life.account.set_proc(key);
+        life.account.set_proc(life.proc.key(bytes)?);
     }
     let account = &mut life.account;
     let (proc, root_task) = (life.proc, &mut *life.task);
@@ -148,7 +154,7 @@ extern "C" fn begin(life: &mut Life, epoch: u32, bytes: usize) -> u32 {
         }
         Some(depth)
     });
-    opened.flatten().unwrap_or(CLOSED)
+    opened.flatten()
 }
 
 /// A call is dropped.
@@ -231,14 +237,14 @@ fn publish(task: &Task, t: u64, charge: &Charge, ledger: &turbowish_model::ledge
 /// The body of a call of `proc` comes to its await point `site`: notes it, gives the operand back.
 #[inline]
 pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
-    if let Some(epoch) = switch::epoch() {
-        arrive(epoch, proc, site, is_call::<T>());
+    if switch::is_armed() {
+        arrive(proc, site, is_call::<T>());
     }
     operand
 }
 
-extern "C" fn arrive(epoch: u32, proc: &'static Proc, site: u32, direct: bool) {
-    if let Some(id) = proc.id() {
+extern "C" fn arrive(proc: &'static Proc, site: u32, direct: bool) {
+    if let (Some(epoch), Some(id)) = (switch::epoch(), proc.id()) {
         thread::with_current(epoch, |thread| thread.ledger.arrive(id, site + 1, direct));
     }
 }
@@ -246,7 +252,7 @@ extern "C" fn arrive(epoch: u32, proc: &'static Proc, site: u32, direct: bool) {
 /// Whether a future is a [`Call`], also behind `impl Future`: then no user code runs between the
 /// polls of the two, and one reading of the clock serves both.
 #[inline]
-fn is_call<T>() -> bool {
+extern "C" fn is_call<T>() -> bool {
     const PREFIX: &str = concat!(module_path!(), "::Call<");
     std::any::type_name::<T>().starts_with(PREFIX)
 }
@@ -263,7 +269,6 @@ pub struct Entered {
 }
 
 /// A plain function begins.
-#[inline]
 pub fn enter(proc: &'static Proc) -> Entered {
     let mut entered = Entered {
         account: Account::new(NO_PROC),

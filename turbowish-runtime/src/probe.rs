@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 /// Tells an `Err` from every other value.
 pub trait Probe<T> {
-    /// Whether `output` is an `Err`.
-    fn is_err(&self, output: &T) -> bool;
+    /// Whether `output` is an `Err`. It cannot unwind, so that a poll has nothing to drop if it did.
+    extern "C" fn is_err(&self, output: &T) -> bool;
 }
 
 /// What is never an `Err`.
@@ -16,7 +16,7 @@ pub struct Other;
 
 impl<T> Probe<T> for Other {
     #[inline]
-    fn is_err(&self, _: &T) -> bool {
+    extern "C" fn is_err(&self, _: &T) -> bool {
         false
     }
 }
@@ -27,7 +27,7 @@ pub struct Fallible;
 
 impl<T, E> Probe<Result<T, E>> for Fallible {
     #[inline]
-    fn is_err(&self, output: &Result<T, E>) -> bool {
+    extern "C" fn is_err(&self, output: &Result<T, E>) -> bool {
         output.is_err()
     }
 }

@@ -18,6 +18,14 @@ pub(crate) fn excuse(signature: &Signature, block: &mut Block) {
     }
 }
 
+/// Whether there can be assignments to excuse.
+pub(crate) fn may_excuse(signature: &Signature) -> bool {
+    signature
+        .inputs
+        .iter()
+        .any(|input| changed(input).is_some())
+}
+
 /// The name of an argument that is a capture, and that the body can change a part of.
 fn changed(input: &FnArg) -> Option<Ident> {
     match input {

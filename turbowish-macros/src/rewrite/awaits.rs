@@ -1,6 +1,6 @@
 //! Every `.await` belongs to the innermost `async` around it, and only awaits of a proc get an index.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Macro, Pat, Stmt, Type, token};
@@ -161,13 +161,24 @@ fn mark(expr: &mut ExprAwait, index: usize, back: Option<usize>, scope: &Scope) 
     if let Expr::Block(operand) = &mut operand {
         operand.block.brace_token = token::Brace(ours(span));
     }
-    let private = scope.private(span);
-    let (proc, index) = (proc(span), number(index));
-    let mut tokens = quote_spanned!(span=> #private::at(&#proc, #index, #operand));
+    let mut tokens = arrival(index, operand.into_token_stream(), span, scope);
     if let Some(back) = back.map(number) {
+        let (private, proc) = (scope.private(span), proc(span));
         tokens = quote_spanned!(span=> #private::back(&#proc, #back, #tokens));
     }
     *expr.base = Expr::Verbatim(tokens);
+}
+
+/// `at(&PROC, index, operand)`
+pub(crate) fn arrival(
+    index: usize,
+    operand: TokenStream,
+    span: Span,
+    scope: &Scope,
+) -> TokenStream {
+    let private = scope.private(span);
+    let (proc, index) = (proc(span), number(index));
+    quote_spanned!(span=> #private::at(&#proc, #index, #operand))
 }
 
 /// An `async` block as a proc of its own, named after its line; what it captures, and how, stays.

@@ -15,21 +15,38 @@ use syn::{Attribute, FnArg, Ident, Pat, PatIdent, PatType, Token};
 use super::attr::ours;
 use super::drops::{may_borrow, may_drop, receiver_may_drop};
 use super::inert;
+use super::plain::Plain;
 
 /// Makes every argument of a signature a plain name, and returns the statements that the `async` block begins with:
 /// `let _ = &self; let _ = &x; let (a, b) = y; let z = z;`
-pub(crate) fn plan(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
+///
+/// What has nothing to drop need not be mentioned where the body does: a mention takes the compiler its time.
+pub(crate) fn plan(
+    inputs: &mut Punctuated<FnArg, Token![,]>,
+    plain: Option<&Plain>,
+) -> TokenStream {
+    let is_used = |name: &str| plain.is_some_and(|plain| plain.has_word(name));
     let mut statements = TokenStream::new();
     let mut kept = false;
     for (index, input) in inputs.iter_mut().enumerate() {
         match input {
             FnArg::Receiver(receiver) => {
-                statements.extend(mention(&[], &receiver.self_token));
-                kept |= receiver_may_drop(receiver);
+                let drops = receiver_may_drop(receiver);
+                if drops || !is_used("self") {
+                    statements.extend(mention(&[], &receiver.self_token));
+                }
+                kept |= drops;
             }
             FnArg::Typed(input) => {
                 inert::excuse(&mut input.attrs);
                 let drops = may_drop(&input.ty);
+                if let (false, Pat::Ident(pat)) = (drops, &*input.pat)
+                    && is_variable(pat)
+                    && pat.mutability.is_none()
+                    && is_used(&pat.ident.to_string())
+                {
+                    continue;
+                }
                 match argument(input, index, kept && drops) {
                     Statement::Mention(tokens) | Statement::Bind(tokens) => {
                         statements.extend(tokens);

@@ -30,6 +30,9 @@ pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope)
     let ReturnType::Type(_, ty) = output else {
         return true;
     };
+    if !may_write(output) {
+        return true;
+    }
     let mut writing = Writing {
         output: ty,
         scope,
@@ -38,6 +41,19 @@ pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope)
     writing.block(block, ty);
     writing.visit_block_mut(block);
     !writing.left
+}
+
+/// Whether `output` may say something of a closure.
+pub(crate) fn may_write(output: &ReturnType) -> bool {
+    fn says(ty: &Type) -> bool {
+        match ty {
+            Type::Tuple(types) => types.elems.iter().any(says),
+            Type::Paren(inner) => says(&inner.elem),
+            Type::Group(inner) => says(&inner.elem),
+            ty => matches!(ty, Type::ImplTrait(_)),
+        }
+    }
+    matches!(output, ReturnType::Type(_, ty) if says(ty))
 }
 
 /// What a bound says of a closure.

@@ -12,6 +12,7 @@ use super::declare::{self, Proc};
 use super::expected;
 use super::inert;
 use super::output::{self, Output};
+use super::plain::{self, Plain};
 use super::shape::{self, Shape};
 use super::site::{self, Site};
 use super::traced;
@@ -62,13 +63,19 @@ pub(crate) fn instrument(
         attrs.push(syn::parse_quote!(#again));
         return Ok(());
     }
-    if matches!(shape, Shape::Future | Shape::KeptAsync)
-        && !expected::write_types(&signature.output, block, scope)
-    {
-        return Ok(());
-    }
+    let mut plain = None;
     if matches!(shape, Shape::Future | Shape::KeptAsync) {
-        assigned::excuse(signature, block);
+        // The compiler has read it: what cannot be read here is newer than this, and stays as it is.
+        let Ok(marked) = plain::mark(block, scope) else {
+            return Ok(());
+        };
+        plain = marked;
+        if plain.is_none() {
+            if !expected::write_types(&signature.output, block, scope) {
+                return Ok(());
+            }
+            assigned::excuse(signature, block);
+        }
     }
     if shape != Shape::Rewritten {
         inert::excuse(attrs);
@@ -76,8 +83,8 @@ pub(crate) fn instrument(
     // By another macro, later.
     let read = scope.keep_async || inert::any_macro(attrs);
     match shape {
-        Shape::Future => rewriting.future(signature, block),
-        Shape::KeptAsync => rewriting.kept_async(signature, block, read),
+        Shape::Future => rewriting.future(signature, block, plain),
+        Shape::KeptAsync => rewriting.kept_async(signature, block, plain, read),
         Shape::Block => rewriting.block(signature, block, read),
         Shape::Poll => rewriting.poll(block),
         Shape::Rewritten => {
@@ -97,11 +104,11 @@ struct Rewriting<'a> {
 
 impl Rewriting<'_> {
     /// `async fn f(x: X) -> R { body }` to `fn f(x: X) -> impl Future<Output = R> { call(…, async move { body }) }`.
-    fn future(&self, signature: &mut Signature, block: &mut Block) {
-        let captures = capture::plan(&mut signature.inputs);
+    fn future(&self, signature: &mut Signature, block: &mut Block, plain: Option<Plain>) {
+        let captures = capture::plan(&mut signature.inputs, plain.as_ref());
         let output = Output::of(&signature.output);
         let head = output.dead_return(block, self.scope, self.place);
-        let (declared, body) = self.body(block, &captures, &head);
+        let (declared, body) = self.body(block, plain, &captures, &head);
         let call = self.call(&output);
         let quiet = output.quiet(self.place);
         signature.asyncness = None;
@@ -137,7 +144,13 @@ impl Rewriting<'_> {
     }
 
     /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body }).await }`.
-    fn kept_async(&self, signature: &mut Signature, block: &mut Block, read: bool) {
+    fn kept_async(
+        &self,
+        signature: &mut Signature,
+        block: &mut Block,
+        plain: Option<Plain>,
+        read: bool,
+    ) {
         let never = output::is_never(&signature.output);
         let output = Output::of(&signature.output);
         let head = if never {
@@ -150,7 +163,7 @@ impl Rewriting<'_> {
         } else {
             capture::moved(&mut signature.inputs)
         };
-        let (declared, body) = self.body(block, &captures, &head);
+        let (declared, body) = self.body(block, plain, &captures, &head);
         let call = self.call(&output);
         let quiet = output.quiet(self.place);
         let span = ours(self.place);
@@ -220,10 +233,14 @@ impl Rewriting<'_> {
     fn body(
         &self,
         block: &mut Block,
+        plain: Option<Plain>,
         captures: &TokenStream,
         head: &TokenStream,
     ) -> (TokenStream, TokenStream) {
-        let sites = awaits::number_in(block, self.scope);
+        let sites = match plain {
+            Some(plain) => plain.sites,
+            None => awaits::number_in(block, self.scope),
+        };
         let declared = self.declared(&sites);
         let mut body = Block {
             brace_token: block.brace_token,

@@ -3,32 +3,26 @@
 //!
 //! Where an item ends is told by its tokens. Whatever does not come out as items that way is parsed as a whole.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
-use syn::{ImplItem, Item, Result, TraitItem};
+use syn::{ImplItem, Item, TraitItem};
 
-use super::head::Head;
+use super::head::{Braced, Head};
 use super::site;
+use super::unread::{self, MayBeFn};
 
 /// A block, read as far as it has to be; `None` if it is none, or if it is to be parsed as a whole.
 pub(crate) fn read(tokens: &TokenStream) -> Option<Item> {
-    let mut trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
-    let Some(TokenTree::Group(body)) = trees.pop() else {
-        return None;
-    };
-    if body.delimiter() != Delimiter::Brace || !is_block(&trees) {
+    if !is_block(tokens.clone()) {
         return None;
     }
-    let (inner, rest) = inner_attributes(body.stream());
-    let mut empty = Group::new(Delimiter::Brace, inner);
-    empty.set_span(body.span());
-    let header = trees.into_iter().collect::<TokenStream>();
-    let mut item: Item = syn::parse2(quote!(#header #empty)).ok()?;
+    let Braced { header, body } = Braced::of(tokens.clone())?;
+    let mut item: Item = syn::parse2(header).ok()?;
     match &mut item {
-        Item::Impl(block) => block.items = parts(rest, ImplItem::Verbatim, syn::parse2)?,
-        Item::Trait(block) => block.items = parts(rest, TraitItem::Verbatim, syn::parse2)?,
+        Item::Impl(block) => block.items = parts(body, ImplItem::Verbatim)?,
+        Item::Trait(block) => block.items = parts(body, TraitItem::Verbatim)?,
         Item::Mod(module) => {
-            module.content.as_mut()?.1 = parts(rest, Item::Verbatim, syn::parse2)?;
+            module.content.as_mut()?.1 = parts(body, Item::Verbatim)?;
         }
         _ => return None,
     }
@@ -36,8 +30,8 @@ pub(crate) fn read(tokens: &TokenStream) -> Option<Item> {
 }
 
 /// Whether the first word that says what it is says so of a block.
-fn is_block(header: &[TokenTree]) -> bool {
-    let mut words = header.iter().filter_map(|tree| match tree {
+fn is_block(tokens: TokenStream) -> bool {
+    let mut words = tokens.into_iter().filter_map(|tree| match tree {
         TokenTree::Ident(word) => Some(word.to_string()),
         _ => None,
     });
@@ -48,24 +42,8 @@ fn is_block(header: &[TokenTree]) -> bool {
     kind.is_some_and(|kind| ["impl", "trait", "mod"].contains(&kind.as_str()))
 }
 
-/// `#![…]` at the head of a block, and the rest.
-fn inner_attributes(tokens: TokenStream) -> (TokenStream, TokenStream) {
-    let trees: Vec<TokenTree> = tokens.into_iter().collect();
-    let is = |at: usize, c: char| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == c);
-    let mut end = 0;
-    while is(end, '#') && is(end + 1, '!') {
-        end += 3;
-    }
-    let mut trees = trees.into_iter();
-    (trees.by_ref().take(end).collect(), trees.collect())
-}
-
 /// The items of a block: parsed, where something may be to do, and as they are elsewhere.
-fn parts<T>(
-    tokens: TokenStream,
-    as_written: fn(TokenStream) -> T,
-    parse: fn(TokenStream) -> Result<T>,
-) -> Option<Vec<T>> {
+fn parts<T: MayBeFn>(tokens: TokenStream, as_written: fn(TokenStream) -> T) -> Option<Vec<T>> {
     let mut parts = Vec::new();
     for part in split(tokens) {
         if !is_of_interest(part.clone()) {
@@ -76,7 +54,7 @@ fn parts<T>(
         if !docs.is_empty() {
             parts.push(as_written(docs));
         }
-        parts.push(parse(quote!(#attrs #item)).ok()?);
+        parts.push(unread::parse(quote!(#attrs #item)).ok()?);
     }
     Some(parts)
 }

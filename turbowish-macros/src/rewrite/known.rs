@@ -72,6 +72,13 @@ enum Form {
     Selected,
 }
 
+impl Form {
+    /// The macro awaits by itself.
+    fn waits(self) -> bool {
+        matches!(self, Form::Joined | Form::Selected)
+    }
+}
+
 /// Macros of std and of the usual crates.
 const FORMS: &[(Form, &[&str])] = &[
     (
@@ -163,7 +170,7 @@ pub(crate) fn read(invocation: &Macro) -> Known {
     let Some(form) = form(&invocation.path) else {
         return Known::Opaque;
     };
-    let waits = matches!(form, Form::Joined | Form::Selected);
+    let waits = form.waits();
     if form == Form::Inert {
         return Known::Quiet;
     }
@@ -195,15 +202,24 @@ pub(crate) fn read(invocation: &Macro) -> Known {
 
 fn form(path: &Path) -> Option<Form> {
     let last = path.segments.last()?.ident.to_string();
+    form_of(&last)
+}
+
+fn form_of(name: &str) -> Option<Form> {
     FORMS
         .iter()
-        .find(|(_, names)| names.contains(&last.as_str()))
+        .find(|(_, names)| names.contains(&name))
         .map(|&(form, _)| form)
+}
+
+/// Whether a macro of this name awaits nothing but what is awaited in its arguments.
+pub(crate) fn awaits_nothing(name: &str) -> bool {
+    form_of(name).is_some_and(|form| !form.waits())
 }
 
 /// Whether it awaits by itself: what is in its arguments need not be read to know that it is a place.
 pub(crate) fn waits(path: &Path) -> bool {
-    matches!(form(path), Some(Form::Joined | Form::Selected))
+    form(path).is_some_and(Form::waits)
 }
 
 /// A macro of the crate itself, which has only the name of a known one.
@@ -212,13 +228,34 @@ fn is_local(path: &Path) -> bool {
     path.segments.len() > 1 && words.iter().any(|word| path.segments[0].ident == word)
 }
 
-/// Whether there can be an await, an `async` block or another macro in `tokens`.
-fn may_matter(tokens: TokenStream) -> bool {
-    site::any_token(tokens, |tree| match tree {
-        TokenTree::Ident(ident) => ident == "await" || ident == "async",
-        TokenTree::Punct(punct) => punct.as_char() == '!',
-        TokenTree::Group(_) | TokenTree::Literal(_) => false,
-    })
+/// Whether there can be an await or an `async` block in `tokens`, or in what a macro makes of them.
+pub(crate) fn may_matter(tokens: TokenStream) -> bool {
+    let mut name = String::new();
+    let mut is_macro = false;
+    for tree in tokens {
+        match tree {
+            TokenTree::Ident(word) => {
+                name = word.to_string();
+                if name == "await" || name == "async" {
+                    return true;
+                }
+                is_macro = false;
+                continue;
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '!' && !name.is_empty() => {
+                is_macro = true;
+                continue;
+            }
+            TokenTree::Group(group) => {
+                if is_macro && !awaits_nothing(&name) || may_matter(group.stream()) {
+                    return true;
+                }
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+        name.clear();
+    }
+    false
 }
 
 /// Whether an await is written in `tokens`.

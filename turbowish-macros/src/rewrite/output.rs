@@ -1,6 +1,6 @@
 //! What a function returns is known from its signature alone: it gives the body its type, and says whether `Err` can be counted.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -9,7 +9,7 @@ use syn::{
 };
 
 use super::attr::{Scope, ours};
-use super::drops;
+use super::{drops, site, unread};
 
 /// Common types that are no futures.
 const NO_FUTURE: &[&str] = &["Arc", "Option", "Rc", "Result", "String", "Vec"];
@@ -197,6 +197,9 @@ fn inferred_probe(scope: &Scope, span: Span) -> TokenStream {
 
 /// Whether a body may come to something else than `()`, as far as can be read: if so, the compiler is to say it where that stands.
 fn gives_value(body: &Block) -> bool {
+    if let Some(tokens) = unread::tokens(body) {
+        return may_give_value(tokens);
+    }
     let mut gives = GivesValue(match body.stmts.last() {
         Some(Stmt::Expr(Expr::ForLoop(_) | Expr::While(_), _)) => false,
         Some(Stmt::Expr(_, semicolon)) => semicolon.is_none(),
@@ -208,6 +211,20 @@ fn gives_value(body: &Block) -> bool {
 }
 
 /// Whether there is a `return` with a value.
+/// The same of tokens; where it is not certain, a value.
+fn may_give_value(tokens: TokenStream) -> bool {
+    let ends = match tokens.clone().into_iter().last() {
+        Some(TokenTree::Punct(punct)) => punct.as_char() == ';',
+        Some(_) => false,
+        None => true,
+    };
+    !ends
+        || site::any_token(
+            tokens,
+            |tree| matches!(tree, TokenTree::Ident(word) if word == "return"),
+        )
+}
+
 struct GivesValue(bool);
 
 impl<'ast> Visit<'ast> for GivesValue {

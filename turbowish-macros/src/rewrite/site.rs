@@ -22,11 +22,13 @@ pub(crate) struct Site {
 impl Site {
     /// Where `expr` stands, and what it awaits.
     pub(crate) fn of(expr: &ExprAwait) -> Site {
-        let operand = expr.base.to_token_stream();
-        let first = first_span(operand.clone())
-            .unwrap_or(expr.await_token.span)
-            .start();
-        let last = expr.await_token.span.end();
+        Site::of_tokens(expr.base.to_token_stream(), expr.await_token.span)
+    }
+
+    /// Where the `await` of an operand stands.
+    pub(crate) fn of_tokens(operand: TokenStream, word: Span) -> Site {
+        let first = first_span(operand.clone()).unwrap_or(word).start();
+        let last = word.end();
         Site {
             start: (first.line, first.column + 1),
             // The end is the column after the last one, counted from 0: the last one, counted from 1.

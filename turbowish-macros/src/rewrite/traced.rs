@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::{Attribute, Block, Local, Meta, Pat, Stmt};
 
 use super::attr::{Arguments, Scope};
-use super::head::Head;
+use super::head::{Head, is_async_fn};
 use super::inert;
 
 /// What the names of the variables begin with that the attribute makes.
@@ -36,7 +36,7 @@ pub(crate) fn again_behind(
     arguments: &Arguments,
     scope: &Scope,
 ) -> Option<TokenStream> {
-    if head.attrs.is_empty() || !head.is_async_fn() {
+    if head.attrs.is_empty() || !is_async_fn(head.item.clone()) {
         return None;
     }
     let mut attrs = head.attributes()?;
@@ -76,9 +76,14 @@ pub(crate) fn is_body(block: &Block) -> bool {
         Stmt::Local(Local {
             pat: Pat::Ident(pat),
             ..
-        }) => pat.ident.to_string().starts_with(NAMES),
+        }) => is_name(&pat.ident.to_string()),
         _ => false,
     })
+}
+
+/// Whether a variable is one that the attribute makes.
+pub(crate) fn is_name(variable: &str) -> bool {
+    variable.starts_with(NAMES)
 }
 
 /// Whether the user wrote `word` at `span`, and no macro made it.
