@@ -313,3 +313,6 @@ fn without_parentheses(operand: Vec<TokenTree>) -> Option<TokenStream> {
     }
     without_parentheses(inside)
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,8 +60,6 @@ fn an_async_fn_returns_its_call() {
             );
             struct __TurbowishPath;
             let __turbowish_future = async move {
-                let _ = &self;
-                let _ = &key;
                 let _ = &n;
                 if false {
                     return ::turbowish::__private::unreached::<Result<u32, E> >();
@@ -103,7 +101,7 @@ fn what_is_not_asked_for_is_left_alone() {
         // Newer than what can be read.
         ("", "async gen fn f() { yield 1; }"),
         ("", "async fn f() { for await x in y {} }"),
-        ("", "impl S { async fn f() { do yeet 1 } }"),
+        ("", "impl S { async fn f() { do yeet async { 1 } } }"),
         ("", "auto trait A {}"),
         (
             "",
