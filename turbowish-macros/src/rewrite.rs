@@ -49,13 +49,12 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
         return Ok(tokens);
     }
     let scope = Scope::new(arguments.krate.clone());
-    let head = Head::of(tokens.clone());
+    let head = Head::of(tokens.clone().into_iter().collect());
     if let Some(again) = traced::again_behind(&head, &arguments, &scope) {
         return Ok(again);
     }
-    let Head { docs, attrs, item } = head;
     // The compiler has read it: what cannot be read here is newer than this, and stays as it is.
-    let Ok(mut item) = read(quote!(#attrs #item)) else {
+    let Ok(mut item) = read(&head) else {
         return Ok(tokens);
     };
     if valid::is_unknown(&item) {
@@ -67,18 +66,18 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
         item => block::instrument(item, &scope),
     };
     let errors = outcome.err().map(syn::Error::into_compile_error);
-    let item = item.into_token_stream();
+    let (docs, item) = (head.docs, item.into_token_stream());
     Ok(quote!(#docs #item #errors))
 }
 
 /// An item; a function, as most are, at once, and not after a look for every other one.
-fn read(tokens: TokenStream) -> Result<Item> {
-    if let Some(block) = items::read(&tokens) {
+fn read(head: &Head) -> Result<Item> {
+    if let Some(block) = items::read(head) {
         return Ok(block);
     }
-    unread::parse::<ItemFn>(tokens.clone())
+    unread::parse::<ItemFn>(head)
         .map(Item::Fn)
-        .or_else(|_| syn::parse2(tokens))
+        .or_else(|_| syn::parse2(head.tokens()))
 }
 
 #[cfg(test)]

@@ -8,22 +8,15 @@ use syn::parse::Parser;
 pub(crate) struct Head {
     pub(crate) docs: TokenStream,
     /// All other attributes.
-    pub(crate) attrs: TokenStream,
-    pub(crate) item: TokenStream,
+    attrs: Vec<TokenTree>,
+    item: Vec<TokenTree>,
 }
 
 impl Head {
-    pub(crate) fn of(tokens: TokenStream) -> Head {
-        let (mut docs, mut attrs) = (TokenStream::new(), TokenStream::new());
-        if !is_pound(tokens.clone().into_iter().next().as_ref()) {
-            return Head {
-                docs,
-                attrs,
-                item: tokens,
-            };
-        }
-        let mut rest = tokens.into_iter().peekable();
-        while is_pound(rest.peek()) {
+    pub(crate) fn of(trees: Vec<TokenTree>) -> Head {
+        let (mut docs, mut attrs) = (Vec::new(), Vec::new());
+        let mut rest = trees.into_iter().peekable();
+        while is_punct(rest.peek(), '#') {
             let attribute = [rest.next(), rest.next()];
             let to = match is_doc(&attribute[1]) {
                 true => &mut docs,
@@ -32,74 +25,78 @@ impl Head {
             to.extend(attribute.into_iter().flatten());
         }
         Head {
-            docs,
+            docs: docs.into_iter().collect(),
             attrs,
             item: rest.collect(),
         }
     }
 
-    /// The attributes but for documentation, if they can be read.
-    pub(crate) fn attributes(&self) -> Option<Vec<Attribute>> {
-        Attribute::parse_outer.parse2(self.attrs.clone()).ok()
+    /// The item and its attributes but for documentation.
+    pub(crate) fn tokens(&self) -> TokenStream {
+        self.attrs.iter().chain(&self.item).cloned().collect()
     }
-}
 
-/// An item that ends in braces, apart from what is in them.
-pub(crate) struct Braced {
-    /// The item with nothing between the braces but `#![…]`.
-    pub(crate) header: TokenStream,
-    /// What was there.
-    pub(crate) body: TokenStream,
-}
+    /// The item alone.
+    pub(crate) fn item(&self) -> TokenStream {
+        self.item.iter().cloned().collect()
+    }
 
-impl Braced {
-    pub(crate) fn of(tokens: TokenStream) -> Option<Braced> {
-        let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
-        let Some(TokenTree::Group(group)) = trees.pop() else {
+    /// The attributes but for documentation, if there are any and they can be read.
+    pub(crate) fn attributes(&self) -> Option<Vec<Attribute>> {
+        let attrs = (!self.attrs.is_empty()).then(|| self.attrs.iter().cloned().collect())?;
+        Attribute::parse_outer.parse2(attrs).ok()
+    }
+
+    /// Whether the item is an `async fn`, told from the words before its `fn`.
+    pub(crate) fn is_async_fn(&self) -> bool {
+        let mut words = self.words().take_while(|word| word != "fn");
+        words.any(|word| word == "async")
+    }
+
+    /// The words of the item that are not inside of anything.
+    pub(crate) fn words(&self) -> impl Iterator<Item = String> {
+        self.item.iter().filter_map(|tree| match tree {
+            TokenTree::Ident(word) => Some(word.to_string()),
+            _ => None,
+        })
+    }
+
+    /// What is between the braces that the item ends in, apart from the rest.
+    pub(crate) fn braced(&self) -> Option<Braced> {
+        let (last, before) = self.item.split_last()?;
+        let TokenTree::Group(group) = last else {
             return None;
         };
         if group.delimiter() != Delimiter::Brace {
             return None;
         }
-        let (inner, body) = inner_attributes(group.stream());
-        let mut empty = Group::new(Delimiter::Brace, inner);
+        let (inner, body) = inner_attributes(group.stream().into_iter().collect());
+        let mut empty = Group::new(Delimiter::Brace, inner.into_iter().collect());
         empty.set_span(group.span());
-        trees.push(empty.into());
+        let header = self.attrs.iter().chain(before).cloned();
         Some(Braced {
-            header: trees.into_iter().collect(),
+            header: header.chain([empty.into()]).collect(),
             body,
         })
     }
 }
 
+/// An item that ends in braces.
+pub(crate) struct Braced {
+    /// The item with nothing between the braces but `#![…]`.
+    pub(crate) header: TokenStream,
+    /// What was there.
+    pub(crate) body: Vec<TokenTree>,
+}
+
 /// `#![…]` at the head of a block, and the rest.
-fn inner_attributes(tokens: TokenStream) -> (TokenStream, TokenStream) {
-    let mut ahead = tokens.clone().into_iter();
-    if !is_punct(ahead.next().as_ref(), '#') || !is_punct(ahead.next().as_ref(), '!') {
-        return (TokenStream::new(), tokens);
-    }
-    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+fn inner_attributes(mut trees: Vec<TokenTree>) -> (Vec<TokenTree>, Vec<TokenTree>) {
     let mut end = 0;
     while is_punct(trees.get(end), '#') && is_punct(trees.get(end + 1), '!') {
         end += 3;
     }
-    let mut trees = trees.into_iter();
-    (trees.by_ref().take(end).collect(), trees.collect())
-}
-
-/// Whether an item is an `async fn`, told from the words before its `fn`.
-pub(crate) fn is_async_fn(tokens: TokenStream) -> bool {
-    let words = tokens.into_iter().filter_map(|tree| match tree {
-        TokenTree::Ident(word) => Some(word.to_string()),
-        _ => None,
-    });
-    words
-        .take_while(|word| word != "fn")
-        .any(|word| word == "async")
-}
-
-fn is_pound(tree: Option<&TokenTree>) -> bool {
-    is_punct(tree, '#')
+    let body = trees.split_off(end.min(trees.len()));
+    (trees, body)
 }
 
 fn is_punct(tree: Option<&TokenTree>, c: char) -> bool {

@@ -4,7 +4,6 @@
 //! Where an item ends is told by its tokens. Whatever does not come out as items that way is parsed as a whole.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use quote::quote;
 use syn::{ImplItem, Item, TraitItem};
 
 use super::head::{Braced, Head};
@@ -12,11 +11,11 @@ use super::site;
 use super::unread::{self, MayBeFn};
 
 /// A block, read as far as it has to be; `None` if it is none, or if it is to be parsed as a whole.
-pub(crate) fn read(tokens: &TokenStream) -> Option<Item> {
-    if !is_block(tokens.clone()) {
+pub(crate) fn read(head: &Head) -> Option<Item> {
+    if !is_block(head) {
         return None;
     }
-    let Braced { header, body } = Braced::of(tokens.clone())?;
+    let Braced { header, body } = head.braced()?;
     let mut item: Item = syn::parse2(header).ok()?;
     match &mut item {
         Item::Impl(block) => block.items = parts(body, ImplItem::Verbatim)?,
@@ -30,38 +29,34 @@ pub(crate) fn read(tokens: &TokenStream) -> Option<Item> {
 }
 
 /// Whether the first word that says what it is says so of a block.
-fn is_block(tokens: TokenStream) -> bool {
-    let mut words = tokens.into_iter().filter_map(|tree| match tree {
-        TokenTree::Ident(word) => Some(word.to_string()),
-        _ => None,
-    });
+fn is_block(head: &Head) -> bool {
     let kinds = [
         "impl", "trait", "mod", "fn", "struct", "enum", "union", "extern",
     ];
-    let kind = words.find(|word| kinds.contains(&word.as_str()));
+    let kind = head.words().find(|word| kinds.contains(&word.as_str()));
     kind.is_some_and(|kind| ["impl", "trait", "mod"].contains(&kind.as_str()))
 }
 
 /// The items of a block: parsed, where something may be to do, and as they are elsewhere.
-fn parts<T: MayBeFn>(tokens: TokenStream, as_written: fn(TokenStream) -> T) -> Option<Vec<T>> {
+fn parts<T: MayBeFn>(body: Vec<TokenTree>, as_written: fn(TokenStream) -> T) -> Option<Vec<T>> {
     let mut parts = Vec::new();
-    for part in split(tokens) {
-        if !is_of_interest(part.clone()) {
-            parts.push(as_written(part));
+    for part in split(body) {
+        if !is_of_interest(&part) {
+            parts.push(as_written(part.into_iter().collect()));
             continue;
         }
-        let Head { docs, attrs, item } = Head::of(part);
-        if !docs.is_empty() {
-            parts.push(as_written(docs));
+        let head = Head::of(part);
+        if !head.docs.is_empty() {
+            parts.push(as_written(head.docs.clone()));
         }
-        parts.push(unread::parse(quote!(#attrs #item)).ok()?);
+        parts.push(unread::parse(&head).ok()?);
     }
     Some(parts)
 }
 
 /// Items, by their tokens.
-fn split(tokens: TokenStream) -> Vec<TokenStream> {
-    let mut trees = tokens.into_iter().peekable();
+fn split(trees: Vec<TokenTree>) -> Vec<Vec<TokenTree>> {
+    let mut trees = trees.into_iter().peekable();
     let (mut items, mut item) = (Vec::new(), Vec::new());
     while let Some(tree) = trees.next() {
         let ends = match &tree {
@@ -73,11 +68,11 @@ fn split(tokens: TokenStream) -> Vec<TokenStream> {
         };
         item.push(tree);
         if ends {
-            items.push(std::mem::take(&mut item).into_iter().collect());
+            items.push(std::mem::take(&mut item));
         }
     }
     if !item.is_empty() {
-        items.push(item.into_iter().collect());
+        items.push(item);
     }
     items
 }
@@ -93,8 +88,8 @@ fn begins(tree: &TokenTree) -> bool {
 }
 
 /// Whether there may be something to do in an item.
-fn is_of_interest(tokens: TokenStream) -> bool {
-    site::any_token(tokens, |tree| match tree {
+fn is_of_interest(item: &[TokenTree]) -> bool {
+    site::any_of(item, |tree| match tree {
         TokenTree::Ident(word) => ["async", "instrument"].contains(&word.to_string().as_str()),
         _ => false,
     })

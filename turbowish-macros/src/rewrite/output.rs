@@ -139,6 +139,7 @@ impl Output {
         let private = scope.private(span);
         match &self.known {
             Some(_) if self.inferred => inferred_probe(scope, span),
+            Some(known) if is_no_result(known) => quote_spanned!(span=> #private::probe::Other),
             // A constant is far cheaper to compile than a call.
             Some(known) if !self.unit => quote_spanned! {span=>
                 { use #private::probe::Unknown as _; #private::probe::Output::<#known>::__TURBOWISH_PROBE }
@@ -251,6 +252,19 @@ fn is_never_type(ty: &Type) -> bool {
         Type::Paren(inner) => is_never_type(&inner.elem),
         Type::Group(inner) => is_never_type(&inner.elem),
         _ => false,
+    }
+}
+
+/// Whether a type is certainly no `Result`: there is no need to ask the compiler.
+fn is_no_result(ty: &Type) -> bool {
+    match ty {
+        Type::Path(ty) => drops::is_primitive(&ty.path),
+        Type::Paren(inner) => is_no_result(&inner.elem),
+        Type::Group(inner) => is_no_result(&inner.elem),
+        ty => matches!(
+            ty,
+            Type::Array(_) | Type::FnPtr(_) | Type::Ptr(_) | Type::Reference(_) | Type::Tuple(_)
+        ),
     }
 }
 

@@ -97,10 +97,19 @@ pub(crate) fn first_span(tokens: TokenStream) -> Option<Span> {
 
 /// Whether `found` holds for a token, inside groups too.
 pub(crate) fn any_token(tokens: TokenStream, found: fn(&TokenTree) -> bool) -> bool {
-    tokens.into_iter().any(|tree| match tree {
+    tokens.into_iter().any(|tree| any_in(&tree, found))
+}
+
+/// The same of tokens that were taken apart.
+pub(crate) fn any_of(trees: &[TokenTree], found: fn(&TokenTree) -> bool) -> bool {
+    trees.iter().any(|tree| any_in(tree, found))
+}
+
+fn any_in(tree: &TokenTree, found: fn(&TokenTree) -> bool) -> bool {
+    match tree {
         TokenTree::Group(group) => any_token(group.stream(), found),
-        tree => found(&tree),
-    })
+        tree => found(tree),
+    }
 }
 
 /// The last token of an expression or a type.

@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::{Attribute, Block, Local, Meta, Pat, Stmt};
 
 use super::attr::{Arguments, Scope};
-use super::head::{Head, is_async_fn};
+use super::head::Head;
 use super::inert;
 
 /// What the names of the variables begin with that the attribute makes.
@@ -36,7 +36,7 @@ pub(crate) fn again_behind(
     arguments: &Arguments,
     scope: &Scope,
 ) -> Option<TokenStream> {
-    if head.attrs.is_empty() || !is_async_fn(head.item.clone()) {
+    if !head.is_async_fn() {
         return None;
     }
     let mut attrs = head.attributes()?;
@@ -51,7 +51,7 @@ pub(crate) fn again_behind(
         None => &before,
     };
     let again = again(arguments, &scope);
-    let Head { docs, item, .. } = head;
+    let (docs, item) = (&head.docs, head.item());
     Some(quote!(#docs #(#attrs)* #again #item))
 }
 

@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::Parse;
 use syn::{Block, Expr, ImplItem, Item, ItemFn, Result, Signature, Stmt, TraitItem};
 
-use super::head::{Braced, is_async_fn};
+use super::head::{Braced, Head};
 use super::{assigned, expected};
 
 /// What may turn out to be a function with a body.
@@ -46,18 +46,17 @@ impl MayBeFn for TraitItem {
     }
 }
 
-/// Parses an item, but leaves the body of an `async fn` unread if it can.
-pub(crate) fn parse<T: MayBeFn>(tokens: TokenStream) -> Result<T> {
-    let unread = is_async_fn(tokens.clone()).then(|| unread(tokens.clone()));
-    match unread {
-        Some(Some(item)) => Ok(item),
-        _ => syn::parse2(tokens),
+/// Parses an item without its documentation, but leaves the body of an `async fn` unread if it can.
+pub(crate) fn parse<T: MayBeFn>(head: &Head) -> Result<T> {
+    match unread(head) {
+        Some(item) => Ok(item),
+        None => syn::parse2(head.tokens()),
     }
 }
 
-fn unread<T: MayBeFn>(tokens: TokenStream) -> Option<T> {
-    let Braced { header, body } = Braced::of(tokens)?;
-    if may_begin_with_item(body.clone()) {
+fn unread<T: MayBeFn>(head: &Head) -> Option<T> {
+    let Braced { header, body } = head.is_async_fn().then(|| head.braced())??;
+    if may_begin_with_item(&body) {
         return None;
     }
     let mut item: T = syn::parse2(header).ok()?;
@@ -66,7 +65,7 @@ fn unread<T: MayBeFn>(tokens: TokenStream) -> Option<T> {
     if assigned::may_excuse(signature) || expected::may_write(&signature.output) {
         return None;
     }
-    block.stmts = vec![as_written(body)];
+    block.stmts = vec![as_written(body.into_iter().collect())];
     Some(item)
 }
 
@@ -96,8 +95,8 @@ const ITEMS: &[&str] = &[
 ];
 
 /// Whether a body may begin with items: what we put into it comes behind them.
-fn may_begin_with_item(body: TokenStream) -> bool {
-    match body.into_iter().next() {
+fn may_begin_with_item(body: &[TokenTree]) -> bool {
+    match body.first() {
         Some(TokenTree::Ident(word)) => ITEMS.contains(&word.to_string().as_str()),
         Some(TokenTree::Punct(punct)) => punct.as_char() == '#',
         Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::None,
