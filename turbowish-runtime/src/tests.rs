@@ -3,3 +3,4 @@
 #[path = "../../turbowish-model/tests/check/mod.rs"]
 mod check;
 mod live;
+mod stage;

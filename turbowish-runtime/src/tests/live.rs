@@ -6,15 +6,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, LazyLock, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use quanta::{Clock, Mock};
 use serde_json::Value;
 use turbowish_model::call::PollEnd;
 use turbowish_model::replay::{Event, Kind};
 
 use super::check::{Check, Got, event};
+use super::stage::{alone, set_time};
 use crate::call::{Call, call};
 use crate::gather::Gather;
 use crate::probe::Other;
@@ -23,22 +23,6 @@ use crate::{clock, switch};
 
 type Body = Pin<Box<dyn Future<Output = ()> + Send>>;
 type Scripted = Pin<Box<Call<Body, Other>>>;
-
-/// The hand-set clock of this test process.
-static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
-    let (clock, mock) = Clock::mock();
-    assert!(clock::install(clock), "nothing else has started the clock");
-    mock
-});
-
-fn set_time(t: u64) {
-    let now = TIME.value();
-    if t >= now {
-        TIME.increment(t - now);
-    } else {
-        TIME.decrement(now - t);
-    }
-}
 
 /// What all threads share: the script, how far it is, and the calls that are not being polled.
 struct Stage {
@@ -285,6 +269,7 @@ fn compare(
 
 #[test]
 fn real_futures_give_the_numbers_of_the_vectors() {
+    let _alone = alone();
     let file: Value = serde_json::from_str(include_str!(
         "../../../turbowish-model/tests/occupancy-vectors.json"
     ))

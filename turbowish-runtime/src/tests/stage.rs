@@ -1,0 +1,31 @@
+//! What the tests of the whole process share: one clock set by hand, one switch, and so one test at a time.
+
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use quanta::{Clock, Mock};
+
+use crate::clock;
+
+/// The hand-set clock of this test process.
+static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
+    let (clock, mock) = Clock::mock();
+    assert!(clock::install(clock), "nothing else has started the clock");
+    mock
+});
+
+static STAGE: Mutex<()> = Mutex::new(());
+
+/// The stage to oneself, until the answer is dropped.
+pub(super) fn alone() -> MutexGuard<'static, ()> {
+    LazyLock::force(&TIME);
+    STAGE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn set_time(t: u64) {
+    let now = TIME.value();
+    if t >= now {
+        TIME.increment(t - now);
+    } else {
+        TIME.decrement(now - t);
+    }
+}
