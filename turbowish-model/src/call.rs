@@ -182,6 +182,12 @@ impl Call {
         self.inclusive += charge.inclusive;
     }
 
+    /// Its poll was closed without an end of its own (R3).
+    pub(crate) const fn close(&mut self, charge: &Charge) {
+        self.leave(0, false);
+        self.charge(charge);
+    }
+
     #[inline]
     pub(crate) const fn end(&mut self) {
         self.flags |= ENDED;

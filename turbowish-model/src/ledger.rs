@@ -116,7 +116,7 @@ impl Ledger {
 
     /// Rule R5: a thread's time never goes back.
     #[inline]
-    fn clamp(&self, t: u64) -> u64 {
+    pub(crate) fn clamp(&self, t: u64) -> u64 {
         let last = self.last.load(Relaxed);
         if t < last {
             self.anomaly(Anomaly::ClockBackwards);

@@ -1,4 +1,11 @@
 //! Drives ledgers with recorded events: the same code as in the live process, with time given.
+//!
+//! A recording may have holes and be out of order; the rules R1, R2, R3 and R5 of the occupancy
+//! definitions say what then holds. Beyond them, a call never overlaps itself, so:
+//! - a poll of a call that has ended, or is being polled, does not begin (its end is an orphan, R2,
+//!   unless a poll of the call is open on that thread: then it ends that one);
+//! - a drop during a poll on the same thread tears that poll down; on another thread it is ignored;
+//! - a creation of a call that is live is ignored; an id is free again when its call has ended.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -10,6 +17,10 @@ use crate::tally::Tally;
 
 /// The only epoch of a replay.
 const EPOCH: u32 = 1;
+/// The proc of calls whose events never say it.
+const UNNAMED: &str = "?";
+
+type Calls = BTreeMap<u64, Replayed>;
 
 /// One event, of thread `thread` at time `t`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +51,8 @@ pub enum Kind {
     PollEnd(PollEnd),
     /// It was dropped.
     Drop,
+    /// It was woken.
+    Wake,
 }
 
 /// How a replayed call stands.
@@ -64,7 +77,7 @@ pub struct Replayed {
     pub proc: u32,
     /// How it stands.
     pub standing: Standing,
-    /// Creation, first poll, end.
+    /// Creation.
     pub created: u64,
     /// First poll, if there was one.
     pub first: Option<u64>,
@@ -74,13 +87,22 @@ pub struct Replayed {
     pub polls: u64,
     /// Sums over its polls, open ones up to the end of the replay.
     pub charge: Charge,
+    /// Between polls, before the first wake.
+    pub waiting: u64,
+    /// Between polls, from the first wake on.
+    pub ready: u64,
+    /// The thread on which it is being polled.
+    polled_on: Option<u64>,
+    /// End of its last poll, and the first wake since that poll began.
+    suspended: u64,
+    woken: Option<u64>,
 }
 
 /// A replay in progress.
 #[derive(Default)]
 pub struct Replay {
     procs: Vec<String>,
-    calls: BTreeMap<u64, Replayed>,
+    calls: Calls,
     threads: BTreeMap<u64, Ledger>,
     first: Option<u64>,
     now: u64,
@@ -97,7 +119,9 @@ pub struct Outcome {
     pub calls: BTreeMap<u64, Replayed>,
     /// Busy time by thread.
     pub busy: BTreeMap<u64, u64>,
-    /// Last instant minus first event.
+    /// The instant of the totals.
+    pub now: u64,
+    /// That instant minus the first event's.
     pub window: u64,
 }
 
@@ -112,50 +136,36 @@ impl Replay {
 
     /// Takes one event.
     pub fn event(&mut self, event: &Event) {
-        self.first = Some(self.first.unwrap_or(event.t).min(event.t));
-        self.now = self.now.max(event.t);
-        let proc = match &event.kind {
-            Kind::Create(name)
-            | Kind::PollStart {
-                proc: Some(name), ..
-            } => self.proc(name),
-            _ => self.proc_of(event),
+        let (id, thread) = (event.id, event.thread);
+        let name = match &event.kind {
+            Kind::Create(name) => Some(&**name),
+            Kind::PollStart { proc, .. } => Some(proc.as_deref().unwrap_or(UNNAMED)),
+            _ => None,
         };
-        let ledger = self
-            .threads
-            .entry(event.thread)
-            .or_insert_with(|| Ledger::new(EPOCH, event.thread as u32));
+        // Only a call that is not known needs its proc.
+        let live = self.calls.get(&id).is_some_and(Replayed::is_live);
+        let proc = match (&event.kind, name) {
+            (Kind::Create(_), Some(name)) if !live => Some(self.proc(name)),
+            (_, Some(name)) if !self.calls.contains_key(&id) => Some(self.proc(name)),
+            _ => None,
+        };
+        let new = || Ledger::new(EPOCH, thread as u32);
+        let ledger = self.threads.entry(thread).or_insert_with(new);
+        let t = ledger.clamp(event.t);
+        self.first = Some(self.first.map_or(t, |first| first.min(t)));
+        self.now = self.now.max(t);
+        let scene = Scene { ledger, thread, t };
         let calls = &mut self.calls;
         match &event.kind {
-            Kind::Create(_) => {
-                let mut replayed = Replayed::new(proc, event.t);
-                ledger.create(&mut replayed.call, event.t);
-                calls.insert(event.id, replayed);
-            }
-            Kind::PollStart { root, .. } => {
-                let replayed = calls
-                    .entry(event.id)
-                    .or_insert_with(|| Replayed::new(proc, event.t));
-                if replayed.standing == Standing::Live {
-                    replayed.start(ledger, event, *root);
+            Kind::Create(_) => scene.create(calls, id, proc),
+            Kind::PollStart { root, .. } => scene.poll_start(calls, id, proc, *root),
+            Kind::PollEnd(end) => scene.poll_end(calls, id, *end),
+            Kind::Drop => scene.drop_call(calls, id),
+            Kind::Wake => {
+                if let Some(call) = calls.get_mut(&id) {
+                    call.woken.get_or_insert(t);
                 }
             }
-            Kind::PollEnd(end) => poll_end(ledger, calls, event, *end),
-            Kind::Drop => {
-                if let Some(replayed) = calls.get_mut(&event.id) {
-                    ledger.drop_call(&mut replayed.call, event.t);
-                    replayed.over(event.t, Standing::Cancelled);
-                }
-            }
-        }
-    }
-
-    fn proc_of(&mut self, event: &Event) -> u32 {
-        let polled = matches!(event.kind, Kind::PollStart { .. });
-        match self.calls.get(&event.id) {
-            Some(replayed) => replayed.proc,
-            None if polled => self.proc("?"),
-            None => 0,
         }
     }
 
@@ -170,6 +180,9 @@ impl Replay {
             busy.insert(thread, reading.busy);
             close_open(&ledger.open_polls(), now, &mut self.calls);
         }
+        for call in self.calls.values_mut().filter(|call| call.is_live()) {
+            call.resume(now);
+        }
         tally.settle(now);
         let window = now.saturating_sub(self.first.unwrap_or(now));
         Outcome {
@@ -177,31 +190,85 @@ impl Replay {
             procs: self.procs,
             calls: self.calls,
             busy,
+            now,
             window,
         }
     }
 }
 
-fn poll_end(ledger: &Ledger, calls: &mut BTreeMap<u64, Replayed>, event: &Event, end: PollEnd) {
-    let mut stranger = Replayed::new(0, event.t);
-    let mut own = calls.remove(&event.id);
-    let replayed = own.as_mut().unwrap_or(&mut stranger);
-    let charge = ledger.poll_end_of(&mut replayed.call, event.id, event.t, end, |forced| {
-        if let Some(other) = calls.get_mut(&forced.key) {
-            other.charge.add(&forced);
+/// Where and when an event happens.
+struct Scene<'a> {
+    ledger: &'a Ledger,
+    thread: u64,
+    t: u64,
+}
+
+impl Scene<'_> {
+    fn create(&self, calls: &mut Calls, id: u64, proc: Option<u32>) {
+        // No proc: the call is there already.
+        let Some(proc) = proc else { return };
+        let mut call = Replayed::new(proc, self.t);
+        self.ledger.create(&mut call.call, self.t);
+        calls.insert(id, call);
+    }
+
+    fn poll_start(&self, calls: &mut Calls, id: u64, proc: Option<u32>, root: bool) {
+        let new = || Replayed::new(proc.unwrap_or_default(), self.t);
+        let call = calls.entry(id).or_insert_with(new);
+        if !call.is_live() || call.polled_on.is_some() {
+            return;
         }
-    });
-    if let Some(charge) = charge {
-        replayed.charge.add(&charge);
-        match end {
-            PollEnd::Pending => {}
-            PollEnd::Ready | PollEnd::Err => replayed.over(event.t, Standing::Ready),
-            PollEnd::Panic => replayed.over(event.t, Standing::Panicked),
-            PollEnd::Torn => replayed.over(event.t, Standing::Cancelled),
+        let start = Start { root, key: id };
+        let opened = self.ledger.poll_start(&mut call.call, self.t, start);
+        if opened.is_some() {
+            call.resume(self.t);
+            call.woken = None;
+            call.polls += 1;
+            call.first.get_or_insert(self.t);
+            call.polled_on = Some(self.thread);
         }
     }
-    if let Some(own) = own {
-        calls.insert(event.id, own);
+
+    fn poll_end(&self, calls: &mut Calls, id: u64, end: PollEnd) {
+        let mut stranger = Replayed::new(0, self.t);
+        let mut own = calls.remove(&id);
+        let call = own.as_mut().unwrap_or(&mut stranger);
+        let forced = |charge: Charge| {
+            if let Some(other) = calls.get_mut(&charge.key) {
+                other.call.close(&charge);
+                other.closed(&charge, self.t);
+            }
+        };
+        let closed = self
+            .ledger
+            .poll_end_of(&mut call.call, id, self.t, end, forced);
+        if let Some(charge) = closed {
+            call.closed(&charge, self.t);
+            match end {
+                PollEnd::Pending => {}
+                PollEnd::Ready | PollEnd::Err => call.over(self.t, Standing::Ready),
+                PollEnd::Panic => call.over(self.t, Standing::Panicked),
+                PollEnd::Torn => call.over(self.t, Standing::Cancelled),
+            }
+        }
+        if let Some(own) = own {
+            calls.insert(id, own);
+        }
+    }
+
+    fn drop_call(&self, calls: &mut Calls, id: u64) {
+        let Some(call) = calls.get_mut(&id).filter(|call| call.is_live()) else {
+            return;
+        };
+        match call.polled_on {
+            None => {
+                self.ledger.drop_call(&mut call.call, self.t);
+                call.resume(self.t);
+                call.over(self.t, Standing::Cancelled);
+            }
+            Some(thread) if thread == self.thread => self.poll_end(calls, id, PollEnd::Torn),
+            Some(_) => {}
+        }
     }
 }
 
@@ -236,24 +303,39 @@ impl Replayed {
             ended: None,
             polls: 0,
             charge: Charge::default(),
+            waiting: 0,
+            ready: 0,
+            polled_on: None,
+            suspended: t,
+            woken: None,
         }
     }
 
-    fn start(&mut self, ledger: &Ledger, event: &Event, root: bool) {
-        let start = Start {
-            root,
-            key: event.id,
-        };
-        if ledger.poll_start(&mut self.call, event.t, start).is_some() {
-            self.polls += 1;
-            self.first.get_or_insert(event.t);
+    fn is_live(&self) -> bool {
+        self.standing == Standing::Live
+    }
+
+    /// What was yielded since the last poll ends at `t`; nothing was before the first.
+    fn resume(&mut self, t: u64) {
+        if self.polls == 0 || self.polled_on.is_some() {
+            return;
         }
+        // Threads' clocks may differ: the gap is never negative.
+        let over = t.max(self.suspended);
+        let woken = self.woken.unwrap_or(over).clamp(self.suspended, over);
+        self.waiting += woken - self.suspended;
+        self.ready += over - woken;
+    }
+
+    /// Its poll was closed at `t`.
+    fn closed(&mut self, charge: &Charge, t: u64) {
+        self.charge.add(charge);
+        self.polled_on = None;
+        self.suspended = t;
     }
 
     fn over(&mut self, t: u64, standing: Standing) {
-        if self.standing == Standing::Live {
-            self.standing = standing;
-            self.ended = Some(t);
-        }
+        self.standing = standing;
+        self.ended = Some(t);
     }
 }

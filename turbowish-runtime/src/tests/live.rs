@@ -9,11 +9,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use serde_json::Value;
 use turbowish_model::call::PollEnd;
 use turbowish_model::replay::{Event, Kind};
 
-use super::check::{Check, Got, event};
+use super::check::{self, Check, Got, Vector};
 use super::stage::{alone, set_time};
 use crate::call::{Call, call};
 use crate::gather::Gather;
@@ -108,6 +107,8 @@ impl Stage {
                     drop(call);
                     self.done();
                 }
+                // Nobody asks for wakers here.
+                Kind::Wake => self.done(),
             }
         }
         None
@@ -156,21 +157,17 @@ impl Future for Play {
 }
 
 /// Why real futures cannot do what a vector says, if they cannot.
-fn unplayable(vector: &Value) -> Option<&'static str> {
-    let events = vector["events"].as_array().expect("events");
+fn unplayable(vector: &Vector) -> Option<&'static str> {
     let mut created = Vec::new();
-    for event in events {
-        let id = event["id"].as_u64();
-        match (event["k"].as_str().expect("k"), event["r"].as_str()) {
-            ("create", _) => created.push(id),
-            ("poll_start", _) if event["root"] == true => {
-                return Some("marks a root inside another poll");
-            }
-            ("poll_start", _) if !created.contains(&id) => {
+    for event in &vector.events {
+        match event.kind {
+            Kind::Create(_) => created.push(event.id),
+            Kind::PollStart { root: true, .. } => return Some("marks a root inside another poll"),
+            Kind::PollStart { .. } if !created.contains(&event.id) => {
                 return Some("begins in the middle of a call");
             }
-            ("poll_end", Some("drop")) => return Some("tears a frame down without unwinding"),
-            ("poll_end", _) if !created.contains(&id) => {
+            Kind::PollEnd(PollEnd::Torn) => return Some("tears a frame down without unwinding"),
+            Kind::PollEnd(_) if !created.contains(&event.id) => {
                 return Some("begins in the middle of a poll");
             }
             _ => {}
@@ -179,20 +176,18 @@ fn unplayable(vector: &Value) -> Option<&'static str> {
     None
 }
 
-fn play(vector: &Value) -> Vec<String> {
-    let script: Vec<Event> = vector["events"]
-        .as_array()
-        .expect("events")
-        .iter()
-        .filter_map(event)
-        .collect();
+fn play(vector: &Vector) -> Vec<String> {
+    let script = vector.events.clone();
     let first = script.iter().map(|event| event.t).min().expect("an event");
     let last = script.iter().map(|event| event.t).max().expect("an event");
-    let now = vector["now"].as_u64().unwrap_or(last);
+    let now = vector.now.unwrap_or(last);
     let mut threads: Vec<u64> = script.iter().map(|event| event.thread).collect();
     threads.sort_unstable();
     threads.dedup();
-    let names = vector["expect"]["procs"].as_object().expect("procs").keys();
+    let names = script.iter().filter_map(|event| match &event.kind {
+        Kind::Create(name) => Some(name),
+        _ => None,
+    });
     let procs = names.map(|name| (name.clone(), leaked(name))).collect();
     set_time(first);
     let epoch = switch::arm().expect("accounting was off");
@@ -205,11 +200,7 @@ fn play(vector: &Value) -> Vec<String> {
         calls: Mutex::new(HashMap::new()),
         procs,
     });
-    let mut check = Check {
-        vector: vector["name"].as_str().expect("name"),
-        mismatches: Vec::new(),
-        compared: 0,
-    };
+    let mut check = Check::new(vector);
     std::thread::scope(|scope| {
         for &thread in &threads {
             let stage = stage.clone();
@@ -220,12 +211,13 @@ fn play(vector: &Value) -> Vec<String> {
         }
         stage.at_end(threads.len(), || {
             set_time(now);
-            compare(&mut check, &vector["expect"], &stage.procs, now - first);
+            let ids = stage.procs.iter().map(|(name, proc)| (name, proc.id()));
+            compare(&mut check, ids, now - first);
         });
     });
     assert_eq!(switch::disarm(), Some(epoch));
     assert!(check.compared > 20);
-    check.mismatches
+    check.mismatches.iter().map(ToString::to_string).collect()
 }
 
 fn leaked(name: &str) -> &'static Proc {
@@ -233,51 +225,44 @@ fn leaked(name: &str) -> &'static Proc {
     Box::leak(Box::new(Proc::new::<()>(name, "1 vector.rs")))
 }
 
-fn compare(
+/// Compares the totals of what was armed last; `ids` are those of the vector's procs in this process.
+pub(super) fn compare<'a>(
     check: &mut Check<'_>,
-    expect: &Value,
-    procs: &BTreeMap<String, &'static Proc>,
+    ids: impl Iterator<Item = (&'a String, Option<u32>)>,
     window: u64,
 ) {
     let (mut totals, threads) = Gather::default().read(clock::ticks);
-    // Ids are those of the process; the vector's procs are the last that were registered.
     let mut names = vec![String::new(); totals.tally.procs.len()];
-    for (name, proc) in procs {
-        names[proc.id().expect("an id") as usize].clone_from(name);
+    for (name, id) in ids {
+        names[id.expect("an id") as usize].clone_from(name);
     }
     totals
         .tally
         .procs
         .resize_with(names.len(), Default::default);
-    check.totals(
-        expect,
-        &Got {
-            tally: &totals.tally,
-            procs: &names,
-            window,
-        },
-    );
-    for (thread, expected) in expect["busy"].as_object().expect("busy") {
-        let own = threads.iter().find(|now| &*now.name == thread.as_str());
-        check.equal(
-            "busy",
-            expected,
-            own.map_or(0, |now| totals.busy[&now.index]),
-        );
-    }
+    check.totals(&Got {
+        tally: &totals.tally,
+        procs: &names,
+        window,
+    });
+    let busy = threads.iter().map(|thread| {
+        let name = thread.name.parse().expect("threads are named by number");
+        (name, totals.busy[&thread.index])
+    });
+    check.busy(&busy.collect());
 }
 
 #[test]
 fn real_futures_give_the_numbers_of_the_vectors() {
     let _alone = alone();
-    let file: Value = serde_json::from_str(include_str!(
+    let vectors = check::read(include_str!(
         "../../../turbowish-model/tests/occupancy-vectors.json"
     ))
-    .expect("JSON");
+    .expect("vectors");
     let (mut played, mut left_out, mut mismatches) = (0, Vec::new(), Vec::new());
-    for vector in file["vectors"].as_array().expect("vectors") {
+    for vector in &vectors {
         match unplayable(vector) {
-            Some(reason) => left_out.push((vector["name"].as_str().expect("name"), reason)),
+            Some(reason) => left_out.push((&*vector.name, reason)),
             None => {
                 played += 1;
                 mismatches.extend(play(vector));
