@@ -94,7 +94,7 @@ impl Gather {
     }
 
     /// Begins the next tick of all threads.
-    #[cfg(feature = "server")]
+    #[cfg(any(test, feature = "server"))]
     pub(crate) fn next_tick(&mut self) {
         for epoch in self.epochs.values_mut() {
             epoch.departed.tally.forget_recent();
@@ -102,6 +102,12 @@ impl Gather {
         for ledger in self.epochs.values().flat_map(|epoch| &epoch.ledgers) {
             ledger.ledger.next_tick();
         }
+    }
+
+    /// How many ledgers are not folded.
+    #[cfg(test)]
+    pub(crate) fn ledgers(&self) -> usize {
+        self.epochs.values().map(|epoch| epoch.ledgers.len()).sum()
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use turbowish_model::assemble::{Assembly, Names, ProcName};
+#[cfg(test)]
+use turbowish_model::history::Window;
 use turbowish_model::history::{History, Totals};
 use turbowish_model::query::{Query, QueryError, Selection};
 use turbowish_model::read::OpenPoll;
@@ -104,6 +106,17 @@ impl Monitor {
         }
     }
 
+    /// Ends a tick of the history. Nothing to do while accounting is off.
+    #[cfg(any(test, feature = "server"))]
+    pub(crate) fn tick(&self) {
+        let mut state = self.state();
+        if state.switched.off_at.is_none() {
+            let (totals, _) = state.gather.read(clock::ticks);
+            state.history.tick(totals);
+            state.gather.next_tick();
+        }
+    }
+
     /// Folds the ledgers of threads that are gone, if nobody else is at it.
     pub(crate) fn fold(&self) {
         if let Ok(mut state) = self.state.try_lock() {
@@ -171,6 +184,28 @@ impl Monitor {
         snapshot.tasks.total = total_tasks;
         selection.apply(&mut snapshot);
         Ok(snapshot)
+    }
+}
+
+#[cfg(test)]
+impl Monitor {
+    /// What snapshots are made of.
+    pub(crate) fn totals(&self) -> (Totals, Vec<ThreadNow>) {
+        let mut state = self.state();
+        let switched = state.switched;
+        state
+            .gather
+            .read(|| switched.off_at.unwrap_or_else(clock::ticks))
+    }
+
+    /// The window of about `length` ticks of the clock.
+    pub(crate) fn window(&self, now: &Totals, length: Option<u64>) -> Window {
+        self.state().history.window(now, length)
+    }
+
+    /// How many ledgers are kept.
+    pub(crate) fn ledgers(&self) -> usize {
+        self.state().gather.ledgers()
     }
 }
 

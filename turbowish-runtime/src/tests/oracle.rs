@@ -1,0 +1,380 @@
+//! What the numbers ought to be: every tick of the clock is charged, one by one, to whatever is there at that moment.
+//!
+//! Nothing is shared with the ledger but the definitions: no starts, no ends, no subtraction.
+
+use std::collections::BTreeMap;
+
+use turbowish_model::row::{Population, Sum};
+use turbowish_model::tally::{Anomaly, Tally};
+
+/// Numbers by proc, word, and the other proc of an edge; those that are 0 are not there.
+pub(super) type Sums = BTreeMap<(usize, &'static str, usize), u64>;
+
+/// Stands for no proc.
+const NONE: usize = usize::MAX;
+
+/// Words that are not sums over time.
+const STATES: [&str; 2] = ["live", "longest"];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    Pending,
+    Ready,
+    Err,
+    Panicked,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Unstarted,
+    Open,
+    Waiting,
+    Over,
+}
+
+struct Account {
+    proc: usize,
+    creator: usize,
+    epoch: u32,
+    state: State,
+    polls: u64,
+    running: u64,
+    inclusive: u64,
+}
+
+struct Frame {
+    call: usize,
+    hold: u64,
+}
+
+/// A poll that began in this epoch, if accounting was on.
+pub(super) struct Token(Option<u32>);
+
+#[derive(Default)]
+pub(super) struct Oracle {
+    armed: bool,
+    epoch: u32,
+    stacks: Vec<Vec<Frame>>,
+    calls: Vec<Account>,
+    sums: Sums,
+    busy: u64,
+    leaked: usize,
+}
+
+impl Oracle {
+    pub(super) fn new(threads: usize) -> Self {
+        Self {
+            stacks: (0..threads).map(|_| Vec::new()).collect(),
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, proc: usize, word: &'static str, value: u64) {
+        self.edge(proc, word, NONE, value);
+    }
+
+    fn edge(&mut self, proc: usize, word: &'static str, other: usize, value: u64) {
+        if value > 0 {
+            *self.sums.entry((proc, word, other)).or_default() += value;
+        }
+    }
+
+    pub(super) fn is_armed(&self) -> bool {
+        self.armed
+    }
+
+    pub(super) fn depth(&self, thread: usize) -> usize {
+        self.stacks[thread].len()
+    }
+
+    pub(super) fn busy(&self) -> u64 {
+        self.busy
+    }
+
+    pub(super) fn switch(&mut self) {
+        // What is let go of is not unstarted any more.
+        let unstarted = self.calls.iter().filter(|call| {
+            self.armed && call.epoch == self.epoch && call.state == State::Unstarted
+        });
+        let unstarted: Vec<usize> = unstarted.map(|call| call.proc).collect();
+        for proc in unstarted {
+            self.add(proc, "started", 1);
+        }
+        self.armed = !self.armed;
+        self.epoch += 1;
+        self.stacks.iter_mut().for_each(Vec::clear);
+        let live = self.sums.keys().filter(|(_, word, _)| *word == "live");
+        let live: Vec<_> = live.copied().collect();
+        for key in live {
+            self.sums.remove(&key);
+        }
+    }
+
+    pub(super) fn advance(&mut self, by: u64) {
+        if !self.armed {
+            return;
+        }
+        for id in 0..self.calls.len() {
+            let call = &self.calls[id];
+            if call.epoch != self.epoch || call.state == State::Over {
+                continue;
+            }
+            let (proc, state) = (call.proc, call.state);
+            self.add(proc, "wall", by);
+            match state {
+                State::Unstarted => self.add(proc, "unstarted", by),
+                State::Waiting => self.add(proc, "yielded", by),
+                State::Open | State::Over => {}
+            }
+        }
+        for thread in 0..self.stacks.len() {
+            self.advance_stack(thread, by);
+        }
+    }
+
+    fn advance_stack(&mut self, thread: usize, by: u64) {
+        let mut stack = std::mem::take(&mut self.stacks[thread]);
+        let mut seen = Vec::new();
+        for frame in &mut stack {
+            frame.hold += by;
+            let call = &mut self.calls[frame.call];
+            call.inclusive += by;
+            let (proc, creator) = (call.proc, call.creator);
+            self.add(proc, "hold", by);
+            if creator != NONE {
+                self.edge(proc, "offspring", creator, by);
+            }
+            if !seen.contains(&proc) {
+                seen.push(proc);
+                self.add(proc, "inclusive", by);
+            }
+            let longest = self.sums.entry((proc, "longest", NONE)).or_default();
+            *longest = frame.hold.max(*longest);
+        }
+        if let Some(top) = stack.last() {
+            self.busy += by;
+            self.calls[top.call].running += by;
+            self.add(self.calls[top.call].proc, "running", by);
+        }
+        self.sums.retain(|_, sum| *sum > 0);
+        self.stacks[thread] = stack;
+    }
+
+    /// A call is created; the answer is its number.
+    pub(super) fn create(&mut self, thread: usize, proc: usize) -> usize {
+        self.calls.push(Account {
+            proc,
+            creator: NONE,
+            epoch: 0,
+            state: State::Unstarted,
+            polls: 0,
+            running: 0,
+            inclusive: 0,
+        });
+        self.leaked += 1;
+        let id = self.calls.len() - 1;
+        if self.armed {
+            self.register(thread, id);
+        }
+        id
+    }
+
+    fn register(&mut self, thread: usize, id: usize) {
+        let creator = self.stacks[thread].last();
+        let creator = creator.map_or(NONE, |top| self.calls[top.call].proc);
+        let proc = self.calls[id].proc;
+        self.calls[id] = Account {
+            proc,
+            creator,
+            epoch: self.epoch,
+            state: State::Unstarted,
+            polls: 0,
+            running: 0,
+            inclusive: 0,
+        };
+        self.add(proc, "calls", 1);
+        self.add(proc, "live", 1);
+        if creator != NONE {
+            self.edge(proc, "created", creator, 1);
+        }
+    }
+
+    pub(super) fn start(&mut self, thread: usize, id: usize) -> Token {
+        if !self.armed {
+            return Token(None);
+        }
+        if self.calls[id].epoch != self.epoch {
+            self.add(NONE, "late", 1);
+            self.register(thread, id);
+        }
+        let call = &mut self.calls[id];
+        call.state = State::Open;
+        call.polls += 1;
+        let (proc, first) = (call.proc, call.polls == 1);
+        self.add(proc, "polls", 1);
+        self.add(proc, "started", u64::from(first));
+        self.stacks[thread].push(Frame { call: id, hold: 0 });
+        Token(Some(self.epoch))
+    }
+
+    pub(super) fn end(&mut self, thread: usize, id: usize, token: &Token, end: End) {
+        if !self.armed || token.0 != Some(self.epoch) {
+            return;
+        }
+        let frame = self.stacks[thread].pop().expect("the frame is open");
+        assert_eq!(frame.call, id, "frames nest");
+        let proc = self.calls[id].proc;
+        self.add(proc, "finished", 1);
+        if let Some(below) = self.stacks[thread].last() {
+            let parent = self.calls[below.call].proc;
+            self.edge(proc, "await", parent, 1);
+            self.edge(proc, "await time", parent, frame.hold);
+        }
+        match end {
+            End::Pending => self.calls[id].state = State::Waiting,
+            End::Ready => self.over(id, "ready"),
+            End::Err => {
+                self.add(proc, "err", 1);
+                self.over(id, "ready");
+            }
+            End::Panicked => self.over(id, "panicked"),
+        }
+    }
+
+    fn over(&mut self, id: usize, how: &'static str) {
+        let call = &mut self.calls[id];
+        call.state = State::Over;
+        let (proc, polls) = (call.proc, call.polls);
+        let (running, inclusive) = (call.running, call.inclusive);
+        self.add(proc, how, 1);
+        if polls == 0 {
+            self.add(proc, "never polled", 1);
+            self.add(proc, "started", 1);
+        } else {
+            self.add(proc, "ended", 1);
+            self.add(proc, "call running", running);
+            self.add(proc, "call inclusive", inclusive);
+        }
+        let live = self.sums.entry((proc, "live", NONE)).or_default();
+        *live -= 1;
+        self.sums.retain(|_, sum| *sum > 0);
+    }
+
+    pub(super) fn dropped(&mut self, id: usize) {
+        self.leaked -= 1;
+        let call = &self.calls[id];
+        if self.armed && call.epoch == self.epoch && call.state != State::Over {
+            assert_ne!(call.state, State::Open, "a poll borrows its call");
+            self.over(id, "cancelled");
+        }
+    }
+
+    /// Calls that are not dropped.
+    pub(super) fn leaked(&self) -> usize {
+        self.leaked
+    }
+
+    pub(super) fn sums(&self) -> Sums {
+        self.sums.clone()
+    }
+}
+
+/// The same words from what the process says.
+pub(super) fn read(tally: &Tally, ids: &[u32], is_window: bool) -> Sums {
+    let mut sums = Sums::new();
+    let proc_of = |id: u32| {
+        ids.iter()
+            .position(|&known| known == id)
+            .unwrap_or(NONE - 1)
+    };
+    for (proc, &id) in ids.iter().enumerate() {
+        let Some(tally) = tally.procs.get(id as usize) else {
+            continue;
+        };
+        let population = |which: Population| tally.populations[which as usize].total();
+        let finished = population(Population::PollHold);
+        assert_eq!(finished, population(Population::PollRunning));
+        assert_eq!(
+            population(Population::CallRunning),
+            population(Population::CallInclusive)
+        );
+        let waited = tally.sites.iter().map(|site| site.waited);
+        let waited = waited.fold(0, u64::wrapping_add);
+        let words = [
+            ("calls", tally.sum(Sum::Calls)),
+            ("started", tally.sum(Sum::Started)),
+            ("ready", tally.sum(Sum::Ready)),
+            ("err", tally.sum(Sum::Err)),
+            ("cancelled", tally.sum(Sum::Cancelled)),
+            ("panicked", tally.sum(Sum::Panicked)),
+            ("never polled", tally.sum(Sum::NeverPolled)),
+            ("polls", tally.sum(Sum::Polls)),
+            ("hold", tally.sum(Sum::Hold)),
+            ("running", tally.sum(Sum::Running)),
+            ("inclusive", tally.sum(Sum::Inclusive)),
+            ("foreign", tally.sum(Sum::Foreign)),
+            ("wall", tally.sum(Sum::Wall)),
+            ("unstarted", tally.sum(Sum::Unstarted)),
+            ("yielded", waited),
+            ("call running", tally.sum(Sum::CallRunning)),
+            ("call inclusive", tally.sum(Sum::CallInclusive)),
+            ("finished", finished),
+            ("ended", population(Population::CallRunning)),
+            ("live", if is_window { 0 } else { tally.live() }),
+            ("longest", if is_window { 0 } else { tally.longest() }),
+        ];
+        for (word, value) in words {
+            sums.insert((proc, word, NONE), value);
+        }
+        for (&other, edge) in &tally.edges {
+            let other = proc_of(other);
+            sums.insert((proc, "await", other), edge.polls);
+            sums.insert((proc, "await time", other), edge.hold);
+            sums.insert((proc, "created", other), edge.created);
+            sums.insert((proc, "offspring", other), edge.offspring);
+        }
+        // The identity of every call, summed over the proc.
+        let in_child = tally.sum(Sum::Hold) - tally.sum(Sum::Foreign) - tally.sum(Sum::Running);
+        let parts = tally.sum(Sum::Unstarted)
+            + tally.sum(Sum::Running)
+            + in_child
+            + tally.sum(Sum::Foreign)
+            + waited;
+        assert_eq!(tally.sum(Sum::Wall), parts, "wall is the sum of its parts");
+    }
+    let anomalies = &tally.anomalies;
+    if !is_window {
+        sums.insert(
+            (NONE, "late", NONE),
+            anomalies[Anomaly::LateAttach as usize],
+        );
+    }
+    for (kind, &count) in anomalies.iter().enumerate() {
+        assert!(kind == Anomaly::LateAttach as usize || count == 0);
+    }
+    sums.retain(|_, sum| *sum > 0);
+    sums
+}
+
+/// What came between two moments.
+pub(super) fn between(before: &Sums, now: &Sums) -> Sums {
+    let mut grown = now.clone();
+    for (key, value) in before {
+        if let Some(now) = grown.get_mut(key) {
+            *now = now.wrapping_sub(*value);
+        }
+    }
+    grown.retain(|&(proc, word, _), value| *value > 0 && proc != NONE && !STATES.contains(&word));
+    grown
+}
+
+/// Fails with what differs.
+pub(super) fn same(what: &str, got: &Sums, expected: &Sums) {
+    let of = |sums: &Sums, key| sums.get(key).copied().unwrap_or(0);
+    let keys = got.keys().chain(expected.keys());
+    let differing = keys.filter(|key| of(got, *key) != of(expected, *key));
+    let found: Vec<_> = differing
+        .map(|key| (key, "got", of(got, key), "expected", of(expected, key)))
+        .collect();
+    assert!(found.is_empty(), "{what}: {found:?}");
+}

@@ -1,0 +1,594 @@
+//! Any interleaving leaves the numbers exact and the stacks right: programs are data, real threads play them in turns.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use proptest::collection::vec;
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
+
+use super::oracle::{End, Oracle, Sums, between, read, same};
+use super::stage::{advance, alone};
+use crate::call::{Call, at, call, enter};
+use crate::monitor::Monitor;
+use crate::probe::Fallible;
+use crate::proc::Proc;
+use crate::{switch, task, thread};
+
+/// What a thread does next, at its bottom or in the innermost body that it polls.
+#[derive(Clone, Debug)]
+enum Op {
+    Advance(u16),
+    Create(usize),
+    /// By hand, in the middle of whatever is there; a panic is caught or goes on.
+    Poll {
+        nth: usize,
+        catch: bool,
+    },
+    Drop(usize),
+    /// `mem::forget`.
+    Forget(usize),
+    /// Left to the thread, which drops it when it ends.
+    Keep(usize),
+    /// A nested executor.
+    BlockOn(usize),
+    /// A plain function that takes some time.
+    Plain(usize, u16),
+    /// Pause, or resume.
+    Switch,
+    /// All numbers are compared.
+    Look,
+    /// So many ticks of the monitor, with time between them.
+    Ticks(u8),
+    /// The thread ends, if it polls nothing; another one takes its place.
+    Leave,
+    Await(usize, How),
+    Yield {
+        marked: bool,
+    },
+    Finish(End),
+}
+
+#[derive(Clone, Debug)]
+enum How {
+    Straight,
+    Boxed,
+    /// In a newtype that takes time before and after.
+    Spun(u16, u16),
+    Both(usize),
+    /// The first to end; the other one is dropped.
+    First(usize),
+    /// Dropped after so many polls.
+    Limited(u8),
+    /// In a future that drops it slowly.
+    SlowlyDropped(u16),
+}
+
+const PROCS: usize = 4;
+
+fn how() -> impl Strategy<Value = How> {
+    let nth = 0..8usize;
+    prop_oneof![
+        6 => Just(How::Straight),
+        1 => Just(How::Boxed),
+        2 => (0..9u16, 0..9u16).prop_map(|(before, after)| How::Spun(before, after)),
+        1 => nth.clone().prop_map(How::Both),
+        1 => nth.prop_map(How::First),
+        1 => (1..3u8).prop_map(How::Limited),
+        1 => (1..9u16).prop_map(How::SlowlyDropped),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let nth = 0..8usize;
+    let end = prop_oneof![
+        4 => Just(End::Ready),
+        1 => Just(End::Err),
+        1 => Just(End::Panicked),
+    ];
+    prop_oneof![
+        10 => (1..100u16).prop_map(Op::Advance),
+        8 => (0..PROCS).prop_map(Op::Create),
+        8 => (nth.clone(), any::<bool>()).prop_map(|(nth, catch)| Op::Poll { nth, catch }),
+        1 => nth.clone().prop_map(Op::Drop),
+        1 => nth.clone().prop_map(Op::Forget),
+        1 => nth.clone().prop_map(Op::Keep),
+        1 => (0..PROCS).prop_map(Op::BlockOn),
+        1 => (0..PROCS, 0..20u16).prop_map(|(proc, by)| Op::Plain(proc, by)),
+        1 => Just(Op::Switch),
+        2 => Just(Op::Look),
+        1 => (1..60u8).prop_map(Op::Ticks),
+        1 => Just(Op::Leave),
+        8 => (nth, how()).prop_map(|(nth, how)| Op::Await(nth, how)),
+        4 => any::<bool>().prop_map(|marked| Op::Yield { marked }),
+        3 => end.prop_map(Op::Finish),
+    ]
+}
+
+type Body = Pin<Box<dyn Future<Output = Result<(), ()>> + Send>>;
+type Scripted = Call<Shadowed, Fallible>;
+
+/// A panic that the script asks for.
+struct Scheduled;
+
+thread_local! {
+    static THREAD: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    static KEPT: std::cell::RefCell<Vec<Scripted>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// Tells the oracle what becomes of a call; goes straight to the body.
+struct Shadowed {
+    play: Arc<Play>,
+    id: usize,
+    body: Body,
+}
+
+impl Future for Shadowed {
+    type Output = Result<(), ()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let thread = THREAD.get();
+        let token = self.play.oracle().start(thread, self.id);
+        let polled = catch_unwind(AssertUnwindSafe(|| self.body.as_mut().poll(cx)));
+        let end = match &polled {
+            Ok(Poll::Pending) => End::Pending,
+            Ok(Poll::Ready(Ok(()))) => End::Ready,
+            Ok(Poll::Ready(Err(()))) => End::Err,
+            Err(_) => End::Panicked,
+        };
+        self.play.oracle().end(thread, self.id, &token, end);
+        polled.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+impl Drop for Shadowed {
+    fn drop(&mut self) {
+        self.play.oracle().dropped(self.id);
+    }
+}
+
+/// A program on its way.
+struct Play {
+    script: Vec<(usize, Op)>,
+    at: Mutex<usize>,
+    moved: Condvar,
+    /// By thread: it is at the present op.
+    at_it: Vec<AtomicBool>,
+    calls: Mutex<Vec<Scripted>>,
+    /// Calls that are over and not dropped yet.
+    over: Mutex<Vec<Scripted>>,
+    oracle: Mutex<Oracle>,
+    monitor: Monitor,
+    /// What the numbers were at the ends of ticks, by time.
+    past: Mutex<BTreeMap<u64, Sums>>,
+    procs: Vec<&'static Proc>,
+    ids: Vec<u32>,
+}
+
+impl Play {
+    fn oracle(&self) -> MutexGuard<'_, Oracle> {
+        self.oracle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thread's next op, when it is its turn; `None` at the end.
+    fn next(&self, thread: usize) -> Option<Op> {
+        self.done(thread);
+        let mut at = self.at.lock().expect("at");
+        while let Some((turn, op)) = self.script.get(*at) {
+            if *turn == thread {
+                self.at_it[thread].store(true, Ordering::Relaxed);
+                return Some(op.clone());
+            }
+            at = self.moved.wait(at).expect("at");
+        }
+        None
+    }
+
+    fn done(&self, thread: usize) {
+        if self.at_it[thread].swap(false, Ordering::Relaxed) {
+            *self.at.lock().expect("at") += 1;
+            self.moved.notify_all();
+        }
+    }
+
+    /// Time stands still after the script: threads do not take turns any more.
+    fn advance(&self, by: u16) {
+        if *self.at.lock().expect("at") >= self.script.len() {
+            return;
+        }
+        self.oracle().advance(u64::from(by));
+        advance(u64::from(by));
+    }
+
+    fn create(self: &Arc<Self>, proc: usize) -> Scripted {
+        let id = self.oracle().create(THREAD.get(), proc);
+        let body = Box::pin(body(self.clone(), self.procs[proc]));
+        let play = self.clone();
+        call(self.procs[proc], Fallible, Shadowed { play, id, body })
+    }
+
+    fn take(&self, nth: usize) -> Option<Scripted> {
+        let mut calls = self.calls.lock().expect("calls");
+        let len = calls.len();
+        (len > 0).then(|| calls.remove(nth % len))
+    }
+
+    fn put(&self, call: Scripted) {
+        self.calls.lock().expect("calls").push(call);
+    }
+
+    /// Polls a call by hand; `false` if it is over.
+    fn poll(&self, mut call: Scripted, catch: bool) -> Option<Scripted> {
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            Pin::new(&mut call).poll(&mut Context::from_waker(Waker::noop()))
+        }));
+        match polled {
+            Ok(Poll::Pending) => return Some(call),
+            Ok(Poll::Ready(_)) => {}
+            Err(panic) if catch => assert!(panic.is::<Scheduled>(), "only panics of the script"),
+            Err(panic) => {
+                self.over.lock().expect("over").push(call);
+                resume_unwind(panic);
+            }
+        }
+        self.over.lock().expect("over").push(call);
+        None
+    }
+
+    /// Whatever can be done at the bottom of a thread as well as in a body.
+    fn act(self: &Arc<Self>, op: Op) {
+        match op {
+            Op::Advance(by) => self.advance(by),
+            Op::Create(proc) => {
+                let call = self.create(proc);
+                self.put(call);
+            }
+            Op::Poll { nth, catch } => {
+                let polled = self.take(nth).and_then(|call| self.poll(call, catch));
+                polled.into_iter().for_each(|call| self.put(call));
+            }
+            Op::Drop(nth) => drop(self.take(nth)),
+            Op::Forget(nth) => std::mem::forget(self.take(nth)),
+            Op::Keep(nth) => KEPT.with_borrow_mut(|kept| kept.extend(self.take(nth))),
+            Op::BlockOn(proc) => {
+                let mut call = Some(self.create(proc));
+                while let Some(polled) = call.take() {
+                    call = self.poll(polled, true);
+                }
+            }
+            Op::Plain(proc, by) => self.plain(proc, by),
+            // Two moments at one time could not be told apart.
+            Op::Switch => {
+                self.advance(1);
+                self.switch();
+                self.advance(1);
+            }
+            Op::Look => self.look(),
+            Op::Ticks(ticks) => {
+                for _ in 0..ticks {
+                    self.advance(25);
+                    self.monitor.tick();
+                    self.note();
+                }
+            }
+            Op::Leave | Op::Await(..) | Op::Yield { .. } | Op::Finish(_) => {}
+        }
+        let thread = THREAD.get();
+        let depth = switch::epoch()
+            .and_then(|epoch| thread::with(epoch, |thread| thread.ledger.depth()))
+            .unwrap_or(0);
+        assert_eq!(depth as usize, self.oracle().depth(thread), "open polls");
+    }
+
+    fn plain(&self, proc: usize, by: u16) {
+        let thread = THREAD.get();
+        let id = self.oracle().create(thread, proc);
+        let token = self.oracle().start(thread, id);
+        let entered = enter(self.procs[proc]);
+        self.advance(by);
+        drop(entered);
+        self.oracle().end(thread, id, &token, End::Ready);
+        self.oracle().dropped(id);
+    }
+
+    fn switch(&self) {
+        let mut oracle = self.oracle();
+        oracle.switch();
+        match oracle.is_armed() {
+            true => {
+                self.monitor.arm();
+                // Windows do not reach behind a pause.
+                self.past.lock().expect("past").clear();
+            }
+            false => self.monitor.disarm(),
+        }
+        drop(oracle);
+        self.note();
+    }
+
+    fn note(&self) {
+        let at = crate::clock::ticks();
+        let sums = self.oracle().sums();
+        self.past.lock().expect("past").insert(at, sums);
+    }
+
+    fn look(&self) {
+        let oracle = self.oracle();
+        let expected = oracle.sums();
+        let (totals, threads) = self.monitor.totals();
+        same(
+            "since the start",
+            &read(&totals.tally, &self.ids, false),
+            &expected,
+        );
+        let busy: u64 = totals.busy.values().sum();
+        assert_eq!(busy, oracle.busy(), "busy");
+        let running = expected
+            .iter()
+            .filter(|((_, word, _), _)| *word == "running");
+        assert_eq!(running.map(|(_, sum)| sum).sum::<u64>(), busy);
+        // Polls of an epoch that is over are open as long as their threads have not come by.
+        let present = threads
+            .iter()
+            .filter(|now| switch::epoch() == Some(now.epoch));
+        let open: usize = present.map(|thread| thread.open.len()).sum();
+        if oracle.is_armed() {
+            let depths = 0..self.at_it.len();
+            assert_eq!(open, depths.map(|each| oracle.depth(each)).sum::<usize>());
+        }
+        for length in [100, 1000, 6000, 100_000] {
+            let window = self.monitor.window(&totals, Some(length));
+            let sums = read(&window.tally, &self.ids, true);
+            let before = match window.since_start {
+                true => Sums::new(),
+                false => self.past.lock().expect("past")[&(totals.at - window.length)].clone(),
+            };
+            same(
+                &format!("window of {length}"),
+                &sums,
+                &between(&before, &expected),
+            );
+        }
+    }
+
+    /// One thread's life: until it leaves (`true`) or the script ends.
+    fn live(self: &Arc<Self>, thread: usize) -> bool {
+        THREAD.set(thread);
+        while let Some(op) = self.next(thread) {
+            if matches!(op, Op::Leave) {
+                return true;
+            }
+            let catching = catch_unwind(AssertUnwindSafe(|| self.act(op)));
+            if let Err(panic) = catching
+                && !panic.is::<Scheduled>()
+            {
+                resume_unwind(panic);
+            }
+        }
+        false
+    }
+}
+
+async fn body(play: Arc<Play>, proc: &'static Proc) -> Result<(), ()> {
+    while let Some(op) = play.next(THREAD.get()) {
+        match op {
+            Op::Await(nth, how) => {
+                if let Some(child) = play.take(nth) {
+                    await_as(&play, proc, child, how).await;
+                }
+            }
+            Op::Yield { marked: true } => at(proc, 1, Yield(false)).await,
+            Op::Yield { marked: false } => Yield(false).await,
+            Op::Finish(End::Panicked) => resume_unwind(Box::new(Scheduled)),
+            Op::Finish(end) => return if end == End::Err { Err(()) } else { Ok(()) },
+            op => play.act(op),
+        }
+    }
+    Ok(())
+}
+
+async fn await_as(play: &Arc<Play>, proc: &'static Proc, child: Scripted, how: How) {
+    let other = match how {
+        How::Both(nth) | How::First(nth) => play.take(nth),
+        _ => None,
+    };
+    match (how, other) {
+        (How::Straight, _) => {
+            let _ = at(proc, 2, child).await;
+        }
+        (How::Boxed, _) => {
+            let _ = at(proc, 3, Box::pin(child) as Body).await;
+        }
+        (How::Spun(before, after), _) => {
+            let play = play.clone();
+            let spun = Spun {
+                play,
+                child,
+                before,
+                after,
+            };
+            at(proc, 4, spun).await;
+        }
+        (How::Both(_), Some(other)) => {
+            let _ = at(proc, 5, futures::future::join(child, other)).await;
+        }
+        (How::First(_), Some(other)) => {
+            drop(at(proc, 6, futures::future::select(child, other)).await);
+        }
+        (How::Both(_) | How::First(_), None) => {
+            let _ = child.await;
+        }
+        (How::Limited(polls), _) => at(proc, 7, Limited { child, polls }).await,
+        (How::SlowlyDropped(by), _) => {
+            let play = play.clone();
+            at(proc, 8, SlowlyDropped { play, child, by }).await;
+        }
+    }
+}
+
+/// Pending once.
+struct Yield(bool);
+
+impl Future for Yield {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+struct Spun {
+    play: Arc<Play>,
+    child: Scripted,
+    before: u16,
+    after: u16,
+}
+
+impl Future for Spun {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.play.advance(self.before);
+        let polled = Pin::new(&mut self.child).poll(cx);
+        self.play.advance(self.after);
+        polled.map(|_| ())
+    }
+}
+
+struct Limited {
+    child: Scripted,
+    polls: u8,
+}
+
+impl Future for Limited {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let polled = Pin::new(&mut self.child).poll(cx);
+        self.polls -= 1;
+        match self.polls {
+            0 => Poll::Ready(()),
+            _ => polled.map(|_| ()),
+        }
+    }
+}
+
+struct SlowlyDropped {
+    play: Arc<Play>,
+    child: Scripted,
+    by: u16,
+}
+
+impl Future for SlowlyDropped {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.child).poll(cx).map(|_| ())
+    }
+}
+
+impl Drop for SlowlyDropped {
+    fn drop(&mut self) {
+        self.play.advance(self.by);
+    }
+}
+
+/// The procs of all programs.
+static ALL: [Proc; PROCS] = [
+    Proc::new::<Scheduled>("::a", "1 random.rs"),
+    Proc::new::<Scheduled>("::b", "2 random.rs"),
+    Proc::new::<Scheduled>("::c", "3 random.rs"),
+    Proc::new::<Scheduled>("::d", "4 random.rs"),
+];
+
+fn check(threads: usize, script: Vec<(usize, Op)>) {
+    let _alone = alone();
+    // What tests before this one left, if they failed.
+    switch::disarm();
+    thread::take_enrolled();
+    advance(1);
+    let tasks = task::all().len();
+    let play = Arc::new(Play {
+        script,
+        at: Mutex::new(0),
+        moved: Condvar::new(),
+        at_it: (0..=threads).map(|_| AtomicBool::new(false)).collect(),
+        calls: Mutex::default(),
+        over: Mutex::default(),
+        oracle: Mutex::new(Oracle::new(threads + 1)),
+        monitor: Monitor::new("random".to_owned()),
+        past: Mutex::default(),
+        procs: ALL.iter().collect(),
+        ids: ALL.iter().filter_map(|proc| proc.id()).collect(),
+    });
+    play.switch();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let play = play.clone();
+            scope.spawn(move || play.lives(thread));
+        }
+    });
+    assert_eq!(
+        *play.at.lock().expect("at"),
+        play.script.len(),
+        "a thread failed"
+    );
+    THREAD.set(threads);
+    play.look();
+    drop(std::mem::take(&mut *play.calls.lock().expect("calls")));
+    drop(std::mem::take(&mut *play.over.lock().expect("over")));
+    play.look();
+    if play.oracle().is_armed() {
+        play.switch();
+    }
+    play.look();
+    let leaked = play.oracle().leaked();
+    assert!(
+        task::all().len() <= tasks + leaked,
+        "rows of tasks that are gone"
+    );
+    // This thread's, and the one that stands in for ended threads.
+    assert!(
+        play.monitor.ledgers() <= 2,
+        "ledgers of threads that are gone"
+    );
+}
+
+impl Play {
+    /// A thread, and those that take its place.
+    fn lives(self: &Arc<Self>, thread: usize) {
+        let mut goes_on = true;
+        while goes_on {
+            let life = || std::thread::scope(|scope| scope.spawn(|| self.live(thread)).join());
+            match life() {
+                Ok(left) => goes_on = left,
+                Err(panic) => {
+                    // Nobody waits for a turn that does not come.
+                    *self.at.lock().expect("at") = usize::MAX;
+                    self.moved.notify_all();
+                    resume_unwind(panic);
+                }
+            }
+            self.done(thread);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_program_is_accounted_to_the_tick(
+        (threads, script) in (1..4usize)
+            .prop_flat_map(|threads| (Just(threads), vec((0..threads, op()), 1..300)))
+    ) {
+        check(threads, script);
+    }
+}
