@@ -178,8 +178,8 @@ impl Call {
 
     #[inline]
     pub(crate) const fn charge(&mut self, charge: &Charge) {
-        self.running += charge.running;
-        self.inclusive += charge.inclusive;
+        self.running = self.running.wrapping_add(charge.running);
+        self.inclusive = self.inclusive.wrapping_add(charge.inclusive);
     }
 
     /// Its poll was closed without an end of its own (R3).

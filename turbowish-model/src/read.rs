@@ -142,7 +142,8 @@ fn charge_open(open: &[OpenPoll], now: u64, into: &mut Tally) -> u64 {
         }
         proc.open_longest = proc.open_longest.max(charge.hold);
         if let Some(creator) = poll.creator.checked_sub(1) {
-            proc.edges.entry(creator).or_default().offspring += charge.inclusive;
+            let edge = proc.edges.entry(creator).or_default();
+            edge.offspring = edge.offspring.wrapping_add(charge.inclusive);
         }
         nested = charge.hold;
         foreign = if poll.root {

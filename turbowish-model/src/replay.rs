@@ -323,8 +323,8 @@ impl Replayed {
         // Threads' clocks may differ: the gap is never negative.
         let over = t.max(self.suspended);
         let woken = self.woken.unwrap_or(over).clamp(self.suspended, over);
-        self.waiting += woken - self.suspended;
-        self.ready += over - woken;
+        self.waiting = self.waiting.wrapping_add(woken - self.suspended);
+        self.ready = self.ready.wrapping_add(over - woken);
     }
 
     /// Its poll was closed at `t`.

@@ -19,6 +19,14 @@ fn all_vectors_agree() {
     );
 }
 
+/// What only torn recordings hold, and what once went wrong.
+#[test]
+fn odd_vectors_agree() {
+    let checked = check_text(include_str!("odd-vectors.json")).expect("vectors");
+    let shown: Vec<String> = checked.mismatches.iter().map(ToString::to_string).collect();
+    assert!(shown.is_empty(), "{}", shown.join("\n"));
+}
+
 /// A file with one vector of one call that runs from 1 to 5, and what it says of it.
 fn one(expect: &str, more: &str) -> String {
     let events = r#"[{"t":0,"k":"create","id":1,"th":1,"proc":"p"},

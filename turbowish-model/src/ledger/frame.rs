@@ -77,8 +77,8 @@ pub struct Charge {
 impl Charge {
     /// Adds another poll's charge.
     pub(crate) const fn add(&mut self, other: &Self) {
-        self.hold += other.hold;
-        self.running += other.running;
-        self.inclusive += other.inclusive;
+        self.hold = self.hold.wrapping_add(other.hold);
+        self.running = self.running.wrapping_add(other.running);
+        self.inclusive = self.inclusive.wrapping_add(other.inclusive);
     }
 }

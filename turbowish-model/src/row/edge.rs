@@ -47,8 +47,8 @@ impl EdgeRow {
 
     pub(super) fn collect(&self, into: &mut EdgeTally) {
         into.polls += self.polls.load(Relaxed);
-        into.hold += self.hold.load(Relaxed);
+        into.hold = into.hold.wrapping_add(self.hold.load(Relaxed));
         into.created += self.created.load(Relaxed);
-        into.offspring += self.offspring.load(Relaxed);
+        into.offspring = into.offspring.wrapping_add(self.offspring.load(Relaxed));
     }
 }

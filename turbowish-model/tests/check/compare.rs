@@ -199,10 +199,8 @@ impl<'a> Check<'a> {
             let of_field = name
                 .split_once("_if_")
                 .is_none_or(|(about, _)| about == field);
-            of_field
-                && wrong
-                    .get(proc)
-                    .is_some_and(|wrong| wrong.to_string() == got)
+            let wrong = wrong.get(proc).map(ToString::to_string);
+            of_field && wrong.as_deref() == Some(got)
         };
         let trap = self.vector.traps.iter().find(matches);
         trap.map(|(name, _)| name.clone())
@@ -261,6 +259,9 @@ impl<'a> Check<'a> {
         if let Some(n) = expected.get("n") {
             self.equal(&format!("{place}.n"), n, got.n);
         }
+        if let Some(sum) = expected.get("sum") {
+            self.equal(&format!("{place}.sum"), sum, got.sum_ns);
+        }
         for (key, percent) in PERCENTS {
             let Some(expected) = expected.get(key) else {
                 continue;
@@ -280,7 +281,9 @@ impl<'a> Check<'a> {
                 self.differ(&format!("{place}.{key}"), expected, shown(reported));
             }
         }
-        let known = |key: &String| key == "n" || PERCENTS.iter().any(|(percent, _)| percent == key);
+        let known = |key: &String| {
+            key == "n" || key == "sum" || PERCENTS.iter().any(|(percent, _)| percent == key)
+        };
         self.unknown(place, expected.keys().filter(|key| !known(key)));
     }
 
@@ -391,7 +394,7 @@ fn offspring(got: &Got<'_>, proc: u32) -> u64 {
         .procs
         .iter()
         .filter_map(|other| other.edges.get(&proc));
-    edges.map(|edge| edge.offspring).sum()
+    edges.map(|edge| edge.offspring).fold(0, u64::wrapping_add)
 }
 
 fn fields(proc: &ProcTally, got: &Got<'_>, id: Option<usize>) -> Vec<(&'static str, u64)> {

@@ -1,0 +1,236 @@
+//! Streams of events out of random moves: such as a program can make, and such as only a torn recording holds.
+
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any};
+use serde_json::{Value, json};
+use turbowish_model::call::PollEnd;
+use turbowish_model::replay::{Event, Kind};
+
+/// One move; what its numbers mean depends on where it finds the stage.
+pub(crate) type Move = (u8, u8, u8, u8);
+
+pub(crate) fn moves() -> impl Strategy<Value = Vec<Move>> {
+    vec(any::<Move>(), 1..120)
+}
+
+/// What may happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// Only what a program can do, on several threads.
+    Program,
+    /// Each call stays on its thread, and the threads' events come one thread after the other.
+    Apart,
+    /// Ends and beginnings are lost, clocks go back, calls are polled twice, ended, or unknown.
+    Torn,
+}
+
+const PROCS: [&str; 4] = ["a", "b", "c", "d"];
+const THREADS: u64 = 3;
+/// More calls than this are not live at a time.
+const LIVE: usize = 6;
+
+struct Call {
+    id: u64,
+    thread: u64,
+    open: bool,
+    over: bool,
+}
+
+struct Stage {
+    manner: Manner,
+    now: u64,
+    events: Vec<Event>,
+    calls: Vec<Call>,
+    stacks: [Vec<u64>; THREADS as usize],
+}
+
+/// The stream that the moves make from `start` on.
+pub(crate) fn stream(moves: &[Move], manner: Manner, start: u64) -> Vec<Event> {
+    let mut stage = Stage {
+        manner,
+        now: start,
+        events: Vec::new(),
+        calls: Vec::new(),
+        stacks: Default::default(),
+    };
+    moves.iter().for_each(|&step| stage.step(step));
+    if manner == Manner::Apart {
+        stage.events.sort_by_key(|event| event.thread);
+    }
+    stage.events
+}
+
+impl Stage {
+    fn step(&mut self, (what, which, how, wait): Move) {
+        // Mostly short waits, none at all among them, and now and then a long one.
+        self.now += match wait {
+            0..=63 => 0,
+            64..=239 => u64::from(wait) - 60,
+            _ => 1 << (wait % 40),
+        };
+        let thread = u64::from(how) % THREADS;
+        match what % 16 {
+            0..=2 => self.create(which, thread),
+            3..=7 => self.start(which, thread, how >> 5 == 0),
+            8..=12 => self.end(thread, which),
+            13 => self.drop_call(which),
+            14 => self.wake(which, thread),
+            _ if self.manner == Manner::Torn => self.tear(which, how, thread),
+            _ => self.end(thread, which),
+        }
+    }
+
+    fn push(&mut self, thread: u64, id: u64, kind: Kind) {
+        let t = self.now;
+        self.events.push(Event {
+            t,
+            thread,
+            id,
+            kind,
+        });
+    }
+
+    fn create(&mut self, which: u8, thread: u64) {
+        if self.calls.iter().filter(|call| !call.over).count() >= LIVE {
+            return;
+        }
+        let id = self.calls.len() as u64;
+        self.calls.push(Call {
+            id,
+            thread,
+            open: false,
+            over: false,
+        });
+        let proc = PROCS[usize::from(which) % PROCS.len()];
+        self.push(thread, id, Kind::Create(proc.to_owned()));
+    }
+
+    /// One of the calls that are live and not being polled, on which thread it may be touched.
+    fn idle(&self, which: u8, thread: u64) -> Option<(u64, u64)> {
+        let idle: Vec<&Call> = self
+            .calls
+            .iter()
+            .filter(|call| !call.over && !call.open)
+            .collect();
+        let call = *idle.get(usize::from(which) % idle.len().max(1))?;
+        let apart = self.manner == Manner::Apart;
+        Some((call.id, if apart { call.thread } else { thread }))
+    }
+
+    fn start(&mut self, which: u8, thread: u64, root: bool) {
+        let Some((id, thread)) = self.idle(which, thread) else {
+            return;
+        };
+        self.calls[id as usize].open = true;
+        self.stacks[thread as usize].push(id);
+        self.push(thread, id, Kind::PollStart { proc: None, root });
+    }
+
+    fn end(&mut self, thread: u64, which: u8) {
+        let Some(id) = self.stacks[thread as usize].pop() else {
+            return;
+        };
+        let end = match which % 8 {
+            0..=4 => PollEnd::Pending,
+            5 => PollEnd::Ready,
+            6 => PollEnd::Panic,
+            _ if which > 200 => PollEnd::Torn,
+            _ => PollEnd::Ready,
+        };
+        let call = &mut self.calls[id as usize];
+        (call.open, call.over) = (false, end != PollEnd::Pending);
+        self.push(thread, id, Kind::PollEnd(end));
+    }
+
+    fn drop_call(&mut self, which: u8) {
+        // Also those that have ended: a future is often kept a while.
+        let closed: Vec<&Call> = self.calls.iter().filter(|call| !call.open).collect();
+        let Some(call) = closed.get(usize::from(which) % closed.len().max(1)) else {
+            return;
+        };
+        let (id, thread) = (call.id, call.thread);
+        self.calls[id as usize].over = true;
+        self.push(thread, id, Kind::Drop);
+    }
+
+    fn wake(&mut self, which: u8, thread: u64) {
+        if let Some((id, thread)) = self.idle(which, thread) {
+            self.push(thread, id, Kind::Wake);
+        }
+    }
+
+    /// What no program does. The stage keeps its idea of the stacks, which is wrong from here on: so much the better.
+    fn tear(&mut self, which: u8, how: u8, thread: u64) {
+        let id = u64::from(which) % (self.calls.len() as u64 + 2);
+        match how >> 4 {
+            0..=2 => self.push(thread, id, Kind::PollEnd(PollEnd::Pending)),
+            3..=4 => self.push(thread, id, Kind::PollEnd(PollEnd::Ready)),
+            5..=7 => {
+                let proc = (which > 99).then(|| "d".to_owned());
+                self.push(thread, 1000 + id, Kind::PollStart { proc, root: false });
+            }
+            8..=9 => self.push(
+                thread,
+                id,
+                Kind::PollStart {
+                    proc: None,
+                    root: how % 2 == 0,
+                },
+            ),
+            10 => self.push(thread, id, Kind::Drop),
+            11 => self.push(thread, id, Kind::Create("d".to_owned())),
+            // An end is lost.
+            12..=13 => _ = self.stacks[thread as usize].pop(),
+            // A clock goes back: the thread's, if it was the last to see the time.
+            _ => {
+                if let Some(last) = self.events.last() {
+                    let (t, thread, kind) = (
+                        last.t.saturating_sub(u64::from(which)),
+                        last.thread,
+                        Kind::Wake,
+                    );
+                    self.events.push(Event {
+                        t,
+                        thread,
+                        id,
+                        kind,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// A stream as it stands in a file of vectors.
+pub(crate) fn written(events: &[Event]) -> Value {
+    events
+        .iter()
+        .map(|event| {
+            let mut value = json!({"t": event.t, "th": event.thread, "id": event.id});
+            value["k"] = json!(match &event.kind {
+                Kind::Create(_) => "create",
+                Kind::PollStart { .. } => "poll_start",
+                Kind::PollEnd(_) => "poll_end",
+                Kind::Drop => "drop",
+                Kind::Wake => "wake",
+            });
+            match &event.kind {
+                Kind::Create(proc) => value["proc"] = json!(proc),
+                Kind::PollStart { proc, root } => {
+                    value["proc"] = json!(proc);
+                    value["root"] = json!(root);
+                }
+                Kind::PollEnd(end) => {
+                    value["r"] = json!(match end {
+                        PollEnd::Pending => "pending",
+                        PollEnd::Ready | PollEnd::Err => "ready",
+                        PollEnd::Panic => "panic",
+                        PollEnd::Torn => "drop",
+                    });
+                }
+                Kind::Drop | Kind::Wake => {}
+            }
+            value
+        })
+        .collect()
+}
