@@ -174,7 +174,7 @@ impl Stage {
                 id,
                 Kind::PollStart {
                     proc: None,
-                    root: how % 2 == 0,
+                    root: how.is_multiple_of(2),
                 },
             ),
             10 => self.push(thread, id, Kind::Drop),
