@@ -105,6 +105,11 @@ impl Ledger {
         direct.then(|| self.last.load(Relaxed))
     }
 
+    /// Code may run now that no event tells of: the last reading is not to be used again.
+    pub fn user_code(&self) {
+        self.still.store(STILL_NO, Relaxed);
+    }
+
     #[inline]
     fn write(&self) -> Writing<'_> {
         self.sequence.write()

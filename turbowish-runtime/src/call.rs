@@ -125,8 +125,15 @@ extern "C" fn create(proc: &'static Proc, bytes: usize) -> Life {
 extern "C" fn begin(open: &mut OpenPoll<'_>, bytes: usize) {
     if let Some(epoch) = switch::epoch() {
         open.epoch = epoch;
-        open.depth = depth(open.life, epoch, bytes).unwrap_or(CLOSED);
+        open.depth = depth(open.life, epoch, bytes).unwrap_or_else(|| unseen(epoch));
     }
+}
+
+/// A poll that has no frame begins or ends: what its future does is that of the frame around it.
+#[cold]
+fn unseen(epoch: u32) -> u32 {
+    thread::with_current(epoch, |thread| thread.ledger.user_code());
+    CLOSED
 }
 
 fn depth(life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
@@ -139,7 +146,7 @@ fn depth(life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
     let account = &mut life.account;
     let (proc, root_task) = (life.proc, &mut *life.task);
     let opened = thread::with(epoch, |thread| {
-        let t = thread.ledger.still_down().unwrap_or_else(clock::ticks);
+        let t = reused(thread.ledger.still_down()).unwrap_or_else(clock::ticks);
         let depth = thread.ledger.poll_start(account, t, Start::default())?;
         if depth == 0 {
             if root_task.is_none() {
@@ -156,6 +163,22 @@ fn depth(life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
     });
     opened.flatten()
 }
+
+/// A reading of the clock that may be used again.
+#[cfg(not(test))]
+#[inline]
+const fn reused(reading: Option<u64>) -> Option<u64> {
+    reading
+}
+
+/// Tests compare with what comes without.
+#[cfg(test)]
+fn reused(reading: Option<u64>) -> Option<u64> {
+    reading.filter(|_| REUSE.load(std::sync::atomic::Ordering::Relaxed))
+}
+
+#[cfg(test)]
+pub(crate) static REUSE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
 
 /// A call is dropped.
 extern "C" fn forget(life: &mut Life) {
@@ -189,13 +212,15 @@ struct OpenPoll<'a> {
 /// Closes the frame.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
-    if depth != CLOSED && switch::epoch() == Some(open.epoch) {
+    if depth == CLOSED {
+        unseen(open.epoch);
+    } else if switch::epoch() == Some(open.epoch) {
         let (account, task) = (&mut open.life.account, &*open.life.task);
         thread::with_current(open.epoch, |thread| {
             let ledger = &thread.ledger;
             let pending = end == PollEnd::Pending;
             let still = if pending { ledger.still_up() } else { None };
-            let t = still.unwrap_or_else(clock::ticks);
+            let t = reused(still).unwrap_or_else(clock::ticks);
             let charge = ledger.poll_end(account, depth, t, end);
             if let (true, Some(task), Some(charge)) = (pending, task, charge) {
                 publish(task, t, &charge, ledger);
@@ -239,6 +264,15 @@ fn publish(task: &Task, t: u64, charge: &Charge, ledger: &turbowish_model::ledge
 pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
     if switch::is_armed() {
         arrive(proc, site, is_call::<T>());
+    }
+    operand
+}
+
+/// The same inside of a future that wraps the body: what it does around the body's polls is the proc's own time.
+#[inline]
+pub fn within<T>(proc: &'static Proc, site: u32, operand: T) -> T {
+    if switch::is_armed() {
+        arrive(proc, site, false);
     }
     operand
 }

@@ -1,5 +1,11 @@
 //! TurboWish inside the process: nothing here panics, blocks, or allocates on the path of a poll.
 
+/// What the attribute prints names the facade; in the tests of this crate that is the crate itself.
+#[cfg(test)]
+extern crate self as turbowish;
+#[cfg(test)]
+pub use {private as __private, turbowish_macros::instrument};
+
 mod back;
 mod call;
 mod clock;

@@ -1,7 +1,7 @@
 //! What the attribute prints calls of; not for people, and free to change with it.
 
 pub use crate::back::{Back, back};
-pub use crate::call::{Call, Entered, at, call, enter};
+pub use crate::call::{Call, Entered, at, call, enter, within};
 pub use crate::probe;
 pub use crate::proc::Proc;
 

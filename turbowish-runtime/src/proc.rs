@@ -60,6 +60,15 @@ impl Proc {
         }
     }
 
+    /// One beyond what can be accounted.
+    #[cfg(test)]
+    pub(crate) const fn lost() -> Self {
+        Self {
+            id: AtomicU32::new(LOST),
+            ..Self::new::<()>("", "")
+        }
+    }
+
     /// The proc's number, if it can be accounted.
     #[inline]
     pub(crate) fn id(&'static self) -> Option<u32> {

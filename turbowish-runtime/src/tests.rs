@@ -1,8 +1,13 @@
 //! The live process against the definitions: real futures, real threads, a clock set by hand.
 
+#[path = "../../turbowish-model/tests/accountant/mod.rs"]
+mod accountant;
 #[path = "../../turbowish-model/tests/check/mod.rs"]
 mod check;
 mod live;
 mod oracle;
 mod random;
+mod reuse;
 mod stage;
+#[path = "../../turbowish-model/tests/streams/mod.rs"]
+mod streams;

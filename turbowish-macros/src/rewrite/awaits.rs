@@ -129,7 +129,13 @@ impl VisitMut for Numbering<'_> {
         let site = counting.then(|| Site::of(expr));
         self.visit_expr_mut(&mut expr.base);
         if let Some(site) = site {
-            mark(expr, self.sites.len(), self.waiting, self.scope);
+            mark(
+                expr,
+                self.sites.len(),
+                self.waiting,
+                self.traced,
+                self.scope,
+            );
             self.sites.push(site);
         }
     }
@@ -147,7 +153,7 @@ impl VisitMut for Numbering<'_> {
 
 /// Wraps the operand; `back` is the place that the call stands at again behind the await. The tokens at both ends keep the user's own span: its edition decides how long temporaries of a
 /// tail expression live.
-fn mark(expr: &mut ExprAwait, index: usize, back: Option<usize>, scope: &Scope) {
+fn mark(expr: &mut ExprAwait, index: usize, back: Option<usize>, wrapped: bool, scope: &Scope) {
     let span = first_span(expr.base.to_token_stream()).unwrap_or(expr.await_token.span);
     // An argument needs no parentheses or braces, and the compiler would say so.
     let mut operand = std::mem::replace(&mut *expr.base, Expr::PLACEHOLDER);
@@ -161,7 +167,7 @@ fn mark(expr: &mut ExprAwait, index: usize, back: Option<usize>, scope: &Scope) 
     if let Expr::Block(operand) = &mut operand {
         operand.block.brace_token = token::Brace(ours(span));
     }
-    let mut tokens = arrival(index, operand.into_token_stream(), span, scope);
+    let mut tokens = arrival(index, operand.into_token_stream(), span, wrapped, scope);
     if let Some(back) = back.map(number) {
         let (private, proc) = (scope.private(span), proc(span));
         tokens = quote_spanned!(span=> #private::back(&#proc, #back, #tokens));
@@ -169,15 +175,19 @@ fn mark(expr: &mut ExprAwait, index: usize, back: Option<usize>, scope: &Scope) 
     *expr.base = Expr::Verbatim(tokens);
 }
 
-/// `at(&PROC, index, operand)`
+/// `at(&PROC, index, operand)`; `within(…)` if the awaits are those of a block that a future of somebody else wraps.
 pub(crate) fn arrival(
     index: usize,
     operand: TokenStream,
     span: Span,
+    wrapped: bool,
     scope: &Scope,
 ) -> TokenStream {
     let private = scope.private(span);
     let (proc, index) = (proc(span), number(index));
+    if wrapped {
+        return quote_spanned!(span=> #private::within(&#proc, #index, #operand));
+    }
     quote_spanned!(span=> #private::at(&#proc, #index, #operand))
 }
 

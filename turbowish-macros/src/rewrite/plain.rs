@@ -149,7 +149,7 @@ impl Marking<'_> {
         done.origins.truncate(start);
         let span = first_span(&operand[0]);
         let operand = without_parentheses(operand).ok_or(NotPlain)?;
-        for tree in awaits::arrival(index, operand, span, self.scope) {
+        for tree in awaits::arrival(index, operand, span, self.traced, self.scope) {
             done.push(tree, origin);
         }
         Ok(())
