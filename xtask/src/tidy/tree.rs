@@ -89,10 +89,14 @@ impl Tree {
         })
     }
 
-    /// The manifests of the packages.
+    /// The manifests of the workspace's packages: the tools that it is compared with are packages of a workspace of
+    /// their own.
     pub(super) fn manifests(&self) -> impl Iterator<Item = &File> {
-        self.files()
-            .filter(|file| file.path == "Cargo.toml" || file.path.ends_with("/Cargo.toml"))
+        self.files().filter(|file| {
+            let path = &file.path;
+            let ours = path == "Cargo.toml" || path.ends_with("/Cargo.toml");
+            ours && !path.starts_with("benches/peers/")
+        })
     }
 }
 

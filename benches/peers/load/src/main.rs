@@ -1,0 +1,88 @@
+//! Loads the server of a variant over connections that stay open; prints its processor time per request.
+//!
+//! `peer-load PORT REQUESTS`: a fifth of them first, to warm it up.
+
+use std::error::Error;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+const CONNECTIONS: u64 = 16;
+
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// One request and its whole answer; the body.
+async fn request(stream: &mut TcpStream, path: &str, buffer: &mut Vec<u8>) -> Outcome<String> {
+    stream
+        .write_all(format!("GET {path} HTTP/1.1\r\nhost: peer\r\n\r\n").as_bytes())
+        .await?;
+    buffer.clear();
+    loop {
+        if stream.read_buf(buffer).await? == 0 {
+            return Err("the server has hung up".into());
+        }
+        let text = std::str::from_utf8(buffer)?;
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        if !head.starts_with("HTTP/1.1 200") {
+            return Err(head.into());
+        }
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
+        if body.len() >= length.ok_or("no content-length")?.parse()? {
+            return Ok(body.to_owned());
+        }
+    }
+}
+
+async fn connect(port: u16) -> Outcome<TcpStream> {
+    let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+async fn load(port: u16, requests: u64) -> Outcome<()> {
+    let mut connections = JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        connections.spawn(async move {
+            let mut stream = connect(port).await?;
+            let mut buffer = Vec::with_capacity(1024);
+            for _ in 0..requests / CONNECTIONS {
+                request(&mut stream, "/some/path/to/a/thing", &mut buffer).await?;
+            }
+            Outcome::Ok(())
+        });
+    }
+    while let Some(end) = connections.join_next().await {
+        end??;
+    }
+    Ok(())
+}
+
+async fn server_cpu(port: u16) -> Outcome<u64> {
+    let mut stream = connect(port).await?;
+    Ok(request(&mut stream, "/cpu", &mut Vec::new())
+        .await?
+        .parse()?)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Outcome<()> {
+    let mut words = std::env::args().skip(1);
+    let (Some(port), Some(requests)) = (words.next(), words.next()) else {
+        return Err("peer-load PORT REQUESTS".into());
+    };
+    let (port, requests) = (
+        port.parse()?,
+        requests.parse::<u64>()? / CONNECTIONS * CONNECTIONS,
+    );
+    load(port, requests / 5).await?;
+    let before = server_cpu(port).await?;
+    load(port, requests).await?;
+    let took = server_cpu(port).await? - before;
+    println!("peer http {:.0}", took as f64 / requests as f64);
+    Ok(())
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Machine code that the attribute adds to a program: bytes of text of a published crate, as it is against annotated on
+# every async fn, for each of its functions. Executables have TurboWish itself besides, once.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+    cat <<'TEXT'
+Usage: benches/text-size.sh [--check]
+
+  --check  fail where a function takes more than 1,024 bytes on average
+
+Measures mini-redis 0.4.1, in target/bench/compile-time: the first run builds it, in about a minute on two cores.
+TEXT
+}
+
+fail() {
+    echo "text-size: $*" >&2
+    exit 1
+}
+
+case ${1:-} in
+-h | --help) usage && exit 0 ;;
+'' | --check) ;;
+*) usage >&2 && exit 2 ;;
+esac
+
+home=$PWD/target/bench/compile-time/mini-redis-0.4.1
+benches/compile-time.sh 0 >&2
+
+# build VARIANT: from our source as it is now.
+build() {
+    CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$home/target cargo build --quiet --release --manifest-path "$home/$1/Cargo.toml" \
+        --config "patch.crates-io.turbowish.path=\"$PWD\"" 2>"$home/$1.err" || fail "$1 does not build: $(cat "$home/$1.err")"
+}
+
+# Bytes of text of a file, of all objects in it.
+text() {
+    size "$home/target/release/$1" 2>/dev/null | awk 'NR > 1 { all += $1 } END { print all }'
+}
+
+command -v size >/dev/null || fail "size is missing: install the Debian package binutils"
+declare -A bytes
+for variant in plain fn; do
+    find "$home/$variant/src" -name '*.rs' -exec touch {} +
+    build "$variant"
+    for file in libmini_redis.rlib mini-redis-server mini-redis-cli; do
+        bytes[$variant-$file]=$(text "$file")
+    done
+done
+functions=$(find "$home/fn/src" -name '*.rs' -not -path '*/bin/*' -exec grep -hoE '^ *#\[turbowish::instrument\]' {} + | wc -l)
+added=$((${bytes[fn-libmini_redis.rlib]} - ${bytes[plain-libmini_redis.rlib]}))
+for file in libmini_redis.rlib mini-redis-server mini-redis-cli; do
+    printf '%-20s plain %8d B  annotated %8d B  more %7d B\n' "$file" "${bytes[plain-$file]}" "${bytes[fn-$file]}" \
+        $((${bytes[fn-$file]} - ${bytes[plain-$file]}))
+done
+echo "a function of the library's $functions: $((added / functions)) B"
+[[ ${1:-} != --check ]] || ((added <= 1024 * functions)) || fail "more than 1,024 bytes a function"

@@ -1,0 +1,115 @@
+//! Runs one operation of the accounting ten thousand times inside [`measured`], for callgrind to count the instructions of.
+//!
+//! `benches/instructions.sh` runs it; alone, `instructions NAME` shows nothing.
+
+use std::hint::black_box;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+/// Operations counted.
+const OPERATIONS: u32 = 10_000;
+
+/// Pending once for every poll but the last.
+struct Yield(u32);
+
+impl Future for Yield {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        self.0 -= 1;
+        if self.0 == 0 {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+#[turbowish::instrument]
+async fn leaf(x: u32) -> u32 {
+    black_box(x) + 1
+}
+
+#[turbowish::instrument]
+async fn calls(n: u32) {
+    for x in 0..n {
+        black_box(leaf(x).await);
+    }
+}
+
+#[turbowish::instrument]
+async fn yields(n: u32) {
+    Yield(n).await;
+}
+
+#[turbowish::instrument]
+async fn awaits(n: u32) {
+    for _ in 0..n {
+        std::future::ready(()).await;
+    }
+}
+
+macro_rules! chain {
+    ($name:ident $below:ident $($rest:ident)*) => {
+        #[turbowish::instrument]
+        async fn $name(n: u32) {
+            $below(n).await;
+        }
+        chain! { $below $($rest)* }
+    };
+    ($name:ident) => {
+        #[turbowish::instrument]
+        async fn $name(n: u32) {
+            Yield(n).await;
+        }
+    };
+}
+
+chain! { c16 c15 c14 c13 c12 c11 c10 c9 c8 c7 c6 c5 c4 c3 c2 c1 }
+
+fn drive(future: impl Future<Output = ()>) {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    while future.as_mut().poll(&mut context).is_pending() {}
+}
+
+fn create_and_drop(n: u32) {
+    for x in 0..n {
+        drop(black_box(leaf(x)));
+    }
+}
+
+/// Name, whether accounting is on, the work of so many operations, operations in each.
+type Workload = (&'static str, bool, fn(u32), u32);
+
+const WORKLOADS: &[Workload] = &[
+    ("disarmed, poll", false, |n| drive(yields(n)), 1),
+    ("disarmed, call", false, |n| drive(calls(n)), 1),
+    ("poll, pending", true, |n| drive(yields(n)), 1),
+    ("call, one poll, ready", true, |n| drive(calls(n)), 1),
+    ("create and drop", true, create_and_drop, 1),
+    ("chain of 16, poll and level", true, |n| drive(c16(n)), 16),
+    ("await of another future", true, |n| drive(awaits(n)), 1),
+];
+
+/// What callgrind is told to count.
+#[inline(never)]
+fn measured(work: fn(u32)) {
+    work(black_box(OPERATIONS));
+}
+
+fn main() -> std::process::ExitCode {
+    let Some(name) = std::env::args().nth(1) else {
+        for (name, _, _, each) in WORKLOADS {
+            println!("{name}\t{}", OPERATIONS * each);
+        }
+        return std::process::ExitCode::SUCCESS;
+    };
+    let Some((_, armed, work, _)) = WORKLOADS.iter().find(|workload| workload.0 == name) else {
+        eprintln!("instructions: no workload {name}");
+        return std::process::ExitCode::from(2);
+    };
+    let _turbowish = armed.then(turbowish::init);
+    work(OPERATIONS);
+    measured(*work);
+    std::process::ExitCode::SUCCESS
+}

@@ -1,0 +1,94 @@
+//! Once a thread is warm, a call allocates nothing, nor does a poll; a task allocates once.
+
+use std::hint::black_box;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+use allocation_counter::measure;
+
+/// Pending so many times.
+struct Yield(u32);
+
+impl Future for Yield {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if self.0 == 0 {
+            return Poll::Ready(());
+        }
+        self.0 -= 1;
+        Poll::Pending
+    }
+}
+
+#[turbowish::instrument]
+async fn leaf(yields: u32) -> Result<u32, u32> {
+    Yield(yields).await;
+    if black_box(yields) % 3 == 2 {
+        Err(yields)
+    } else {
+        Ok(yields)
+    }
+}
+
+#[turbowish::instrument]
+async fn three_deep(yields: u32) {
+    two_deep(yields).await;
+}
+
+#[turbowish::instrument]
+async fn two_deep(yields: u32) {
+    let _ = black_box(leaf(yields).await);
+}
+
+/// Ends in every way that a call can end without unwinding: returns, returns `Err`, is cancelled, is never polled.
+#[turbowish::instrument]
+async fn children(n: u32) {
+    for i in 0..n {
+        let _ = leaf(i % 4).await;
+        drop(leaf(i));
+        let mut cancelled = Box::pin(leaf(2));
+        let _ = cancelled
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+    }
+}
+
+fn drive(future: impl Future) {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    while future.as_mut().poll(&mut context).is_pending() {}
+}
+
+/// The fewest allocations of `work` in many runs: a poll that lasts longer than any before it makes room in its proc's
+/// histogram, and how long one lasts is not ours to say.
+fn check(name: &str, work: impl Fn(), expected: u64) {
+    let runs = (0..50).map(|_| measure(&work).count_total);
+    assert_eq!(runs.min(), Some(expected), "{name}");
+}
+
+#[test]
+fn only_tasks_allocate() {
+    let _turbowish = turbowish::init();
+    let tasks = 1_000_u32;
+    // The map of live tasks grows part by part, each when the first task falls to it.
+    (0..100 * tasks).for_each(|_| drive(leaf(0)));
+    check("a task", || drive(leaf(0)), 1);
+    check("a task of a thousand polls", || drive(leaf(1_000)), 1);
+    check(
+        "a task three deep, of a thousand polls",
+        || drive(three_deep(1_000)),
+        1,
+    );
+    check("a call that is never polled", || drop(leaf(1)), 0);
+    // One for the task, and one for each box of ours.
+    check(
+        "a task with 3,000 calls",
+        || drive(children(1_000)),
+        1 + 1_000,
+    );
+    check(
+        "a thousand tasks",
+        || (0..tasks).for_each(|_| drive(leaf(1))),
+        u64::from(tasks),
+    );
+}
