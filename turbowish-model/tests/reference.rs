@@ -4,12 +4,12 @@ mod accountant;
 mod check;
 mod streams;
 
-use accountant::Accountant;
+use accountant::vector;
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_oneof, proptest};
 use proptest::test_runner::RngSeed;
 use serde_json::json;
-use streams::{Manner, moves, stream, written};
+use streams::{Manner, awaits, moves, stream, written};
 use turbowish_model::call::PollEnd;
 use turbowish_model::replay::{Event, Kind, Replay};
 use turbowish_model::row::Sum;
@@ -28,15 +28,6 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// The file of one vector: the stream, and what the second accountant makes of it.
-fn vector(events: &[Event], now: Option<u64>) -> String {
-    let mut accountant = Accountant::default();
-    events.iter().for_each(|event| accountant.event(event));
-    let expect = accountant.expect(now);
-    json!({"vectors": [{"name": "random", "events": written(events), "now": now, "expect": expect}]})
-        .to_string()
-}
-
 fn mismatches(file: &str) -> Vec<String> {
     let checked = check::check_text(file).expect("in the format");
     checked.mismatches.iter().map(ToString::to_string).collect()
@@ -47,11 +38,19 @@ proptest! {
     #[test]
     fn two_accountants_agree(
         moves in moves(),
-        manner in prop_oneof![Just(Manner::Program), Just(Manner::Apart), Just(Manner::Torn)],
+        manner in prop_oneof![
+            Just(None),
+            Just(Some(Manner::Program)),
+            Just(Some(Manner::Apart)),
+            Just(Some(Manner::Torn)),
+        ],
         start in prop_oneof![Just(0), Just(TODAY)],
         later in prop_oneof![Just(None), any::<u16>().prop_map(Some)],
     ) {
-        let events = stream(&moves, manner, start);
+        let events = match manner {
+            None => awaits(&moves, start),
+            Some(manner) => stream(&moves, manner, start),
+        };
         let last = events.iter().map(|event| event.t).max().unwrap_or(start);
         let file = vector(&events, later.map(|later| last + u64::from(later)));
         let mismatches = mismatches(&file);

@@ -9,6 +9,17 @@ use serde_json::{Value, json};
 use turbowish_model::call::PollEnd;
 use turbowish_model::replay::{Event, Kind};
 
+use super::streams::written;
+
+/// The file of one vector: a stream, and what the second accountant makes of it.
+pub(crate) fn vector(events: &[Event], now: Option<u64>) -> String {
+    let mut accountant = Accountant::default();
+    events.iter().for_each(|event| accountant.event(event));
+    let expect = accountant.expect(now);
+    json!({"vectors": [{"name": "random", "events": written(events), "now": now, "expect": expect}]})
+        .to_string()
+}
+
 /// A poll, and the time that passed in it, by what it was.
 struct Poll {
     call: usize,
@@ -43,7 +54,7 @@ struct Thread {
 
 /// The account of a list of events.
 #[derive(Default)]
-pub(crate) struct Accountant {
+struct Accountant {
     polls: Vec<Poll>,
     calls: Vec<Call>,
     /// The call that an id means now.
@@ -57,7 +68,7 @@ pub(crate) struct Accountant {
 }
 
 impl Accountant {
-    pub(crate) fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) {
         let t = self.reach(event.thread, event.t);
         self.first = Some(self.first.map_or(t, |first| first.min(t)));
         self.last = self.last.max(t);
@@ -225,7 +236,7 @@ impl Accountant {
     }
 
     /// The expectation of a vector with these events, all open polls ending at `now`.
-    pub(crate) fn expect(mut self, now: Option<u64>) -> Value {
+    fn expect(mut self, now: Option<u64>) -> Value {
         let now = now.unwrap_or(self.last);
         for thread in self.threads.keys().copied().collect::<Vec<u64>>() {
             let last = self.threads[&thread].last.unwrap_or(now);

@@ -1,4 +1,5 @@
 //! Streams of events out of random moves: such as a program can make, and such as only a torn recording holds.
+#![allow(dead_code, reason = "each of the tests that include it takes its part")]
 
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
@@ -197,6 +198,80 @@ impl Stage {
                     });
                 }
             }
+        }
+    }
+}
+
+/// The stream of a task whose calls await one another where they are made: time passes only in the innermost one, and between
+/// polls, of which each may be on another thread.
+pub(crate) fn awaits(moves: &[Move], start: u64) -> Vec<Event> {
+    let mut chain = Chain {
+        now: start,
+        thread: 0,
+        made: 0,
+        events: Vec::new(),
+        open: Vec::new(),
+    };
+    for &(what, which, how, wait) in moves {
+        let time = u64::from(wait % 16);
+        match what % 8 {
+            0 | 1 => chain.now += time,
+            2 | 3 if chain.open.len() < DEEPEST => chain.call(which),
+            4..=6 => chain.pend(time, u64::from(how) % THREADS),
+            _ => chain.over(),
+        }
+    }
+    chain.events
+}
+
+/// Calls in a chain are at most this many.
+const DEEPEST: usize = 6;
+
+struct Chain {
+    now: u64,
+    thread: u64,
+    made: u64,
+    events: Vec<Event>,
+    open: Vec<u64>,
+}
+
+impl Chain {
+    fn push(&mut self, id: u64, kind: Kind) {
+        let (t, thread) = (self.now, self.thread);
+        self.events.push(Event {
+            t,
+            thread,
+            id,
+            kind,
+        });
+    }
+
+    fn start(&mut self, id: u64) {
+        let (proc, root) = (None, false);
+        self.push(id, Kind::PollStart { proc, root });
+    }
+
+    fn call(&mut self, which: u8) {
+        let id = self.made;
+        self.made += 1;
+        let proc = PROCS[usize::from(which) % PROCS.len()];
+        self.push(id, Kind::Create(proc.to_owned()));
+        self.start(id);
+        self.open.push(id);
+    }
+
+    fn pend(&mut self, time: u64, thread: u64) {
+        for id in self.open.clone().into_iter().rev() {
+            self.push(id, Kind::PollEnd(PollEnd::Pending));
+        }
+        self.now += time;
+        self.thread = thread;
+        self.open.clone().into_iter().for_each(|id| self.start(id));
+    }
+
+    fn over(&mut self) {
+        if let Some(id) = self.open.pop() {
+            self.push(id, Kind::PollEnd(PollEnd::Ready));
         }
     }
 }
