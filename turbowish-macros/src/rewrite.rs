@@ -1,9 +1,9 @@
 //! A bad attribute costs one error and nothing else: the item is emitted all the same.
 //!
-//! The way of an item: `attr` reads the arguments, `valid` refuses, `block` walks down to functions, `shape` says which form a
-//! function gets, `function` gives it that form. A function is put together from its `capture` (arguments, after a look at what
-//! `drops` and what is `assigned`), its `output` (return type), its awaits, numbered in `awaits`, `hidden` in macros and placed by
-//! `site`, and its `declare`d proc.
+//! The way of an item: `attr` reads the arguments, `head` what stands before it, `items` and `unread` parse as little of it as they
+//! can, `valid` refuses, `block` walks down to functions, `shape` says which form a function gets, `function` gives it that form. A
+//! function is put together from its `capture` (arguments, after a look at what `drops` and what is `assigned`), its `output` (return
+//! type), its awaits, found in a `plain` body or numbered in `awaits`, `hidden` in macros and placed by `site`, and its `declare`d proc.
 
 mod assigned;
 mod attr;

@@ -21,7 +21,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// Whether a variable of this name can only be meant by the body, and not by a macro in it.
+    /// Whether the body has the word, outside of macros.
     pub(crate) fn has_word(&self, name: &str) -> bool {
         self.words.iter().any(|word| word == name)
     }
