@@ -29,12 +29,16 @@ pin_project! {
 }
 
 /// What is accounted of one call, apart from its future.
+///
+/// A call is moved a few times before its first poll. The words that are zero at first come first, so that a copy reads them in the
+/// pieces in which they were written: any other piece would have to wait until the writes have left the processor.
 #[derive(Debug)]
+#[repr(C)]
 struct Life {
-    proc: &'static Proc,
     account: Account,
     /// Given up in [`forget`], so that a call's drop has nothing else to do after it.
     task: ManuallyDrop<Option<Task>>,
+    proc: &'static Proc,
 }
 
 const NO_PROC: ProcKey = ProcKey {
@@ -42,11 +46,22 @@ const NO_PROC: ProcKey = ProcKey {
     future_bytes: 0,
 };
 
+/// A constant, and so copied in one piece wherever a call is made.
+const UNSEEN: Account = Account::new(NO_PROC);
+
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
 pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
+    let mut life = Life {
+        account: UNSEEN,
+        task: ManuallyDrop::new(None),
+        proc,
+    };
+    if switch::is_armed() {
+        create(&mut life, size_of::<F>());
+    }
     Call {
-        life: create(proc, size_of::<F>()),
+        life,
         probe,
         future,
     }
@@ -100,25 +115,15 @@ impl Drop for Life {
 const CLOSED: u32 = u32::MAX;
 
 /// A call is created.
-#[expect(
-    improper_ctypes_definitions,
-    reason = "only Rust calls it; it cannot unwind, and costs its callers no landing pad"
-)]
-extern "C" fn create(proc: &'static Proc, bytes: usize) -> Life {
-    let mut life = Life {
-        proc,
-        account: Account::new(NO_PROC),
-        task: ManuallyDrop::new(None),
-    };
+extern "C" fn create(life: &mut Life, bytes: usize) {
     if let Some(epoch) = switch::epoch()
-        && let Some(key) = proc.key(bytes)
+        && let Some(key) = life.proc.key(bytes)
     {
         life.account.set_proc(key);
         thread::with(epoch, |thread| {
             thread.ledger.create(&mut life.account, clock::ticks())
         });
     }
-    life
 }
 
 /// Opens a frame, unless this poll is not accounted.
