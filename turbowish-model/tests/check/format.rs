@@ -38,15 +38,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<Vector>, String> {
     if vectors.is_empty() {
         return Err("vectors: there are none".into());
     }
-    let mut all: Vec<Vector> = Vec::new();
-    for (nth, value) in vectors.iter().enumerate() {
-        let vector = vector(value, nth)?;
-        if all.iter().any(|other| other.name == vector.name) {
-            return Err(format!("vector {}: name: there are two", vector.name));
-        }
-        all.push(vector);
-    }
-    Ok(all)
+    let numbered = vectors.iter().enumerate();
+    numbered.map(|(nth, value)| vector(value, nth)).collect()
 }
 
 fn vector(value: &Value, nth: usize) -> Result<Vector, String> {
