@@ -22,6 +22,7 @@ use crate::proc::Proc;
 use crate::{proc, switch, thread};
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
+type Program = fn() -> Boxed<()>;
 
 /// Takes time, and is pending once.
 async fn step(before: u64, after: u64) {
@@ -397,7 +398,7 @@ fn check(name: &str, program: fn() -> Boxed<()>) {
 fn no_time_moves_between_procs() {
     let _alone = alone();
     switch::disarm();
-    let programs: &[(&str, fn() -> Boxed<()>)] = &[
+    let programs: &[(&str, Program)] = &[
         ("straight", || Box::pin(straight())),
         ("spun", || Box::pin(spun())),
         ("joined", || Box::pin(joined())),
