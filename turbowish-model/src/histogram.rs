@@ -5,9 +5,11 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use once_cell::race::OnceBox;
+
+use crate::sync::AtomicU64;
 
 const SUB_BITS: u32 = 5;
 const SUB: usize = 1 << SUB_BITS;
@@ -21,7 +23,7 @@ struct Octave([AtomicU64; SUB]);
 
 impl Default for Octave {
     fn default() -> Self {
-        Self([const { AtomicU64::new(0) }; SUB])
+        Self(core::array::from_fn(|_| AtomicU64::new(0)))
     }
 }
 

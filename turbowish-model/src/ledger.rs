@@ -11,7 +11,7 @@
 mod frame;
 mod poll;
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 pub use self::frame::{Charge, Start};
 use self::frame::{DIRECT, STILL_DOWN, STILL_NO, STILL_UP};
@@ -21,6 +21,7 @@ use crate::grow::Grow;
 use crate::histogram::add;
 use crate::row::{Row, Rows, Sum};
 use crate::sequence::{Sequence, Writing};
+use crate::sync::{AtomicU32, AtomicU64};
 use crate::tally::{ANOMALIES, Anomaly};
 use crate::trail::Trail;
 
@@ -66,7 +67,7 @@ impl Ledger {
             frames: Grow::default(),
             rows: Rows::new(),
             trail: Trail::default(),
-            anomalies: [const { AtomicU64::new(0) }; ANOMALIES],
+            anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
 

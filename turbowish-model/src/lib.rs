@@ -12,6 +12,8 @@ pub mod histogram;
 pub mod history;
 pub mod json;
 pub mod ledger;
+#[cfg(all(test, loom))]
+mod loom_tests;
 pub mod quantile;
 pub mod query;
 pub mod read;
@@ -21,6 +23,7 @@ pub mod row;
 mod sequence;
 pub mod short_name;
 pub mod snapshot;
+mod sync;
 pub mod tally;
 pub mod task;
 pub mod time;

@@ -4,7 +4,7 @@ mod edge;
 mod pages;
 mod site;
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use self::edge::EdgeRow;
 pub use self::pages::PROC_LIMIT;
@@ -12,6 +12,7 @@ pub(crate) use self::pages::Rows;
 use self::site::SiteRow;
 use crate::grow::Grow;
 use crate::histogram::{Histogram, add, raise};
+use crate::sync::{AtomicU32, AtomicU64};
 use crate::tally::{ProcTally, SiteTally};
 
 /// A sum that a row keeps. `Wall`, `Unstarted` are moments: ends minus beginnings, so that the live
@@ -150,8 +151,8 @@ impl Default for Row {
         Self {
             outer_at: AtomicU32::new(NOWHERE),
             recent: [Recent::default(), Recent::default()],
-            peaks: [const { AtomicU64::new(0) }; HISTOGRAMS],
-            sums: [const { AtomicU64::new(0) }; SUMS],
+            peaks: core::array::from_fn(|_| AtomicU64::new(0)),
+            sums: core::array::from_fn(|_| AtomicU64::new(0)),
             sites: Grow::default(),
             edges: Grow::default(),
             histograms: core::array::from_fn(|_| Histogram::default()),

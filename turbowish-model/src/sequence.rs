@@ -1,10 +1,8 @@
 //! Lets readers tell a whole event from half of one: odd while the one writer is at it, and never twice the same.
 
-use core::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-    fence,
-};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use crate::sync::{AtomicU64, fence, spin_loop};
 
 /// Readings tried before others are let run, again and again.
 const SPINS: u32 = 64;
@@ -45,7 +43,7 @@ impl Sequence {
             if tries % SPINS == 0 {
                 relax();
             }
-            core::hint::spin_loop();
+            spin_loop();
         }
     }
 }

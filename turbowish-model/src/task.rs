@@ -1,11 +1,12 @@
 //! What one live task shows: written by whoever polls it, read by the monitor, never locked.
 
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use crate::grow::Grow;
 use crate::histogram::{add, raise};
 use crate::sequence::Sequence;
+use crate::sync::{AtomicU32, AtomicU64};
 use crate::trail::{Step, StepCell};
 
 /// Steps kept of one chain; the rest is cut and marked so.

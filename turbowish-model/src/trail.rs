@@ -1,8 +1,9 @@
 //! The calls that ended pending in the poll at hand: post-order on the way up, outermost first when read.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use crate::grow::Grow;
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// One pending call of a task's chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! An open poll: what its thread notes at the start and needs at the end.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// An open poll.
 #[derive(Default)]

@@ -1,8 +1,9 @@
 //! Who polls and who creates a proc's calls, on one thread.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use crate::histogram::add;
+use crate::sync::{AtomicU32, AtomicU64};
 use crate::tally::EdgeTally;
 
 /// What one proc has to do with another one that polls or creates its calls.

@@ -1,8 +1,9 @@
 //! One await point's waits on one thread.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use crate::histogram::{add, raise};
+use crate::sync::AtomicU64;
 use crate::tally::SiteTally;
 
 /// Waits at one await point.
