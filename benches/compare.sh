@@ -93,7 +93,7 @@ build() {
     local flags=()
     [[ " $unstable " != *" $1 "* ]] || flags=(env RUSTFLAGS="--cfg tokio_unstable")
     echo "compare: building $1" >&2
-    "${flags[@]}" cargo build --quiet --locked --release --manifest-path "$manifest" --target-dir "$(folder "$1")" -p "peer-$1" ||
+    "${flags[@]}" cargo build --quiet --release --manifest-path "$manifest" --target-dir "$(folder "$1")" -p "peer-$1" ||
         fail "$1 does not build"
 }
 
@@ -131,10 +131,18 @@ run() {
     rm -rf "$work"/dial9-*
 }
 
+# The server on one core, its load on another: neither takes the other's caches away.
+pin=()
+far=()
+if command -v taskset >/dev/null && (($(nproc) > 1)); then
+    pin=(taskset -c 0)
+    far=(taskset -c 1)
+fi
+
 http() {
     local port=
     : >"$work/out"
-    env "${settings[@]}" "$command" serve >"$work/out" 2>"$work/err" &
+    "${pin[@]}" env "${settings[@]}" "$command" serve >"$work/out" 2>"$work/err" &
     server=$!
     for _ in $(seq 200); do
         port=$(sed -n 's/^peer port //p' "$work/out")
@@ -143,7 +151,7 @@ http() {
         sleep 0.05
     done
     [[ -n $port ]] || fail "$2 does not say where it listens"
-    "$home/release/peer-load" "$port" "$requests" >"$work/load" || fail "$2: the load failed"
+    "${far[@]}" "$home/release/peer-load" "$port" "$requests" >"$work/load" || fail "$2: the load failed"
     figures "$1" "$2" <"$work/load"
     end_server
     rm -rf "$work"/dial9-*
