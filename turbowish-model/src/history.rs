@@ -70,10 +70,11 @@ impl History {
         }
     }
 
-    /// Accounting begins again at `now` after a pause, which belongs to no window.
-    pub fn resume(&mut self, now: u64) {
-        self.start += now.saturating_sub(self.last.at);
-        self.last.at = now;
+    /// Accounting begins again after a pause, which belongs to no window. `totals` are those of now: events
+    /// that were on their way at the pause have come in since.
+    pub fn resume(&mut self, totals: Totals) {
+        self.start += totals.at.saturating_sub(self.last.at);
+        self.last = totals;
         self.coarse.clear();
         self.fine.clear();
     }
@@ -122,7 +123,7 @@ impl History {
     #[must_use]
     pub fn window(&self, now: &Totals, length: Option<u64>) -> Window {
         let begin = length.map(|length| self.nearest(now.at.saturating_sub(length)));
-        match begin {
+        let mut window = match begin {
             Some(begin) if begin > self.start => self.sum(now, begin),
             _ => Window {
                 tally: since_start(&now.tally),
@@ -130,7 +131,9 @@ impl History {
                 length: now.at.saturating_sub(self.start),
                 since_start: true,
             },
-        }
+        };
+        window.tally.procs.iter_mut().for_each(ProcTally::floor);
+        window
     }
 
     fn stretches(&self) -> impl DoubleEndedIterator<Item = &Stretch> {
@@ -241,6 +244,15 @@ mod tests {
         check(200, Some(10_000), (10_100, 404, false));
         check(1000, Some(60_000), (60_100, 2404, false));
         check(1000, None, (250_100, 10_004, true));
+    }
+
+    #[test]
+    fn a_poll_that_ended_before_it_was_read_as_open_adds_nothing() {
+        let mut history = History::new(0);
+        history.tick(totals(250, 10));
+        let window = history.window(&totals(300, 8), Some(50));
+        assert_eq!((window.length, window.since_start), (50, false));
+        assert_eq!(window.tally.procs[1].sum(Sum::Running), 0);
     }
 
     #[test]

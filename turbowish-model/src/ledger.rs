@@ -77,6 +77,12 @@ impl Ledger {
         self.epoch
     }
 
+    /// The time of the last event.
+    #[must_use]
+    pub fn latest(&self) -> u64 {
+        self.last.load(Relaxed)
+    }
+
     /// How many polls are open.
     #[inline]
     #[must_use]

@@ -240,6 +240,17 @@ impl ProcTally {
         grown
     }
 
+    /// A poll that was read as open may turn out to have ended a little before that: what a later reading
+    /// adds is then below zero, and nothing.
+    pub(crate) fn floor(&mut self) {
+        let waits = self.sites.iter_mut().map(|site| &mut site.waited);
+        for value in self.sums.iter_mut().chain(waits) {
+            if *value > u64::MAX / 2 {
+                *value = 0;
+            }
+        }
+    }
+
     pub(crate) fn is_still(&self) -> bool {
         self.sums.iter().all(|&sum| sum == 0)
             && self

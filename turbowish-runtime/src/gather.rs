@@ -24,7 +24,7 @@ pub(crate) struct Gather {
 
 #[derive(Default)]
 struct Epoch {
-    /// When it was switched off.
+    /// When it was switched off, or the last event of a thread that had not seen it yet.
     ended: Option<u64>,
     /// Raw sums of threads that are gone.
     departed: Totals,
@@ -76,7 +76,12 @@ impl Gather {
             epoch.ledgers.push(ledger);
         }
         for epoch in self.epochs.values_mut() {
-            epoch.fold(epoch.ended.unwrap_or(now));
+            let is_final = epoch
+                .ledgers
+                .iter_mut()
+                .all(|own| Arc::get_mut(own).is_some());
+            epoch.outlast();
+            epoch.fold(epoch.ended.unwrap_or(now), is_final);
         }
         let over = |epoch: &Epoch| epoch.ended.is_some() && epoch.ledgers.is_empty();
         let done: Vec<u32> = self
@@ -112,12 +117,26 @@ impl Gather {
 }
 
 impl Epoch {
-    fn fold(&mut self, now: u64) {
+    /// A thread that was in the middle of an event when accounting was switched off ends it later: the
+    /// epoch ends no earlier, or times would be negative.
+    fn outlast(&mut self) {
+        if let Some(ended) = &mut self.ended {
+            let latest = self.ledgers.iter().map(|thread| thread.ledger.latest());
+            *ended = latest.fold(*ended, u64::max);
+        }
+    }
+
+    /// `is_final`: nobody writes any of the ledgers. Polls that are open when accounting is switched off end with the
+    /// epoch, so a ledger that has some waits until it is known when that was.
+    fn fold(&mut self, now: u64, is_final: bool) {
         let departed = &mut self.departed;
         self.ledgers.retain_mut(|ledger| {
             let Some(gone) = Arc::get_mut(ledger) else {
                 return true;
             };
+            if gone.ledger.depth() > 0 && !is_final {
+                return true;
+            }
             let reading = gone.ledger.collect(now, &mut departed.tally, &mut relax);
             *departed.busy.entry(DEPARTED).or_default() += reading.busy;
             false

@@ -80,8 +80,12 @@ impl Monitor {
     /// Switches accounting on.
     pub(crate) fn arm(&self) {
         let mut state = self.state();
+        if switch::epoch().is_some() {
+            return;
+        }
+        let (totals, _) = state.gather.read(clock::ticks);
+        state.history.resume(totals);
         if let Some(epoch) = switch::arm() {
-            state.history.resume(clock::ticks());
             state.switched = Switched {
                 unix_ns: unix_ns(),
                 off_at: None,
