@@ -27,12 +27,10 @@ const CALLED: &[&str] = &[
 /// Writes what `impl Fn(…)` in `output` says of a closure into every one that `block` returns. `false`, and nothing of use is
 /// written, if it says what cannot be written: that the closure gives back what it borrows.
 pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope) -> bool {
-    let ReturnType::Type(_, ty) = output else {
-        return true;
+    let ty = match output {
+        ReturnType::Type(_, ty) if says(ty) => ty,
+        _ => return true,
     };
-    if !may_write(output) {
-        return true;
-    }
     let mut writing = Writing {
         output: ty,
         scope,
@@ -45,15 +43,16 @@ pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope)
 
 /// Whether `output` may say something of a closure.
 pub(crate) fn may_write(output: &ReturnType) -> bool {
-    fn says(ty: &Type) -> bool {
-        match ty {
-            Type::Tuple(types) => types.elems.iter().any(says),
-            Type::Paren(inner) => says(&inner.elem),
-            Type::Group(inner) => says(&inner.elem),
-            ty => matches!(ty, Type::ImplTrait(_)),
-        }
-    }
     matches!(output, ReturnType::Type(_, ty) if says(ty))
+}
+
+fn says(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(types) => types.elems.iter().any(says),
+        Type::Paren(inner) => says(&inner.elem),
+        Type::Group(inner) => says(&inner.elem),
+        ty => matches!(ty, Type::ImplTrait(_)),
+    }
 }
 
 /// What a bound says of a closure.

@@ -211,7 +211,6 @@ fn gives_value(body: &Block) -> bool {
     gives.0
 }
 
-/// Whether there is a `return` with a value.
 /// The same of tokens; where it is not certain, a value.
 fn may_give_value(tokens: TokenStream) -> bool {
     let ends = match tokens.clone().into_iter().last() {
@@ -226,6 +225,7 @@ fn may_give_value(tokens: TokenStream) -> bool {
         )
 }
 
+/// Whether there is a `return` with a value.
 struct GivesValue(bool);
 
 impl<'ast> Visit<'ast> for GivesValue {

@@ -3,14 +3,14 @@
 //!
 //! Whatever is not certain makes the body one that is to be parsed.
 
-use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, TokenStream, TokenTree};
 use syn::parse::Parser;
 use syn::{Block, Result};
 
 use super::attr::Scope;
 use super::awaits;
 use super::known;
-use super::site::Site;
+use super::site::{self, Site};
 use super::{traced, unread};
 
 /// What is known of a plain body.
@@ -147,7 +147,7 @@ impl Marking<'_> {
         self.plain.sites.push(Site::of_tokens(written, word.span()));
         let operand = done.trees.split_off(start);
         done.origins.truncate(start);
-        let span = first_span(&operand[0]);
+        let span = site::start(&operand[0]).ok_or(NotPlain)?;
         let operand = without_parentheses(operand).ok_or(NotPlain)?;
         for tree in awaits::arrival(index, operand, span, self.traced, self.scope) {
             done.push(tree, origin);
@@ -287,13 +287,6 @@ fn around(group: &Group, inside: TokenStream) -> Group {
     let mut around = Group::new(group.delimiter(), inside);
     around.set_span(group.span());
     around
-}
-
-fn first_span(tree: &TokenTree) -> Span {
-    match tree {
-        TokenTree::Group(group) => group.span_open(),
-        tree => tree.span(),
-    }
 }
 
 /// An argument needs no parentheses, and the compiler would say so; a block in them would then be the argument.

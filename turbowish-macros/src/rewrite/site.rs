@@ -86,7 +86,12 @@ impl Site {
 
 /// The first token of an expression; a group without delimiters has none of its own.
 pub(crate) fn first_span(tokens: TokenStream) -> Option<Span> {
-    match tokens.into_iter().next()? {
+    start(&tokens.into_iter().next()?)
+}
+
+/// The same of the tree that an expression begins with.
+pub(crate) fn start(tree: &TokenTree) -> Option<Span> {
+    match tree {
         TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
             first_span(group.stream())
         }
