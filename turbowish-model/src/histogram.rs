@@ -68,8 +68,9 @@ impl Histogram {
         &self.far.get_or_init(Box::default).0[index]
     }
 
-    /// Adds this histogram's counts to a sparse one.
-    pub fn collect(&self, into: &mut Buckets) {
+    /// Adds this histogram's counts to a sparse one. Returns how many there are.
+    pub fn collect(&self, into: &mut Buckets) -> u64 {
+        let mut all = 0;
         let far = self.far.get().into_iter().flat_map(|far| &far.0);
         for (index, octave) in self.near.iter().chain(far).enumerate() {
             let Some(octave) = octave.get() else { continue };
@@ -77,9 +78,11 @@ impl Histogram {
                 let count = count.load(Relaxed);
                 if count != 0 {
                     into.add((index * SUB + sub) as u16, count);
+                    all += count;
                 }
             }
         }
+        all
     }
 }
 

@@ -14,9 +14,9 @@ mod poll;
 use core::sync::atomic::Ordering::Relaxed;
 
 pub use self::frame::{Charge, Start};
-use self::frame::{DIRECT, STILL_DOWN, STILL_NO, STILL_UP};
 pub(crate) use self::frame::{Frame, OUTER, ROOT};
-use crate::call::{Call, Outcome};
+use self::frame::{STILL_DOWN, STILL_NO, STILL_UP};
+use crate::call::{Call, DIRECT, Outcome};
 use crate::grow::Grow;
 use crate::histogram::add;
 use crate::row::{Row, Rows, Sum};
@@ -25,15 +25,19 @@ use crate::sync::{AtomicU32, AtomicU64};
 use crate::tally::{ANOMALIES, Anomaly};
 use crate::trail::Trail;
 
+/// Frames in place; deeper ones take a few instructions more.
+const FRAMES: usize = 64;
+
 /// Polls nested deeper than this on one thread pass unaccounted.
-pub const DEPTH_LIMIT: u32 = Grow::<Frame, 32>::LIMIT as u32;
+pub const DEPTH_LIMIT: u32 = Grow::<Frame, FRAMES>::LIMIT as u32;
 
 /// One thread's account. See the module's text for who may call what.
+#[repr(C, align(64))]
 pub struct Ledger {
-    epoch: u32,
     pub(crate) sequence: Sequence,
     last: AtomicU64,
     busy: AtomicU64,
+    epoch: u32,
     depth: AtomicU32,
     base: AtomicU32,
     still: AtomicU32,
@@ -42,7 +46,7 @@ pub struct Ledger {
     /// A call of the task at hand has come somewhere new in this poll.
     moved: AtomicU32,
     tick: AtomicU32,
-    pub(crate) frames: Grow<Frame, 32>,
+    pub(crate) frames: Grow<Frame, FRAMES>,
     pub(crate) rows: Rows,
     trail: Trail,
     anomalies: [AtomicU64; ANOMALIES],
@@ -122,6 +126,7 @@ impl Ledger {
         self.sequence.write()
     }
 
+    #[cold]
     fn anomaly(&self, kind: Anomaly) {
         add(&self.anomalies[kind as usize], 1);
     }
@@ -186,11 +191,7 @@ impl Ledger {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
         } else {
-            row.add(Sum::CallRunning, call.running);
-            row.add(Sum::CallInclusive, call.inclusive);
-            if !recorded {
-                row.record_call(call.running, call.inclusive);
-            }
+            row.charge_call(call.running, call.inclusive, recorded);
         }
         call.end();
     }
@@ -209,8 +210,9 @@ impl Ledger {
         }
         let row = self.rows.at(call.proc.id);
         if call.is_suspended() {
-            row.resume(call.site, call.suspended, t);
-            row.cancel(call.site);
+            let site = row.site(call.site());
+            site.resume(call.suspended, t);
+            site.cancel();
         }
         self.finish(call, row, t, Outcome::Cancelled, false);
         drop(writing);

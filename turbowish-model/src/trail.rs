@@ -48,13 +48,16 @@ impl StepCell {
     }
 }
 
+/// Steps in place; those beyond take a few instructions more.
+const STEPS: usize = 64;
+
 /// No call stands at this level.
 const BLANK: u32 = 0xffff;
 
 /// One thread's trail. Single writer, and nobody else reads it.
 #[derive(Default)]
 pub(crate) struct Trail {
-    steps: Grow<StepCell, 32>,
+    steps: Grow<StepCell, STEPS>,
     len: AtomicU32,
 }
 
@@ -68,7 +71,7 @@ impl Trail {
     #[inline]
     pub(crate) fn push(&self, level: u32, proc: u32, site: u32, since: u64) -> u32 {
         let len = self.len();
-        if (len as usize) < Grow::<StepCell, 32>::LIMIT {
+        if (len as usize) < Grow::<StepCell, STEPS>::LIMIT {
             self.steps.at(len as usize).store(Step {
                 level,
                 proc,
