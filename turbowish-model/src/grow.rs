@@ -37,7 +37,7 @@ impl<T: Default, const N: usize> Grow<T, N> {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn beyond(&self, index: usize) -> &T {
         let (chunk, offset, len) = Self::place(index);
         &self.chunks[chunk].get_or_init(|| Box::new(filled(len)))[offset]

@@ -119,11 +119,23 @@ impl Shared {
     }
 }
 
-/// The longest poll that ended during one tick of the reader.
+/// The longest polls that ended during one tick of the reader, and during the last one before it that had any.
 #[derive(Default)]
 struct Recent {
-    tick: AtomicU32,
     longest: AtomicU64,
+    tick: AtomicU32,
+    last_tick: AtomicU32,
+    last_longest: AtomicU64,
+}
+
+impl Recent {
+    #[cold]
+    fn turn(&self, tick: u32, hold: u64) {
+        self.last_tick.store(self.tick.load(Relaxed), Relaxed);
+        self.last_longest.store(self.longest.load(Relaxed), Relaxed);
+        self.tick.store(tick, Relaxed);
+        self.longest.store(hold, Relaxed);
+    }
 }
 
 /// More procs than this around one proc are counted together, as [`OTHERS`].
@@ -136,7 +148,7 @@ pub(crate) struct Row {
     /// Depth plus one of the outermost frame of this proc in the current task segment, if that is above where the segment
     /// begins. Writer only.
     pub(crate) outer_at: AtomicU32,
-    recent: [Recent; 2],
+    recent: Recent,
     /// By [`Sum`], but three as differences, which are zero for most polls: running and inclusive time to hold, inclusive time of
     /// calls to their running time.
     sums: [AtomicU64; SUMS],
@@ -152,7 +164,7 @@ impl Default for Row {
     fn default() -> Self {
         Self {
             outer_at: AtomicU32::new(0),
-            recent: [Recent::default(), Recent::default()],
+            recent: Recent::default(),
             sums: core::array::from_fn(|_| AtomicU64::new(0)),
             peaks: core::array::from_fn(|_| AtomicU64::new(0)),
             sites: Grow::default(),
@@ -227,12 +239,11 @@ impl Row {
     /// Notes a finished poll among those of the reader's present tick.
     #[inline]
     pub(crate) fn recent(&self, tick: u32, hold: u64) {
-        let slot = &self.recent[tick as usize & 1];
-        if slot.tick.load(Relaxed) == tick {
-            raise(&slot.longest, hold);
+        let recent = &self.recent;
+        if recent.tick.load(Relaxed) != tick {
+            recent.turn(tick, hold);
         } else {
-            slot.longest.store(hold, Relaxed);
-            slot.tick.store(tick, Relaxed);
+            raise(&recent.longest, hold);
         }
     }
 
@@ -259,7 +270,7 @@ impl Row {
         self.edge_beyond(key)
     }
 
-    #[inline(never)]
+    #[cold]
     fn edge_beyond(&self, key: u32) -> &EdgeRow {
         for index in 0..EDGE_LIMIT {
             let edge = self.edges.at(index);
@@ -293,10 +304,13 @@ impl Row {
                 *peak = (*peak).max(counter.load(Relaxed));
             }
         }
-        for slot in &self.recent {
-            let age = tick.wrapping_sub(slot.tick.load(Relaxed));
-            if age <= 1 {
-                into.recent_longest = into.recent_longest.max(slot.longest.load(Relaxed));
+        let recent = &self.recent;
+        for (at, longest) in [
+            (&recent.tick, &recent.longest),
+            (&recent.last_tick, &recent.last_longest),
+        ] {
+            if tick.wrapping_sub(at.load(Relaxed)) <= 1 {
+                into.recent_longest = into.recent_longest.max(longest.load(Relaxed));
             }
         }
         into.future_bytes = into.future_bytes.max(self.future_bytes.load(Relaxed));

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use turbowish_model::call::{Call as Account, PollEnd, ProcKey};
-use turbowish_model::ledger::{Charge, Start};
+use turbowish_model::ledger::{Ledger, Start};
 
 use crate::probe::Probe;
 use crate::proc::Proc;
@@ -128,45 +128,60 @@ extern "C" fn create(life: &mut Life, bytes: usize) {
 
 /// Opens a frame, unless this poll is not accounted.
 extern "C" fn begin(open: &mut OpenPoll<'_>, bytes: usize) {
-    if let Some(epoch) = switch::epoch() {
-        open.epoch = epoch;
-        open.depth = depth(open.life, epoch, bytes).unwrap_or_else(|| unseen(epoch));
+    let Some(epoch) = switch::epoch() else { return };
+    open.epoch = epoch;
+    let life = &mut *open.life;
+    if life.account.is_live(epoch) || adopt(life, epoch, bytes) {
+        let opened = thread::with(epoch, |thread| open_in(thread, life, epoch, bytes));
+        if let Some(Some(depth)) = opened {
+            open.depth = depth;
+            return;
+        }
     }
+    unseen(epoch);
 }
 
 /// A poll that has no frame begins or ends: what its future does is that of the frame around it.
 #[cold]
-fn unseen(epoch: u32) -> u32 {
+fn unseen(epoch: u32) {
     thread::with_current(epoch, |thread| thread.ledger.user_code());
-    CLOSED
 }
 
-fn depth(life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
-    if life.account.is_over() {
-        return None;
+/// A call that this epoch has not seen yet gets its proc; `false` if it is over or cannot be accounted.
+#[cold]
+fn adopt(life: &mut Life, epoch: u32, bytes: usize) -> bool {
+    let is_new = !life.account.is_over() && life.account.epoch() != epoch;
+    let key = if is_new { life.proc.key(bytes) } else { None };
+    key.map(|key| life.account.set_proc(key)).is_some()
+}
+
+#[inline]
+fn open_in(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
+    let ledger = &thread.ledger;
+    let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
+    let depth = ledger.poll_start(&mut life.account, t, Start::default())?;
+    if depth == 0 {
+        open_root(thread, life, epoch, bytes);
+    } else if life.task.is_some() {
+        // It was a root before and is polled by another call now.
+        leave_task(life);
     }
-    if life.account.epoch() != epoch {
-        life.account.set_proc(life.proc.key(bytes)?);
+    Some(depth)
+}
+
+fn open_root(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) {
+    let t = thread.ledger.latest();
+    if life.task.is_none() {
+        *life.task = task::enter(life.proc, bytes, t);
     }
-    let account = &mut life.account;
-    let (proc, root_task) = (life.proc, &mut *life.task);
-    let opened = thread::with(epoch, |thread| {
-        let t = reused(thread.ledger.still_down()).unwrap_or_else(clock::ticks);
-        let depth = thread.ledger.poll_start(account, t, Start::default())?;
-        if depth == 0 {
-            if root_task.is_none() {
-                *root_task = task::enter(proc, bytes, t);
-            }
-            if let Some(task) = &*root_task {
-                task.begin(epoch, thread.index, t);
-            }
-        } else if root_task.is_some() {
-            // It was a root before and is polled by another call now.
-            *root_task = None;
-        }
-        Some(depth)
-    });
-    opened.flatten()
+    if let Some(task) = &*life.task {
+        task.begin(epoch, thread.index, t);
+    }
+}
+
+#[cold]
+fn leave_task(life: &mut Life) {
+    *life.task = None;
 }
 
 /// A reading of the clock that may be used again.
@@ -217,23 +232,26 @@ struct OpenPoll<'a> {
 /// Closes the frame.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
+    let life = &mut *open.life;
     if depth == CLOSED {
         unseen(open.epoch);
     } else if switch::epoch() == Some(open.epoch) {
-        let (account, task) = (&mut open.life.account, &*open.life.task);
-        thread::with_current(open.epoch, |thread| {
-            let ledger = &thread.ledger;
-            let pending = end == PollEnd::Pending;
-            let still = if pending { ledger.still_up() } else { None };
-            let t = reused(still).unwrap_or_else(clock::ticks);
-            let charge = ledger.poll_end(account, depth, t, end);
-            if let (true, Some(task), Some(charge)) = (pending, task, charge) {
-                publish(task, t, &charge, ledger);
-            }
-        });
+        thread::with_current(open.epoch, |thread| close_in(thread, life, depth, end));
     }
-    if end != PollEnd::Pending {
-        *open.life.task = None;
+    if end != PollEnd::Pending && life.task.is_some() {
+        leave_task(life);
+    }
+}
+
+#[inline]
+fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, end: PollEnd) {
+    let ledger = &thread.ledger;
+    let pending = end == PollEnd::Pending;
+    let still = if pending { ledger.still_up() } else { None };
+    let t = reused(still).unwrap_or_else(clock::ticks);
+    let charge = ledger.poll_end(&mut life.account, depth, t, end);
+    if let (true, Some(task), Some(charge)) = (pending, &*life.task, charge) {
+        publish(task, t, charge.hold, charge.inclusive, ledger);
     }
 }
 
@@ -257,11 +275,9 @@ extern "C" fn unwound(open: &mut OpenPoll<'_>) {
     end(open, how);
 }
 
-#[inline]
-fn publish(task: &Task, t: u64, charge: &Charge, ledger: &turbowish_model::ledger::Ledger) {
-    task.end(t, charge.hold, charge.inclusive, |each| {
-        ledger.take_trail(each)
-    });
+#[inline(never)]
+fn publish(task: &Task, t: u64, hold: u64, inclusive: u64, ledger: &Ledger) {
+    task.end(t, hold, inclusive, |each| ledger.take_trail(each));
 }
 
 /// The body of a call of `proc` comes to its await point `site`: notes it, gives the operand back.

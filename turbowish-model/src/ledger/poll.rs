@@ -11,7 +11,7 @@ use crate::tally::Anomaly;
 
 impl Ledger {
     /// A poll begins. Returns its depth on the stack, or `None` beyond [`DEPTH_LIMIT`].
-    #[inline]
+    #[inline(always)]
     pub fn poll_start(&self, call: &mut Call, t: u64, start: Start) -> Option<u32> {
         let depth = self.depth();
         if depth >= DEPTH_LIMIT {
@@ -54,7 +54,7 @@ impl Ledger {
         self.register(call, t);
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&self, call: &Call, row: &Row, t: u64, depth: u32, place: u32, start: Start) {
         let frame = self.frames.at(depth as usize);
         let mut place = place;
@@ -132,7 +132,7 @@ impl Ledger {
     /// Ends the poll at `depth`, with those above it if any were left open (R3).
     ///
     /// Returns what this call's frame was charged, or `None` if no such poll is open (R2).
-    #[inline]
+    #[inline(always)]
     pub fn poll_end(&self, call: &mut Call, depth: u32, t: u64, end: PollEnd) -> Option<Charge> {
         let open = self.depth();
         if depth >= open {
@@ -154,13 +154,27 @@ impl Ledger {
             row.record_poll(charge.hold, charge.running, false);
             self.suspend(call, frame, place, row, depth, t);
         } else {
-            resume(frame, place, row);
-            let recorded = row.record_poll(charge.hold, charge.running, call.polls == 1);
-            self.finish(call, row, t, end.outcome(), recorded);
-            self.leave(frame);
+            self.complete(call, frame, row, t, &charge, end);
         }
         drop(writing);
         Some(charge)
+    }
+
+    /// The call ends with the poll that was closed.
+    #[inline(never)]
+    fn complete(
+        &self,
+        call: &mut Call,
+        frame: &Frame,
+        row: &Row,
+        t: u64,
+        charge: &Charge,
+        end: PollEnd,
+    ) {
+        resume(frame, frame.place.load(Relaxed), row);
+        let recorded = row.record_poll(charge.hold, charge.running, call.polls == 1);
+        self.finish(call, row, t, end.outcome(), recorded);
+        self.leave(frame);
     }
 
     /// Closes what was left open from `depth` on (R3).
@@ -172,7 +186,7 @@ impl Ledger {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn suspend(&self, call: &mut Call, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) {
         if place & ARRIVED != 0 || call.polls == 1 {
             call.since = t;
@@ -223,7 +237,7 @@ impl Ledger {
         charge
     }
 
-    #[inline]
+    #[inline(always)]
     fn close(&self, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) -> Charge {
         let hold = t - frame.start.load(Relaxed);
         let charge = Charge {
