@@ -72,14 +72,11 @@ const ENDED: u32 = 1 << 18;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Call {
-    pub(crate) proc: ProcKey,
     pub(crate) epoch: u32,
     pub(crate) polls: u32,
     /// Proc that created it, plus one; 0 if none.
     pub(crate) creator: u32,
     pub(crate) place: u32,
-    /// The root poll in which it last ended pending, and its step on that poll's trail.
-    pub(crate) trail: (u32, u32),
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
     /// End of the last pending poll.
@@ -88,17 +85,21 @@ pub struct Call {
     pub(crate) since: u64,
 }
 
+impl Default for Call {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Call {
     /// A call that no ledger has seen.
     #[must_use]
-    pub const fn new(proc: ProcKey) -> Self {
+    pub const fn new() -> Self {
         Self {
-            proc,
             epoch: UNREGISTERED,
             polls: 0,
             creator: 0,
             place: 0,
-            trail: (0, 0),
             running: 0,
             inclusive: 0,
             suspended: 0,
@@ -133,23 +134,11 @@ impl Call {
         self.polls
     }
 
-    /// Its proc.
-    #[must_use]
-    pub const fn proc(&self) -> ProcKey {
-        self.proc
-    }
-
-    /// Gives the call its proc, before it is registered.
-    #[inline]
-    pub const fn set_proc(&mut self, proc: ProcKey) {
-        self.proc = proc;
-    }
-
     #[inline]
     pub(crate) const fn register(&mut self, epoch: u32) {
         *self = Self {
             epoch,
-            ..Self::new(self.proc)
+            ..Self::new()
         };
     }
 

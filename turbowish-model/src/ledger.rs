@@ -16,7 +16,7 @@ use core::sync::atomic::Ordering::Relaxed;
 pub use self::frame::{Charge, Start};
 pub(crate) use self::frame::{Frame, OUTER, ROOT};
 use self::frame::{STILL_DOWN, STILL_NO, STILL_UP};
-use crate::call::{Call, DIRECT, Outcome};
+use crate::call::{Call, DIRECT, Outcome, ProcKey};
 use crate::grow::Grow;
 use crate::histogram::add;
 use crate::row::{Row, Rows, Sum};
@@ -41,8 +41,6 @@ pub struct Ledger {
     depth: AtomicU32,
     base: AtomicU32,
     still: AtomicU32,
-    /// Number of the root poll at hand, or of the last one.
-    root_poll: AtomicU32,
     /// A call of the task at hand has come somewhere new in this poll.
     moved: AtomicU32,
     tick: AtomicU32,
@@ -53,10 +51,9 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger. Calls that were registered under another epoch are new to it. `seed` sets its
-    /// root polls' numbers apart from those of other threads.
+    /// An empty ledger. Calls that were registered under another epoch are new to it.
     #[must_use]
-    pub fn new(epoch: u32, seed: u32) -> Self {
+    pub fn new(epoch: u32) -> Self {
         Self {
             epoch,
             sequence: Sequence::default(),
@@ -65,7 +62,6 @@ impl Ledger {
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
             still: AtomicU32::new(STILL_NO),
-            root_poll: AtomicU32::new(seed.wrapping_mul(0x9e37_79b1)),
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: Grow::default(),
@@ -143,23 +139,23 @@ impl Ledger {
         t
     }
 
-    /// A call was constructed.
+    /// A call of a proc was constructed.
     #[inline]
-    pub fn create(&self, call: &mut Call, t: u64) {
+    pub fn create(&self, call: &mut Call, proc: ProcKey, t: u64) {
         let writing = self.write();
         let t = self.clamp(t);
-        self.register(call, t);
+        self.register(call, proc, t);
         drop(writing);
     }
 
     #[inline]
-    fn register(&self, call: &mut Call, t: u64) {
+    fn register(&self, call: &mut Call, proc: ProcKey, t: u64) {
         call.register(self.epoch);
-        let row = self.rows.at(call.proc.id);
+        let row = self.rows.at(proc.id);
         row.add(Sum::Calls, 1);
         row.add(Sum::Wall, t.wrapping_neg());
         row.add(Sum::Unstarted, t.wrapping_neg());
-        row.future_bytes(u64::from(call.proc.future_bytes));
+        row.future_bytes(u64::from(proc.future_bytes));
         if let Some(top) = self.top() {
             let creator = top.proc.load(Relaxed);
             call.creator = creator.wrapping_add(1);
@@ -198,17 +194,17 @@ impl Ledger {
 
     /// A call is dropped. Ignored if it ended before, or was never registered with this epoch.
     #[inline]
-    pub fn drop_call(&self, call: &mut Call, t: u64) {
+    pub fn drop_call(&self, call: &mut Call, proc: u32, t: u64) {
         if !call.is_live(self.epoch) {
             return;
         }
         let writing = self.write();
         let t = self.clamp(t);
         if call.is_suspended() && self.depth() > 0 {
-            self.untrail(call);
+            self.untrail(call, proc);
             self.moved.store(1, Relaxed);
         }
-        let row = self.rows.at(call.proc.id);
+        let row = self.rows.at(proc);
         if call.is_suspended() {
             let site = row.site(call.site());
             site.resume(call.suspended, t);

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use turbowish_model::call::{Call as Account, PollEnd, ProcKey};
+use turbowish_model::call::{Call as Account, PollEnd};
 use turbowish_model::ledger::{Ledger, Start};
 
 use crate::probe::Probe;
@@ -41,13 +41,8 @@ struct Life {
     proc: &'static Proc,
 }
 
-const NO_PROC: ProcKey = ProcKey {
-    id: 0,
-    future_bytes: 0,
-};
-
 /// A constant, and so copied in one piece wherever a call is made.
-const UNSEEN: Account = Account::new(NO_PROC);
+const UNSEEN: Account = Account::new();
 
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
@@ -119,9 +114,8 @@ extern "C" fn create(life: &mut Life, bytes: usize) {
     if let Some(epoch) = switch::epoch()
         && let Some(key) = life.proc.key(bytes)
     {
-        life.account.set_proc(key);
         thread::with(epoch, |thread| {
-            thread.ledger.create(&mut life.account, clock::ticks())
+            thread.ledger.create(&mut life.account, key, clock::ticks());
         });
     }
 }
@@ -131,7 +125,7 @@ extern "C" fn begin(open: &mut OpenPoll<'_>, bytes: usize) {
     let Some(epoch) = switch::epoch() else { return };
     open.epoch = epoch;
     let life = &mut *open.life;
-    if life.account.is_live(epoch) || adopt(life, epoch, bytes) {
+    if life.account.is_live(epoch) || is_new(life, epoch) {
         let opened = thread::with(epoch, |thread| open_in(thread, life, epoch, bytes));
         if let Some(Some(depth)) = opened {
             open.depth = depth;
@@ -147,19 +141,18 @@ fn unseen(epoch: u32) {
     thread::with_current(epoch, |thread| thread.ledger.user_code());
 }
 
-/// A call that this epoch has not seen yet gets its proc; `false` if it is over or cannot be accounted.
+/// Whether this epoch has not seen the call yet, and it is not over.
 #[cold]
-fn adopt(life: &mut Life, epoch: u32, bytes: usize) -> bool {
-    let is_new = !life.account.is_over() && life.account.epoch() != epoch;
-    let key = if is_new { life.proc.key(bytes) } else { None };
-    key.map(|key| life.account.set_proc(key)).is_some()
+fn is_new(life: &Life, epoch: u32) -> bool {
+    !life.account.is_over() && life.account.epoch() != epoch
 }
 
 #[inline]
 fn open_in(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
     let ledger = &thread.ledger;
+    let key = life.proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
-    let depth = ledger.poll_start(&mut life.account, t, Start::default())?;
+    let depth = ledger.poll_start(&mut life.account, key, t, Start::default())?;
     if depth == 0 {
         open_root(thread, life, epoch, bytes);
     } else if life.task.is_some() {
@@ -212,9 +205,10 @@ impl Life {
         if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
             return;
         }
+        let Some(proc) = self.proc.id() else { return };
         let account = &mut self.account;
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
-            thread.ledger.drop_call(account, clock::ticks());
+            thread.ledger.drop_call(account, proc, clock::ticks());
         };
         if thread::with(epoch, |thread| drop_in(thread, account)).is_none() {
             thread::with_stray(epoch, |thread| drop_in(thread, account));
@@ -326,19 +320,18 @@ pub struct Entered {
 /// A plain function begins.
 pub fn enter(proc: &'static Proc) -> Entered {
     let mut entered = Entered {
-        account: Account::new(NO_PROC),
+        account: UNSEEN,
         epoch: 0,
         depth: CLOSED,
         unwinding: false,
     };
     if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
-        entered.account.set_proc(key);
         let depth = thread::with(epoch, |thread| {
             let t = clock::ticks();
-            thread.ledger.create(&mut entered.account, t);
+            thread.ledger.create(&mut entered.account, key, t);
             thread
                 .ledger
-                .poll_start(&mut entered.account, t, Start::default())
+                .poll_start(&mut entered.account, key, t, Start::default())
         });
         entered.epoch = epoch;
         entered.depth = depth.flatten().unwrap_or(CLOSED);

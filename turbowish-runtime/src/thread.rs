@@ -85,7 +85,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         }
     };
     let fresh = Arc::new(ThreadLedger {
-        ledger: Ledger::new(epoch, index),
+        ledger: Ledger::new(epoch),
         index,
         name,
     });
@@ -117,7 +117,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> &ThreadLedger {
     slot.get_or_insert_with(|| {
         let index = THREADS.fetch_add(1, Ordering::Relaxed);
         let fresh = Arc::new(ThreadLedger {
-            ledger: Ledger::new(epoch, index),
+            ledger: Ledger::new(epoch),
             index,
             name: "ended threads".into(),
         });

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{ARRIVED, Charge, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_UP, Start};
 use super::{DEPTH_LIMIT, Ledger};
-use crate::call::{Call, DIRECT, PENDING, PollEnd, SITE};
+use crate::call::{Call, DIRECT, PENDING, PollEnd, ProcKey, SITE};
 use crate::histogram::add;
 use crate::row::{Row, Sum};
 use crate::tally::Anomaly;
@@ -12,7 +12,7 @@ use crate::tally::Anomaly;
 impl Ledger {
     /// A poll begins. Returns its depth on the stack, or `None` beyond [`DEPTH_LIMIT`].
     #[inline(always)]
-    pub fn poll_start(&self, call: &mut Call, t: u64, start: Start) -> Option<u32> {
+    pub fn poll_start(&self, call: &mut Call, proc: ProcKey, t: u64, start: Start) -> Option<u32> {
         let depth = self.depth();
         if depth >= DEPTH_LIMIT {
             return None;
@@ -20,13 +20,13 @@ impl Ledger {
         let writing = self.write();
         let t = self.clamp(t);
         if call.epoch != self.epoch {
-            self.attach(call, t);
+            self.attach(call, proc, t);
         }
-        let row = self.rows.at(call.proc.id);
+        let row = self.rows.at(proc.id);
         row.add(Sum::Polls, 1);
-        let place = call.enter();
+        let mut place = call.enter();
         if place & PENDING != 0 {
-            self.untrail(call);
+            self.untrail(call, proc.id);
         }
         let still = if call.polls == 0 {
             row.add(Sum::Started, 1);
@@ -37,7 +37,10 @@ impl Ledger {
         } else {
             STILL_NO
         };
-        self.push(call, row, t, depth, place, start);
+        if start.root || depth == 0 {
+            place |= ROOT;
+        }
+        self.push(call, proc.id, row, t, place, start.key);
         if call.polls == 0 {
             self.moved.store(1, Relaxed);
         }
@@ -49,18 +52,19 @@ impl Ledger {
 
     /// Rule R1: a poll creates a call that is not known.
     #[cold]
-    fn attach(&self, call: &mut Call, t: u64) {
+    fn attach(&self, call: &mut Call, proc: ProcKey, t: u64) {
         self.anomaly(Anomaly::LateAttach);
-        self.register(call, t);
+        self.register(call, proc, t);
     }
 
     #[inline(always)]
-    fn push(&self, call: &Call, row: &Row, t: u64, depth: u32, place: u32, start: Start) {
+    fn push(&self, call: &Call, proc: u32, row: &Row, t: u64, place: u32, key: u64) {
+        let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         let mut place = place;
-        if start.root || depth == 0 {
-            place |= ROOT;
-            frame.previous_base.store(self.base.load(Relaxed), Relaxed);
+        if place & ROOT != 0 {
+            let base = self.base.load(Relaxed);
+            frame.previous_base.store(base, Relaxed);
             self.begin_segment(depth);
         }
         let outer_at = row.outer_at.load(Relaxed);
@@ -69,12 +73,12 @@ impl Ledger {
             place |= OUTER;
             row.outer_at.store(depth + 1, Relaxed);
         }
-        frame.key.store(start.key, Relaxed);
+        frame.key.store(key, Relaxed);
         frame.start.store(t, Relaxed);
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
         frame.suspended.store(call.suspended, Relaxed);
-        frame.proc.store(call.proc.id, Relaxed);
+        frame.proc.store(proc, Relaxed);
         frame.creator.store(call.creator, Relaxed);
         frame.place.store(place, Relaxed);
         frame.trail_mark.store(self.trail.len(), Relaxed);
@@ -88,18 +92,15 @@ impl Ledger {
         self.moved.store(0, Relaxed);
         if depth == 0 {
             self.trail.truncate(0);
-            let next = self.root_poll.load(Relaxed).wrapping_add(1);
-            self.root_poll.store(next, Relaxed);
         }
     }
 
     /// A call that ended pending in this very root poll is polled again or dropped: it no longer stands
-    /// where the trail says.
+    /// where the trail says. One that ended before it, at the same tick, is not found there.
     #[inline]
-    pub(super) fn untrail(&self, call: &Call) {
-        let (root_poll, step) = call.trail;
-        if root_poll == self.root_poll.load(Relaxed) {
-            self.trail.blank(step);
+    pub(super) fn untrail(&self, call: &Call, proc: u32) {
+        if self.trail.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
+            self.trail.blank(proc, call.site(), call.since);
             self.moved.store(1, Relaxed);
         }
     }
@@ -145,7 +146,7 @@ impl Ledger {
             self.force(depth + 1, t);
         }
         let frame = self.frames.at(depth as usize);
-        let row = self.rows.at(call.proc.id);
+        let row = self.rows.at(frame.proc.load(Relaxed));
         let place = frame.place.load(Relaxed);
         let charge = self.close(frame, place, row, depth, t);
         call.leave(place);
@@ -204,10 +205,8 @@ impl Ledger {
         } else {
             self.base.load(Relaxed)
         };
-        let step = self
-            .trail
-            .push(depth - base, call.proc.id, call.site(), call.since);
-        call.trail = (self.root_poll.load(Relaxed), step);
+        let proc = frame.proc.load(Relaxed);
+        self.trail.push(depth - base, proc, call.site(), call.since);
         self.still.store(STILL_UP, Relaxed);
     }
 
