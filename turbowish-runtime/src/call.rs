@@ -18,6 +18,8 @@ use crate::{clock, switch, thread};
 
 pin_project! {
     /// One call of an instrumented `async fn`.
+    // In this order: bytes left over behind a small future would otherwise be copied with what comes after them, across its words.
+    #[repr(C)]
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
     pub struct Call<F, E> {
