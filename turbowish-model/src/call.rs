@@ -65,17 +65,42 @@ pub(crate) const PENDING: u32 = 1 << 17;
 /// The call has ended.
 const ENDED: u32 = 1 << 18;
 
+/// Where a call comes from: the epoch that it is registered with, and the proc that created it. One word, so that it comes to
+/// a new call in a register.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Origin(u64);
+
+impl Origin {
+    /// No ledger has seen the call.
+    pub const UNSEEN: Self = Self::new(UNREGISTERED, None);
+
+    pub(crate) const fn new(epoch: u32, creator: Option<u32>) -> Self {
+        let creator = match creator {
+            Some(creator) => creator.wrapping_add(1),
+            None => 0,
+        };
+        Self((creator as u64) << 32 | epoch as u64)
+    }
+
+    #[inline]
+    const fn epoch(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Proc that created the call, plus one; 0 if none.
+    #[inline]
+    pub(crate) const fn creator(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
 /// One call's own account. It never overlaps itself, so plain fields do.
-///
-/// All words are zero at first and none is narrower than 32 bits: a future moves a few times before
-/// its first poll, and copies of just-written narrow fields would each wait for the store buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Call {
-    pub(crate) epoch: u32,
+    pub(crate) origin: Origin,
     pub(crate) polls: u32,
-    /// Proc that created it, plus one; 0 if none.
-    pub(crate) creator: u32,
     pub(crate) place: u32,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
@@ -85,20 +110,14 @@ pub struct Call {
     pub(crate) since: u64,
 }
 
-impl Default for Call {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Call {
-    /// A call that no ledger has seen.
+    /// A call as it is created.
+    #[inline]
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn new(origin: Origin) -> Self {
         Self {
-            epoch: UNREGISTERED,
+            origin,
             polls: 0,
-            creator: 0,
             place: 0,
             running: 0,
             inclusive: 0,
@@ -111,7 +130,7 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn is_live(&self, epoch: u32) -> bool {
-        self.epoch == epoch && self.place & ENDED == 0
+        self.epoch() == epoch && self.place & ENDED == 0
     }
 
     /// The call has ended; polls and drops that follow are not accounted.
@@ -125,21 +144,13 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn epoch(&self) -> u32 {
-        self.epoch
+        self.origin.epoch()
     }
 
     /// How many of its polls were accounted.
     #[must_use]
     pub const fn polls(&self) -> u32 {
         self.polls
-    }
-
-    #[inline]
-    pub(crate) const fn register(&mut self, epoch: u32) {
-        *self = Self {
-            epoch,
-            ..Self::new()
-        };
     }
 
     /// Its last accounted poll ended pending.

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use turbowish_model::call::{Call as Account, PollEnd};
+use turbowish_model::call::{Call as Account, Origin, PollEnd};
 use turbowish_model::ledger::{Ledger, Start};
 
 use crate::probe::Probe;
@@ -32,8 +32,8 @@ pin_project! {
 
 /// What is accounted of one call, apart from its future.
 ///
-/// A call is moved a few times before its first poll. The words that are zero at first come first, so that a copy reads them in the
-/// pieces in which they were written: any other piece would have to wait until the writes have left the processor.
+/// A call is moved a few times before its first poll, so it is small; and what writes it is not given its address, so that most
+/// of these moves are none.
 #[derive(Debug)]
 #[repr(C)]
 struct Life {
@@ -43,22 +43,20 @@ struct Life {
     proc: &'static Proc,
 }
 
-/// A constant, and so copied in one piece wherever a call is made.
-const UNSEEN: Account = Account::new();
-
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
 pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
-    let mut life = Life {
-        account: UNSEEN,
-        task: ManuallyDrop::new(None),
-        proc,
+    let origin = if switch::is_armed() {
+        create(proc, size_of::<F>())
+    } else {
+        Origin::UNSEEN
     };
-    if switch::is_armed() {
-        create(&mut life, size_of::<F>());
-    }
     Call {
-        life,
+        life: Life {
+            account: Account::new(origin),
+            task: ManuallyDrop::new(None),
+            proc,
+        },
         probe,
         future,
     }
@@ -112,14 +110,12 @@ impl Drop for Life {
 const CLOSED: u32 = u32::MAX;
 
 /// A call is created.
-extern "C" fn create(life: &mut Life, bytes: usize) {
-    if let Some(epoch) = switch::epoch()
-        && let Some(key) = life.proc.key(bytes)
-    {
-        thread::with(epoch, |thread| {
-            thread.ledger.create(&mut life.account, key, clock::ticks());
-        });
-    }
+extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
+    let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(bytes)) else {
+        return Origin::UNSEEN;
+    };
+    thread::with(epoch, |thread| thread.ledger.create(key, clock::ticks()))
+        .unwrap_or(Origin::UNSEEN)
 }
 
 /// Opens a frame, unless this poll is not accounted.
@@ -322,7 +318,7 @@ pub struct Entered {
 /// A plain function begins.
 pub fn enter(proc: &'static Proc) -> Entered {
     let mut entered = Entered {
-        account: UNSEEN,
+        account: Account::new(Origin::UNSEEN),
         epoch: 0,
         depth: CLOSED,
         unwinding: false,
@@ -330,7 +326,7 @@ pub fn enter(proc: &'static Proc) -> Entered {
     if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
         let depth = thread::with(epoch, |thread| {
             let t = clock::ticks();
-            thread.ledger.create(&mut entered.account, key, t);
+            entered.account = Account::new(thread.ledger.create(key, t));
             thread
                 .ledger
                 .poll_start(&mut entered.account, key, t, Start::default())

@@ -19,7 +19,7 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
-        if call.epoch != self.epoch {
+        if call.epoch() != self.epoch {
             self.attach(call, proc, t);
         }
         let row = self.rows.at(proc.id);
@@ -54,7 +54,7 @@ impl Ledger {
     #[cold]
     fn attach(&self, call: &mut Call, proc: ProcKey, t: u64) {
         self.anomaly(Anomaly::LateAttach);
-        self.register(call, proc, t);
+        *call = Call::new(self.register(proc, t));
     }
 
     #[inline(always)]
@@ -79,7 +79,7 @@ impl Ledger {
         frame.foreign.store(0, Relaxed);
         frame.suspended.store(call.suspended, Relaxed);
         frame.proc.store(proc, Relaxed);
-        frame.creator.store(call.creator, Relaxed);
+        frame.creator.store(call.origin.creator(), Relaxed);
         frame.place.store(place, Relaxed);
         frame.trail_mark.store(self.trail.len(), Relaxed);
         self.depth.store(depth + 1, Relaxed);
@@ -151,31 +151,18 @@ impl Ledger {
         let charge = self.close(frame, place, row, depth, t);
         call.leave(place);
         call.charge(&charge);
-        if end == PollEnd::Pending {
-            row.record_poll(charge.hold, charge.running, false);
+        let pending = end == PollEnd::Pending;
+        let only = !pending && call.polls == 1;
+        let recorded = row.record_poll(charge.hold, charge.running, only);
+        if pending {
             self.suspend(call, frame, place, row, depth, t);
         } else {
-            self.complete(call, frame, row, t, &charge, end);
+            resume(frame, place, row);
+            self.finish(call, row, t, end.outcome(), recorded);
+            self.leave(frame);
         }
         drop(writing);
         Some(charge)
-    }
-
-    /// The call ends with the poll that was closed.
-    #[inline(never)]
-    fn complete(
-        &self,
-        call: &mut Call,
-        frame: &Frame,
-        row: &Row,
-        t: u64,
-        charge: &Charge,
-        end: PollEnd,
-    ) {
-        resume(frame, frame.place.load(Relaxed), row);
-        let recorded = row.record_poll(charge.hold, charge.running, call.polls == 1);
-        self.finish(call, row, t, end.outcome(), recorded);
-        self.leave(frame);
     }
 
     /// Closes what was left open from `depth` on (R3).
