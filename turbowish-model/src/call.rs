@@ -140,6 +140,13 @@ impl Call {
         self.place & ENDED != 0
     }
 
+    /// A ledger counts it as live, be it of an epoch that is over.
+    #[inline]
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.epoch() != UNREGISTERED && self.place & ENDED == 0
+    }
+
     /// The epoch it is registered with; 0 if none.
     #[inline]
     #[must_use]

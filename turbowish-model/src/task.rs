@@ -100,8 +100,8 @@ impl TaskCell {
         drop(writing);
     }
 
-    /// It ended pending; `trail` hands out the chain, outermost first, or nothing and `false` if it is
-    /// the one that was published before.
+    /// It ended pending; `trail` hands out the chain from the first level that is not as it was published before, outermost first,
+    /// or nothing and `false` if all of it is.
     #[inline]
     pub fn end(
         &self,
@@ -115,8 +115,11 @@ impl TaskCell {
         self.since.store(t, Relaxed);
         add(&self.running, running);
         raise(&self.longest, hold);
+        let mut first = None;
         let mut len = 0;
         let moved = trail(&mut |step| {
+            // Above the first step there is one call a level.
+            len = len.max(*first.get_or_insert(step.level));
             if len < STACK_LIMIT {
                 self.steps.at(len as usize).store(step);
             }

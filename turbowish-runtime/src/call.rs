@@ -100,7 +100,7 @@ where
 impl Drop for Life {
     #[inline]
     fn drop(&mut self) {
-        if self.account.epoch() != 0 {
+        if self.account.is_open() {
             forget(self);
         }
     }
@@ -164,6 +164,7 @@ fn open_root(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) {
     let t = thread.ledger.latest();
     if life.task.is_none() {
         *life.task = task::enter(life.proc, bytes, t);
+        thread.ledger.show_all();
     }
     if let Some(task) = &*life.task {
         task.begin(epoch, thread.index, t);

@@ -34,6 +34,10 @@ pub(crate) const OUTER: u32 = 1 << 20;
 /// The await point was reached in this poll.
 pub(crate) const ARRIVED: u32 = 1 << 21;
 
+/// The call stands where it stood when the task was last shown, at an instrumented call, and so do all above it up to the root: no
+/// other branch can be polled before it has ended pending.
+pub(crate) const STRAIGHT: u32 = 1 << 22;
+
 impl Frame {
     #[inline]
     pub(crate) fn has(&self, flag: u32) -> bool {

@@ -2,7 +2,9 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::frame::{ARRIVED, Charge, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_UP, Start};
+use super::frame::{
+    ARRIVED, Charge, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_UP, STRAIGHT, Start,
+};
 use super::{DEPTH_LIMIT, Ledger};
 use crate::call::{Call, DIRECT, PENDING, PollEnd, ProcKey, SITE};
 use crate::histogram::add;
@@ -62,10 +64,16 @@ impl Ledger {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         let mut place = place;
-        if place & ROOT != 0 {
+        let straight = if place & ROOT != 0 {
             let base = self.base.load(Relaxed);
             frame.previous_base.store(base, Relaxed);
             self.begin_segment(depth);
+            true
+        } else {
+            self.frames.at(depth as usize - 1).has(STRAIGHT)
+        };
+        if straight && place & (PENDING | DIRECT) == PENDING | DIRECT {
+            place |= STRAIGHT;
         }
         let outer_at = row.outer_at.load(Relaxed);
         frame.previous_outer.store(outer_at, Relaxed);
@@ -187,14 +195,23 @@ impl Ledger {
         } else {
             site.suspend(t);
         }
-        let base = if place & ROOT != 0 {
-            depth
-        } else {
-            self.base.load(Relaxed)
-        };
-        let proc = frame.proc.load(Relaxed);
-        self.trail.push(depth - base, proc, call.site(), call.since);
+        if place & STRAIGHT == 0 {
+            let base = if place & ROOT != 0 {
+                depth
+            } else {
+                self.base.load(Relaxed)
+            };
+            let proc = frame.proc.load(Relaxed);
+            self.trail.push(depth - base, proc, call.site(), call.since);
+        }
         self.still.store(STILL_UP, Relaxed);
+    }
+
+    /// The task at hand has not been shown before: all of its calls are to be on the trail.
+    pub fn show_all(&self) {
+        let root = self.frames.at(0);
+        let place = root.place.load(Relaxed);
+        root.place.store(place & !STRAIGHT, Relaxed);
     }
 
     /// The call of a closed frame is over: its branch of the trail is gone, and where the parent
@@ -302,7 +319,8 @@ impl Ledger {
         self.poll_end(call, at, t, end)
     }
 
-    /// What this root poll's chain of pending calls was, outermost first; then forgets it.
+    /// What this root poll's chain of pending calls was, outermost first, without those that it begins with and that stand
+    /// where they stood before; then forgets it.
     ///
     /// Returns `false`, and hands out nothing, if no call of the task came anywhere new in this poll.
     #[inline]
