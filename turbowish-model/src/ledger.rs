@@ -200,7 +200,11 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
-        if call.is_suspended() && self.depth() > 0 {
+        if call.is_suspended()
+            && let Some(top) = self.top()
+        {
+            // Whoever drops it stands at nothing any more that is known to stand still.
+            top.bend();
             self.untrail(call, proc);
             self.moved.store(1, Relaxed);
         }

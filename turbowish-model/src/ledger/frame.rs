@@ -44,6 +44,12 @@ impl Frame {
         self.place.load(Relaxed) & flag != 0
     }
 
+    /// What the call stands at may have changed.
+    pub(crate) fn bend(&self) {
+        let place = self.place.load(Relaxed);
+        self.place.store(place & !STRAIGHT, Relaxed);
+    }
+
     /// The call stands at a place it has come to in this poll. Returns where it stood.
     #[inline]
     pub(crate) fn arrive(&self, place: u32) -> u32 {

@@ -209,9 +209,7 @@ impl Ledger {
 
     /// The task at hand has not been shown before: all of its calls are to be on the trail.
     pub fn show_all(&self) {
-        let root = self.frames.at(0);
-        let place = root.place.load(Relaxed);
-        root.place.store(place & !STRAIGHT, Relaxed);
+        self.frames.at(0).bend();
     }
 
     /// The call of a closed frame is over: its branch of the trail is gone, and where the parent
