@@ -7,6 +7,7 @@ mod check;
 mod free;
 mod live;
 mod oracle;
+mod own_clock;
 mod random;
 mod reuse;
 mod stage;
