@@ -114,6 +114,12 @@ impl Gather {
     pub(crate) fn ledgers(&self) -> usize {
         self.epochs.values().map(|epoch| epoch.ledgers.len()).sum()
     }
+
+    /// How many epochs are not folded.
+    #[cfg(test)]
+    pub(crate) fn epochs(&self) -> usize {
+        self.epochs.len()
+    }
 }
 
 impl Epoch {

@@ -211,6 +211,11 @@ impl Monitor {
     pub(crate) fn ledgers(&self) -> usize {
         self.state().gather.ledgers()
     }
+
+    /// Of how many epochs.
+    pub(crate) fn epochs(&self) -> usize {
+        self.state().gather.epochs()
+    }
 }
 
 fn unix_ns() -> u64 {

@@ -4,6 +4,7 @@
 mod accountant;
 #[path = "../../turbowish-model/tests/check/mod.rs"]
 mod check;
+mod epochs;
 mod free;
 mod live;
 mod oracle;
