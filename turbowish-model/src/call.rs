@@ -54,12 +54,16 @@ pub enum Outcome {
 /// No epoch has this number: the call is not registered.
 const UNREGISTERED: u32 = 0;
 
+/// A place is one word, in a call and in its frame: the await point plus one (0 if unknown), and what follows of its being there.
+pub(crate) const SITE: u32 = (1 << SITE_BITS) - 1;
+/// Await points of one proc beyond those that fit are "place unknown".
+pub(crate) const SITE_BITS: u32 = 14;
+/// The operand is an instrumented call itself.
+pub(crate) const DIRECT: u32 = 1 << 16;
+/// In a call: its last accounted poll ended pending. In a frame: so had the poll before it, and it has not come anywhere since.
+pub(crate) const PENDING: u32 = 1 << 17;
 /// The call has ended.
-const ENDED: u32 = 1;
-/// Its last accounted poll ended pending.
-const PENDING: u32 = 2;
-/// It stands at an await point whose operand is an instrumented call.
-const DIRECT: u32 = 4;
+const ENDED: u32 = 1 << 18;
 
 /// One call's own account. It never overlaps itself, so plain fields do.
 ///
@@ -68,16 +72,11 @@ const DIRECT: u32 = 4;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Call {
-    pub(crate) proc: ProcKey,
     pub(crate) epoch: u32,
     pub(crate) polls: u32,
     /// Proc that created it, plus one; 0 if none.
     pub(crate) creator: u32,
-    /// Await point where it stands, plus one; 0 if unknown.
-    pub(crate) site: u32,
-    flags: u32,
-    /// The root poll in which it last ended pending, and its step on that poll's trail.
-    pub(crate) trail: (u32, u32),
+    pub(crate) place: u32,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
     /// End of the last pending poll.
@@ -86,18 +85,21 @@ pub struct Call {
     pub(crate) since: u64,
 }
 
+impl Default for Call {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Call {
     /// A call that no ledger has seen.
     #[must_use]
-    pub const fn new(proc: ProcKey) -> Self {
+    pub const fn new() -> Self {
         Self {
-            proc,
             epoch: UNREGISTERED,
             polls: 0,
             creator: 0,
-            site: 0,
-            flags: 0,
-            trail: (0, 0),
+            place: 0,
             running: 0,
             inclusive: 0,
             suspended: 0,
@@ -109,14 +111,14 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn is_live(&self, epoch: u32) -> bool {
-        self.epoch == epoch && self.flags & ENDED == 0
+        self.epoch == epoch && self.place & ENDED == 0
     }
 
     /// The call has ended; polls and drops that follow are not accounted.
     #[inline]
     #[must_use]
     pub const fn is_over(&self) -> bool {
-        self.flags & ENDED != 0
+        self.place & ENDED != 0
     }
 
     /// The epoch it is registered with; 0 if none.
@@ -132,48 +134,45 @@ impl Call {
         self.polls
     }
 
-    /// Its proc.
-    #[must_use]
-    pub const fn proc(&self) -> ProcKey {
-        self.proc
-    }
-
-    /// Gives the call its proc, before it is registered.
-    #[inline]
-    pub const fn set_proc(&mut self, proc: ProcKey) {
-        self.proc = proc;
-    }
-
     #[inline]
     pub(crate) const fn register(&mut self, epoch: u32) {
         *self = Self {
             epoch,
-            ..Self::new(self.proc)
+            ..Self::new()
         };
     }
 
     /// Its last accounted poll ended pending.
     #[inline]
     pub(crate) const fn is_suspended(&self) -> bool {
-        self.flags & PENDING != 0
+        self.place & PENDING != 0
     }
 
-    /// It stands at an await point whose operand is an instrumented call itself.
+    /// Await point where it stands, plus one; 0 if unknown.
     #[inline]
-    pub(crate) const fn is_direct(&self) -> bool {
-        self.flags & DIRECT != 0
+    pub(crate) const fn site(&self) -> u32 {
+        self.place & SITE
     }
 
+    /// Its poll begins. Returns where it stands, for the frame.
+    #[inline]
+    pub(crate) const fn enter(&mut self) -> u32 {
+        let place = self.place;
+        self.place = place & !PENDING;
+        place
+    }
+
+    /// Its poll is closed; `place` is the frame's.
+    #[inline]
+    pub(crate) const fn leave(&mut self, place: u32) {
+        self.place = place & (SITE | DIRECT);
+    }
+
+    /// The poll that was closed ended pending.
     #[inline]
     pub(crate) const fn suspend(&mut self, t: u64) {
-        self.flags |= PENDING;
+        self.place |= PENDING;
         self.suspended = t;
-    }
-
-    #[inline]
-    pub(crate) const fn leave(&mut self, site: u32, direct: bool) {
-        self.site = site;
-        self.flags = if direct { DIRECT } else { 0 };
     }
 
     #[inline]
@@ -184,12 +183,12 @@ impl Call {
 
     /// Its poll was closed without an end of its own (R3).
     pub(crate) const fn close(&mut self, charge: &Charge) {
-        self.leave(0, false);
+        self.leave(0);
         self.charge(charge);
     }
 
     #[inline]
     pub(crate) const fn end(&mut self) {
-        self.flags |= ENDED;
+        self.place |= ENDED;
     }
 }

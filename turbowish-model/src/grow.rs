@@ -12,14 +12,24 @@ const CHUNKS: usize = 12;
 #[derive(Debug)]
 pub(crate) struct Grow<T, const N: usize> {
     first: [T; N],
-    chunks: [OnceBox<Box<[T]>>; CHUNKS],
+    chunks: OnceBox<Chunks<T>>,
+}
+
+/// Most never grow: their chunks' addresses are not kept in them.
+#[derive(Debug)]
+struct Chunks<T>([OnceBox<Box<[T]>>; CHUNKS]);
+
+impl<T> Default for Chunks<T> {
+    fn default() -> Self {
+        Self([const { OnceBox::new() }; CHUNKS])
+    }
 }
 
 impl<T: Default, const N: usize> Default for Grow<T, N> {
     fn default() -> Self {
         Self {
             first: core::array::from_fn(|_| T::default()),
-            chunks: [const { OnceBox::new() }; CHUNKS],
+            chunks: OnceBox::new(),
         }
     }
 }
@@ -37,10 +47,11 @@ impl<T: Default, const N: usize> Grow<T, N> {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn beyond(&self, index: usize) -> &T {
         let (chunk, offset, len) = Self::place(index);
-        &self.chunks[chunk].get_or_init(|| Box::new(filled(len)))[offset]
+        let chunks = self.chunks.get_or_init(Box::default);
+        &chunks.0[chunk].get_or_init(|| Box::new(filled(len)))[offset]
     }
 
     /// The item at `index`, if its chunk exists.
@@ -50,12 +61,18 @@ impl<T: Default, const N: usize> Grow<T, N> {
             return self.first.get(index);
         }
         let (chunk, offset, _) = Self::place(index);
-        self.chunks.get(chunk)?.get().map(|items| &items[offset])
+        self.chunks
+            .get()?
+            .0
+            .get(chunk)?
+            .get()
+            .map(|items| &items[offset])
     }
 
     /// Every item that exists, with its index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
-        let beyond = self.chunks.iter().enumerate().filter_map(|(level, chunk)| {
+        let chunks = self.chunks.get().into_iter().flat_map(|chunks| &chunks.0);
+        let beyond = chunks.enumerate().filter_map(|(level, chunk)| {
             let items = chunk.get()?;
             Some(
                 items

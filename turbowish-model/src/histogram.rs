@@ -56,20 +56,26 @@ impl Histogram {
     #[inline]
     pub fn record(&self, value: u64) {
         let bucket = bucket_of(value);
-        let octave = match self.near.get(bucket / SUB) {
+        let near = self.near.get(bucket / SUB).and_then(OnceBox::get);
+        let octave = match near {
             Some(octave) => octave,
-            None => self.far(bucket / SUB - NEAR),
+            None => self.make(bucket / SUB),
         };
-        add(&octave.get_or_init(Box::default).0[bucket % SUB], 1);
+        add(&octave.0[bucket % SUB], 1);
     }
 
     #[cold]
-    fn far(&self, index: usize) -> &OnceBox<Octave> {
-        &self.far.get_or_init(Box::default).0[index]
+    fn make(&self, index: usize) -> &Octave {
+        let octave = match self.near.get(index) {
+            Some(octave) => octave,
+            None => &self.far.get_or_init(Box::default).0[index - NEAR],
+        };
+        octave.get_or_init(Box::default)
     }
 
-    /// Adds this histogram's counts to a sparse one.
-    pub fn collect(&self, into: &mut Buckets) {
+    /// Adds this histogram's counts to a sparse one. Returns how many there are.
+    pub fn collect(&self, into: &mut Buckets) -> u64 {
+        let mut all = 0;
         let far = self.far.get().into_iter().flat_map(|far| &far.0);
         for (index, octave) in self.near.iter().chain(far).enumerate() {
             let Some(octave) = octave.get() else { continue };
@@ -77,9 +83,11 @@ impl Histogram {
                 let count = count.load(Relaxed);
                 if count != 0 {
                     into.add((index * SUB + sub) as u16, count);
+                    all += count;
                 }
             }
         }
+        all
     }
 }
 

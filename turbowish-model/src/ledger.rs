@@ -14,9 +14,9 @@ mod poll;
 use core::sync::atomic::Ordering::Relaxed;
 
 pub use self::frame::{Charge, Start};
-use self::frame::{DIRECT, STILL_DOWN, STILL_NO, STILL_UP};
 pub(crate) use self::frame::{Frame, OUTER, ROOT};
-use crate::call::{Call, Outcome};
+use self::frame::{STILL_DOWN, STILL_NO, STILL_UP};
+use crate::call::{Call, DIRECT, Outcome, ProcKey};
 use crate::grow::Grow;
 use crate::histogram::add;
 use crate::row::{Row, Rows, Sum};
@@ -25,34 +25,35 @@ use crate::sync::{AtomicU32, AtomicU64};
 use crate::tally::{ANOMALIES, Anomaly};
 use crate::trail::Trail;
 
+/// Frames in place; deeper ones take a few instructions more.
+const FRAMES: usize = 64;
+
 /// Polls nested deeper than this on one thread pass unaccounted.
-pub const DEPTH_LIMIT: u32 = Grow::<Frame, 32>::LIMIT as u32;
+pub const DEPTH_LIMIT: u32 = Grow::<Frame, FRAMES>::LIMIT as u32;
 
 /// One thread's account. See the module's text for who may call what.
+#[repr(C, align(64))]
 pub struct Ledger {
-    epoch: u32,
     pub(crate) sequence: Sequence,
     last: AtomicU64,
     busy: AtomicU64,
+    epoch: u32,
     depth: AtomicU32,
     base: AtomicU32,
     still: AtomicU32,
-    /// Number of the root poll at hand, or of the last one.
-    root_poll: AtomicU32,
     /// A call of the task at hand has come somewhere new in this poll.
     moved: AtomicU32,
     tick: AtomicU32,
-    pub(crate) frames: Grow<Frame, 32>,
+    pub(crate) frames: Grow<Frame, FRAMES>,
     pub(crate) rows: Rows,
     trail: Trail,
     anomalies: [AtomicU64; ANOMALIES],
 }
 
 impl Ledger {
-    /// An empty ledger. Calls that were registered under another epoch are new to it. `seed` sets its
-    /// root polls' numbers apart from those of other threads.
+    /// An empty ledger. Calls that were registered under another epoch are new to it.
     #[must_use]
-    pub fn new(epoch: u32, seed: u32) -> Self {
+    pub fn new(epoch: u32) -> Self {
         Self {
             epoch,
             sequence: Sequence::default(),
@@ -61,7 +62,6 @@ impl Ledger {
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
             still: AtomicU32::new(STILL_NO),
-            root_poll: AtomicU32::new(seed.wrapping_mul(0x9e37_79b1)),
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: Grow::default(),
@@ -122,6 +122,7 @@ impl Ledger {
         self.sequence.write()
     }
 
+    #[cold]
     fn anomaly(&self, kind: Anomaly) {
         add(&self.anomalies[kind as usize], 1);
     }
@@ -138,23 +139,23 @@ impl Ledger {
         t
     }
 
-    /// A call was constructed.
+    /// A call of a proc was constructed.
     #[inline]
-    pub fn create(&self, call: &mut Call, t: u64) {
+    pub fn create(&self, call: &mut Call, proc: ProcKey, t: u64) {
         let writing = self.write();
         let t = self.clamp(t);
-        self.register(call, t);
+        self.register(call, proc, t);
         drop(writing);
     }
 
     #[inline]
-    fn register(&self, call: &mut Call, t: u64) {
+    fn register(&self, call: &mut Call, proc: ProcKey, t: u64) {
         call.register(self.epoch);
-        let row = self.rows.at(call.proc.id);
+        let row = self.rows.at(proc.id);
         row.add(Sum::Calls, 1);
         row.add(Sum::Wall, t.wrapping_neg());
         row.add(Sum::Unstarted, t.wrapping_neg());
-        row.future_bytes(u64::from(call.proc.future_bytes));
+        row.future_bytes(u64::from(proc.future_bytes));
         if let Some(top) = self.top() {
             let creator = top.proc.load(Relaxed);
             call.creator = creator.wrapping_add(1);
@@ -186,31 +187,28 @@ impl Ledger {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
         } else {
-            row.add(Sum::CallRunning, call.running);
-            row.add(Sum::CallInclusive, call.inclusive);
-            if !recorded {
-                row.record_call(call.running, call.inclusive);
-            }
+            row.charge_call(call.running, call.inclusive, recorded);
         }
         call.end();
     }
 
     /// A call is dropped. Ignored if it ended before, or was never registered with this epoch.
     #[inline]
-    pub fn drop_call(&self, call: &mut Call, t: u64) {
+    pub fn drop_call(&self, call: &mut Call, proc: u32, t: u64) {
         if !call.is_live(self.epoch) {
             return;
         }
         let writing = self.write();
         let t = self.clamp(t);
         if call.is_suspended() && self.depth() > 0 {
-            self.untrail(call);
+            self.untrail(call, proc);
             self.moved.store(1, Relaxed);
         }
-        let row = self.rows.at(call.proc.id);
+        let row = self.rows.at(proc);
         if call.is_suspended() {
-            row.resume(call.site, call.suspended, t);
-            row.cancel(call.site);
+            let site = row.site(call.site());
+            site.resume(call.suspended, t);
+            site.cancel();
         }
         self.finish(call, row, t, Outcome::Cancelled, false);
         drop(writing);

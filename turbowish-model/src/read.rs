@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
+use crate::call::{PENDING, SITE};
 use crate::ledger::{Charge, Frame, Ledger, OUTER, ROOT};
 use crate::row::{Row, Sum};
 use crate::tally::{ProcTally, Tally};
@@ -16,6 +17,8 @@ pub struct OpenPoll {
     pub proc: u32,
     /// Await point last reached, plus one; 0 if unknown.
     pub site: u16,
+    /// The end of the poll before it, if this one has ended a wait at that await point.
+    waited_since: Option<u64>,
     /// It is the top of a task.
     pub root: bool,
     /// When it began.
@@ -28,14 +31,15 @@ pub struct OpenPoll {
 
 impl OpenPoll {
     fn read(frame: &Frame) -> Self {
-        let flags = frame.flags.load(Relaxed);
+        let place = frame.place.load(Relaxed);
         Self {
             key: frame.key.load(Relaxed),
             proc: frame.proc.load(Relaxed),
-            site: frame.site.load(Relaxed) as u16,
-            root: flags & ROOT != 0,
+            site: (place & SITE) as u16,
+            waited_since: (place & PENDING != 0).then(|| frame.suspended.load(Relaxed)),
+            root: place & ROOT != 0,
             start: frame.start.load(Relaxed),
-            outer: flags & OUTER != 0,
+            outer: place & OUTER != 0,
             creator: frame.creator.load(Relaxed),
             nested: frame.nested.load(Relaxed),
             foreign: frame.foreign.load(Relaxed),
@@ -201,6 +205,9 @@ fn charge_open(open: &[OpenPoll], now: u64, into: &mut Tally, only: Option<u32>)
             proc.add(Sum::Inclusive, charge.inclusive);
         }
         proc.open_longest = proc.open_longest.max(charge.hold);
+        if let Some(since) = poll.waited_since {
+            proc.site(poll.site.into()).resume(since, poll.start);
+        }
         if let Some(creator) = poll.creator.checked_sub(1) {
             let edge = proc.edges.entry(creator).or_default();
             edge.offspring = edge.offspring.wrapping_add(charge.inclusive);

@@ -149,7 +149,7 @@ impl Replay {
             (_, Some(name)) if !self.calls.contains_key(&id) => Some(self.proc(name)),
             _ => None,
         };
-        let new = || Ledger::new(EPOCH, thread as u32);
+        let new = || Ledger::new(EPOCH);
         let ledger = self.threads.entry(thread).or_insert_with(new);
         let t = ledger.clamp(event.t);
         self.first = Some(self.first.map_or(t, |first| first.min(t)));
@@ -208,7 +208,8 @@ impl Scene<'_> {
         // No proc: the call is there already.
         let Some(proc) = proc else { return };
         let mut call = Replayed::new(proc, self.t);
-        self.ledger.create(&mut call.call, self.t);
+        let key = call.key();
+        self.ledger.create(&mut call.call, key, self.t);
         calls.insert(id, call);
     }
 
@@ -219,7 +220,8 @@ impl Scene<'_> {
             return;
         }
         let start = Start { root, key: id };
-        let opened = self.ledger.poll_start(&mut call.call, self.t, start);
+        let key = call.key();
+        let opened = self.ledger.poll_start(&mut call.call, key, self.t, start);
         if opened.is_some() {
             call.resume(self.t);
             call.woken = None;
@@ -262,7 +264,7 @@ impl Scene<'_> {
         };
         match call.polled_on {
             None => {
-                self.ledger.drop_call(&mut call.call, self.t);
+                self.ledger.drop_call(&mut call.call, call.proc, self.t);
                 call.resume(self.t);
                 call.over(self.t, Standing::Cancelled);
             }
@@ -292,10 +294,7 @@ fn close_open(open: &[crate::read::OpenPoll], now: u64, calls: &mut BTreeMap<u64
 impl Replayed {
     fn new(proc: u32, t: u64) -> Self {
         Self {
-            call: Call::new(ProcKey {
-                id: proc,
-                future_bytes: 0,
-            }),
+            call: Call::new(),
             proc,
             standing: Standing::Live,
             created: t,
@@ -308,6 +307,13 @@ impl Replayed {
             polled_on: None,
             suspended: t,
             woken: None,
+        }
+    }
+
+    const fn key(&self) -> ProcKey {
+        ProcKey {
+            id: self.proc,
+            future_bytes: 0,
         }
     }
 

@@ -10,10 +10,12 @@ use self::edge::EdgeRow;
 pub use self::pages::PROC_LIMIT;
 pub(crate) use self::pages::Rows;
 use self::site::SiteRow;
+use crate::call::SITE;
 use crate::grow::Grow;
 use crate::histogram::{Histogram, add, raise};
+use crate::ledger::Charge;
 use crate::sync::{AtomicU32, AtomicU64};
-use crate::tally::{ProcTally, SiteTally};
+use crate::tally::ProcTally;
 
 /// A sum that a row keeps. `Wall`, `Unstarted` are moments: ends minus beginnings, so that the live
 /// calls' share is `count · now` and no table of calls is needed (see [`crate::tally::Tally::settle`]).
@@ -35,14 +37,6 @@ pub enum Sum {
     Started,
     /// Calls that returned.
     Ready,
-    /// Calls that returned `Err`.
-    Err,
-    /// Calls dropped before they returned.
-    Cancelled,
-    /// Calls that panicked.
-    Panicked,
-    /// Calls dropped before their first poll.
-    NeverPolled,
     /// Ends minus creations.
     Wall,
     /// First polls minus creations.
@@ -51,6 +45,14 @@ pub enum Sum {
     CallRunning,
     /// Inclusive time of ended, polled calls.
     CallInclusive,
+    /// Calls that returned `Err`.
+    Err,
+    /// Calls dropped before they returned.
+    Cancelled,
+    /// Calls that panicked.
+    Panicked,
+    /// Calls dropped before their first poll.
+    NeverPolled,
     /// Calls that were live when accounting was switched off: what became of them is not known.
     Abandoned,
     /// Part of `Hold` that belongs to polls in progress. Readers only.
@@ -117,28 +119,40 @@ impl Shared {
     }
 }
 
-/// The longest poll that ended during one tick of the reader.
+/// The longest polls that ended during one tick of the reader, and during the last one before it that had any.
 #[derive(Default)]
 struct Recent {
-    tick: AtomicU32,
     longest: AtomicU64,
+    tick: AtomicU32,
+    last_tick: AtomicU32,
+    last_longest: AtomicU64,
+}
+
+impl Recent {
+    #[cold]
+    fn turn(&self, tick: u32, hold: u64) {
+        self.last_tick.store(self.tick.load(Relaxed), Relaxed);
+        self.last_longest.store(self.longest.load(Relaxed), Relaxed);
+        self.tick.store(tick, Relaxed);
+        self.longest.store(hold, Relaxed);
+    }
 }
 
 /// More procs than this around one proc are counted together, as [`OTHERS`].
 const EDGE_LIMIT: usize = 64;
 /// Stands for the procs beyond the limit.
 pub const OTHERS: u32 = u32::MAX - 1;
-/// The depth at which no frame can stand: nothing of this proc is on the stack.
-pub(crate) const NOWHERE: u32 = u32::MAX;
-
 /// The counters of one proc on one thread. What every poll touches stands together at the front.
 #[repr(C, align(64))]
 pub(crate) struct Row {
-    /// Depth of the outermost frame of this proc in the current task segment. Writer only.
+    /// Depth plus one of the outermost frame of this proc in the current task segment, if that is above where the segment
+    /// begins. Writer only.
     pub(crate) outer_at: AtomicU32,
-    recent: [Recent; 2],
-    peaks: [AtomicU64; HISTOGRAMS],
+    recent: Recent,
+    /// By [`Sum`], but three as differences, which are zero for most polls: running and inclusive time to hold, inclusive time of
+    /// calls to their running time.
     sums: [AtomicU64; SUMS],
+    peaks: [AtomicU64; HISTOGRAMS],
     /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
     sites: Grow<SiteRow, 4>,
     edges: Grow<EdgeRow, 2>,
@@ -149,10 +163,10 @@ pub(crate) struct Row {
 impl Default for Row {
     fn default() -> Self {
         Self {
-            outer_at: AtomicU32::new(NOWHERE),
-            recent: [Recent::default(), Recent::default()],
-            peaks: core::array::from_fn(|_| AtomicU64::new(0)),
+            outer_at: AtomicU32::new(0),
+            recent: Recent::default(),
             sums: core::array::from_fn(|_| AtomicU64::new(0)),
+            peaks: core::array::from_fn(|_| AtomicU64::new(0)),
             sites: Grow::default(),
             edges: Grow::default(),
             histograms: core::array::from_fn(|_| Histogram::default()),
@@ -173,35 +187,63 @@ impl Row {
         raise(&self.peaks[shared as usize], value);
     }
 
+    /// The part of a sum that is a difference.
+    #[inline]
+    fn apart(&self, sum: Sum, value: u64, from: u64) {
+        if value != from {
+            self.add(sum, value.wrapping_sub(from));
+        }
+    }
+
+    /// Charges a closed frame; `outer` if its proc was not on its task's stack before.
+    #[inline]
+    pub(crate) fn charge(&self, charge: &Charge, outer: bool) {
+        let hold = charge.hold;
+        self.add(Sum::Hold, hold);
+        self.apart(Sum::Running, charge.running, hold);
+        self.apart(
+            Sum::Inclusive,
+            if outer { charge.inclusive } else { 0 },
+            hold,
+        );
+        self.apart(Sum::Foreign, hold, charge.inclusive);
+    }
+
     /// Records a finished poll; `only` if it was the one poll of a call that ended with it. Returns
     /// whether that has recorded the call as well.
     #[inline]
     pub(crate) fn record_poll(&self, hold: u64, running: u64, only: bool) -> bool {
         if running != hold {
+            // Polls without time of their own are many, and known from the number of the others.
+            if running != 0 {
+                self.record(Shared::PollRunning, running);
+            }
             self.record(Shared::PollHold, hold);
-            self.record(Shared::PollRunning, running);
             return false;
         }
         self.record(if only { Shared::Single } else { Shared::Leaf }, hold);
         only
     }
 
-    /// Records an ended call that was polled.
+    /// Charges an ended call that was polled; `recorded` if [`Row::record_poll`] has done its part.
     #[inline]
-    pub(crate) fn record_call(&self, running: u64, inclusive: u64) {
-        self.record(Shared::CallRunning, running);
-        self.record(Shared::CallInclusive, inclusive);
+    pub(crate) fn charge_call(&self, running: u64, inclusive: u64, recorded: bool) {
+        self.add(Sum::CallRunning, running);
+        self.apart(Sum::CallInclusive, inclusive, running);
+        if !recorded {
+            self.record(Shared::CallRunning, running);
+            self.record(Shared::CallInclusive, inclusive);
+        }
     }
 
     /// Notes a finished poll among those of the reader's present tick.
     #[inline]
     pub(crate) fn recent(&self, tick: u32, hold: u64) {
-        let slot = &self.recent[tick as usize & 1];
-        if slot.tick.load(Relaxed) == tick {
-            raise(&slot.longest, hold);
+        let recent = &self.recent;
+        if recent.tick.load(Relaxed) != tick {
+            recent.turn(tick, hold);
         } else {
-            slot.longest.store(hold, Relaxed);
-            slot.tick.store(tick, Relaxed);
+            raise(&recent.longest, hold);
         }
     }
 
@@ -210,39 +252,26 @@ impl Row {
         raise(&self.future_bytes, bytes);
     }
 
-    /// Await points beyond the limit are counted as "place unknown".
+    /// Waits at an await point; 0 is "place unknown".
     #[inline]
-    fn site(&self, site: u32) -> &SiteRow {
-        let index = site as usize;
-        self.sites.at(if index < Grow::<SiteRow, 4>::LIMIT {
-            index
-        } else {
-            0
-        })
-    }
-
-    /// A poll ended pending at an await point.
-    #[inline]
-    pub(crate) fn suspend(&self, site: u32, t: u64) {
-        self.site(site).suspend(t);
-    }
-
-    /// The wait that began at `since` is over.
-    #[inline]
-    pub(crate) fn resume(&self, site: u32, since: u64, t: u64) {
-        self.site(site).resume(since, t);
-    }
-
-    /// A call was dropped while it stood there.
-    #[inline]
-    pub(crate) fn cancel(&self, site: u32) {
-        self.site(site).cancel();
+    pub(crate) fn site(&self, site: u32) -> &SiteRow {
+        const { assert!(SITE as usize + 1 == Grow::<SiteRow, 4>::LIMIT) };
+        self.sites.at((site & SITE) as usize)
     }
 
     /// The edge to another proc.
     #[inline]
     pub(crate) fn edge(&self, other: u32) -> &EdgeRow {
         let key = other.wrapping_add(1);
+        let first = self.edges.at(0);
+        if first.other.load(Relaxed) == key {
+            return first;
+        }
+        self.edge_beyond(key)
+    }
+
+    #[cold]
+    fn edge_beyond(&self, key: u32) -> &EdgeRow {
         for index in 0..EDGE_LIMIT {
             let edge = self.edges.at(index);
             let held = edge.other.load(Relaxed);
@@ -265,34 +294,46 @@ impl Row {
         for (sum, counter) in into.sums.iter_mut().zip(&self.sums) {
             *sum = sum.wrapping_add(counter.load(Relaxed));
         }
+        let held = |sum: Sum| self.sums[sum as usize].load(Relaxed);
+        into.add(Sum::Running, held(Sum::Hold));
+        into.add(Sum::Inclusive, held(Sum::Hold));
+        into.add(Sum::CallInclusive, held(Sum::CallRunning));
         for (shared, counter) in Shared::ALL.into_iter().zip(&self.peaks) {
             for &population in shared.populations() {
                 let peak = &mut into.peaks[population as usize];
                 *peak = (*peak).max(counter.load(Relaxed));
             }
         }
-        for slot in &self.recent {
-            let age = tick.wrapping_sub(slot.tick.load(Relaxed));
-            if age <= 1 {
-                into.recent_longest = into.recent_longest.max(slot.longest.load(Relaxed));
+        let recent = &self.recent;
+        for (at, longest) in [
+            (&recent.tick, &recent.longest),
+            (&recent.last_tick, &recent.last_longest),
+        ] {
+            if tick.wrapping_sub(at.load(Relaxed)) <= 1 {
+                into.recent_longest = into.recent_longest.max(longest.load(Relaxed));
             }
         }
         into.future_bytes = into.future_bytes.max(self.future_bytes.load(Relaxed));
         for (index, row) in self.sites.iter().filter(|(_, row)| !row.is_untouched()) {
-            if into.sites.len() <= index {
-                into.sites.resize_with(index + 1, SiteTally::default);
-            }
-            row.collect(&mut into.sites[index]);
+            row.collect(into.site(index));
         }
     }
 
     /// Adds what [`Row::collect`] leaves out: plain counts, in which a reading between two stores of
     /// one event is off by that event and no more.
     pub(crate) fn collect_details(&self, into: &mut ProcTally) {
+        let mut counts = [0; HISTOGRAMS];
         for (shared, histogram) in Shared::ALL.into_iter().zip(&self.histograms) {
             for &population in shared.populations() {
-                histogram.collect(&mut into.populations[population as usize]);
+                counts[shared as usize] =
+                    histogram.collect(&mut into.populations[population as usize]);
             }
+        }
+        // The first was read before the second, and is written after it: never too many.
+        let without =
+            counts[Shared::PollHold as usize].saturating_sub(counts[Shared::PollRunning as usize]);
+        if without > 0 {
+            into.populations[Population::PollRunning as usize].add(0, without);
         }
         for (_, edge) in self.edges.iter() {
             let Some(other) = edge.other.load(Relaxed).checked_sub(1) else {

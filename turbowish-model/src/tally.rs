@@ -38,6 +38,13 @@ pub struct SiteTally {
 }
 
 impl SiteTally {
+    /// The wait that began at `since` is over.
+    pub(crate) fn resume(&mut self, since: u64, t: u64) {
+        self.left = self.left.wrapping_add(1);
+        self.waited = self.waited.wrapping_add(t);
+        self.longest = self.longest.max(t.saturating_sub(since));
+    }
+
     /// Calls that wait there now.
     #[must_use]
     pub fn now(&self) -> u64 {
@@ -109,6 +116,14 @@ impl ProcTally {
     pub fn add(&mut self, sum: Sum, value: u64) {
         let slot = &mut self.sums[sum as usize];
         *slot = slot.wrapping_add(value);
+    }
+
+    /// Waits at an await point; 0 is "place unknown".
+    pub(crate) fn site(&mut self, site: usize) -> &mut SiteTally {
+        if self.sites.len() <= site {
+            self.sites.resize_with(site + 1, SiteTally::default);
+        }
+        &mut self.sites[site]
     }
 
     /// One exact maximum.

@@ -48,13 +48,16 @@ impl StepCell {
     }
 }
 
+/// Steps in place; those beyond take a few instructions more.
+const STEPS: usize = 64;
+
 /// No call stands at this level.
 const BLANK: u32 = 0xffff;
 
 /// One thread's trail. Single writer, and nobody else reads it.
 #[derive(Default)]
 pub(crate) struct Trail {
-    steps: Grow<StepCell, 32>,
+    steps: Grow<StepCell, STEPS>,
     len: AtomicU32,
 }
 
@@ -64,29 +67,35 @@ impl Trail {
         self.len.load(Relaxed)
     }
 
-    /// Adds a step; returns its index.
+    /// Adds a step.
     #[inline]
-    pub(crate) fn push(&self, level: u32, proc: u32, site: u32, since: u64) -> u32 {
+    pub(crate) fn push(&self, level: u32, proc: u32, site: u32, since: u64) {
         let len = self.len();
-        if (len as usize) < Grow::<StepCell, 32>::LIMIT {
+        if (len as usize) < Grow::<StepCell, STEPS>::LIMIT {
             self.steps.at(len as usize).store(Step {
                 level,
                 proc,
-                site: u16::try_from(site).unwrap_or(0),
+                site: site as u16,
                 since,
             });
             self.len.store(len + 1, Relaxed);
         }
-        len
     }
 
-    /// Takes one step out, whose call is polled again or gone.
-    pub(crate) fn blank(&self, index: u32) {
-        if index < self.len() {
-            self.steps.at(index as usize).store(Step {
-                level: BLANK,
-                ..Step::default()
-            });
+    /// Takes out the step of one call, which is polled again or gone.
+    #[cold]
+    pub(crate) fn blank(&self, proc: u32, site: u32, since: u64) {
+        let step = (0..self.len())
+            .rev()
+            .map(|index| self.steps.at(index as usize));
+        for cell in step {
+            let step = cell.load();
+            if (step.proc, u32::from(step.site), step.since) == (proc, site, since) {
+                return cell.store(Step {
+                    level: BLANK,
+                    ..Step::default()
+                });
+            }
         }
     }
 

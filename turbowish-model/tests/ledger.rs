@@ -10,22 +10,40 @@ use turbowish_model::task::{Birth, TaskCell};
 /// A clock's reading long after the machine was started.
 const BOOT: u64 = 5_000_000_000_000_000;
 
-fn call(proc: u32) -> Call {
-    Call::new(ProcKey {
-        id: proc,
-        future_bytes: 0,
-    })
+/// A call, and its proc.
+struct Known {
+    call: Call,
+    proc: ProcKey,
 }
 
-fn start(ledger: &Ledger, call: &mut Call, t: u64) -> u32 {
+fn call(proc: u32) -> Known {
+    let future_bytes = 0;
+    Known {
+        call: Call::new(),
+        proc: ProcKey {
+            id: proc,
+            future_bytes,
+        },
+    }
+}
+
+fn create(ledger: &Ledger, known: &mut Known, t: u64) {
+    ledger.create(&mut known.call, known.proc, t);
+}
+
+fn start(ledger: &Ledger, known: &mut Known, t: u64) -> u32 {
     ledger
-        .poll_start(call, t, Start::default())
+        .poll_start(&mut known.call, known.proc, t, Start::default())
         .expect("not too deep")
 }
 
-fn poll(ledger: &Ledger, call: &mut Call, from: u64, to: u64, end: PollEnd) {
-    let depth = start(ledger, call, from);
-    ledger.poll_end(call, depth, to, end);
+fn poll(ledger: &Ledger, known: &mut Known, from: u64, to: u64, end: PollEnd) {
+    let depth = start(ledger, known, from);
+    ledger.poll_end(&mut known.call, depth, to, end);
+}
+
+fn drop_call(ledger: &Ledger, known: &mut Known, t: u64) {
+    ledger.drop_call(&mut known.call, known.proc.id, t);
 }
 
 fn collect(ledgers: &[&Ledger], now: u64) -> Tally {
@@ -50,12 +68,12 @@ fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
 
 #[test]
 fn a_wait_may_end_on_another_thread() {
-    let (a, b) = (Ledger::new(1, 0), Ledger::new(1, 1));
+    let (a, b) = (Ledger::new(1), Ledger::new(1));
     let mut waits = call(0);
-    b.create(&mut waits, 0);
+    create(&b, &mut waits, 0);
     let depth = start(&b, &mut waits, 10);
     b.arrive(0, 1, false);
-    b.poll_end(&mut waits, depth, 20, PollEnd::Pending);
+    b.poll_end(&mut waits.call, depth, 20, PollEnd::Pending);
     poll(&a, &mut waits, 50, 60, PollEnd::Ready);
     let site = collect(&[&a, &b], 1_000_000).procs[0].sites[1];
     assert_eq!((site.waited, site.now(), site.waits), (30, 0, 1));
@@ -63,12 +81,12 @@ fn a_wait_may_end_on_another_thread() {
 
 #[test]
 fn an_end_read_before_its_beginning_makes_no_absurd_time() {
-    let (a, b) = (Ledger::new(1, 0), Ledger::new(1, 1));
+    let (a, b) = (Ledger::new(1), Ledger::new(1));
     let now = BOOT + 1000;
     let mut tally = Tally::default();
     a.collect(now, &mut tally, &mut || ());
     let mut moves = call(0);
-    a.create(&mut moves, now + 10);
+    create(&a, &mut moves, now + 10);
     poll(&b, &mut moves, now + 20, now + 30, PollEnd::Ready);
     b.collect(now, &mut tally, &mut || ());
     tally.settle(now + 40);
@@ -78,86 +96,86 @@ fn an_end_read_before_its_beginning_makes_no_absurd_time() {
 
 #[test]
 fn a_dropped_call_leaves_the_chain() {
-    let ledger = Ledger::new(1, 0);
+    let ledger = Ledger::new(1);
     let cell = TaskCell::new(Birth::default());
     let (mut parent, mut slow, mut other) = (call(0), call(1), call(2));
-    ledger.create(&mut parent, 0);
+    create(&ledger, &mut parent, 0);
     let depth = start(&ledger, &mut parent, 1);
-    ledger.create(&mut slow, 2);
+    create(&ledger, &mut slow, 2);
     ledger.arrive(0, 1, false);
     poll(&ledger, &mut slow, 3, 4, PollEnd::Pending);
-    ledger.poll_end(&mut parent, depth, 5, PollEnd::Pending);
+    ledger.poll_end(&mut parent.call, depth, 5, PollEnd::Pending);
     assert_eq!(chain(&cell, &ledger), [0, 1]);
 
     // A timeout polls it once more and drops it; then the parent waits for something else.
     let depth = start(&ledger, &mut parent, 100);
     poll(&ledger, &mut slow, 101, 102, PollEnd::Pending);
-    ledger.drop_call(&mut slow, 103);
-    ledger.create(&mut other, 104);
+    drop_call(&ledger, &mut slow, 103);
+    create(&ledger, &mut other, 104);
     ledger.arrive(0, 2, true);
     poll(&ledger, &mut other, 105, 106, PollEnd::Pending);
-    ledger.poll_end(&mut parent, depth, 107, PollEnd::Pending);
+    ledger.poll_end(&mut parent.call, depth, 107, PollEnd::Pending);
     assert_eq!(chain(&cell, &ledger), [0, 2]);
 
     // Dropped without being polled again, and nothing else in its place.
     let depth = start(&ledger, &mut parent, 200);
-    ledger.drop_call(&mut other, 201);
-    ledger.poll_end(&mut parent, depth, 202, PollEnd::Pending);
+    drop_call(&ledger, &mut other, 201);
+    ledger.poll_end(&mut parent.call, depth, 202, PollEnd::Pending);
     assert_eq!(chain(&cell, &ledger), [0]);
 }
 
 #[test]
 fn a_call_polled_several_times_in_one_poll_stands_in_the_chain_once() {
-    let ledger = Ledger::new(1, 0);
+    let ledger = Ledger::new(1);
     let cell = TaskCell::new(Birth::default());
     let (mut parent, mut child) = (call(0), call(1));
-    ledger.create(&mut parent, 0);
+    create(&ledger, &mut parent, 0);
     let depth = start(&ledger, &mut parent, 1);
     ledger.arrive(0, 1, false);
-    ledger.create(&mut child, 2);
+    create(&ledger, &mut child, 2);
     poll(&ledger, &mut child, 3, 4, PollEnd::Pending);
     poll(&ledger, &mut child, 5, 6, PollEnd::Pending);
-    ledger.poll_end(&mut parent, depth, 7, PollEnd::Pending);
+    ledger.poll_end(&mut parent.call, depth, 7, PollEnd::Pending);
     assert_eq!(chain(&cell, &ledger), [0, 1]);
 
     let depth = start(&ledger, &mut parent, 11);
     poll(&ledger, &mut child, 13, 14, PollEnd::Pending);
     poll(&ledger, &mut child, 15, 16, PollEnd::Ready);
-    ledger.poll_end(&mut parent, depth, 17, PollEnd::Pending);
+    ledger.poll_end(&mut parent.call, depth, 17, PollEnd::Pending);
     assert_eq!(chain(&cell, &ledger), [0]);
 }
 
 #[test]
 fn a_chain_that_did_not_change_is_kept() {
-    let ledger = Ledger::new(1, 0);
+    let ledger = Ledger::new(1);
     let cell = TaskCell::new(Birth::default());
     let (mut parent, mut child) = (call(0), call(1));
-    ledger.create(&mut parent, 0);
+    create(&ledger, &mut parent, 0);
     let depth = start(&ledger, &mut parent, 1);
-    ledger.create(&mut child, 1);
+    create(&ledger, &mut child, 1);
     ledger.arrive(0, 1, true);
     poll(&ledger, &mut child, 2, 3, PollEnd::Pending);
-    ledger.poll_end(&mut parent, depth, 3, PollEnd::Pending);
+    ledger.poll_end(&mut parent.call, depth, 3, PollEnd::Pending);
     assert_eq!(chain(&cell, &ledger), [0, 1]);
     for t in [10, 20, 30] {
         let depth = start(&ledger, &mut parent, t);
         poll(&ledger, &mut child, t, t + 3, PollEnd::Pending);
-        ledger.poll_end(&mut parent, depth, t + 3, PollEnd::Pending);
+        ledger.poll_end(&mut parent.call, depth, t + 3, PollEnd::Pending);
         assert_eq!(chain(&cell, &ledger), [0, 1]);
     }
 }
 
 #[test]
 fn callers_beyond_the_limit_are_counted_together() {
-    let ledger = Ledger::new(1, 0);
+    let ledger = Ledger::new(1);
     for caller in 1..=300 {
         let (mut parent, mut child) = (call(caller), call(0));
         let t = u64::from(caller) * 10;
-        ledger.create(&mut parent, t);
+        create(&ledger, &mut parent, t);
         let depth = start(&ledger, &mut parent, t);
-        ledger.create(&mut child, t);
+        create(&ledger, &mut child, t);
         poll(&ledger, &mut child, t, t + 10, PollEnd::Ready);
-        ledger.poll_end(&mut parent, depth, t + 10, PollEnd::Ready);
+        ledger.poll_end(&mut parent.call, depth, t + 10, PollEnd::Ready);
     }
     let tally = collect(&[&ledger], 4000);
     let edges = &tally.procs[0].edges;
@@ -173,9 +191,9 @@ fn callers_beyond_the_limit_are_counted_together() {
 
 #[test]
 fn populations_sum_finished_values_only() {
-    let ledger = Ledger::new(1, 0);
+    let ledger = Ledger::new(1);
     let mut busy = call(0);
-    ledger.create(&mut busy, 0);
+    create(&ledger, &mut busy, 0);
     poll(&ledger, &mut busy, 0, 7, PollEnd::Pending);
     start(&ledger, &mut busy, 10);
     let tally = collect(&[&ledger], 110);
@@ -193,7 +211,7 @@ fn populations_sum_finished_values_only() {
 
 #[test]
 fn a_window_holds_no_more_running_than_time() {
-    let ledger = Ledger::new(1, 0);
+    let ledger = Ledger::new(1);
     let read = |at: u64| {
         let mut totals = Totals {
             at,
@@ -206,7 +224,7 @@ fn a_window_holds_no_more_running_than_time() {
     let mut history = History::new(0);
     history.tick(read(100));
     let mut busy = call(0);
-    ledger.create(&mut busy, 100);
+    create(&ledger, &mut busy, 100);
     for t in (100..350).step_by(10) {
         poll(&ledger, &mut busy, t, t + 10, PollEnd::Pending);
     }
@@ -220,24 +238,20 @@ fn a_window_holds_no_more_running_than_time() {
 #[test]
 fn a_reader_never_sees_half_an_event() {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-    let (ledger, clock, over) = (
-        Ledger::new(1, 0),
-        AtomicU64::new(BOOT),
-        AtomicBool::new(false),
-    );
+    let (ledger, clock, over) = (Ledger::new(1), AtomicU64::new(BOOT), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut waits = call(0);
-            ledger.create(&mut waits, BOOT);
+            create(&ledger, &mut waits, BOOT);
             for nth in 0..300_000u64 {
                 let t = BOOT + 2 * nth;
                 let depth = start(&ledger, &mut waits, t);
                 ledger.arrive(0, 1, false);
                 clock.store(t + 1, Ordering::Release);
-                ledger.poll_end(&mut waits, depth, t + 1, PollEnd::Pending);
+                ledger.poll_end(&mut waits.call, depth, t + 1, PollEnd::Pending);
                 let mut short = call(1);
-                ledger.create(&mut short, t + 1);
-                ledger.drop_call(&mut short, t + 1);
+                create(&ledger, &mut short, t + 1);
+                drop_call(&ledger, &mut short, t + 1);
             }
             over.store(true, Ordering::Release);
         });

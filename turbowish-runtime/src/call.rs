@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use turbowish_model::call::{Call as Account, PollEnd, ProcKey};
-use turbowish_model::ledger::{Charge, Start};
+use turbowish_model::call::{Call as Account, PollEnd};
+use turbowish_model::ledger::{Ledger, Start};
 
 use crate::probe::Probe;
 use crate::proc::Proc;
@@ -41,13 +41,8 @@ struct Life {
     proc: &'static Proc,
 }
 
-const NO_PROC: ProcKey = ProcKey {
-    id: 0,
-    future_bytes: 0,
-};
-
 /// A constant, and so copied in one piece wherever a call is made.
-const UNSEEN: Account = Account::new(NO_PROC);
+const UNSEEN: Account = Account::new();
 
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
@@ -119,54 +114,67 @@ extern "C" fn create(life: &mut Life, bytes: usize) {
     if let Some(epoch) = switch::epoch()
         && let Some(key) = life.proc.key(bytes)
     {
-        life.account.set_proc(key);
         thread::with(epoch, |thread| {
-            thread.ledger.create(&mut life.account, clock::ticks())
+            thread.ledger.create(&mut life.account, key, clock::ticks());
         });
     }
 }
 
 /// Opens a frame, unless this poll is not accounted.
 extern "C" fn begin(open: &mut OpenPoll<'_>, bytes: usize) {
-    if let Some(epoch) = switch::epoch() {
-        open.epoch = epoch;
-        open.depth = depth(open.life, epoch, bytes).unwrap_or_else(|| unseen(epoch));
+    let Some(epoch) = switch::epoch() else { return };
+    open.epoch = epoch;
+    let life = &mut *open.life;
+    if life.account.is_live(epoch) || is_new(life, epoch) {
+        let opened = thread::with(epoch, |thread| open_in(thread, life, epoch, bytes));
+        if let Some(Some(depth)) = opened {
+            open.depth = depth;
+            return;
+        }
     }
+    unseen(epoch);
 }
 
 /// A poll that has no frame begins or ends: what its future does is that of the frame around it.
 #[cold]
-fn unseen(epoch: u32) -> u32 {
+fn unseen(epoch: u32) {
     thread::with_current(epoch, |thread| thread.ledger.user_code());
-    CLOSED
 }
 
-fn depth(life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
-    if life.account.is_over() {
-        return None;
+/// Whether this epoch has not seen the call yet, and it is not over.
+#[cold]
+fn is_new(life: &Life, epoch: u32) -> bool {
+    !life.account.is_over() && life.account.epoch() != epoch
+}
+
+#[inline]
+fn open_in(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
+    let ledger = &thread.ledger;
+    let key = life.proc.key(bytes)?;
+    let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
+    let depth = ledger.poll_start(&mut life.account, key, t, Start::default())?;
+    if depth == 0 {
+        open_root(thread, life, epoch, bytes);
+    } else if life.task.is_some() {
+        // It was a root before and is polled by another call now.
+        leave_task(life);
     }
-    if life.account.epoch() != epoch {
-        life.account.set_proc(life.proc.key(bytes)?);
+    Some(depth)
+}
+
+fn open_root(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) {
+    let t = thread.ledger.latest();
+    if life.task.is_none() {
+        *life.task = task::enter(life.proc, bytes, t);
     }
-    let account = &mut life.account;
-    let (proc, root_task) = (life.proc, &mut *life.task);
-    let opened = thread::with(epoch, |thread| {
-        let t = reused(thread.ledger.still_down()).unwrap_or_else(clock::ticks);
-        let depth = thread.ledger.poll_start(account, t, Start::default())?;
-        if depth == 0 {
-            if root_task.is_none() {
-                *root_task = task::enter(proc, bytes, t);
-            }
-            if let Some(task) = &*root_task {
-                task.begin(epoch, thread.index, t);
-            }
-        } else if root_task.is_some() {
-            // It was a root before and is polled by another call now.
-            *root_task = None;
-        }
-        Some(depth)
-    });
-    opened.flatten()
+    if let Some(task) = &*life.task {
+        task.begin(epoch, thread.index, t);
+    }
+}
+
+#[cold]
+fn leave_task(life: &mut Life) {
+    *life.task = None;
 }
 
 /// A reading of the clock that may be used again.
@@ -197,9 +205,10 @@ impl Life {
         if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
             return;
         }
+        let Some(proc) = self.proc.id() else { return };
         let account = &mut self.account;
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
-            thread.ledger.drop_call(account, clock::ticks());
+            thread.ledger.drop_call(account, proc, clock::ticks());
         };
         if thread::with(epoch, |thread| drop_in(thread, account)).is_none() {
             thread::with_stray(epoch, |thread| drop_in(thread, account));
@@ -217,23 +226,26 @@ struct OpenPoll<'a> {
 /// Closes the frame.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
+    let life = &mut *open.life;
     if depth == CLOSED {
         unseen(open.epoch);
     } else if switch::epoch() == Some(open.epoch) {
-        let (account, task) = (&mut open.life.account, &*open.life.task);
-        thread::with_current(open.epoch, |thread| {
-            let ledger = &thread.ledger;
-            let pending = end == PollEnd::Pending;
-            let still = if pending { ledger.still_up() } else { None };
-            let t = reused(still).unwrap_or_else(clock::ticks);
-            let charge = ledger.poll_end(account, depth, t, end);
-            if let (true, Some(task), Some(charge)) = (pending, task, charge) {
-                publish(task, t, &charge, ledger);
-            }
-        });
+        thread::with_current(open.epoch, |thread| close_in(thread, life, depth, end));
     }
-    if end != PollEnd::Pending {
-        *open.life.task = None;
+    if end != PollEnd::Pending && life.task.is_some() {
+        leave_task(life);
+    }
+}
+
+#[inline]
+fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, end: PollEnd) {
+    let ledger = &thread.ledger;
+    let pending = end == PollEnd::Pending;
+    let still = if pending { ledger.still_up() } else { None };
+    let t = reused(still).unwrap_or_else(clock::ticks);
+    let charge = ledger.poll_end(&mut life.account, depth, t, end);
+    if let (true, Some(task), Some(charge)) = (pending, &*life.task, charge) {
+        publish(task, t, charge.hold, charge.inclusive, ledger);
     }
 }
 
@@ -257,11 +269,9 @@ extern "C" fn unwound(open: &mut OpenPoll<'_>) {
     end(open, how);
 }
 
-#[inline]
-fn publish(task: &Task, t: u64, charge: &Charge, ledger: &turbowish_model::ledger::Ledger) {
-    task.end(t, charge.hold, charge.inclusive, |each| {
-        ledger.take_trail(each)
-    });
+#[inline(never)]
+fn publish(task: &Task, t: u64, hold: u64, inclusive: u64, ledger: &Ledger) {
+    task.end(t, hold, inclusive, |each| ledger.take_trail(each));
 }
 
 /// The body of a call of `proc` comes to its await point `site`: notes it, gives the operand back.
@@ -310,19 +320,18 @@ pub struct Entered {
 /// A plain function begins.
 pub fn enter(proc: &'static Proc) -> Entered {
     let mut entered = Entered {
-        account: Account::new(NO_PROC),
+        account: UNSEEN,
         epoch: 0,
         depth: CLOSED,
         unwinding: false,
     };
     if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
-        entered.account.set_proc(key);
         let depth = thread::with(epoch, |thread| {
             let t = clock::ticks();
-            thread.ledger.create(&mut entered.account, t);
+            thread.ledger.create(&mut entered.account, key, t);
             thread
                 .ledger
-                .poll_start(&mut entered.account, t, Start::default())
+                .poll_start(&mut entered.account, key, t, Start::default())
         });
         entered.epoch = epoch;
         entered.depth = depth.flatten().unwrap_or(CLOSED);

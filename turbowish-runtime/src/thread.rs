@@ -86,7 +86,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         }
     };
     let fresh = Arc::new(ThreadLedger {
-        ledger: Ledger::new(epoch, index),
+        ledger: Ledger::new(epoch),
         index,
         name,
     });
@@ -122,7 +122,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
     if !fits {
         let index = THREADS.fetch_add(1, Ordering::Relaxed);
         let fresh = Arc::new(ThreadLedger {
-            ledger: Ledger::new(epoch, index),
+            ledger: Ledger::new(epoch),
             index,
             name: "ended threads".into(),
         });

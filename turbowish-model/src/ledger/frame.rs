@@ -4,47 +4,49 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::sync::{AtomicU32, AtomicU64};
 
-/// An open poll.
+/// An open poll. One line of the cache: every word of it is written at every start.
 #[derive(Default)]
+#[repr(C, align(64))]
 pub(crate) struct Frame {
     pub(crate) key: AtomicU64,
     pub(crate) start: AtomicU64,
     pub(crate) nested: AtomicU64,
     pub(crate) foreign: AtomicU64,
+    /// When the call's last poll had ended, if the place says that it had ended pending.
+    pub(crate) suspended: AtomicU64,
     pub(crate) proc: AtomicU32,
     /// Proc that created the call, plus one; 0 if none.
     pub(crate) creator: AtomicU32,
-    /// Await point last reached, plus one; 0 if unknown.
-    pub(crate) site: AtomicU32,
-    pub(crate) flags: AtomicU32,
+    /// See [`crate::call::SITE`] and the flags below.
+    pub(crate) place: AtomicU32,
     /// What `Row::outer_at` held before this frame.
     pub(crate) previous_outer: AtomicU32,
-    /// Where the task segment below this root frame began.
+    /// Where the task segment below began, if this frame is a root.
     pub(crate) previous_base: AtomicU32,
     /// Length of the trail when this frame was opened.
     pub(crate) trail_mark: AtomicU32,
 }
 
 /// The frame is the top of a task.
-pub(crate) const ROOT: u32 = 1;
+pub(crate) const ROOT: u32 = 1 << 19;
 /// The proc was not yet on its task's stack.
-pub(crate) const OUTER: u32 = 2;
-/// The call stands at an await point whose operand is an instrumented call itself.
-pub(crate) const DIRECT: u32 = 4;
+pub(crate) const OUTER: u32 = 1 << 20;
 /// The await point was reached in this poll.
-pub(crate) const ARRIVED: u32 = 8;
+pub(crate) const ARRIVED: u32 = 1 << 21;
 
 impl Frame {
     #[inline]
     pub(crate) fn has(&self, flag: u32) -> bool {
-        self.flags.load(Relaxed) & flag != 0
+        self.place.load(Relaxed) & flag != 0
     }
 
-    /// The call stands at a place it has come to in this poll.
+    /// The call stands at a place it has come to in this poll. Returns where it stood.
     #[inline]
-    pub(crate) fn arrive(&self, direct: u32) {
-        let kept = self.flags.load(Relaxed) & (ROOT | OUTER);
-        self.flags.store(kept | ARRIVED | direct, Relaxed);
+    pub(crate) fn arrive(&self, place: u32) -> u32 {
+        let before = self.place.load(Relaxed);
+        let kept = before & (ROOT | OUTER);
+        self.place.store(kept | ARRIVED | place, Relaxed);
+        before
     }
 }
 

@@ -2,19 +2,17 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::frame::{
-    ARRIVED, Charge, DIRECT, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_UP, Start,
-};
+use super::frame::{ARRIVED, Charge, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_UP, Start};
 use super::{DEPTH_LIMIT, Ledger};
-use crate::call::{Call, PollEnd};
+use crate::call::{Call, DIRECT, PENDING, PollEnd, ProcKey, SITE};
 use crate::histogram::add;
-use crate::row::{NOWHERE, Row, Sum};
+use crate::row::{Row, Sum};
 use crate::tally::Anomaly;
 
 impl Ledger {
     /// A poll begins. Returns its depth on the stack, or `None` beyond [`DEPTH_LIMIT`].
-    #[inline]
-    pub fn poll_start(&self, call: &mut Call, t: u64, start: Start) -> Option<u32> {
+    #[inline(always)]
+    pub fn poll_start(&self, call: &mut Call, proc: ProcKey, t: u64, start: Start) -> Option<u32> {
         let depth = self.depth();
         if depth >= DEPTH_LIMIT {
             return None;
@@ -22,58 +20,67 @@ impl Ledger {
         let writing = self.write();
         let t = self.clamp(t);
         if call.epoch != self.epoch {
-            self.anomaly(Anomaly::LateAttach);
-            self.register(call, t);
+            self.attach(call, proc, t);
         }
-        let row = self.rows.at(call.proc.id);
+        let row = self.rows.at(proc.id);
         row.add(Sum::Polls, 1);
-        if call.polls == 0 {
+        let mut place = call.enter();
+        if place & PENDING != 0 {
+            self.untrail(call, proc.id);
+        }
+        let still = if call.polls == 0 {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
-        } else if call.is_suspended() {
-            self.untrail(call);
-            row.resume(call.site, call.suspended, t);
-        }
-        self.push(call, row, t, depth, start);
-        if call.polls == 0 {
-            self.moved.store(1, Relaxed);
-        }
-        let still = if call.is_direct() && call.polls > 0 {
+            STILL_NO
+        } else if place & DIRECT != 0 {
             STILL_DOWN
         } else {
             STILL_NO
         };
+        if start.root || depth == 0 {
+            place |= ROOT;
+        }
+        self.push(call, proc.id, row, t, place, start.key);
+        if call.polls == 0 {
+            self.moved.store(1, Relaxed);
+        }
         self.still.store(still, Relaxed);
         call.polls = call.polls.saturating_add(1);
         drop(writing);
         Some(depth)
     }
 
-    #[inline]
-    fn push(&self, call: &Call, row: &Row, t: u64, depth: u32, start: Start) {
+    /// Rule R1: a poll creates a call that is not known.
+    #[cold]
+    fn attach(&self, call: &mut Call, proc: ProcKey, t: u64) {
+        self.anomaly(Anomaly::LateAttach);
+        self.register(call, proc, t);
+    }
+
+    #[inline(always)]
+    fn push(&self, call: &Call, proc: u32, row: &Row, t: u64, place: u32, key: u64) {
+        let depth = self.depth();
         let frame = self.frames.at(depth as usize);
-        let mut base = self.base.load(Relaxed);
-        let mut flags = u32::from(call.is_direct()) * DIRECT;
-        frame.previous_base.store(base, Relaxed);
-        if start.root || depth == 0 {
-            base = depth;
-            flags |= ROOT;
+        let mut place = place;
+        if place & ROOT != 0 {
+            let base = self.base.load(Relaxed);
+            frame.previous_base.store(base, Relaxed);
             self.begin_segment(depth);
         }
         let outer_at = row.outer_at.load(Relaxed);
         frame.previous_outer.store(outer_at, Relaxed);
-        if outer_at == NOWHERE || outer_at < base {
-            flags |= OUTER;
-            row.outer_at.store(depth, Relaxed);
+        if outer_at <= self.base.load(Relaxed) {
+            place |= OUTER;
+            row.outer_at.store(depth + 1, Relaxed);
         }
-        frame.key.store(start.key, Relaxed);
+        frame.key.store(key, Relaxed);
         frame.start.store(t, Relaxed);
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
-        frame.proc.store(call.proc.id, Relaxed);
+        frame.suspended.store(call.suspended, Relaxed);
+        frame.proc.store(proc, Relaxed);
         frame.creator.store(call.creator, Relaxed);
-        frame.site.store(call.site, Relaxed);
-        frame.flags.store(flags, Relaxed);
+        frame.place.store(place, Relaxed);
         frame.trail_mark.store(self.trail.len(), Relaxed);
         self.depth.store(depth + 1, Relaxed);
     }
@@ -85,18 +92,15 @@ impl Ledger {
         self.moved.store(0, Relaxed);
         if depth == 0 {
             self.trail.truncate(0);
-            let next = self.root_poll.load(Relaxed).wrapping_add(1);
-            self.root_poll.store(next, Relaxed);
         }
     }
 
     /// A call that ended pending in this very root poll is polled again or dropped: it no longer stands
-    /// where the trail says.
+    /// where the trail says. One that ended before it, at the same tick, is not found there.
     #[inline]
-    pub(super) fn untrail(&self, call: &Call) {
-        let (root_poll, step) = call.trail;
-        if root_poll == self.root_poll.load(Relaxed) {
-            self.trail.blank(step);
+    pub(super) fn untrail(&self, call: &Call, proc: u32) {
+        if self.trail.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
+            self.trail.blank(proc, call.site(), call.since);
             self.moved.store(1, Relaxed);
         }
     }
@@ -108,60 +112,101 @@ impl Ledger {
         self.still.store(STILL_NO, Relaxed);
         let Some(top) = self.top() else { return };
         if top.proc.load(Relaxed) == proc {
-            top.site.store(site, Relaxed);
-            top.arrive(u32::from(direct) * DIRECT);
-            self.moved.store(1, Relaxed);
+            let site = if site <= SITE { site } else { 0 };
+            let writing = self.write();
+            self.come(top, site | (u32::from(direct) * DIRECT));
+            drop(writing);
         }
+    }
+
+    /// The call of an open frame comes to a place: it is over with the wait that its poll has ended.
+    #[inline]
+    fn come(&self, frame: &Frame, place: u32) {
+        let before = frame.arrive(place);
+        if before & PENDING != 0 {
+            let row = self.rows.at(frame.proc.load(Relaxed));
+            resume(frame, before, row);
+        }
+        self.moved.store(1, Relaxed);
     }
 
     /// Ends the poll at `depth`, with those above it if any were left open (R3).
     ///
     /// Returns what this call's frame was charged, or `None` if no such poll is open (R2).
-    #[inline]
+    #[inline(always)]
     pub fn poll_end(&self, call: &mut Call, depth: u32, t: u64, end: PollEnd) -> Option<Charge> {
-        if depth >= self.depth() {
+        let open = self.depth();
+        if depth >= open {
             self.anomaly(Anomaly::OrphanEnd);
             return None;
         }
         let writing = self.write();
         let t = self.clamp(t);
-        while self.depth() > depth + 1 {
-            self.anomaly(Anomaly::ForcedPop);
-            self.pop(t);
+        if open > depth + 1 {
+            self.force(depth + 1, t);
         }
         let frame = self.frames.at(depth as usize);
-        let row = self.rows.at(call.proc.id);
-        call.leave(frame.site.load(Relaxed), frame.has(DIRECT));
-        let charge = self.close(frame, row, depth, t);
+        let row = self.rows.at(frame.proc.load(Relaxed));
+        let place = frame.place.load(Relaxed);
+        let charge = self.close(frame, place, row, depth, t);
+        call.leave(place);
         call.charge(&charge);
         if end == PollEnd::Pending {
             row.record_poll(charge.hold, charge.running, false);
-            self.suspend(call, frame, row, depth, t);
+            self.suspend(call, frame, place, row, depth, t);
         } else {
-            let recorded = row.record_poll(charge.hold, charge.running, call.polls == 1);
-            self.finish(call, row, t, end.outcome(), recorded);
-            self.leave(frame);
+            self.complete(call, frame, row, t, &charge, end);
         }
         drop(writing);
         Some(charge)
     }
 
-    #[inline]
-    fn suspend(&self, call: &mut Call, frame: &Frame, row: &Row, depth: u32, t: u64) {
-        if frame.has(ARRIVED) || call.polls == 1 {
+    /// The call ends with the poll that was closed.
+    #[inline(never)]
+    fn complete(
+        &self,
+        call: &mut Call,
+        frame: &Frame,
+        row: &Row,
+        t: u64,
+        charge: &Charge,
+        end: PollEnd,
+    ) {
+        resume(frame, frame.place.load(Relaxed), row);
+        let recorded = row.record_poll(charge.hold, charge.running, call.polls == 1);
+        self.finish(call, row, t, end.outcome(), recorded);
+        self.leave(frame);
+    }
+
+    /// Closes what was left open from `depth` on (R3).
+    #[cold]
+    fn force(&self, depth: u32, t: u64) {
+        while self.depth() > depth {
+            self.anomaly(Anomaly::ForcedPop);
+            self.pop(t);
+        }
+    }
+
+    #[inline(always)]
+    fn suspend(&self, call: &mut Call, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) {
+        if place & ARRIVED != 0 || call.polls == 1 {
             call.since = t;
         }
         call.suspend(t);
-        row.suspend(call.site, t);
-        let base = if frame.has(ROOT) {
+        let site = row.site(place);
+        if place & PENDING != 0 {
+            let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
+            site.again(since, start, t);
+        } else {
+            site.suspend(t);
+        }
+        let base = if place & ROOT != 0 {
             depth
         } else {
             self.base.load(Relaxed)
         };
-        let step = self
-            .trail
-            .push(depth - base, call.proc.id, call.site, call.since);
-        call.trail = (self.root_poll.load(Relaxed), step);
+        let proc = frame.proc.load(Relaxed);
+        self.trail.push(depth - base, proc, call.site(), call.since);
         self.still.store(STILL_UP, Relaxed);
     }
 
@@ -175,8 +220,7 @@ impl Ledger {
         if let Some(parent) = self.top()
             && parent.has(DIRECT)
         {
-            parent.site.store(0, Relaxed);
-            parent.arrive(0);
+            self.come(parent, 0);
         }
     }
 
@@ -185,69 +229,59 @@ impl Ledger {
         let depth = self.depth() - 1;
         let frame = self.frames.at(depth as usize);
         let row = self.rows.at(frame.proc.load(Relaxed));
-        let charge = self.close(frame, row, depth, t);
+        let place = frame.place.load(Relaxed);
+        let charge = self.close(frame, place, row, depth, t);
+        resume(frame, place, row);
         row.record_poll(charge.hold, charge.running, false);
         charge
     }
 
-    #[inline]
-    fn close(&self, frame: &Frame, row: &Row, depth: u32, t: u64) -> Charge {
+    #[inline(always)]
+    fn close(&self, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) -> Charge {
         let hold = t - frame.start.load(Relaxed);
-        let foreign = frame.foreign.load(Relaxed);
         let charge = Charge {
             key: frame.key.load(Relaxed),
             hold,
             running: hold - frame.nested.load(Relaxed),
-            inclusive: hold - foreign,
+            inclusive: hold - frame.foreign.load(Relaxed),
         };
         self.depth.store(depth, Relaxed);
-        self.base.store(frame.previous_base.load(Relaxed), Relaxed);
-        row.add(Sum::Hold, hold);
-        row.add(Sum::Running, charge.running);
-        if foreign > 0 {
-            row.add(Sum::Foreign, foreign);
-        }
-        if frame.has(OUTER) {
-            row.outer_at
-                .store(frame.previous_outer.load(Relaxed), Relaxed);
-            row.add(Sum::Inclusive, charge.inclusive);
+        row.charge(&charge, place & OUTER != 0);
+        if place & OUTER != 0 {
+            let outer_at = frame.previous_outer.load(Relaxed);
+            row.outer_at.store(outer_at, Relaxed);
         }
         row.recent(self.tick.load(Relaxed), hold);
-        self.charge_edges(frame, row, depth, &charge);
+        let creator = frame.creator.load(Relaxed);
+        if place & ROOT != 0 {
+            self.close_root(frame, row, depth, creator, &charge);
+            return charge;
+        }
+        // Only a root stands at the bottom.
+        let parent = self.frames.at(depth as usize - 1);
+        add(&parent.nested, hold);
+        let caller = parent.proc.load(Relaxed);
+        if creator == caller.wrapping_add(1) && charge.inclusive == hold {
+            row.edge(caller).polled_own(hold);
+        } else {
+            row.edge(caller).polled(hold);
+            add(&parent.foreign, hold - charge.inclusive);
+            credit(row, creator, &charge);
+        }
         charge
     }
 
-    /// What the frames below and the creator have to do with a closed frame.
-    #[inline]
-    fn charge_edges(&self, frame: &Frame, row: &Row, depth: u32, charge: &Charge) {
-        let creator = frame.creator.load(Relaxed).checked_sub(1);
-        let Some(below) = depth.checked_sub(1) else {
-            add(&self.busy, charge.hold);
-            if let Some(creator) = creator {
-                row.edge(creator).offspring(charge.inclusive);
+    fn close_root(&self, frame: &Frame, row: &Row, depth: u32, creator: u32, charge: &Charge) {
+        self.base.store(frame.previous_base.load(Relaxed), Relaxed);
+        credit(row, creator, charge);
+        match depth.checked_sub(1) {
+            None => add(&self.busy, charge.hold),
+            Some(below) => {
+                let parent = self.frames.at(below as usize);
+                add(&parent.nested, charge.hold);
+                add(&parent.foreign, charge.hold);
+                self.moved.store(1, Relaxed);
             }
-            return;
-        };
-        let parent = self.frames.at(below as usize);
-        add(&parent.nested, charge.hold);
-        if frame.has(ROOT) {
-            add(&parent.foreign, charge.hold);
-            self.moved.store(1, Relaxed);
-        } else {
-            let foreign = charge.hold - charge.inclusive;
-            if foreign > 0 {
-                add(&parent.foreign, foreign);
-            }
-            let caller = parent.proc.load(Relaxed);
-            let edge = row.edge(caller);
-            edge.polled(charge.hold);
-            if creator == Some(caller) {
-                edge.offspring(charge.inclusive);
-                return;
-            }
-        }
-        if let Some(creator) = creator {
-            row.edge(creator).offspring(charge.inclusive);
         }
     }
 
@@ -295,5 +329,22 @@ impl Ledger {
             self.trail.truncate(mark);
         }
         moved
+    }
+}
+
+/// The wait that was over when the frame's poll began, unless that was settled before.
+#[inline]
+fn resume(frame: &Frame, place: u32, row: &Row) {
+    if place & PENDING != 0 {
+        let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
+        row.site(place).resume(since, start);
+    }
+}
+
+/// The inclusive time of a poll belongs to whoever created its call, too.
+#[inline]
+fn credit(row: &Row, creator: u32, charge: &Charge) {
+    if let Some(creator) = creator.checked_sub(1) {
+        row.edge(creator).offspring(charge.inclusive);
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct EdgeRow {
     /// Proc id of the other one, plus one; 0 is a free slot.
     pub(super) other: AtomicU32,
     polls: AtomicU64,
+    /// Hold of polls whose calls the other has created, as long as it is their inclusive time too: part of both sums below.
+    both: AtomicU64,
     hold: AtomicU64,
     created: AtomicU64,
     offspring: AtomicU64,
@@ -22,6 +24,7 @@ impl Default for EdgeRow {
         Self {
             other: AtomicU32::new(0),
             polls: zero(),
+            both: zero(),
             hold: zero(),
             created: zero(),
             offspring: zero(),
@@ -30,10 +33,18 @@ impl Default for EdgeRow {
 }
 
 impl EdgeRow {
+    /// It polled a call.
     #[inline]
     pub(crate) fn polled(&self, hold: u64) {
         add(&self.polls, 1);
         add(&self.hold, hold);
+    }
+
+    /// It polled a call that it has created, and nothing in that was foreign.
+    #[inline]
+    pub(crate) fn polled_own(&self, hold: u64) {
+        add(&self.polls, 1);
+        add(&self.both, hold);
     }
 
     #[inline]
@@ -48,8 +59,10 @@ impl EdgeRow {
 
     pub(super) fn collect(&self, into: &mut EdgeTally) {
         into.polls += self.polls.load(Relaxed);
-        into.hold = into.hold.wrapping_add(self.hold.load(Relaxed));
+        let both = self.both.load(Relaxed);
+        let with_both = |sum: &AtomicU64| sum.load(Relaxed).wrapping_add(both);
+        into.hold = into.hold.wrapping_add(with_both(&self.hold));
         into.created += self.created.load(Relaxed);
-        into.offspring = into.offspring.wrapping_add(self.offspring.load(Relaxed));
+        into.offspring = into.offspring.wrapping_add(with_both(&self.offspring));
     }
 }

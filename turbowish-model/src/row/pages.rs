@@ -34,6 +34,20 @@ impl Rows {
     /// The row of a proc; `proc` must be below [`PROC_LIMIT`].
     #[inline]
     pub(crate) fn at(&self, proc: u32) -> &Row {
+        match self.get(proc) {
+            Some(row) => row,
+            None => self.make(proc),
+        }
+    }
+
+    #[inline]
+    fn get(&self, proc: u32) -> Option<&Row> {
+        let index = proc as usize;
+        self.pages.get(index / PAGE)?.get()?.0[index % PAGE].get()
+    }
+
+    #[cold]
+    fn make(&self, proc: u32) -> &Row {
         let index = proc as usize;
         let page = self.pages[index / PAGE].get_or_init(Box::default);
         page.0[index % PAGE].get_or_init(Box::default)

@@ -11,6 +11,8 @@ use crate::tally::SiteTally;
 pub(crate) struct SiteRow {
     waits: AtomicU64,
     left: AtomicU64,
+    /// Waits that were over and began anew in one poll; in neither of the two.
+    again: AtomicU64,
     /// Ends of waits minus their beginnings.
     waited: AtomicU64,
     longest: AtomicU64,
@@ -20,34 +22,44 @@ pub(crate) struct SiteRow {
 impl SiteRow {
     /// Nothing has happened here on this thread. A wait may begin on one thread and end on another.
     pub(super) fn is_untouched(&self) -> bool {
-        [&self.waits, &self.left, &self.cancelled]
+        [&self.waits, &self.left, &self.again, &self.cancelled]
             .iter()
             .all(|count| count.load(Relaxed) == 0)
     }
 
     /// A poll ended pending here.
     #[inline]
-    pub(super) fn suspend(&self, t: u64) {
+    pub(crate) fn suspend(&self, t: u64) {
         add(&self.waits, 1);
         add(&self.waited, t.wrapping_neg());
     }
 
     /// The wait that began at `since` is over.
     #[inline]
-    pub(super) fn resume(&self, since: u64, t: u64) {
+    pub(crate) fn resume(&self, since: u64, t: u64) {
         add(&self.left, 1);
         add(&self.waited, t);
         raise(&self.longest, t.saturating_sub(since));
     }
 
+    /// The wait that began at `since` was over at `start`, and one begins at `t`.
+    #[inline]
+    pub(crate) fn again(&self, since: u64, start: u64, t: u64) {
+        add(&self.again, 1);
+        add(&self.waited, start.wrapping_sub(t));
+        raise(&self.longest, start.saturating_sub(since));
+    }
+
     /// A call was dropped while it stood here.
-    pub(super) fn cancel(&self) {
+    pub(crate) fn cancel(&self) {
         add(&self.cancelled, 1);
     }
 
     pub(super) fn collect(&self, into: &mut SiteTally) {
-        into.waits = into.waits.wrapping_add(self.waits.load(Relaxed));
-        into.left = into.left.wrapping_add(self.left.load(Relaxed));
+        let again = self.again.load(Relaxed);
+        let both = |count: &AtomicU64| count.load(Relaxed).wrapping_add(again);
+        into.waits = into.waits.wrapping_add(both(&self.waits));
+        into.left = into.left.wrapping_add(both(&self.left));
         into.waited = into.waited.wrapping_add(self.waited.load(Relaxed));
         into.longest = into.longest.max(self.longest.load(Relaxed));
         into.cancelled = into.cancelled.wrapping_add(self.cancelled.load(Relaxed));
