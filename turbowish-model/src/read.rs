@@ -59,32 +59,58 @@ impl OpenPoll {
     }
 }
 
-/// One thread at one instant.
+/// One thread at one instant: its rows are in a raw tally, what is open on it is here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadReading {
     /// Polls in progress, outermost first.
     pub open: Vec<OpenPoll>,
-    /// Time in polls, the open one included.
+    /// Time in polls; the open ones are in it after [`ThreadReading::charge`].
     pub busy: u64,
+    /// The time of the last event: nothing in the reading is later.
+    pub latest: u64,
+    /// If the rows could not be read in one piece: what was open when the row of a proc was read, if that proc was.
+    apart: Option<Vec<(u32, Vec<OpenPoll>)>>,
 }
 
+impl ThreadReading {
+    /// Ends all that is open at `now`, on paper. Before `latest`, parts of it may have to be taken for nothing.
+    pub fn charge(&mut self, now: u64, into: &mut Tally) {
+        self.busy = self.busy.wrapping_add(match &self.apart {
+            None => charge_open(&self.open, now, into, None).hold,
+            Some(apart) => apart
+                .iter()
+                .map(|(proc, open)| charge_open(open, now, into, Some(*proc)).running)
+                .fold(0, u64::wrapping_add),
+        });
+    }
+}
+
+/// Readings of a whole ledger tried before its rows are read one by one.
+const WHOLE: u32 = 4;
+
 impl Ledger {
-    /// Adds this thread to a raw tally as of `now` and says what is open on it.
-    ///
-    /// May run at any moment, but by one reader at a time. Open polls count up to `now`; events that
-    /// are written during the reading may be in it, so totals are to be settled at an instant after it.
-    /// `relax` lets other threads run while this one waits for a writer in the middle of a write.
+    /// [`Ledger::read`] and [`ThreadReading::charge`], for whoever reads one thread or knows that none moves.
     pub fn collect(&self, now: u64, into: &mut Tally, relax: &mut dyn FnMut()) -> ThreadReading {
-        let (mut reading, on_stack) = self.sequence.read(relax, || self.read_stack());
-        for (proc, tally) in &on_stack {
+        let mut reading = self.read(into, relax);
+        reading.charge(now, into);
+        reading
+    }
+
+    /// Adds this thread to a raw tally and says what is open on it; that is to be charged up to one instant for all
+    /// threads, after the last of them has been read.
+    ///
+    /// May run at any moment, but by one reader at a time. If the thread makes no event for the few microseconds that
+    /// it takes, the reading is the thread at one instant. Otherwise each row is, with what was open of it: whatever is
+    /// true of a row by itself holds, and the thread's busy time is what its rows add up to. `relax` lets other
+    /// threads run while this one waits for a writer in the middle of a write.
+    pub fn read(&self, into: &mut Tally, relax: &mut dyn FnMut()) -> ThreadReading {
+        let mut rows = Vec::new();
+        let whole = self.sequence.try_read(WHOLE, || self.read_whole(&mut rows));
+        let reading = whole.unwrap_or_else(|| self.read_apart(&mut rows, relax));
+        for (proc, tally) in &rows {
             into.proc(*proc).add_counters(tally);
         }
-        reading.busy += charge_open(&reading.open, now, into);
         for (proc, row) in self.rows.iter() {
-            if !on_stack.iter().any(|&(seen, _)| seen == proc) {
-                let tally = self.sequence.read(relax, || self.read_row(row));
-                into.proc(proc).add_counters(&tally);
-            }
             row.collect_details(into.proc(proc));
         }
         for (kind, count) in into.anomalies.iter_mut().enumerate() {
@@ -106,21 +132,44 @@ impl Ledger {
             .collect()
     }
 
-    fn read_stack(&self) -> (ThreadReading, Vec<(u32, ProcTally)>) {
-        let open = self.read_frames();
-        let mut rows: Vec<(u32, ProcTally)> = Vec::new();
-        for poll in &open {
-            if rows.iter().all(|&(seen, _)| seen != poll.proc) {
-                rows.push((poll.proc, self.read_row(self.rows.at(poll.proc))));
-            }
+    fn read_whole(&self, rows: &mut Vec<(u32, ProcTally)>) -> ThreadReading {
+        rows.clear();
+        rows.extend(
+            self.rows
+                .iter()
+                .map(|(proc, row)| (proc, self.read_row(row))),
+        );
+        ThreadReading {
+            open: self.read_frames(),
+            busy: self.busy(),
+            latest: self.latest(),
+            apart: None,
         }
-        (
-            ThreadReading {
-                open,
-                busy: self.busy(),
-            },
-            rows,
-        )
+    }
+
+    fn read_apart(
+        &self,
+        rows: &mut Vec<(u32, ProcTally)>,
+        relax: &mut dyn FnMut(),
+    ) -> ThreadReading {
+        rows.clear();
+        let mut reading = ThreadReading::default();
+        let mut apart = Vec::new();
+        for (proc, row) in self.rows.iter() {
+            let (tally, open, latest) = self.sequence.read(relax, || {
+                let open = self.read_frames();
+                (self.read_row(row), open, self.latest())
+            });
+            reading.busy = reading.busy.wrapping_add(tally.sum(Sum::Running));
+            reading.latest = reading.latest.max(latest);
+            if open.iter().any(|poll| poll.proc == proc) {
+                apart.push((proc, open.clone()));
+            }
+            reading.open = open;
+            rows.push((proc, tally));
+        }
+        reading.apart = Some(apart);
+        reading
     }
 
     fn read_row(&self, row: &Row) -> ProcTally {
@@ -130,11 +179,22 @@ impl Ledger {
     }
 }
 
-/// Ends every open poll at `now`, innermost first, on paper. Returns the thread's open busy time.
-fn charge_open(open: &[OpenPoll], now: u64, into: &mut Tally) -> u64 {
-    let (mut nested, mut foreign) = (0, 0);
+/// Ends every open poll at `now`, innermost first, on paper, and charges those of `only` one proc, or all. Returns how long
+/// they have lasted together, and the running time that was charged.
+fn charge_open(open: &[OpenPoll], now: u64, into: &mut Tally, only: Option<u32>) -> Charge {
+    let (mut nested, mut foreign, mut running) = (0, 0, 0_u64);
     for poll in open.iter().rev() {
         let charge = poll.charge(now, nested, foreign);
+        nested = charge.hold;
+        foreign = if poll.root {
+            charge.hold
+        } else {
+            charge.hold - charge.inclusive
+        };
+        if only.is_some_and(|only| only != poll.proc) {
+            continue;
+        }
+        running = running.wrapping_add(charge.running);
         let proc = into.proc(poll.proc);
         proc.add(Sum::Hold, charge.hold);
         proc.add(Sum::Running, charge.running);
@@ -152,12 +212,10 @@ fn charge_open(open: &[OpenPoll], now: u64, into: &mut Tally) -> u64 {
             let edge = proc.edges.entry(creator).or_default();
             edge.offspring = edge.offspring.wrapping_add(charge.inclusive);
         }
-        nested = charge.hold;
-        foreign = if poll.root {
-            charge.hold
-        } else {
-            charge.hold - charge.inclusive
-        };
     }
-    nested
+    Charge {
+        hold: nested,
+        running,
+        ..Charge::default()
+    }
 }

@@ -32,10 +32,7 @@ impl Sequence {
     pub(crate) fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
         let mut tries = 0;
         loop {
-            let before = self.0.load(Acquire);
-            let result = attempt();
-            fence(Acquire);
-            let clean = before & 1 == 0 && self.0.load(Relaxed) == before;
+            let (result, clean) = self.observe(&mut attempt);
             tries += 1;
             if clean || tries == TRIES {
                 return result;
@@ -45,6 +42,23 @@ impl Sequence {
             }
             spin_loop();
         }
+    }
+
+    /// Reads with `attempt` so many times at most; `None` if a write fell into each reading.
+    pub(crate) fn try_read<R>(&self, tries: u32, mut attempt: impl FnMut() -> R) -> Option<R> {
+        (0..tries).find_map(|_| {
+            let (result, clean) = self.observe(&mut attempt);
+            clean.then_some(result)
+        })
+    }
+
+    /// A reading, and whether no write fell into it.
+    fn observe<R>(&self, attempt: &mut impl FnMut() -> R) -> (R, bool) {
+        let before = self.0.load(Acquire);
+        let result = attempt();
+        fence(Acquire);
+        let clean = before & 1 == 0 && self.0.load(Relaxed) == before;
+        (result, clean)
     }
 }
 

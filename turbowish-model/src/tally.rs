@@ -213,6 +213,39 @@ impl ProcTally {
         }
     }
 
+    /// What has ended has begun, on a thread that was read too early to show it.
+    fn mend(&mut self) {
+        let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
+        let started = self.sum(Sum::Started).max(over);
+        self.sums[Sum::Started as usize] = started;
+        self.sums[Sum::Calls as usize] = self.sum(Sum::Calls).max(started);
+        for site in &mut self.sites {
+            site.waits = site.waits.max(site.left);
+        }
+        self.floor_parts();
+    }
+
+    /// A part of wall time that is below zero is nothing, and wall time is still the sum of its parts.
+    fn floor_parts(&mut self) {
+        let [wall, unstarted, hold] =
+            [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| self.sum(sum));
+        let mut wall = wall;
+        let mut floored = |part: u64| {
+            if part <= u64::MAX / 2 {
+                return part;
+            }
+            wall = wall.wrapping_sub(part);
+            0
+        };
+        let (unstarted, hold) = (floored(unstarted), floored(hold));
+        for site in &mut self.sites {
+            site.waited = floored(site.waited);
+        }
+        self.sums[Sum::Wall as usize] = wall;
+        self.sums[Sum::Unstarted as usize] = unstarted;
+        self.sums[Sum::Hold as usize] = hold;
+    }
+
     pub(crate) fn merge(&mut self, other: &Self) {
         self.add_counters(other);
         for (buckets, more) in self.populations.iter_mut().zip(&other.populations) {
@@ -258,8 +291,8 @@ impl ProcTally {
     /// A poll that was read as open may turn out to have ended a little before that: what a later reading
     /// adds is then below zero, and nothing.
     pub(crate) fn floor(&mut self) {
-        let waits = self.sites.iter_mut().map(|site| &mut site.waited);
-        for value in self.sums.iter_mut().chain(waits) {
+        self.floor_parts();
+        for value in &mut self.sums {
             if *value > u64::MAX / 2 {
                 *value = 0;
             }
@@ -309,6 +342,12 @@ impl Tally {
         for proc in &mut self.procs {
             proc.settle(now);
         }
+    }
+
+    /// After [`Tally::settle`], if threads went on while others were read: an end that was seen without its beginning, on
+    /// another thread, brings its beginning with it, so that no count and no time is below zero.
+    pub fn mend(&mut self) {
+        self.procs.iter_mut().for_each(ProcTally::mend);
     }
 
     /// After [`Tally::settle`] at the instant when accounting was switched off: nothing is live any more.

@@ -1,14 +1,15 @@
 //! All threads' ledgers as one set of totals: nothing is lost when a thread ends, nothing counted twice.
 //!
 //! Ledgers are grouped by epoch, because a call may begin on one thread and end on another: only the
-//! sum over an epoch is balanced. An epoch that was switched off is settled at that instant; once its
-//! ledgers have no writer it is folded into the past.
+//! sum over an epoch is balanced. All that is open and live counts up to one instant, after the last ledger was
+//! read, or up to the end of the epoch if it was switched off. Ledgers without a writer are folded into sums, and
+//! so are epochs without ledgers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use turbowish_model::history::Totals;
-use turbowish_model::read::OpenPoll;
+use turbowish_model::read::{OpenPoll, ThreadReading};
 use turbowish_model::tally::Tally;
 
 use crate::thread::{self, ThreadLedger};
@@ -17,18 +18,27 @@ use crate::thread::{self, ThreadLedger};
 #[derive(Default)]
 pub(crate) struct Gather {
     past: Totals,
-    /// The last epoch that was switched off, and when: a thread may enroll a ledger of it afterwards.
-    last_ended: Option<(u32, u64)>,
     epochs: BTreeMap<u32, Epoch>,
 }
 
 #[derive(Default)]
 struct Epoch {
-    /// When it was switched off, or the last event of a thread that had not seen it yet.
+    /// When it was switched off. A thread that was in the middle of an event then ends it later, and the epoch with it.
     ended: Option<u64>,
-    /// Raw sums of threads that are gone.
-    departed: Totals,
+    departed: Departed,
     ledgers: Vec<Arc<ThreadLedger>>,
+}
+
+/// Threads that are gone, or have gone on to another epoch.
+#[derive(Default)]
+struct Departed {
+    /// Raw.
+    tally: Tally,
+    busy: u64,
+    /// The time of their last event.
+    latest: u64,
+    /// What was open when the epoch was switched off, to be charged once it is known when it ended.
+    open: Vec<ThreadReading>,
 }
 
 /// One living thread at one instant.
@@ -40,23 +50,21 @@ pub(crate) struct ThreadNow {
 }
 
 impl Gather {
-    /// The epoch ended at `t`.
+    /// The epoch was switched off at `t`.
     pub(crate) fn end(&mut self, epoch: u32, t: u64) {
-        self.last_ended = Some((epoch, t));
         self.epochs.entry(epoch).or_default().ended = Some(t);
     }
 
-    /// Settled totals as of `clock` (the time after the reading, so that nothing in it is later), and
-    /// what every living thread does.
+    /// Settled totals as of `clock`, read when all threads have been, and what every living thread does.
     pub(crate) fn read(&mut self, clock: impl Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
-        let now = clock();
-        self.fold(now);
+        self.fold(&clock);
         let mut totals = self.past.clone();
-        let mut threads = Vec::new();
+        let (mut threads, mut at) = (Vec::new(), None);
         for (&number, epoch) in &self.epochs {
-            epoch.add_to(&mut totals, now, &clock, number, &mut threads);
+            let until = epoch.add_to(&mut totals, &clock, number, &mut threads);
+            at = at.or_else(|| epoch.ended.is_none().then_some(until));
         }
-        totals.at = clock();
+        totals.at = at.unwrap_or_else(clock);
         threads.sort_by_key(|thread| (thread.index, thread.epoch));
         // A thread that has moved on to a later epoch shows that one.
         threads.reverse();
@@ -66,23 +74,15 @@ impl Gather {
     }
 
     /// Takes in new ledgers, and folds those that nobody writes any more.
-    pub(crate) fn fold(&mut self, now: u64) {
+    pub(crate) fn fold(&mut self, clock: &dyn Fn() -> u64) {
         for ledger in thread::take_enrolled() {
             let number = ledger.ledger.epoch();
-            let epoch = self.epochs.entry(number).or_default();
-            if let Some((_, t)) = self.last_ended.filter(|&(last, _)| number <= last) {
-                epoch.ended.get_or_insert(t);
-            }
-            epoch.ledgers.push(ledger);
+            self.epochs.entry(number).or_default().ledgers.push(ledger);
         }
         for epoch in self.epochs.values_mut() {
-            let is_final = epoch
-                .ledgers
-                .iter_mut()
-                .all(|own| Arc::get_mut(own).is_some());
-            epoch.outlast();
-            epoch.fold(epoch.ended.unwrap_or(now), is_final);
+            epoch.fold(clock);
         }
+        // No thread enrolls in an epoch that has ended, so nothing can come after this.
         let over = |epoch: &Epoch| epoch.ended.is_some() && epoch.ledgers.is_empty();
         let done: Vec<u32> = self
             .epochs
@@ -92,7 +92,7 @@ impl Gather {
             .collect();
         for number in done {
             if let Some(epoch) = self.epochs.remove(&number) {
-                epoch.add_to(&mut self.past, now, &|| now, number, &mut Vec::new());
+                epoch.add_to(&mut self.past, clock, number, &mut Vec::new());
                 self.past.tally.forget_recent();
             }
         }
@@ -114,65 +114,71 @@ impl Gather {
     pub(crate) fn ledgers(&self) -> usize {
         self.epochs.values().map(|epoch| epoch.ledgers.len()).sum()
     }
+
+    /// How many epochs are not folded.
+    #[cfg(test)]
+    pub(crate) fn epochs(&self) -> usize {
+        self.epochs.len()
+    }
 }
 
 impl Epoch {
-    /// A thread that was in the middle of an event when accounting was switched off ends it later: the
-    /// epoch ends no earlier, or times would be negative.
-    fn outlast(&mut self) {
-        if let Some(ended) = &mut self.ended {
-            let latest = self.ledgers.iter().map(|thread| thread.ledger.latest());
-            *ended = latest.fold(*ended, u64::max);
-        }
-    }
-
-    /// `is_final`: nobody writes any of the ledgers. Polls that are open when accounting is switched off end with the
-    /// epoch, so a ledger that has some waits until it is known when that was.
-    fn fold(&mut self, now: u64, is_final: bool) {
-        let departed = &mut self.departed;
+    fn fold(&mut self, clock: &dyn Fn() -> u64) {
+        let (departed, ended) = (&mut self.departed, self.ended);
         self.ledgers.retain_mut(|ledger| {
             let Some(gone) = Arc::get_mut(ledger) else {
                 return true;
             };
-            if gone.ledger.depth() > 0 && !is_final {
-                return true;
+            let mut reading = gone.ledger.read(&mut departed.tally, &mut relax);
+            departed.latest = departed.latest.max(reading.latest);
+            if ended.is_some() && !reading.open.is_empty() {
+                departed.open.push(reading);
+                return false;
             }
-            let reading = gone.ledger.collect(now, &mut departed.tally, &mut relax);
-            *departed.busy.entry(DEPARTED).or_default() += reading.busy;
+            // Polls that a thread left open when it ended last no longer.
+            reading.charge(clock().max(reading.latest), &mut departed.tally);
+            departed.busy += reading.busy;
             false
         });
     }
 
+    /// Returns the instant up to which all that is open and live was counted: none of the events is later.
     fn add_to(
         &self,
         totals: &mut Totals,
-        now: u64,
         clock: &dyn Fn() -> u64,
         number: u32,
         threads: &mut Vec<ThreadNow>,
-    ) {
-        let until = self.ended.unwrap_or(now);
-        let mut tally: Tally = self.departed.tally.clone();
-        let mut busy = self.departed.busy.clone();
+    ) -> u64 {
+        let mut tally = self.departed.tally.clone();
+        let gone = self.departed.open.iter().cloned();
+        let mut readings: Vec<(u32, ThreadReading)> = gone.map(|open| (DEPARTED, open)).collect();
         for ledger in &self.ledgers {
-            let reading = ledger.ledger.collect(until, &mut tally, &mut relax);
-            *busy.entry(ledger.index).or_default() += reading.busy;
             let (index, name) = (ledger.index, ledger.name.clone());
+            let reading = ledger.ledger.read(&mut tally, &mut relax);
             threads.push(ThreadNow {
                 index,
                 name,
                 epoch: number,
-                open: reading.open,
+                open: reading.open.clone(),
             });
+            readings.push((index, reading));
         }
-        tally.settle(self.ended.unwrap_or_else(clock));
+        let latest = readings.iter().map(|(_, reading)| reading.latest);
+        let latest = latest.fold(self.departed.latest, u64::max);
+        let until = self.ended.unwrap_or_else(clock).max(latest);
+        *totals.busy.entry(DEPARTED).or_default() += self.departed.busy;
+        for (thread, mut reading) in readings {
+            reading.charge(until, &mut tally);
+            *totals.busy.entry(thread).or_default() += reading.busy;
+        }
+        tally.settle(until);
+        tally.mend();
         if self.ended.is_some() {
             tally.abandon();
         }
         totals.tally.merge(&tally);
-        for (thread, busy) in busy {
-            *totals.busy.entry(thread).or_default() += busy;
-        }
+        until
     }
 }
 

@@ -124,7 +124,7 @@ impl Monitor {
     /// Folds the ledgers of threads that are gone, if nobody else is at it.
     pub(crate) fn fold(&self) {
         if let Ok(mut state) = self.state.try_lock() {
-            state.gather.fold(clock::ticks());
+            state.gather.fold(&clock::ticks);
         }
     }
 
@@ -210,6 +210,11 @@ impl Monitor {
     /// How many ledgers are kept.
     pub(crate) fn ledgers(&self) -> usize {
         self.state().gather.ledgers()
+    }
+
+    /// Of how many epochs.
+    pub(crate) fn epochs(&self) -> usize {
+        self.state().gather.epochs()
     }
 }
 

@@ -4,9 +4,11 @@
 mod accountant;
 #[path = "../../turbowish-model/tests/check/mod.rs"]
 mod check;
+mod epochs;
 mod free;
 mod live;
 mod oracle;
+mod own_clock;
 mod random;
 mod reuse;
 mod stage;

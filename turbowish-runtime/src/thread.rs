@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use turbowish_model::ledger::Ledger;
 
 use crate::init::monitor;
+use crate::switch;
 
 /// A thread's ledger for one epoch.
 pub(crate) struct ThreadLedger {
@@ -51,10 +52,10 @@ pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<
     own.ok().flatten()
 }
 
-/// Runs `f` with the ledger that stands in for threads whose own storage is gone.
+/// Runs `f` with the ledger that stands in for threads whose own storage is gone; `None` if the epoch has ended.
 #[cold]
-pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> R {
-    f(stray(epoch, &mut lock(&STRAY)))
+pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
+    stray(epoch, &mut lock(&STRAY)).map(f)
 }
 
 /// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of what began there.
@@ -89,11 +90,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         index,
         name,
     });
-    let enrolled = {
-        let mut all = lock(&ENROLLED);
-        all.push(fresh.clone());
-        all.len()
-    };
+    let enrolled = list(&fresh)?;
     *slot = Some(fresh);
     drop(slot);
     if enrolled >= FOLD_AT
@@ -104,26 +101,35 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
     Some(())
 }
 
+/// Enters a ledger into the list; returns how many there are. `None` if its epoch has ended: whoever ended it has then
+/// taken the list, or takes it after this, and knows all of its ledgers.
+fn list(fresh: &Arc<ThreadLedger>) -> Option<usize> {
+    let mut all = lock(&ENROLLED);
+    if switch::epoch() != Some(fresh.ledger.epoch()) {
+        return None;
+    }
+    all.push(fresh.clone());
+    Some(all.len())
+}
+
 /// Without a monitor thread, whoever finds so many new ledgers folds those of ended threads.
 const FOLD_AT: usize = 64;
 
-fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> &ThreadLedger {
+fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedger> {
     let fits = slot
         .as_ref()
         .is_some_and(|thread| thread.ledger.epoch() == epoch);
     if !fits {
-        *slot = None;
-    }
-    slot.get_or_insert_with(|| {
         let index = THREADS.fetch_add(1, Ordering::Relaxed);
         let fresh = Arc::new(ThreadLedger {
             ledger: Ledger::new(epoch),
             index,
             name: "ended threads".into(),
         });
-        lock(&ENROLLED).push(fresh.clone());
-        fresh
-    })
+        list(&fresh)?;
+        *slot = Some(fresh);
+    }
+    slot.as_deref()
 }
 
 /// Hands over the ledgers that were enrolled since the last time.

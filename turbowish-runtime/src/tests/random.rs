@@ -546,6 +546,9 @@ fn check(threads: usize, script: Vec<(usize, Op)>) {
     drop(std::mem::take(&mut *play.over.lock().expect("over")));
     play.look();
     if play.oracle().is_armed() {
+        // Two ends of ticks at one time could not be told apart.
+        play.oracle().advance(1);
+        advance(1);
         play.switch();
     }
     play.look();
@@ -581,6 +584,18 @@ impl Play {
             self.done(thread);
         }
     }
+}
+
+#[test]
+fn a_program_may_end_with_a_tick() {
+    let ops = [
+        Op::Switch,
+        Op::Switch,
+        Op::Advance(175),
+        Op::Ticks(1),
+        Op::Create(0),
+    ];
+    check(1, ops.map(|op| (0, op)).to_vec());
 }
 
 proptest! {

@@ -1,5 +1,6 @@
 //! What the tests of the whole process share: one clock set by hand, one switch, and so one test at a time.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use quanta::{Clock, Mock};
@@ -19,6 +20,22 @@ static STAGE: Mutex<()> = Mutex::new(());
 pub(super) fn alone() -> MutexGuard<'static, ()> {
     LazyLock::force(&TIME);
     STAGE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The machine's own clock, until this is dropped.
+pub(super) struct OwnClock(());
+
+impl OwnClock {
+    pub(super) fn of(_alone: &MutexGuard<'static, ()>) -> Self {
+        clock::BY_ITSELF.store(true, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for OwnClock {
+    fn drop(&mut self) {
+        clock::BY_ITSELF.store(false, Ordering::Relaxed);
+    }
 }
 
 pub(super) fn set_time(t: u64) {

@@ -1,0 +1,133 @@
+//! However often accounting is switched, what is kept of past epochs is bounded by the threads that are still in one of them.
+
+use std::cell::RefCell;
+use std::pin::Pin;
+use std::sync::mpsc::{Receiver, channel};
+use std::task::{Context, Poll, Waker};
+
+use turbowish_model::row::Sum;
+
+use super::stage::{advance, alone};
+use crate::call::call;
+use crate::monitor::Monitor;
+use crate::probe::Other;
+use crate::proc::Proc;
+use crate::{switch, thread};
+
+static SITS: Proc = Proc::new::<Step>("::sits", "1 epochs.rs");
+static SHORT: Proc = Proc::new::<Step>("::short", "2 epochs.rs");
+
+/// Pending once; a poll takes a tick, and goes on until it is told to end.
+struct Step(Option<Receiver<()>>, bool);
+
+impl Future for Step {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        advance(1);
+        if let Some(told) = &self.0 {
+            // An error is an answer too.
+            let _ = told.recv();
+        }
+        match std::mem::replace(&mut self.1, true) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+}
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+thread_local! {
+    static KEPT: RefCell<Vec<Task>> = const { RefCell::new(Vec::new()) };
+}
+
+fn short() -> Task {
+    Box::pin(call(&SHORT, Other, Step(None, false)))
+}
+
+fn poll(task: &mut Task) -> bool {
+    let mut context = Context::from_waker(Waker::noop());
+    task.as_mut().poll(&mut context).is_ready()
+}
+
+/// Calls, polls, and how calls ended: returned, dropped, let go of at a pause.
+fn counts(monitor: &Monitor, proc: &'static Proc) -> [u64; 5] {
+    let (totals, _) = monitor.totals();
+    let id = proc.id().expect("a number") as usize;
+    let tally = totals.tally.procs.get(id).cloned().unwrap_or_default();
+    [
+        Sum::Calls,
+        Sum::Polls,
+        Sum::Ready,
+        Sum::Cancelled,
+        Sum::Abandoned,
+    ]
+    .map(|sum| tally.sum(sum))
+}
+
+/// Threads, each in a poll since an epoch of its own, while accounting is switched `times` times.
+fn check(sitting: usize, times: u64) {
+    let _alone = alone();
+    switch::disarm();
+    thread::take_enrolled();
+    let monitor = Monitor::new("epochs".to_owned());
+    let (begun, begins) = channel();
+    std::thread::scope(|scope| {
+        let mut tell = Vec::new();
+        for _ in 0..sitting {
+            let (end, told) = channel();
+            tell.push(end);
+            monitor.arm();
+            let begun = begun.clone();
+            scope.spawn(move || {
+                let mut task: Task = Box::pin(call(&SITS, Other, Step(Some(told), false)));
+                begun.send(()).expect("somebody listens");
+                while !poll(&mut task) {}
+            });
+            begins.recv().expect("a thread");
+            while counts(&monitor, &SITS)[1] < tell.len() as u64 {
+                std::thread::yield_now();
+            }
+            monitor.disarm();
+        }
+        let mut given = 0;
+        for nth in 0..times {
+            monitor.arm();
+            let mut task = short();
+            poll(&mut task);
+            if nth % 64 == 0 {
+                // Dropped when its thread ends, and the thread's own ledger is gone already.
+                let keep = move || {
+                    KEPT.with_borrow_mut(|kept| kept.push(task));
+                    poll(&mut short());
+                };
+                std::thread::spawn(keep).join().expect("a thread");
+                given += 1;
+            }
+            monitor.disarm();
+            // Of this thread, of those that sit, and of those that have ended.
+            let (ledgers, epochs) = (monitor.ledgers(), monitor.epochs());
+            assert!(
+                ledgers <= sitting + 2 && epochs <= sitting + 2,
+                "{ledgers} {epochs}"
+            );
+        }
+        // Each began one, and a second one goes with its thread.
+        let expected = [times + given, times + given, 0, 2 * given, times - given];
+        assert_eq!(counts(&monitor, &SHORT), expected);
+        monitor.arm();
+        tell.clear();
+    });
+    // The end of the poll in which it sat is not known; the poll after it is that of a call met late.
+    let sitting = sitting as u64;
+    let expected = [2 * sitting, 2 * sitting, sitting, 0, sitting];
+    assert_eq!(counts(&monitor, &SITS), expected);
+    monitor.disarm();
+}
+
+#[test]
+fn what_is_kept_of_the_past_is_bounded_by_the_threads_that_are_there() {
+    check(1, 2_000);
+    check(5, 200);
+}

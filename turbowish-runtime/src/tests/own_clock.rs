@@ -1,0 +1,153 @@
+//! Programs that run as they like, on executors, threads and a clock that nobody holds still: what is exact is exact in every reading.
+//!
+//! Each call has a [`Watch`] on it that counts what becomes of it, without the ledger. Nothing is compared with an amount of
+//! time: only numbers with each other.
+
+mod checks;
+mod program;
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll, Waker};
+
+use turbowish_model::history::Totals;
+
+use self::checks::{check, check_window, is_later};
+use self::program::{COUNTS, Count, Dice, Made, NAMES, branch, plain};
+use super::stage::{OwnClock, alone};
+use crate::monitor::Monitor;
+use crate::{proc, switch, thread};
+
+/// Threads with an executor that only polls, and such that tokio has.
+const THREADS: u64 = 2;
+const TASKS: u64 = 8;
+const BURST: u64 = 2000;
+
+/// Polls until it is ready.
+fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
+    loop {
+        let polled = Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop()));
+        if let Poll::Ready(value) = polled {
+            return value;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Runs a random program to its end, on all threads, while `look` is called again and again.
+fn run(seed: u64, mut look: impl FnMut(&mut Dice)) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS as usize)
+        .build()
+        .expect("a runtime");
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|nth| runtime.spawn(branch(Made::new(0), Dice::new(seed, nth), 3)))
+        .collect();
+    let over = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let over = &over;
+            scope.spawn(move || {
+                for nth in 0..TASKS {
+                    let dice = Dice::new(seed, (thread + 1) << 32 | nth);
+                    let _ = block_on(Box::pin(branch(Made::new(0), dice, 3)));
+                    // Too fast for a reader to see the thread at one instant.
+                    let mut dice = Dice::new(seed, nth);
+                    (0..BURST).for_each(|_| plain(&mut dice));
+                }
+                over.fetch_add(1, Relaxed);
+            });
+        }
+        let mut dice = Dice::new(seed, u64::MAX);
+        while over.load(Relaxed) < THREADS || tasks.iter().any(|task| !task.is_finished()) {
+            look(&mut dice);
+            std::thread::yield_now();
+        }
+    });
+    // Ends the runtime's threads, and waits for them.
+    drop(runtime);
+    let panicked = tasks.into_iter().filter(|task| !task.is_finished());
+    assert_eq!(panicked.count(), 0);
+}
+
+/// The same on a clock of its own, from a clean slate.
+fn monitored(seed: u64, look: impl FnMut(&Monitor, &mut Dice)) -> Totals {
+    switch::disarm();
+    thread::take_enrolled();
+    COUNTS
+        .iter()
+        .flatten()
+        .for_each(|count| count.store(0, Relaxed));
+    let monitor = Monitor::new("own clock".to_owned());
+    monitor.arm();
+    let mut look = look;
+    run(seed, |dice| look(&monitor, dice));
+    monitor.disarm();
+    let (totals, _) = monitor.totals();
+    check(&totals);
+    assert!(
+        monitor.ledgers() <= 2,
+        "this thread's, and that of ended threads"
+    );
+    totals
+}
+
+fn number(name: &str) -> Option<usize> {
+    let function = name.strip_prefix(concat!(module_path!(), "::program::"))?;
+    NAMES.iter().position(|&known| known == function)
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_counted_twice() {
+    let alone = alone();
+    let _clock = OwnClock::of(&alone);
+    for seed in 0..10 {
+        let mut before = Totals::default();
+        let totals = monitored(seed, |monitor, dice| {
+            let (totals, _) = monitor.totals();
+            check(&totals);
+            is_later(&before, &totals);
+            check_window(&monitor.window(&totals, Some(dice.below(1 << 22))));
+            before = totals;
+            if dice.below(20) == 0 {
+                monitor.tick();
+            }
+        });
+        is_later(&before, &totals);
+        let mut compared = 0;
+        for (at, known) in proc::all().iter().enumerate() {
+            let (Some(number), Some(tally)) = (number(&known.path), totals.tally.procs.get(at))
+            else {
+                continue;
+            };
+            for count in Count::ALL {
+                let expected = COUNTS[number][count as usize].load(Relaxed);
+                let got = tally.sum(count.sum());
+                assert_eq!(got, expected, "seed {seed}: {} {count:?}", NAMES[number]);
+                compared += usize::from(expected > 0);
+            }
+        }
+        assert!(compared > 12, "{compared} numbers");
+    }
+}
+
+#[test]
+fn a_switch_at_any_moment_leaves_every_reading_exact() {
+    let alone = alone();
+    let _clock = OwnClock::of(&alone);
+    for seed in 100..110 {
+        let mut before = Totals::default();
+        monitored(seed, |monitor, dice| {
+            match dice.below(6) {
+                0 => monitor.disarm(),
+                1 => monitor.tick(),
+                _ => monitor.arm(),
+            }
+            let (totals, _) = monitor.totals();
+            check(&totals);
+            is_later(&before, &totals);
+            check_window(&monitor.window(&totals, Some(dice.below(1 << 22))));
+            before = totals;
+        });
+    }
+}
