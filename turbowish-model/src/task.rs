@@ -27,6 +27,59 @@ pub struct Birth {
     pub future_bytes: u32,
 }
 
+/// The task whose first poll is in progress on a thread. Most calls from outside end with that poll, so a task gets a row of its own
+/// when it has ended pending.
+#[derive(Debug, Default)]
+pub struct Newborn {
+    sequence: Sequence,
+    /// 0 if there is none.
+    id: AtomicU64,
+    ordinal: AtomicU64,
+    created: AtomicU64,
+    root: AtomicU32,
+    future_bytes: AtomicU32,
+}
+
+impl Newborn {
+    /// The first poll of a task begins.
+    #[inline]
+    pub fn begin(&self, birth: &Birth) {
+        let writing = self.sequence.write();
+        self.id.store(birth.id, Relaxed);
+        self.ordinal.store(birth.ordinal, Relaxed);
+        self.created.store(birth.created, Relaxed);
+        self.root.store(birth.root, Relaxed);
+        self.future_bytes.store(birth.future_bytes, Relaxed);
+        drop(writing);
+    }
+
+    /// That poll is over, or the task has got a row.
+    #[inline]
+    pub fn end(&self) {
+        let writing = self.sequence.write();
+        self.id.store(0, Relaxed);
+        drop(writing);
+    }
+
+    /// The task, as its thread sees it.
+    #[must_use]
+    pub fn own(&self) -> Birth {
+        Birth {
+            id: self.id.load(Relaxed),
+            root: self.root.load(Relaxed),
+            ordinal: self.ordinal.load(Relaxed),
+            created: self.created.load(Relaxed),
+            future_bytes: self.future_bytes.load(Relaxed),
+        }
+    }
+
+    /// The task, if there is one; `relax` lets other threads run while one of them is in the middle of writing it.
+    pub fn read(&self, relax: &mut dyn FnMut()) -> Option<Birth> {
+        let birth = self.sequence.read(relax, || self.own());
+        (birth.id != 0).then_some(birth)
+    }
+}
+
 /// A live task. One poller at a time writes it.
 #[derive(Debug, Default)]
 pub struct TaskCell {
@@ -66,6 +119,18 @@ pub struct TaskReading {
 }
 
 impl TaskReading {
+    /// A task in its first poll.
+    #[must_use]
+    pub fn first(birth: &Birth, epoch: u32, thread: u32) -> Self {
+        Self {
+            thread: Some(thread),
+            epoch,
+            since: birth.created,
+            polls: 1,
+            ..Self::default()
+        }
+    }
+
     /// Keeps only what stays true of a task whose polls were not seen for a while.
     pub fn forget_place(&mut self, root: u32) {
         self.thread = None;

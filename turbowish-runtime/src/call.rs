@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use turbowish_model::call::{Call as Account, Origin, PollEnd};
-use turbowish_model::ledger::{Ledger, Start};
+use turbowish_model::ledger::{Charge, Start};
 
 use crate::probe::Probe;
 use crate::proc::Proc;
@@ -160,14 +160,16 @@ fn open_in(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) -> 
     Some(depth)
 }
 
-fn open_root(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) {
+fn open_root(thread: &ThreadLedger, life: &Life, epoch: u32, bytes: usize) {
     let t = thread.ledger.latest();
-    if life.task.is_none() {
-        *life.task = task::enter(life.proc, bytes, t);
-        thread.ledger.show_all();
-    }
-    if let Some(task) = &*life.task {
-        task.begin(epoch, thread.index, t);
+    match &*life.task {
+        Some(task) => task.begin(epoch, thread.index, t),
+        None => {
+            thread.ledger.show_all();
+            if let Some(birth) = task::birth(life.proc, bytes, t) {
+                thread.newborn.begin(&birth);
+            }
+        }
     }
 }
 
@@ -243,8 +245,30 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, end: PollEnd) {
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut life.account, depth, t, end);
-    if let (true, Some(task), Some(charge)) = (pending, &*life.task, charge) {
-        publish(task, t, charge.hold, charge.inclusive, ledger);
+    if depth == 0
+        && let Some(charge) = charge
+    {
+        close_root(thread, life, t, &charge, pending);
+    }
+}
+
+/// The poll of a task's root is closed: if the task is not over, it shows where it stands, and gets a row for it after its first poll.
+#[inline(never)]
+fn close_root(thread: &ThreadLedger, life: &mut Life, t: u64, charge: &Charge, pending: bool) {
+    let (ledger, newborn) = (&thread.ledger, &thread.newborn);
+    let is_first = life.task.is_none();
+    if pending {
+        if is_first {
+            *life.task = task::enter(newborn.own(), ledger.epoch(), thread.index);
+        }
+        if let Some(task) = &*life.task {
+            task.end(t, charge.hold, charge.inclusive, |each| {
+                ledger.take_trail(each)
+            });
+        }
+    }
+    if is_first {
+        newborn.end();
     }
 }
 
@@ -266,11 +290,6 @@ extern "C" fn unwound(open: &mut OpenPoll<'_>) {
         PollEnd::Torn
     };
     end(open, how);
-}
-
-#[inline(never)]
-fn publish(task: &Task, t: u64, hold: u64, inclusive: u64, ledger: &Ledger) {
-    task.end(t, hold, inclusive, |each| ledger.take_trail(each));
 }
 
 /// The body of a call of `proc` comes to its await point `site`: notes it, gives the operand back.
