@@ -188,13 +188,13 @@ impl<N: Names> Assembly<'_, N> {
         polled: Option<&[crate::read::OpenPoll]>,
         shared: &SharedEnds<'_>,
     ) -> Option<TaskRow> {
-        let root = self.names.proc(birth.root)?;
+        let root = self.names.proc(birth.root())?;
         let now = self.now.at;
         let age = |since: u64| self.scale.ns(now.saturating_sub(since));
         let word = shared.shortest(root.path);
         let mut row = TaskRow {
             id: birth.id,
-            name: alloc::format!("{word}-{}", birth.ordinal),
+            name: alloc::format!("{word}-{}", birth.ordinal()),
             state: TaskState::Waiting,
             since_ns: age(reading.since),
             age_ns: age(birth.created),

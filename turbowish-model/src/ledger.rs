@@ -182,7 +182,7 @@ impl Ledger {
             Outcome::Cancelled => row.add(Sum::Cancelled, 1),
             Outcome::Panicked => row.add(Sum::Panicked, 1),
         }
-        if call.polls == 0 {
+        if !call.is_polled() {
             row.add(Sum::NeverPolled, 1);
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::grow::Grow;
 use crate::histogram::{add, raise};
+use crate::row::PROC_LIMIT;
 use crate::sequence::Sequence;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::trail::{Step, StepCell};
@@ -13,18 +14,42 @@ use crate::trail::{Step, StepCell};
 pub const STACK_LIMIT: u32 = 512;
 
 /// What never changes of a task.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Birth {
-    /// Unique within the process.
+    /// Unique within the process: [`Birth::root`] and [`Birth::ordinal`] in one word. 0 is none.
     pub id: u64,
-    /// Proc id of the root.
-    pub root: u32,
-    /// Its number among the tasks of that root proc, from 1.
-    pub ordinal: u64,
     /// First poll, in the clock's ticks.
     pub created: u64,
     /// Bytes of the root future.
     pub future_bytes: u32,
+}
+
+/// An id's bits for the proc of the root.
+const ROOT_BITS: u32 = PROC_LIMIT.ilog2();
+
+impl Birth {
+    /// The task whose root is the `ordinal`th of its proc's, from 1.
+    #[must_use]
+    pub const fn new(root: u32, ordinal: u64, created: u64, future_bytes: u32) -> Self {
+        const { assert!(PROC_LIMIT.is_power_of_two()) };
+        Self {
+            id: ordinal << ROOT_BITS | root as u64,
+            created,
+            future_bytes,
+        }
+    }
+
+    /// Proc id of the root.
+    #[must_use]
+    pub const fn root(&self) -> u32 {
+        self.id as u32 % PROC_LIMIT
+    }
+
+    /// Its number among the tasks of that root proc, from 1.
+    #[must_use]
+    pub const fn ordinal(&self) -> u64 {
+        self.id >> ROOT_BITS
+    }
 }
 
 /// The task whose first poll is in progress on a thread. Most calls from outside end with that poll, so a task gets a row of its own
@@ -34,9 +59,7 @@ pub struct Newborn {
     sequence: Sequence,
     /// 0 if there is none.
     id: AtomicU64,
-    ordinal: AtomicU64,
     created: AtomicU64,
-    root: AtomicU32,
     future_bytes: AtomicU32,
 }
 
@@ -46,9 +69,7 @@ impl Newborn {
     pub fn begin(&self, birth: &Birth) {
         let writing = self.sequence.write();
         self.id.store(birth.id, Relaxed);
-        self.ordinal.store(birth.ordinal, Relaxed);
         self.created.store(birth.created, Relaxed);
-        self.root.store(birth.root, Relaxed);
         self.future_bytes.store(birth.future_bytes, Relaxed);
         drop(writing);
     }
@@ -66,8 +87,6 @@ impl Newborn {
     pub fn own(&self) -> Birth {
         Birth {
             id: self.id.load(Relaxed),
-            root: self.root.load(Relaxed),
-            ordinal: self.ordinal.load(Relaxed),
             created: self.created.load(Relaxed),
             future_bytes: self.future_bytes.load(Relaxed),
         }

@@ -275,7 +275,7 @@ fn live_tasks<N: Names>(
     for (birth, mut reading) in readings(threads, epoch) {
         if reading.epoch != epoch {
             // Not polled since accounting was switched on again: it waits, but where is not known.
-            reading.forget_place(birth.root);
+            reading.forget_place(birth.root());
         }
         let open = reading
             .thread

@@ -10,7 +10,6 @@ use crate::proc::Proc;
 
 static TASKS: LazyLock<DashMap<u64, Arc<TaskCell>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-static NEXT: AtomicU64 = AtomicU64::new(1);
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static LOST: AtomicU64 = AtomicU64::new(0);
@@ -41,13 +40,8 @@ impl Drop for Task {
 
 /// A task whose root is a call of `proc` begins at `t`.
 pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<Birth> {
-    Some(Birth {
-        id: NEXT.fetch_add(1, Ordering::Relaxed),
-        root: proc.id()?,
-        ordinal: proc.next_task(),
-        created: t,
-        future_bytes: u32::try_from(future_bytes).unwrap_or(u32::MAX),
-    })
+    let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
+    Some(Birth::new(proc.id()?, proc.next_task(), t, future_bytes))
 }
 
 /// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.

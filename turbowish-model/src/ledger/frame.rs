@@ -28,15 +28,15 @@ pub(crate) struct Frame {
 }
 
 /// The frame is the top of a task.
-pub(crate) const ROOT: u32 = 1 << 19;
+pub(crate) const ROOT: u32 = 1 << 17;
 /// The proc was not yet on its task's stack.
-pub(crate) const OUTER: u32 = 1 << 20;
+pub(crate) const OUTER: u32 = 1 << 18;
 /// The await point was reached in this poll.
-pub(crate) const ARRIVED: u32 = 1 << 21;
+pub(crate) const ARRIVED: u32 = 1 << 19;
 
 /// The call stands where it stood when the task was last shown, at an instrumented call, and so do all above it up to the root: no
 /// other branch can be polled before it has ended pending.
-pub(crate) const STRAIGHT: u32 = 1 << 22;
+pub(crate) const STRAIGHT: u32 = 1 << 20;
 
 impl Frame {
     #[inline]

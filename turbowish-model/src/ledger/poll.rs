@@ -26,11 +26,12 @@ impl Ledger {
         }
         let row = self.rows.at(proc.id);
         row.add(Sum::Polls, 1);
+        let is_first = !call.is_polled();
         let mut place = call.enter();
         if place & PENDING != 0 {
             self.untrail(call, proc.id);
         }
-        let still = if call.polls == 0 {
+        let still = if is_first {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
             STILL_NO
@@ -43,11 +44,10 @@ impl Ledger {
             place |= ROOT;
         }
         self.push(call, proc.id, row, t, place, start.key);
-        if call.polls == 0 {
+        if is_first {
             self.moved.store(1, Relaxed);
         }
         self.still.store(still, Relaxed);
-        call.polls = call.polls.saturating_add(1);
         drop(writing);
         Some(depth)
     }
@@ -87,7 +87,7 @@ impl Ledger {
         frame.foreign.store(0, Relaxed);
         frame.suspended.store(call.suspended, Relaxed);
         frame.proc.store(proc, Relaxed);
-        frame.creator.store(call.origin.creator(), Relaxed);
+        frame.creator.store(call.creator(), Relaxed);
         frame.place.store(place, Relaxed);
         frame.trail_mark.store(self.trail.len(), Relaxed);
         self.depth.store(depth + 1, Relaxed);
@@ -160,7 +160,7 @@ impl Ledger {
         call.leave(place);
         call.charge(&charge);
         let pending = end == PollEnd::Pending;
-        let only = !pending && call.polls == 1;
+        let only = !pending && call.is_polled_once();
         let recorded = row.record_poll(charge.hold, charge.running, only);
         if pending {
             self.suspend(call, frame, place, row, depth, t);
@@ -184,7 +184,7 @@ impl Ledger {
 
     #[inline(always)]
     fn suspend(&self, call: &mut Call, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) {
-        if place & ARRIVED != 0 || call.polls == 1 {
+        if place & ARRIVED != 0 || call.is_polled_once() {
             call.since = t;
         }
         call.suspend(t);
