@@ -10,7 +10,7 @@ use crate::row::{OTHERS, Population, Sum};
 use crate::short_name::SharedEnds;
 use crate::snapshot::{AwaitRow, Caller, Place, ProcRow, StackRow, TaskRow, TaskState};
 use crate::tally::ProcTally;
-use crate::task::{TaskCell, TaskReading};
+use crate::task::{Birth, TaskReading};
 use crate::time::Scale;
 
 /// A proc's name and place.
@@ -183,26 +183,26 @@ impl<N: Names> Assembly<'_, N> {
     #[must_use]
     pub fn task(
         &self,
-        cell: &TaskCell,
+        birth: &Birth,
         reading: &TaskReading,
         polled: Option<&[crate::read::OpenPoll]>,
         shared: &SharedEnds<'_>,
     ) -> Option<TaskRow> {
-        let root = self.names.proc(cell.birth.root)?;
+        let root = self.names.proc(birth.root())?;
         let now = self.now.at;
         let age = |since: u64| self.scale.ns(now.saturating_sub(since));
         let word = shared.shortest(root.path);
         let mut row = TaskRow {
-            id: cell.birth.id,
-            name: alloc::format!("{word}-{}", cell.birth.ordinal),
+            id: birth.id,
+            name: alloc::format!("{word}-{}", birth.ordinal()),
             state: TaskState::Waiting,
             since_ns: age(reading.since),
-            age_ns: age(cell.birth.created),
+            age_ns: age(birth.created),
             polls: reading.polls,
             running_ns: self.scale.ns(reading.running),
             max_poll_ns: self.scale.ns(reading.longest),
             root: String::from(root.path),
-            future_bytes: u64::from(cell.birth.future_bytes),
+            future_bytes: u64::from(birth.future_bytes),
             stack: Vec::new(),
             stack_truncated: reading.truncated,
         };

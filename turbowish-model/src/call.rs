@@ -1,6 +1,7 @@
 //! The few words that live in a call itself: what a poll needs to know of the polls before it.
 
 use crate::ledger::Charge;
+use crate::row::PROC_LIMIT;
 
 /// A proc as the ledger knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,29 +55,50 @@ pub enum Outcome {
 /// No epoch has this number: the call is not registered.
 const UNREGISTERED: u32 = 0;
 
-/// A place is one word, in a call and in its frame: the await point plus one (0 if unknown), and what follows of its being there.
-pub(crate) const SITE: u32 = (1 << SITE_BITS) - 1;
-/// Await points of one proc beyond those that fit are "place unknown".
-pub(crate) const SITE_BITS: u32 = 14;
+/// Where a call stands is a part of one word, in the call and in its frame: the await point plus one (0 if unknown).
+pub(crate) const SITE: u32 = (1 << 12) - 1;
 /// The operand is an instrumented call itself.
-pub(crate) const DIRECT: u32 = 1 << 16;
+pub(crate) const DIRECT: u32 = 1 << 12;
 /// In a call: its last accounted poll ended pending. In a frame: so had the poll before it, and it has not come anywhere since.
-pub(crate) const PENDING: u32 = 1 << 17;
+pub(crate) const PENDING: u32 = 1 << 13;
 /// The call has ended.
-const ENDED: u32 = 1 << 18;
+const ENDED: u32 = 1 << 14;
+/// A poll of it was accounted.
+const POLLED: u32 = 1 << 15;
+/// More than one was.
+const AGAIN: u32 = POLLED << 1;
+/// What a call's word holds above these: the proc that created it, plus one; 0 if none. A frame has it apart.
+const CREATOR_SHIFT: u32 = 17;
+const CREATOR: u32 = u32::MAX << CREATOR_SHIFT;
+
+const _: () = assert!(PROC_LIMIT <= CREATOR >> CREATOR_SHIFT);
+
+/// Where a call comes from: the epoch that it is registered with, and the proc that created it. One word, so that it comes to
+/// a new call in a register.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Origin(u64);
+
+impl Origin {
+    /// No ledger has seen the call.
+    pub const UNSEEN: Self = Self(UNREGISTERED as u64);
+
+    #[inline]
+    pub(crate) const fn new(epoch: u32, creator: Option<u32>) -> Self {
+        let creator = match creator {
+            Some(creator) => (creator + 1) << CREATOR_SHIFT,
+            None => 0,
+        };
+        Self((creator as u64) << u32::BITS | epoch as u64)
+    }
+}
 
 /// One call's own account. It never overlaps itself, so plain fields do.
-///
-/// All words are zero at first and none is narrower than 32 bits: a future moves a few times before
-/// its first poll, and copies of just-written narrow fields would each wait for the store buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Call {
-    pub(crate) epoch: u32,
-    pub(crate) polls: u32,
-    /// Proc that created it, plus one; 0 if none.
-    pub(crate) creator: u32,
-    pub(crate) place: u32,
+    epoch: u32,
+    state: u32,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
     /// End of the last pending poll.
@@ -85,21 +107,14 @@ pub struct Call {
     pub(crate) since: u64,
 }
 
-impl Default for Call {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Call {
-    /// A call that no ledger has seen.
+    /// A call as it is created.
+    #[inline]
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn new(origin: Origin) -> Self {
         Self {
-            epoch: UNREGISTERED,
-            polls: 0,
-            creator: 0,
-            place: 0,
+            epoch: origin.0 as u32,
+            state: (origin.0 >> u32::BITS) as u32,
             running: 0,
             inclusive: 0,
             suspended: 0,
@@ -111,14 +126,21 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn is_live(&self, epoch: u32) -> bool {
-        self.epoch == epoch && self.place & ENDED == 0
+        self.epoch == epoch && self.state & ENDED == 0
     }
 
     /// The call has ended; polls and drops that follow are not accounted.
     #[inline]
     #[must_use]
     pub const fn is_over(&self) -> bool {
-        self.place & ENDED != 0
+        self.state & ENDED != 0
+    }
+
+    /// A ledger counts it as live, be it of an epoch that is over.
+    #[inline]
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.epoch != UNREGISTERED && self.state & ENDED == 0
     }
 
     /// The epoch it is registered with; 0 if none.
@@ -128,50 +150,56 @@ impl Call {
         self.epoch
     }
 
-    /// How many of its polls were accounted.
+    /// A poll of it was accounted.
+    #[inline]
     #[must_use]
-    pub const fn polls(&self) -> u32 {
-        self.polls
+    pub const fn is_polled(&self) -> bool {
+        self.state & POLLED != 0
     }
 
+    /// Its first poll is also its last one yet.
     #[inline]
-    pub(crate) const fn register(&mut self, epoch: u32) {
-        *self = Self {
-            epoch,
-            ..Self::new()
-        };
+    pub(crate) const fn is_polled_once(&self) -> bool {
+        self.state & AGAIN == 0
     }
 
     /// Its last accounted poll ended pending.
     #[inline]
     pub(crate) const fn is_suspended(&self) -> bool {
-        self.place & PENDING != 0
+        self.state & PENDING != 0
     }
 
     /// Await point where it stands, plus one; 0 if unknown.
     #[inline]
     pub(crate) const fn site(&self) -> u32 {
-        self.place & SITE
+        self.state & SITE
+    }
+
+    /// Proc that created it, plus one; 0 if none.
+    #[inline]
+    pub(crate) const fn creator(&self) -> u32 {
+        self.state >> CREATOR_SHIFT
     }
 
     /// Its poll begins. Returns where it stands, for the frame.
     #[inline]
     pub(crate) const fn enter(&mut self) -> u32 {
-        let place = self.place;
-        self.place = place & !PENDING;
-        place
+        let state = self.state;
+        let polled = POLLED | (state & POLLED) << 1;
+        self.state = state & !PENDING | polled;
+        state & (SITE | DIRECT | PENDING)
     }
 
     /// Its poll is closed; `place` is the frame's.
     #[inline]
     pub(crate) const fn leave(&mut self, place: u32) {
-        self.place = place & (SITE | DIRECT);
+        self.state = self.state & !(SITE | DIRECT) | place & (SITE | DIRECT);
     }
 
     /// The poll that was closed ended pending.
     #[inline]
     pub(crate) const fn suspend(&mut self, t: u64) {
-        self.place |= PENDING;
+        self.state |= PENDING;
         self.suspended = t;
     }
 
@@ -189,6 +217,6 @@ impl Call {
 
     #[inline]
     pub(crate) const fn end(&mut self) {
-        self.place |= ENDED;
+        self.state |= ENDED;
     }
 }

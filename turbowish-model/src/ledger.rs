@@ -16,7 +16,7 @@ use core::sync::atomic::Ordering::Relaxed;
 pub use self::frame::{Charge, Start};
 pub(crate) use self::frame::{Frame, OUTER, ROOT};
 use self::frame::{STILL_DOWN, STILL_NO, STILL_UP};
-use crate::call::{Call, DIRECT, Outcome, ProcKey};
+use crate::call::{Call, DIRECT, Origin, Outcome, ProcKey};
 use crate::grow::Grow;
 use crate::histogram::add;
 use crate::row::{Row, Rows, Sum};
@@ -141,26 +141,26 @@ impl Ledger {
 
     /// A call of a proc was constructed.
     #[inline]
-    pub fn create(&self, call: &mut Call, proc: ProcKey, t: u64) {
+    pub fn create(&self, proc: ProcKey, t: u64) -> Origin {
         let writing = self.write();
         let t = self.clamp(t);
-        self.register(call, proc, t);
+        let origin = self.register(proc, t);
         drop(writing);
+        origin
     }
 
     #[inline]
-    fn register(&self, call: &mut Call, proc: ProcKey, t: u64) {
-        call.register(self.epoch);
+    fn register(&self, proc: ProcKey, t: u64) -> Origin {
         let row = self.rows.at(proc.id);
         row.add(Sum::Calls, 1);
         row.add(Sum::Wall, t.wrapping_neg());
         row.add(Sum::Unstarted, t.wrapping_neg());
         row.future_bytes(u64::from(proc.future_bytes));
-        if let Some(top) = self.top() {
-            let creator = top.proc.load(Relaxed);
-            call.creator = creator.wrapping_add(1);
+        let creator = self.top().map(|top| top.proc.load(Relaxed));
+        if let Some(creator) = creator {
             row.edge(creator).created();
         }
+        Origin::new(self.epoch, creator)
     }
 
     #[inline]
@@ -170,7 +170,7 @@ impl Ledger {
     }
 
     /// A call ends; `recorded` if its populations are up to date already.
-    #[inline]
+    #[inline(never)]
     fn finish(&self, call: &mut Call, row: &Row, t: u64, outcome: Outcome, recorded: bool) {
         row.add(Sum::Wall, t);
         match outcome {
@@ -182,7 +182,7 @@ impl Ledger {
             Outcome::Cancelled => row.add(Sum::Cancelled, 1),
             Outcome::Panicked => row.add(Sum::Panicked, 1),
         }
-        if call.polls == 0 {
+        if !call.is_polled() {
             row.add(Sum::NeverPolled, 1);
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
@@ -200,7 +200,11 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
-        if call.is_suspended() && self.depth() > 0 {
+        if call.is_suspended()
+            && let Some(top) = self.top()
+        {
+            // Whoever drops it stands at nothing any more that is known to stand still.
+            top.bend();
             self.untrail(call, proc);
             self.moved.store(1, Relaxed);
         }

@@ -208,8 +208,7 @@ impl Scene<'_> {
         // No proc: the call is there already.
         let Some(proc) = proc else { return };
         let mut call = Replayed::new(proc, self.t);
-        let key = call.key();
-        self.ledger.create(&mut call.call, key, self.t);
+        call.call = Call::new(self.ledger.create(call.key(), self.t));
         calls.insert(id, call);
     }
 
@@ -294,7 +293,7 @@ fn close_open(open: &[crate::read::OpenPoll], now: u64, calls: &mut BTreeMap<u64
 impl Replayed {
     fn new(proc: u32, t: u64) -> Self {
         Self {
-            call: Call::new(),
+            call: Call::default(),
             proc,
             standing: Standing::Live,
             created: t,

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::grow::Grow;
 use crate::histogram::{add, raise};
+use crate::row::PROC_LIMIT;
 use crate::sequence::Sequence;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::trail::{Step, StepCell};
@@ -13,18 +14,89 @@ use crate::trail::{Step, StepCell};
 pub const STACK_LIMIT: u32 = 512;
 
 /// What never changes of a task.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Birth {
-    /// Unique within the process.
+    /// Unique within the process: [`Birth::root`] and [`Birth::ordinal`] in one word. 0 is none.
     pub id: u64,
-    /// Proc id of the root.
-    pub root: u32,
-    /// Its number among the tasks of that root proc, from 1.
-    pub ordinal: u64,
     /// First poll, in the clock's ticks.
     pub created: u64,
     /// Bytes of the root future.
     pub future_bytes: u32,
+}
+
+/// An id's bits for the proc of the root.
+const ROOT_BITS: u32 = PROC_LIMIT.ilog2();
+
+impl Birth {
+    /// The task whose root is the `ordinal`th of its proc's, from 1.
+    #[must_use]
+    pub const fn new(root: u32, ordinal: u64, created: u64, future_bytes: u32) -> Self {
+        const { assert!(PROC_LIMIT.is_power_of_two()) };
+        Self {
+            id: ordinal << ROOT_BITS | root as u64,
+            created,
+            future_bytes,
+        }
+    }
+
+    /// Proc id of the root.
+    #[must_use]
+    pub const fn root(&self) -> u32 {
+        self.id as u32 % PROC_LIMIT
+    }
+
+    /// Its number among the tasks of that root proc, from 1.
+    #[must_use]
+    pub const fn ordinal(&self) -> u64 {
+        self.id >> ROOT_BITS
+    }
+}
+
+/// The task whose first poll is in progress on a thread. Most calls from outside end with that poll, so a task gets a row of its own
+/// when it has ended pending.
+#[derive(Debug, Default)]
+pub struct Newborn {
+    sequence: Sequence,
+    /// 0 if there is none.
+    id: AtomicU64,
+    created: AtomicU64,
+    future_bytes: AtomicU32,
+}
+
+impl Newborn {
+    /// The first poll of a task begins.
+    #[inline]
+    pub fn begin(&self, birth: &Birth) {
+        let writing = self.sequence.write();
+        self.id.store(birth.id, Relaxed);
+        self.created.store(birth.created, Relaxed);
+        self.future_bytes.store(birth.future_bytes, Relaxed);
+        drop(writing);
+    }
+
+    /// That poll is over, or the task has got a row.
+    #[inline]
+    pub fn end(&self) {
+        let writing = self.sequence.write();
+        self.id.store(0, Relaxed);
+        drop(writing);
+    }
+
+    /// The task, as its thread sees it.
+    #[must_use]
+    pub fn own(&self) -> Birth {
+        Birth {
+            id: self.id.load(Relaxed),
+            created: self.created.load(Relaxed),
+            future_bytes: self.future_bytes.load(Relaxed),
+        }
+    }
+
+    /// The task, if there is one; `relax` lets other threads run while one of them is in the middle of writing it.
+    pub fn read(&self, relax: &mut dyn FnMut()) -> Option<Birth> {
+        let birth = self.sequence.read(relax, || self.own());
+        (birth.id != 0).then_some(birth)
+    }
 }
 
 /// A live task. One poller at a time writes it.
@@ -66,6 +138,18 @@ pub struct TaskReading {
 }
 
 impl TaskReading {
+    /// A task in its first poll.
+    #[must_use]
+    pub fn first(birth: &Birth, epoch: u32, thread: u32) -> Self {
+        Self {
+            thread: Some(thread),
+            epoch,
+            since: birth.created,
+            polls: 1,
+            ..Self::default()
+        }
+    }
+
     /// Keeps only what stays true of a task whose polls were not seen for a while.
     pub fn forget_place(&mut self, root: u32) {
         self.thread = None;
@@ -100,8 +184,8 @@ impl TaskCell {
         drop(writing);
     }
 
-    /// It ended pending; `trail` hands out the chain, outermost first, or nothing and `false` if it is
-    /// the one that was published before.
+    /// It ended pending; `trail` hands out the chain from the first level that is not as it was published before, outermost first,
+    /// or nothing and `false` if all of it is.
     #[inline]
     pub fn end(
         &self,
@@ -115,8 +199,11 @@ impl TaskCell {
         self.since.store(t, Relaxed);
         add(&self.running, running);
         raise(&self.longest, hold);
+        let mut first = None;
         let mut len = 0;
         let moved = trail(&mut |step| {
+            // Above the first step there is one call a level.
+            len = len.max(*first.get_or_insert(step.level));
             if len < STACK_LIMIT {
                 self.steps.at(len as usize).store(step);
             }

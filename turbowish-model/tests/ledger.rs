@@ -19,7 +19,7 @@ struct Known {
 fn call(proc: u32) -> Known {
     let future_bytes = 0;
     Known {
-        call: Call::new(),
+        call: Call::default(),
         proc: ProcKey {
             id: proc,
             future_bytes,
@@ -28,7 +28,7 @@ fn call(proc: u32) -> Known {
 }
 
 fn create(ledger: &Ledger, known: &mut Known, t: u64) {
-    ledger.create(&mut known.call, known.proc, t);
+    known.call = Call::new(ledger.create(known.proc, t));
 }
 
 fn start(ledger: &Ledger, known: &mut Known, t: u64) -> u32 {

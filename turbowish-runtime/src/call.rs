@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use turbowish_model::call::{Call as Account, PollEnd};
-use turbowish_model::ledger::{Ledger, Start};
+use turbowish_model::call::{Call as Account, Origin, PollEnd};
+use turbowish_model::ledger::{Charge, Start};
 
 use crate::probe::Probe;
 use crate::proc::Proc;
@@ -18,6 +18,8 @@ use crate::{clock, switch, thread};
 
 pin_project! {
     /// One call of an instrumented `async fn`.
+    // In this order: bytes left over behind a small future would otherwise be copied with what comes after them, across its words.
+    #[repr(C)]
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
     pub struct Call<F, E> {
@@ -30,8 +32,8 @@ pin_project! {
 
 /// What is accounted of one call, apart from its future.
 ///
-/// A call is moved a few times before its first poll. The words that are zero at first come first, so that a copy reads them in the
-/// pieces in which they were written: any other piece would have to wait until the writes have left the processor.
+/// A call is moved a few times before its first poll, so it is small; and what writes it is not given its address, so that most
+/// of these moves are none.
 #[derive(Debug)]
 #[repr(C)]
 struct Life {
@@ -41,22 +43,20 @@ struct Life {
     proc: &'static Proc,
 }
 
-/// A constant, and so copied in one piece wherever a call is made.
-const UNSEEN: Account = Account::new();
-
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
 pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
-    let mut life = Life {
-        account: UNSEEN,
-        task: ManuallyDrop::new(None),
-        proc,
+    let origin = if switch::is_armed() {
+        create(proc, size_of::<F>())
+    } else {
+        Origin::UNSEEN
     };
-    if switch::is_armed() {
-        create(&mut life, size_of::<F>());
-    }
     Call {
-        life,
+        life: Life {
+            account: Account::new(origin),
+            task: ManuallyDrop::new(None),
+            proc,
+        },
         probe,
         future,
     }
@@ -100,7 +100,7 @@ where
 impl Drop for Life {
     #[inline]
     fn drop(&mut self) {
-        if self.account.epoch() != 0 {
+        if self.account.is_open() {
             forget(self);
         }
     }
@@ -110,14 +110,12 @@ impl Drop for Life {
 const CLOSED: u32 = u32::MAX;
 
 /// A call is created.
-extern "C" fn create(life: &mut Life, bytes: usize) {
-    if let Some(epoch) = switch::epoch()
-        && let Some(key) = life.proc.key(bytes)
-    {
-        thread::with(epoch, |thread| {
-            thread.ledger.create(&mut life.account, key, clock::ticks());
-        });
-    }
+extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
+    let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(bytes)) else {
+        return Origin::UNSEEN;
+    };
+    thread::with(epoch, |thread| thread.ledger.create(key, clock::ticks()))
+        .unwrap_or(Origin::UNSEEN)
 }
 
 /// Opens a frame, unless this poll is not accounted.
@@ -162,13 +160,16 @@ fn open_in(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) -> 
     Some(depth)
 }
 
-fn open_root(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) {
+fn open_root(thread: &ThreadLedger, life: &Life, epoch: u32, bytes: usize) {
     let t = thread.ledger.latest();
-    if life.task.is_none() {
-        *life.task = task::enter(life.proc, bytes, t);
-    }
-    if let Some(task) = &*life.task {
-        task.begin(epoch, thread.index, t);
+    match &*life.task {
+        Some(task) => task.begin(epoch, thread.index, t),
+        None => {
+            thread.ledger.show_all();
+            if let Some(birth) = task::birth(life.proc, bytes, t) {
+                thread.newborn.begin(&birth);
+            }
+        }
     }
 }
 
@@ -244,8 +245,30 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, end: PollEnd) {
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut life.account, depth, t, end);
-    if let (true, Some(task), Some(charge)) = (pending, &*life.task, charge) {
-        publish(task, t, charge.hold, charge.inclusive, ledger);
+    if depth == 0
+        && let Some(charge) = charge
+    {
+        close_root(thread, life, t, &charge, pending);
+    }
+}
+
+/// The poll of a task's root is closed: if the task is not over, it shows where it stands, and gets a row for it after its first poll.
+#[inline(never)]
+fn close_root(thread: &ThreadLedger, life: &mut Life, t: u64, charge: &Charge, pending: bool) {
+    let (ledger, newborn) = (&thread.ledger, &thread.newborn);
+    let is_first = life.task.is_none();
+    if pending {
+        if is_first {
+            *life.task = task::enter(newborn.own(), ledger.epoch(), thread.index);
+        }
+        if let Some(task) = &*life.task {
+            task.end(t, charge.hold, charge.inclusive, |each| {
+                ledger.take_trail(each)
+            });
+        }
+    }
+    if is_first {
+        newborn.end();
     }
 }
 
@@ -267,11 +290,6 @@ extern "C" fn unwound(open: &mut OpenPoll<'_>) {
         PollEnd::Torn
     };
     end(open, how);
-}
-
-#[inline(never)]
-fn publish(task: &Task, t: u64, hold: u64, inclusive: u64, ledger: &Ledger) {
-    task.end(t, hold, inclusive, |each| ledger.take_trail(each));
 }
 
 /// The body of a call of `proc` comes to its await point `site`: notes it, gives the operand back.
@@ -320,7 +338,7 @@ pub struct Entered {
 /// A plain function begins.
 pub fn enter(proc: &'static Proc) -> Entered {
     let mut entered = Entered {
-        account: UNSEEN,
+        account: Account::new(Origin::UNSEEN),
         epoch: 0,
         depth: CLOSED,
         unwinding: false,
@@ -328,7 +346,7 @@ pub fn enter(proc: &'static Proc) -> Entered {
     if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
         let depth = thread::with(epoch, |thread| {
             let t = clock::ticks();
-            thread.ledger.create(&mut entered.account, key, t);
+            entered.account = Account::new(thread.ledger.create(key, t));
             thread
                 .ledger
                 .poll_start(&mut entered.account, key, t, Start::default())

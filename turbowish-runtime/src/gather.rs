@@ -11,6 +11,7 @@ use std::sync::Arc;
 use turbowish_model::history::Totals;
 use turbowish_model::read::{OpenPoll, ThreadReading};
 use turbowish_model::tally::Tally;
+use turbowish_model::task::Birth;
 
 use crate::thread::{self, ThreadLedger};
 
@@ -47,6 +48,8 @@ pub(crate) struct ThreadNow {
     pub(crate) name: Arc<str>,
     pub(crate) epoch: u32,
     pub(crate) open: Vec<OpenPoll>,
+    /// The task whose first poll it makes.
+    pub(crate) newborn: Option<Birth>,
 }
 
 impl Gather {
@@ -161,6 +164,7 @@ impl Epoch {
                 name,
                 epoch: number,
                 open: reading.open.clone(),
+                newborn: ledger.newborn.read(&mut relax),
             });
             readings.push((index, reading));
         }

@@ -3,7 +3,8 @@
 #[cfg(feature = "server")]
 mod served;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use turbowish_model::assemble::{Assembly, Names, ProcName};
@@ -17,6 +18,7 @@ use turbowish_model::snapshot::{
     Accounting, Lost, Place, Polling, Process, Snapshot, TaskRow, TasksByState, Worker,
 };
 use turbowish_model::tally::Anomaly;
+use turbowish_model::task::{Birth, TaskCell, TaskReading};
 use turbowish_model::time::Scale;
 
 use crate::gather::{Gather, ThreadNow};
@@ -270,11 +272,10 @@ fn live_tasks<N: Names>(
 ) -> (Vec<TaskRow>, TasksByState, u64) {
     let mut counts = TasksByState::default();
     let mut rows = Vec::new();
-    for cell in task::all() {
-        let mut reading = cell.read(&mut std::thread::yield_now);
+    for (birth, mut reading) in readings(threads, epoch) {
         if reading.epoch != epoch {
             // Not polled since accounting was switched on again: it waits, but where is not known.
-            reading.forget_place(cell.birth.root);
+            reading.forget_place(birth.root());
         }
         let open = reading
             .thread
@@ -284,11 +285,26 @@ fn live_tasks<N: Names>(
             None => counts.waiting += 1,
         }
         if let Some(shared) = shared {
-            rows.extend(assembly.task(&cell, &reading, open, shared));
+            rows.extend(assembly.task(&birth, &reading, open, shared));
         }
     }
     let total = counts.polling + counts.waiting;
     (rows, counts, total)
+}
+
+/// Every live task once: those with a row, and those in their first poll.
+fn readings(threads: &[ThreadNow], epoch: u32) -> Vec<(Birth, TaskReading)> {
+    let read = |cell: Arc<TaskCell>| (cell.birth, cell.read(&mut std::thread::yield_now));
+    let mut all: Vec<_> = task::all().into_iter().map(read).collect();
+    let known: HashSet<u64> = all.iter().map(|(birth, _)| birth.id).collect();
+    for thread in threads.iter().filter(|thread| thread.epoch == epoch) {
+        // The threads were read first: a newborn may have got its row since.
+        let newborn = thread.newborn.filter(|birth| {
+            !known.contains(&birth.id) && !open_of(threads, thread.index, birth.created).is_empty()
+        });
+        all.extend(newborn.map(|birth| (birth, TaskReading::first(&birth, epoch, thread.index))));
+    }
+    all
 }
 
 /// The part of a thread's stack that belongs to the root poll begun at `since`; empty if the thread has

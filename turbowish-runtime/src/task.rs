@@ -1,4 +1,4 @@
-//! Live tasks by id: entered at a root's first poll, gone when its call ends or is dropped.
+//! Live tasks by id: entered when a root's first poll has ended pending, gone when its call ends or is dropped.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -10,7 +10,6 @@ use crate::proc::Proc;
 
 static TASKS: LazyLock<DashMap<u64, Arc<TaskCell>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-static NEXT: AtomicU64 = AtomicU64::new(1);
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static LOST: AtomicU64 = AtomicU64::new(0);
@@ -39,23 +38,22 @@ impl Drop for Task {
     }
 }
 
-/// Enters a task whose root is a call of `proc`; `None` beyond the limit, counted.
+/// A task whose root is a call of `proc` begins at `t`.
+pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<Birth> {
+    let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
+    Some(Birth::new(proc.id()?, proc.next_task(), t, future_bytes))
+}
+
+/// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.
 #[cold]
-pub(crate) fn enter(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<Task> {
-    let root = proc.id()?;
-    let ordinal = proc.next_task();
+pub(crate) fn enter(birth: Birth, epoch: u32, thread: u32) -> Option<Task> {
     if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
         LIVE.fetch_sub(1, Ordering::Relaxed);
         LOST.fetch_add(1, Ordering::Relaxed);
         return None;
     }
-    let cell = Arc::new(TaskCell::new(Birth {
-        id: NEXT.fetch_add(1, Ordering::Relaxed),
-        root,
-        ordinal,
-        created: t,
-        future_bytes: u32::try_from(future_bytes).unwrap_or(u32::MAX),
-    }));
+    let cell = Arc::new(TaskCell::new(birth));
+    cell.begin(epoch, thread, birth.created);
     TASKS.insert(cell.birth.id, cell.clone());
     Some(Task(cell))
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turbowish_model::ledger::Ledger;
+use turbowish_model::task::Newborn;
 
 use crate::init::monitor;
 use crate::switch;
@@ -15,6 +16,7 @@ pub(crate) struct ThreadLedger {
     /// Number of the thread, in order of its first event; the same in every epoch.
     pub(crate) index: u32,
     pub(crate) name: Arc<str>,
+    pub(crate) newborn: Newborn,
 }
 
 thread_local! {
@@ -89,6 +91,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         ledger: Ledger::new(epoch),
         index,
         name,
+        newborn: Newborn::default(),
     });
     let enrolled = list(&fresh)?;
     *slot = Some(fresh);
@@ -125,6 +128,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             ledger: Ledger::new(epoch),
             index,
             name: "ended threads".into(),
+            newborn: Newborn::default(),
         });
         list(&fresh)?;
         *slot = Some(fresh);

@@ -28,16 +28,26 @@ pub(crate) struct Frame {
 }
 
 /// The frame is the top of a task.
-pub(crate) const ROOT: u32 = 1 << 19;
+pub(crate) const ROOT: u32 = 1 << 17;
 /// The proc was not yet on its task's stack.
-pub(crate) const OUTER: u32 = 1 << 20;
+pub(crate) const OUTER: u32 = 1 << 18;
 /// The await point was reached in this poll.
-pub(crate) const ARRIVED: u32 = 1 << 21;
+pub(crate) const ARRIVED: u32 = 1 << 19;
+
+/// The call stands where it stood when the task was last shown, at an instrumented call, and so do all above it up to the root: no
+/// other branch can be polled before it has ended pending.
+pub(crate) const STRAIGHT: u32 = 1 << 20;
 
 impl Frame {
     #[inline]
     pub(crate) fn has(&self, flag: u32) -> bool {
         self.place.load(Relaxed) & flag != 0
+    }
+
+    /// What the call stands at may have changed.
+    pub(crate) fn bend(&self) {
+        let place = self.place.load(Relaxed);
+        self.place.store(place & !STRAIGHT, Relaxed);
     }
 
     /// The call stands at a place it has come to in this poll. Returns where it stood.

@@ -2,7 +2,9 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::frame::{ARRIVED, Charge, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_UP, Start};
+use super::frame::{
+    ARRIVED, Charge, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_UP, STRAIGHT, Start,
+};
 use super::{DEPTH_LIMIT, Ledger};
 use crate::call::{Call, DIRECT, PENDING, PollEnd, ProcKey, SITE};
 use crate::histogram::add;
@@ -19,16 +21,17 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
-        if call.epoch != self.epoch {
+        if call.epoch() != self.epoch {
             self.attach(call, proc, t);
         }
         let row = self.rows.at(proc.id);
         row.add(Sum::Polls, 1);
+        let is_first = !call.is_polled();
         let mut place = call.enter();
         if place & PENDING != 0 {
             self.untrail(call, proc.id);
         }
-        let still = if call.polls == 0 {
+        let still = if is_first {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
             STILL_NO
@@ -41,11 +44,10 @@ impl Ledger {
             place |= ROOT;
         }
         self.push(call, proc.id, row, t, place, start.key);
-        if call.polls == 0 {
+        if is_first {
             self.moved.store(1, Relaxed);
         }
         self.still.store(still, Relaxed);
-        call.polls = call.polls.saturating_add(1);
         drop(writing);
         Some(depth)
     }
@@ -54,7 +56,7 @@ impl Ledger {
     #[cold]
     fn attach(&self, call: &mut Call, proc: ProcKey, t: u64) {
         self.anomaly(Anomaly::LateAttach);
-        self.register(call, proc, t);
+        *call = Call::new(self.register(proc, t));
     }
 
     #[inline(always)]
@@ -62,10 +64,16 @@ impl Ledger {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         let mut place = place;
-        if place & ROOT != 0 {
+        let straight = if place & ROOT != 0 {
             let base = self.base.load(Relaxed);
             frame.previous_base.store(base, Relaxed);
             self.begin_segment(depth);
+            true
+        } else {
+            self.frames.at(depth as usize - 1).has(STRAIGHT)
+        };
+        if straight && place & (PENDING | DIRECT) == PENDING | DIRECT {
+            place |= STRAIGHT;
         }
         let outer_at = row.outer_at.load(Relaxed);
         frame.previous_outer.store(outer_at, Relaxed);
@@ -79,7 +87,7 @@ impl Ledger {
         frame.foreign.store(0, Relaxed);
         frame.suspended.store(call.suspended, Relaxed);
         frame.proc.store(proc, Relaxed);
-        frame.creator.store(call.creator, Relaxed);
+        frame.creator.store(call.creator(), Relaxed);
         frame.place.store(place, Relaxed);
         frame.trail_mark.store(self.trail.len(), Relaxed);
         self.depth.store(depth + 1, Relaxed);
@@ -151,31 +159,18 @@ impl Ledger {
         let charge = self.close(frame, place, row, depth, t);
         call.leave(place);
         call.charge(&charge);
-        if end == PollEnd::Pending {
-            row.record_poll(charge.hold, charge.running, false);
+        let pending = end == PollEnd::Pending;
+        let only = !pending && call.is_polled_once();
+        let recorded = row.record_poll(charge.hold, charge.running, only);
+        if pending {
             self.suspend(call, frame, place, row, depth, t);
         } else {
-            self.complete(call, frame, row, t, &charge, end);
+            resume(frame, place, row);
+            self.finish(call, row, t, end.outcome(), recorded);
+            self.leave(frame);
         }
         drop(writing);
         Some(charge)
-    }
-
-    /// The call ends with the poll that was closed.
-    #[inline(never)]
-    fn complete(
-        &self,
-        call: &mut Call,
-        frame: &Frame,
-        row: &Row,
-        t: u64,
-        charge: &Charge,
-        end: PollEnd,
-    ) {
-        resume(frame, frame.place.load(Relaxed), row);
-        let recorded = row.record_poll(charge.hold, charge.running, call.polls == 1);
-        self.finish(call, row, t, end.outcome(), recorded);
-        self.leave(frame);
     }
 
     /// Closes what was left open from `depth` on (R3).
@@ -189,7 +184,7 @@ impl Ledger {
 
     #[inline(always)]
     fn suspend(&self, call: &mut Call, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) {
-        if place & ARRIVED != 0 || call.polls == 1 {
+        if place & ARRIVED != 0 || call.is_polled_once() {
             call.since = t;
         }
         call.suspend(t);
@@ -200,14 +195,21 @@ impl Ledger {
         } else {
             site.suspend(t);
         }
-        let base = if place & ROOT != 0 {
-            depth
-        } else {
-            self.base.load(Relaxed)
-        };
-        let proc = frame.proc.load(Relaxed);
-        self.trail.push(depth - base, proc, call.site(), call.since);
+        if place & STRAIGHT == 0 {
+            let base = if place & ROOT != 0 {
+                depth
+            } else {
+                self.base.load(Relaxed)
+            };
+            let proc = frame.proc.load(Relaxed);
+            self.trail.push(depth - base, proc, call.site(), call.since);
+        }
         self.still.store(STILL_UP, Relaxed);
+    }
+
+    /// The task at hand has not been shown before: all of its calls are to be on the trail.
+    pub fn show_all(&self) {
+        self.frames.at(0).bend();
     }
 
     /// The call of a closed frame is over: its branch of the trail is gone, and where the parent
@@ -315,7 +317,8 @@ impl Ledger {
         self.poll_end(call, at, t, end)
     }
 
-    /// What this root poll's chain of pending calls was, outermost first; then forgets it.
+    /// What this root poll's chain of pending calls was, outermost first, without those that it begins with and that stand
+    /// where they stood before; then forgets it.
     ///
     /// Returns `false`, and hands out nothing, if no call of the task came anywhere new in this poll.
     #[inline]
