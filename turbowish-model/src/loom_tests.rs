@@ -215,7 +215,7 @@ fn ledger_is_exact(before: fn(&Ledger, &mut [Call; 2]), meanwhile: fn(&Ledger, &
     // Once, anywhere, and whatever loads may see then: tens of thousands of runs.
     interrupted(1, move || {
         let ledger = Arc::new(Ledger::new(1));
-        let mut calls = [Call::new(), Call::new()];
+        let mut calls = [Call::default(), Call::default()];
         before(&ledger, &mut calls);
         let reader = {
             let ledger = ledger.clone();
@@ -231,14 +231,14 @@ fn ledger_is_exact(before: fn(&Ledger, &mut [Call; 2]), meanwhile: fn(&Ledger, &
 fn loom_a_ledger_is_read_around_the_creation_of_a_call() {
     ledger_is_exact(
         |ledger, [_, before]| poll(ledger, before, PollEnd::Ready),
-        |ledger, [call, _]| ledger.create(call, KEY, 20),
+        |ledger, [call, _]| *call = Call::new(ledger.create(KEY, 20)),
     );
 }
 
 #[test]
 fn loom_a_ledger_is_read_around_the_beginning_of_a_poll() {
     ledger_is_exact(
-        |ledger, [call, _]| ledger.create(call, KEY, 10),
+        |ledger, [call, _]| *call = Call::new(ledger.create(KEY, 10)),
         |ledger, [call, _]| begin(ledger, call),
     );
 }
