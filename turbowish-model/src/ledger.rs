@@ -21,12 +21,12 @@ use crate::grow::Grow;
 use crate::histogram::add;
 use crate::row::{Row, Rows, Sum};
 use crate::sequence::{Sequence, Writing};
-use crate::sync::{AtomicU32, AtomicU64};
+use crate::sync::{AtomicU32, AtomicU64, in_place};
 use crate::tally::{ANOMALIES, Anomaly};
 use crate::trail::Trail;
 
 /// Frames in place; deeper ones take a few instructions more.
-const FRAMES: usize = 64;
+const FRAMES: usize = in_place(64);
 
 /// Polls nested deeper than this on one thread pass unaccounted.
 pub const DEPTH_LIMIT: u32 = Grow::<Frame, FRAMES>::LIMIT as u32;

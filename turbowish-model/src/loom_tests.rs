@@ -1,15 +1,18 @@
 //! Under loom every order of the threads' steps is tried, and every value that a relaxed load may see.
 //!
-//! Run with `RUSTFLAGS="--cfg loom"`; see ARCHITECTURE.md. What is not seen by loom: `once_cell`'s boxes, by which storage grows.
+//! The model's first thread writes, another one reads: loom tries the other order only of what the later of two accesses meets
+//! first, and begins with the first thread. Run with `RUSTFLAGS="--cfg loom"`; see ARCHITECTURE.md. What is not seen by loom: `once_cell`'s boxes, by which storage grows.
 
 use loom::sync::Arc;
 use loom::thread;
 
+use crate::call::{Call, PollEnd, ProcKey};
 use crate::histogram::{Buckets, Histogram};
+use crate::ledger::{Ledger, Start};
 use crate::row::{Row, Sum};
 use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
-use crate::tally::ProcTally;
+use crate::tally::{ProcTally, Tally};
 use crate::task::{Birth, TaskCell};
 use crate::trail::Step;
 
@@ -24,58 +27,58 @@ fn loom_a_reader_sees_whole_events_only() {
     }
     loom::model(|| {
         let pair = Arc::new(Pair::default());
-        let writer = {
+        let reader = {
             let pair = pair.clone();
             thread::spawn(move || {
-                for nth in 1..=2 {
-                    let writing = pair.sequence.write();
-                    pair.words[0].store(nth, Relaxed);
-                    pair.words[1].store(nth, Relaxed);
-                    drop(writing);
-                }
+                let read = || [0, 1].map(|at: usize| pair.words[at].load(Relaxed));
+                let [first, second] = pair.sequence.read(&mut || (), read);
+                assert_eq!(first, second);
             })
         };
-        let read = || [0, 1].map(|at: usize| pair.words[at].load(Relaxed));
-        let [first, second] = pair.sequence.read(&mut || (), read);
-        assert_eq!(first, second);
-        writer.join().expect("the writer");
-        assert_eq!(pair.sequence.read(&mut || (), read), [2, 2]);
+        for nth in 1..=2 {
+            let writing = pair.sequence.write();
+            pair.words[0].store(nth, Relaxed);
+            pair.words[1].store(nth, Relaxed);
+            drop(writing);
+        }
+        reader.join().expect("the reader");
     });
 }
 
 #[test]
 fn loom_a_task_is_read_as_it_was_between_two_events() {
-    loom::model(|| {
+    interrupted(2, || {
         let cell = Arc::new(TaskCell::new(Birth::default()));
-        let writer = {
+        let reader = {
             let cell = cell.clone();
             thread::spawn(move || {
-                cell.begin(1, 6, 10);
-                cell.end(15, 5, 5, |each| {
-                    each(Step {
-                        level: 0,
-                        proc: 3,
-                        site: 1,
-                        since: 15,
-                    });
-                    true
-                });
+                let reading = cell.read(&mut || ());
+                let steps: alloc::vec::Vec<_> =
+                    reading.stack.iter().map(|step| step.proc).collect();
+                let seen = (
+                    reading.thread,
+                    reading.since,
+                    reading.polls,
+                    reading.running,
+                );
+                match seen {
+                    (None, 0, 0, 0) | (Some(6), 10, 1, 0) => assert!(steps.is_empty()),
+                    (None, 15, 1, 5) => assert_eq!(steps, [3]),
+                    torn => panic!("{torn:?}"),
+                }
             })
         };
-        let reading = cell.read(&mut || ());
-        let steps: alloc::vec::Vec<_> = reading.stack.iter().map(|step| step.proc).collect();
-        let seen = (
-            reading.thread,
-            reading.since,
-            reading.polls,
-            reading.running,
-        );
-        match seen {
-            (None, 0, 0, 0) | (Some(6), 10, 1, 0) => assert!(steps.is_empty()),
-            (None, 15, 1, 5) => assert_eq!(steps, [3]),
-            torn => panic!("{torn:?}"),
-        }
-        writer.join().expect("the writer");
+        cell.begin(1, 6, 10);
+        cell.end(15, 5, 5, |each| {
+            each(Step {
+                level: 0,
+                proc: 3,
+                site: 1,
+                since: 15,
+            });
+            true
+        });
+        reader.join().expect("the reader");
     });
 }
 
@@ -83,23 +86,26 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
 fn loom_no_value_of_a_histogram_is_lost_or_counted_twice() {
     loom::model(|| {
         let histogram = Arc::new(Histogram::default());
-        let writer = {
+        // Loom does not see where an octave comes from.
+        histogram.record(3);
+        let reader = {
             let histogram = histogram.clone();
             thread::spawn(move || {
-                histogram.record(3);
-                histogram.record(3);
+                let mut before = Buckets::default();
+                histogram.collect(&mut before);
+                let mut now = Buckets::default();
+                histogram.collect(&mut now);
+                assert!(1 <= before.total() && before.total() <= now.total() && now.total() <= 3);
+                now
             })
         };
-        let mut before = Buckets::default();
-        histogram.collect(&mut before);
-        let mut now = Buckets::default();
-        histogram.collect(&mut now);
-        assert!(before.total() <= now.total() && now.total() <= 2);
-        writer.join().expect("the writer");
+        histogram.record(3);
+        histogram.record(3);
+        let now = reader.join().expect("the reader");
         let mut all = Buckets::default();
         histogram.collect(&mut all);
-        assert_eq!(all.total(), 2);
-        assert_eq!(all.since(&now).total() + now.total(), 2);
+        assert_eq!(all.total(), 3);
+        assert_eq!(all.since(&now).total() + now.total(), 3);
     });
 }
 
@@ -112,27 +118,27 @@ fn loom_a_row_is_read_as_it_was_between_two_events() {
     }
     loom::model(|| {
         let own = Arc::new(Own::default());
-        let writer = {
+        let reader = {
             let own = own.clone();
             thread::spawn(move || {
-                let writing = own.sequence.write();
-                own.row.add(Sum::Running, 5);
-                own.row.suspend(1, 10);
-                own.row.edge(7).polled(5);
-                drop(writing);
+                let mut tally = own.sequence.read(&mut || (), || {
+                    let mut tally = ProcTally::default();
+                    own.row.collect(1, &mut tally);
+                    tally
+                });
+                let waits = tally.sites.get(1).map_or(0, |site| site.waits);
+                assert_eq!(tally.sum(Sum::Running), waits * 5);
+                own.row.collect_details(&mut tally);
+                // An edge is one count at a time: never less than what was read before it.
+                assert!(tally.edges.get(&7).map_or(0, |edge| edge.polls) >= waits);
             })
         };
-        let mut tally = own.sequence.read(&mut || (), || {
-            let mut tally = ProcTally::default();
-            own.row.collect(1, &mut tally);
-            tally
-        });
-        let waits = tally.sites.get(1).map_or(0, |site| site.waits);
-        assert_eq!(tally.sum(Sum::Running), waits * 5);
-        own.row.collect_details(&mut tally);
-        // An edge is one count at a time: never less than what was read before it.
-        assert!(tally.edges.get(&7).map_or(0, |edge| edge.polls) >= waits);
-        writer.join().expect("the writer");
+        let writing = own.sequence.write();
+        own.row.add(Sum::Running, 5);
+        own.row.site(1).suspend(10);
+        own.row.edge(7).polled(5);
+        drop(writing);
+        reader.join().expect("the reader");
     });
 }
 
@@ -153,4 +159,108 @@ fn loom_what_a_thread_wrote_is_there_when_it_is_gone() {
         assert_eq!(all.total(), 1);
         writer.join().expect("the writer");
     });
+}
+
+/// Steps of one run: a ledger is a few hundred words.
+const BRANCHES: usize = 1 << 14;
+
+/// Every run in which threads are interrupted so many times at most.
+fn interrupted(times: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.max_branches = BRANCHES;
+    builder.preemption_bound = Some(times);
+    builder.check(model);
+}
+
+const KEY: ProcKey = ProcKey {
+    id: 0,
+    future_bytes: 0,
+};
+
+/// What holds in every reading of a ledger.
+fn check(ledger: &Ledger) {
+    let mut tally = Tally::default();
+    let mut reading = ledger.read(&mut tally, &mut || ());
+    assert!(reading.latest <= 40);
+    reading.charge(40, &mut tally);
+    tally.settle(40);
+    let sum = |sum: Sum| tally.procs.iter().map(move |proc| proc.sum(sum));
+    assert_eq!(sum(Sum::Running).sum::<u64>(), reading.busy);
+    for proc in &tally.procs {
+        let waited: u64 = proc.sites.iter().map(|site| site.waited).sum();
+        let parts = proc.sum(Sum::Unstarted) + proc.sum(Sum::Hold) + waited;
+        assert_eq!(proc.sum(Sum::Wall), parts, "{proc:?}");
+        assert_eq!(proc.sum(Sum::Calls), proc.ended() + proc.live());
+        assert!(proc.sum(Sum::Running) <= proc.sum(Sum::Hold), "{proc:?}");
+    }
+}
+
+fn begin(ledger: &Ledger, call: &mut Call) {
+    let depth = ledger.poll_start(call, KEY, 20, Start::default());
+    assert_eq!(depth, Some(0));
+}
+
+fn end(ledger: &Ledger, call: &mut Call, end: PollEnd) {
+    assert!(ledger.poll_end(call, 0, 30, end).is_some());
+}
+
+/// A poll as long as the one to come, so that there is an octave for it: loom does not see where one comes from.
+fn poll(ledger: &Ledger, call: &mut Call, how: PollEnd) {
+    let depth = ledger.poll_start(call, KEY, 0, Start::default());
+    assert!(depth.is_some_and(|depth| ledger.poll_end(call, depth, 10, how).is_some()));
+}
+
+/// `before` makes what is there when the reader comes, `meanwhile` is done under its eyes.
+fn ledger_is_exact(before: fn(&Ledger, &mut [Call; 2]), meanwhile: fn(&Ledger, &mut [Call; 2])) {
+    // Once, anywhere, and whatever loads may see then: tens of thousands of runs.
+    interrupted(1, move || {
+        let ledger = Arc::new(Ledger::new(1));
+        let mut calls = [Call::default(), Call::default()];
+        before(&ledger, &mut calls);
+        let reader = {
+            let ledger = ledger.clone();
+            thread::spawn(move || check(&ledger))
+        };
+        meanwhile(&ledger, &mut calls);
+        reader.join().expect("the reader");
+        check(&ledger);
+    });
+}
+
+#[test]
+fn loom_a_ledger_is_read_around_the_creation_of_a_call() {
+    ledger_is_exact(
+        |ledger, [_, before]| poll(ledger, before, PollEnd::Ready),
+        |ledger, [call, _]| *call = Call::new(ledger.create(KEY, 20)),
+    );
+}
+
+#[test]
+fn loom_a_ledger_is_read_around_the_beginning_of_a_poll() {
+    ledger_is_exact(
+        |ledger, [call, _]| *call = Call::new(ledger.create(KEY, 10)),
+        |ledger, [call, _]| begin(ledger, call),
+    );
+}
+
+#[test]
+fn loom_a_ledger_is_read_around_the_end_of_a_poll() {
+    ledger_is_exact(
+        |ledger, [call, before]| {
+            poll(ledger, before, PollEnd::Pending);
+            begin(ledger, call);
+        },
+        |ledger, [call, _]| end(ledger, call, PollEnd::Pending),
+    );
+}
+
+#[test]
+fn loom_a_ledger_is_read_around_the_end_of_a_call() {
+    ledger_is_exact(
+        |ledger, [call, before]| {
+            poll(ledger, before, PollEnd::Ready);
+            begin(ledger, call);
+        },
+        |ledger, [call, _]| end(ledger, call, PollEnd::Ready),
+    );
 }

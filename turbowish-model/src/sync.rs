@@ -6,7 +6,71 @@ pub(crate) use core::{
     sync::atomic::{AtomicU32, AtomicU64, fence},
 };
 #[cfg(all(test, loom))]
-pub(crate) use loom::{
-    hint::spin_loop,
-    sync::atomic::{AtomicU32, AtomicU64, fence},
-};
+pub(crate) use loom::{hint::spin_loop, sync::atomic::fence};
+
+#[cfg(all(test, loom))]
+pub(crate) use self::single_writer::{AtomicU32, AtomicU64};
+
+/// How many items are held in place: few under loom, for which each word is dear.
+pub(crate) const fn in_place(items: usize) -> usize {
+    if cfg!(all(test, loom)) { 2 } else { items }
+}
+
+/// Loom's atomics, for words of one writer.
+///
+/// Loom finds out that the order of a load and a store matters by the last access before the store. A writer that loads
+/// what it is about to store hides the reader's load from it, and then no other order is tried. Who has stored a word last can
+/// only load that, whatever the order: it is given it without loom.
+#[cfg(all(test, loom))]
+mod single_writer {
+    extern crate std;
+
+    use core::sync::atomic::Ordering;
+    use std::sync::Mutex;
+
+    use loom::thread::{ThreadId, current};
+
+    macro_rules! atomic {
+        ($($name:ident $word:ident)*) => {$(
+            #[derive(Debug)]
+            pub(crate) struct $name {
+                shared: loom::sync::atomic::$name,
+                stored: Mutex<(ThreadId, $word)>,
+            }
+
+            impl $name {
+                pub(crate) fn new(value: $word) -> Self {
+                    Self {
+                        shared: loom::sync::atomic::$name::new(value),
+                        stored: Mutex::new((current().id(), value)),
+                    }
+                }
+
+                pub(crate) fn load(&self, order: Ordering) -> $word {
+                    let (writer, value) = *self.stored.lock().expect("one thread runs at a time");
+                    if writer == current().id() { value } else { self.shared.load(order) }
+                }
+
+                pub(crate) fn store(&self, value: $word, order: Ordering) {
+                    let mut stored = self.stored.lock().expect("one thread runs at a time");
+                    let now = (current().id(), value);
+                    // The same once more orders nothing, and would be one more value to try.
+                    if order == Ordering::Relaxed && *stored == now {
+                        return;
+                    }
+                    *stored = now;
+                    drop(stored);
+                    self.shared.store(value, order);
+                }
+            }
+
+            impl Default for $name {
+                fn default() -> Self {
+                    Self::new(0)
+                }
+            }
+        )*};
+    }
+
+    atomic!(AtomicU32 u32 AtomicU64 u64);
+}

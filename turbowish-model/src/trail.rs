@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::grow::Grow;
-use crate::sync::{AtomicU32, AtomicU64};
+use crate::sync::{AtomicU32, AtomicU64, in_place};
 
 /// One pending call of a task's chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl StepCell {
 }
 
 /// Steps in place; those beyond take a few instructions more.
-const STEPS: usize = 64;
+const STEPS: usize = in_place(64);
 
 /// No call stands at this level.
 const BLANK: u32 = 0xffff;

@@ -92,6 +92,12 @@ fn an_end_read_before_its_beginning_makes_no_absurd_time() {
     tally.settle(now + 40);
     let off = tally.procs[0].sum(Sum::Wall) as i64;
     assert!(off.abs() < 1000, "{off}");
+    // What has ended has begun; and wall time is still the sum of its parts.
+    tally.mend();
+    let counts = [Sum::Calls, Sum::Started, Sum::Ready].map(|sum| tally.procs[0].sum(sum));
+    assert_eq!((counts, tally.procs[0].live()), ([1, 1, 1], 0));
+    let times = [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| tally.procs[0].sum(sum));
+    assert_eq!(times, [10, 0, 10]);
 }
 
 #[test]

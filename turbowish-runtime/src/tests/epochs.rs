@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::mpsc::{Receiver, channel};
 use std::task::{Context, Poll, Waker};
 
+use turbowish_model::call::ProcKey;
 use turbowish_model::row::Sum;
 
 use super::stage::{advance, alone};
@@ -12,7 +13,7 @@ use crate::call::call;
 use crate::monitor::Monitor;
 use crate::probe::Other;
 use crate::proc::Proc;
-use crate::{switch, thread};
+use crate::{clock, switch, thread};
 
 static SITS: Proc = Proc::new::<Step>("::sits", "1 epochs.rs");
 static SHORT: Proc = Proc::new::<Step>("::short", "2 epochs.rs");
@@ -130,4 +131,44 @@ fn check(sitting: usize, times: u64) {
 fn what_is_kept_of_the_past_is_bounded_by_the_threads_that_are_there() {
     check(1, 2_000);
     check(5, 200);
+}
+
+#[test]
+fn a_thread_that_comes_late_finds_its_epoch_closed_or_is_waited_for() {
+    let _alone = alone();
+    switch::disarm();
+    thread::take_enrolled();
+    let monitor = Monitor::new("late".to_owned());
+    monitor.arm();
+    let epoch = switch::epoch().expect("armed");
+    let key = ProcKey {
+        id: SHORT.id().expect("a number"),
+        future_bytes: 0,
+    };
+    let create = || {
+        advance(10);
+        thread::with(epoch, |thread| {
+            thread.ledger.create(key, clock::ticks());
+        })
+    };
+    create().expect("its epoch runs");
+    monitor.disarm();
+    // One that was in the middle of an event: its epoch lasts until then.
+    create().expect("it is known to be there");
+    assert_eq!(counts(&monitor, &SHORT), [2, 0, 0, 0, 2]);
+    let (totals, _) = monitor.totals();
+    let tally = &totals.tally.procs[key.id as usize];
+    // Both calls are unstarted, one for ten ticks.
+    let times = [Sum::Wall, Sum::Unstarted].map(|sum| tally.sum(sum));
+    assert_eq!(times, [10, 10]);
+    // One that had seen the epoch, but made no event in it.
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| {
+            let stray = thread::with_stray(epoch, |_| ()).is_some();
+            (create().is_some(), stray)
+        });
+        assert_eq!(late.join().expect("the thread"), (false, false));
+    });
+    assert_eq!(counts(&monitor, &SHORT), [2, 0, 0, 0, 2]);
+    assert_eq!((monitor.ledgers(), monitor.epochs()), (1, 1));
 }
