@@ -121,8 +121,10 @@ impl Ledger {
         let Some(top) = self.top() else { return };
         if top.proc.load(Relaxed) == proc {
             let site = if site <= SITE { site } else { 0 };
-            let writing = self.write();
-            self.come(top, site | (u32::from(direct) * DIRECT));
+            let place = site | (u32::from(direct) * DIRECT);
+            // One store is a whole event; the end of a wait takes more.
+            let writing = top.has(PENDING).then(|| self.write());
+            self.come(top, place);
             drop(writing);
         }
     }
