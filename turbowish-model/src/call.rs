@@ -9,7 +9,7 @@ pub struct ProcKey {
     /// Row number, below [`crate::row::PROC_LIMIT`].
     pub id: u32,
     /// Bytes of this call's future.
-    pub future_bytes: u32,
+    pub future_bytes: u64,
 }
 
 /// How a poll ended.
@@ -65,10 +65,8 @@ pub(crate) const PENDING: u32 = 1 << 13;
 const ENDED: u32 = 1 << 14;
 /// A poll of it was accounted.
 const POLLED: u32 = 1 << 15;
-/// More than one was.
-const AGAIN: u32 = POLLED << 1;
 /// What a call's word holds above these: the proc that created it, plus one; 0 if none. A frame has it apart.
-const CREATOR_SHIFT: u32 = 17;
+const CREATOR_SHIFT: u32 = 16;
 const CREATOR: u32 = u32::MAX << CREATOR_SHIFT;
 
 const _: () = assert!(PROC_LIMIT <= CREATOR >> CREATOR_SHIFT);
@@ -157,12 +155,6 @@ impl Call {
         self.state & POLLED != 0
     }
 
-    /// Its first poll is also its last one yet.
-    #[inline]
-    pub(crate) const fn is_polled_once(&self) -> bool {
-        self.state & AGAIN == 0
-    }
-
     /// Its last accounted poll ended pending.
     #[inline]
     pub(crate) const fn is_suspended(&self) -> bool {
@@ -185,8 +177,7 @@ impl Call {
     #[inline]
     pub(crate) const fn enter(&mut self) -> u32 {
         let state = self.state;
-        let polled = POLLED | (state & POLLED) << 1;
-        self.state = state & !PENDING | polled;
+        self.state = state & !PENDING | POLLED;
         state & (SITE | DIRECT | PENDING)
     }
 

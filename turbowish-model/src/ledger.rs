@@ -15,7 +15,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 pub use self::frame::{Charge, Start};
 pub(crate) use self::frame::{Frame, OUTER, ROOT};
-use self::frame::{STILL_DOWN, STILL_NO, STILL_UP};
+use self::frame::{STILL_DOWN, STILL_NO, STILL_STRAIGHT, STILL_UP};
 use crate::call::{Call, DIRECT, Origin, Outcome, ProcKey};
 use crate::grow::Grow;
 use crate::histogram::add;
@@ -100,7 +100,8 @@ impl Ledger {
     #[inline]
     #[must_use]
     pub fn still_down(&self) -> Option<u64> {
-        (self.still.load(Relaxed) == STILL_DOWN).then(|| self.last.load(Relaxed))
+        let still = self.still.load(Relaxed);
+        (still == STILL_DOWN || still == STILL_STRAIGHT).then(|| self.last.load(Relaxed))
     }
 
     /// The reading to reuse at the pending end of the innermost poll, if no user code can have run.
@@ -155,7 +156,7 @@ impl Ledger {
         row.add(Sum::Calls, 1);
         row.add(Sum::Wall, t.wrapping_neg());
         row.add(Sum::Unstarted, t.wrapping_neg());
-        row.future_bytes(u64::from(proc.future_bytes));
+        row.future_bytes(proc.future_bytes);
         let creator = self.top().map(|top| top.proc.load(Relaxed));
         if let Some(creator) = creator {
             row.edge(creator).created();
@@ -205,6 +206,7 @@ impl Ledger {
         {
             // Whoever drops it stands at nothing any more that is known to stand still.
             top.bend();
+            self.user_code();
             self.untrail(call, proc);
             self.moved.store(1, Relaxed);
         }

@@ -18,13 +18,14 @@ impl Sequence {
     /// Begins a write; it ends when the answer is dropped.
     #[inline]
     pub(crate) fn write(&self) -> Writing<'_> {
-        let begun = self.0.load(Relaxed).wrapping_add(1);
-        self.0.store(begun, Relaxed);
+        self.0.store(self.next(), Relaxed);
         fence(Release);
-        Writing {
-            sequence: self,
-            begun,
-        }
+        Writing(self)
+    }
+
+    #[inline]
+    fn next(&self) -> u64 {
+        self.0.load(Relaxed).wrapping_add(1)
     }
 
     /// Reads with `attempt` until no write fell into the reading. `relax` lets other threads run: the
@@ -63,14 +64,11 @@ impl Sequence {
 }
 
 /// A write section; its end lets readers trust what they saw.
-pub(crate) struct Writing<'a> {
-    sequence: &'a Sequence,
-    begun: u64,
-}
+pub(crate) struct Writing<'a>(&'a Sequence);
 
 impl Drop for Writing<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.sequence.0.store(self.begun.wrapping_add(1), Release);
+        self.0.0.store(self.0.next(), Release);
     }
 }

@@ -84,7 +84,7 @@ impl Proc {
     pub(crate) fn key(&'static self, bytes: usize) -> Option<ProcKey> {
         Some(ProcKey {
             id: self.id()?,
-            future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            future_bytes: bytes as u64,
         })
     }
 

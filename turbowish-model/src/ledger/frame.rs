@@ -38,6 +38,9 @@ pub(crate) const ARRIVED: u32 = 1 << 19;
 /// other branch can be polled before it has ended pending.
 pub(crate) const STRAIGHT: u32 = 1 << 20;
 
+/// It is the call's first poll.
+pub(crate) const FIRST: u32 = 1 << 21;
+
 impl Frame {
     #[inline]
     pub(crate) fn has(&self, flag: u32) -> bool {
@@ -54,7 +57,7 @@ impl Frame {
     #[inline]
     pub(crate) fn arrive(&self, place: u32) -> u32 {
         let before = self.place.load(Relaxed);
-        let kept = before & (ROOT | OUTER);
+        let kept = before & (ROOT | OUTER | FIRST);
         self.place.store(kept | ARRIVED | place, Relaxed);
         before
     }
@@ -65,6 +68,8 @@ impl Frame {
 pub(crate) const STILL_NO: u32 = 0;
 pub(crate) const STILL_DOWN: u32 = 1;
 pub(crate) const STILL_UP: u32 = 2;
+/// Going down, and all above is [`STRAIGHT`].
+pub(crate) const STILL_STRAIGHT: u32 = 3;
 
 /// How a poll begins.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,8 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{
-    ARRIVED, Charge, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_UP, STRAIGHT, Start,
+    ARRIVED, Charge, FIRST, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_STRAIGHT, STILL_UP,
+    STRAIGHT, Start,
 };
 use super::{DEPTH_LIMIT, Ledger};
 use crate::call::{Call, DIRECT, PENDING, PollEnd, ProcKey, SITE};
@@ -31,18 +32,24 @@ impl Ledger {
         if place & PENDING != 0 {
             self.untrail(call, proc.id);
         }
+        let mut straight = self.still.load(Relaxed) == STILL_STRAIGHT;
+        if start.root || depth == 0 {
+            place |= ROOT;
+            straight = true;
+        }
         let still = if is_first {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
+            place |= FIRST;
             STILL_NO
-        } else if place & DIRECT != 0 {
-            STILL_DOWN
+        } else if place & DIRECT == 0 {
+            STILL_NO
+        } else if straight && place & PENDING != 0 {
+            place |= STRAIGHT;
+            STILL_STRAIGHT
         } else {
-            STILL_NO
+            STILL_DOWN
         };
-        if start.root || depth == 0 {
-            place |= ROOT;
-        }
         self.push(call, proc.id, row, t, place, start.key);
         if is_first {
             self.moved.store(1, Relaxed);
@@ -64,16 +71,10 @@ impl Ledger {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         let mut place = place;
-        let straight = if place & ROOT != 0 {
+        if place & ROOT != 0 {
             let base = self.base.load(Relaxed);
             frame.previous_base.store(base, Relaxed);
             self.begin_segment(depth);
-            true
-        } else {
-            self.frames.at(depth as usize - 1).has(STRAIGHT)
-        };
-        if straight && place & (PENDING | DIRECT) == PENDING | DIRECT {
-            place |= STRAIGHT;
         }
         let outer_at = row.outer_at.load(Relaxed);
         frame.previous_outer.store(outer_at, Relaxed);
@@ -162,7 +163,7 @@ impl Ledger {
         call.leave(place);
         call.charge(&charge);
         let pending = end == PollEnd::Pending;
-        let only = !pending && call.is_polled_once();
+        let only = !pending && place & FIRST != 0;
         let recorded = row.record_poll(charge.hold, charge.running, only);
         if pending {
             self.suspend(call, frame, place, row, depth, t);
@@ -186,7 +187,7 @@ impl Ledger {
 
     #[inline(always)]
     fn suspend(&self, call: &mut Call, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) {
-        if place & ARRIVED != 0 || call.is_polled_once() {
+        if place & (ARRIVED | FIRST) != 0 {
             call.since = t;
         }
         call.suspend(t);
@@ -212,6 +213,9 @@ impl Ledger {
     /// The task at hand has not been shown before: all of its calls are to be on the trail.
     pub fn show_all(&self) {
         self.frames.at(0).bend();
+        if self.still.load(Relaxed) == STILL_STRAIGHT {
+            self.still.store(STILL_DOWN, Relaxed);
+        }
         self.moved.store(1, Relaxed);
     }
 
