@@ -75,6 +75,22 @@ fn an_async_fn_returns_its_call() {
 }
 
 #[test]
+fn our_statements_come_behind_what_a_body_uses() {
+    check_parts(
+        "async fn f(x: X) { use a::{b, c}; use d::*; x.b().await; }",
+        &[
+            "{ use a::{b, c}; use d::*; let _ = &x; ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x.b()).await; }",
+        ],
+    );
+    check_parts(
+        "async fn f() { use a::b; b! { x } }",
+        &[
+            "{ use a::b; if false { return; } ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, ()); b! { x } }",
+        ],
+    );
+}
+
+#[test]
 fn a_plain_fn_is_one_poll() {
     check(
         r#"name = "once", crate = crate::tw"#,
@@ -576,6 +592,10 @@ fn a_site_is_where_it_stands() {
     check_site(
         "a::<&'static str>(é, \"x  y\").await",
         r#"1 1 1 34 a::<&'static str>(é, "x y")"#,
+    );
+    check_site(
+        "f(r\"a\n  b\", 'c', 'd' ).await",
+        "1 1 2 22 f(r\"a b\", 'c', 'd' )",
     );
     check_site("async { 1 }.await", r#"1 1 1 17 async { 1 }"#);
     check_site("f( /* why */ x ).await", r#"1 1 1 22 f( x )"#);
