@@ -59,17 +59,16 @@ fn an_async_fn_returns_its_call() {
                 "", "1 FILE\n1 64 1 83 self.read(key)"
             );
             struct __TurbowishPath;
-            let __turbowish_future = async move {
+            return ::turbowish::__private::call(&__TURBOWISH_PROC, {
+                use ::turbowish::__private::probe::Unknown as _;
+                ::turbowish::__private::probe::Output::<Result<u32, E> >::__TURBOWISH_PROBE
+            }, async move {
                 let _ = &n;
                 if false {
                     return ::turbowish::__private::unreached::<Result<u32, E> >();
                 }
                 ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, self.read(key)).await
-            };
-            return ::turbowish::__private::call(&__TURBOWISH_PROC, {
-                use ::turbowish::__private::probe::Unknown as _;
-                ::turbowish::__private::probe::Output::<Result<u32, E> >::__TURBOWISH_PROBE
-            }, __turbowish_future);
+            });
         }"#,
     );
 }
@@ -273,7 +272,7 @@ fn an_argument_that_changes_changes_as_in_the_plain_function() {
         (
             "async fn f(mut self, mut a: u32) { a = 1; self.b = a; match a { 1 => self.c += 1, _ => {} } }",
             &[
-                "let __turbowish_future = async move",
+                "Other, async move",
                 "{ let _ = &self; let _ = &a; if false { return; } a = 1; #[allow(unused_assignments)] (self.b = a); match a { #[allow(unused_assignments)] 1 =>",
             ],
         ),
