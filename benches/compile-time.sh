@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What the attribute costs the people who compile: a published crate, as it is against annotated on every async fn. Its
-# dependencies, and those of the runtime, are built beforehand and do not count. Variants are built in turn, because the
-# machine's speed drifts: what counts is the median of the ratios of neighbouring runs.
+# dependencies, and those of the runtime, are built beforehand and do not count; what cargo does about them in every build
+# does. They have the same versions in all variants, and turbowish comes as people get it: packaged, from a registry.
+# Variants are built in turn, because the machine's speed drifts: what counts is the median of the ratios of neighbouring runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -31,7 +32,16 @@ version=${3:-0.4.1}
 home=$PWD/target/bench/compile-time/$crate-$version
 variants=(plain fn blocks)
 export CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$home/target
-patch="patch.crates-io.turbowish.path=\"$PWD\""
+config=$home/registry.toml
+
+# source_of MANIFEST NAME: where cargo keeps the source of a dependency.
+source_of() {
+    local manifest
+    manifest=$(cargo metadata --quiet --format-version 1 --config "$config" --manifest-path "$1" |
+        tr ',' '\n' | sed -n "s|.*\"manifest_path\":\"\(.*/registry/src/[^/]*/$2-[0-9][^/]*/Cargo.toml\)\".*|\1|p" | sort -u | head -1)
+    [[ -n $manifest ]] || fail "cargo does not find $2"
+    dirname "$manifest"
+}
 
 # The published source, found by cargo.
 fetch() {
@@ -47,16 +57,43 @@ edition = "2024"
 $crate = "=$version"
 [workspace]
 TOML
-    local manifest
-    manifest=$(cargo metadata --quiet --format-version 1 --manifest-path "$home/fetch/Cargo.toml" |
-        tr ',' '\n' | sed -n "s|.*\"manifest_path\":\"\(.*/$crate-$version/Cargo.toml\)\".*|\1|p" | sort -u | head -1)
-    [[ -n $manifest ]] || fail "cargo does not find $crate $version"
-    dirname "$manifest"
+    source_of "$home/fetch/Cargo.toml" "$crate"
+}
+
+# A registry of the packages of this workspace, as they would be published. Cargo takes what has the same name and version for the
+# same, so its address says what is in it.
+publish() {
+    local packages registry
+    mapfile -t packages < <(cargo tree --quiet --package turbowish --all-features --edges normal --prefix none |
+        sed -n "s|^\([^ ]*\) .*($PWD.*|\1|p" | sort -u)
+    rm -rf "$home/registry" "$CARGO_TARGET_DIR/package"
+    cargo package --quiet --allow-dirty --no-verify "${packages[@]/#/--package=}"
+    registry=$home/registry/$(cat "$CARGO_TARGET_DIR"/package/*.crate | sha256sum | cut -c 1-16)
+    mkdir -p "$registry"
+    cp -R "$CARGO_TARGET_DIR"/package/*.crate "$CARGO_TARGET_DIR/package/tmp-registry/index" "$registry"
+    echo "{\"dl\":\"file://$registry/{crate}-{version}.crate\"}" >"$registry/index/config.json"
+    git -C "$registry/index" init --quiet
+    git -C "$registry/index" add .
+    git -C "$registry/index" -c user.name=bench -c user.email=bench@localhost commit --quiet --message index
+    {
+        printf '[registries.here]\nindex = "file://%s/index"\n[patch.crates-io]\n' "$registry"
+        printf '%s = { version = "*", registry = "here" }\n' "${packages[@]}"
+    } >"$config"
+}
+
+# Cargo keeps what it takes from a registry.
+forget() {
+    local kept
+    kept=$(dirname "$(source_of "$home/fn/Cargo.toml" turbowish)")
+    rm -rf "${kept%/src/*}"/{cache,index,src}/"${kept##*/}"
 }
 
 prepare() {
     local source turbowish variant
+    mkdir -p "$home"
+    : >"$config"
     source=$(fetch)
+    publish
     env -u CARGO_TARGET_DIR -u CARGO_INCREMENTAL cargo build --quiet -p turbowish-cli
     turbowish=$PWD/target/debug/turbowish
     for variant in "${variants[@]}"; do
@@ -69,15 +106,20 @@ prepare() {
     "$turbowish" annotate "$home/fn" >"$home/fn.txt"
     "$turbowish" annotate --blocks "$home/blocks" >"$home/blocks.txt"
     tail -3 "$home/fn.txt"
+    trap forget EXIT
+    cargo metadata --quiet --format-version 1 --config "$config" --manifest-path "$home/fn/Cargo.toml" >/dev/null
+    cp "$home/fn/Cargo.lock" "$home/plain"
+    cp "$home/fn/Cargo.lock" "$home/blocks"
 }
 
 # build VARIANT check|release: the crate itself, from nothing; prints milliseconds.
 build() {
     local start command=(check)
     [[ $2 == check ]] || command=(build --release)
+    [[ $1 == plain ]] || command+=(--config "$config")
     find "$home/$1/src" -name '*.rs' -exec touch {} +
     start=$(date +%s%N)
-    cargo "${command[@]}" --quiet --config "$patch" --manifest-path "$home/$1/Cargo.toml" 2>"$home/$1.err" ||
+    cargo "${command[@]}" --quiet --manifest-path "$home/$1/Cargo.toml" 2>"$home/$1.err" ||
         fail "$1 does not build: $(cat "$home/$1.err")"
     echo $((($(date +%s%N) - start) / 1000000))
 }
@@ -95,7 +137,7 @@ for how in check release; do
         rm -f "$home/$how-$variant"
     done
 done
-echo "$crate $version, $rounds rounds, $(nproc) cores, $(rustc --version)"
+echo "$crate $version, $rounds rounds, $(nproc) cores, $(rustc --version), turbowish from a registry"
 for how in check release; do
     for round in $(seq "$rounds"); do
         for place in 0 1 2; do

@@ -109,14 +109,19 @@ impl Rewriting<'_> {
         let output = Output::of(&signature.output);
         let head = output.dead_return(block, self.scope, self.place);
         let (declared, body) = self.body(block, plain, &captures, &head);
-        let call = self.call(&output);
         let quiet = output.quiet(self.place);
         signature.asyncness = None;
         signature.output = self.future_of(&output, signature);
+        // A probe that looks at the future needs a name for it; without one there is less to compile.
+        let (named, future) = match output.is_inferred() {
+            true => (Some(self.named(&body)), self.name_of_future()),
+            false => (None, body),
+        };
+        let call = self.call(&output, &future);
         let tokens = quote_spanned! {ours(self.place)=>
             #declared
             #quiet
-            let __turbowish_future = #body;
+            #named
             return #call;
         };
         *block = as_block(tokens, block.brace_token);
@@ -164,7 +169,8 @@ impl Rewriting<'_> {
             capture::moved(&mut signature.inputs)
         };
         let (declared, body) = self.body(block, plain, &captures, &head);
-        let call = self.call(&output);
+        let named = self.named(&body);
+        let call = self.call(&output, &self.name_of_future());
         let quiet = output.quiet(self.place);
         let span = ours(self.place);
         let tail = if never {
@@ -178,7 +184,7 @@ impl Rewriting<'_> {
         let tokens = quote_spanned! {span=>
             #declared
             #quiet
-            let __turbowish_future = #body;
+            #named
             #tail
         };
         *block = as_block(tokens, block.brace_token);
@@ -200,14 +206,16 @@ impl Rewriting<'_> {
         let head = output.dead_return(&inner.block, self.scope, self.place);
         let sites = awaits::number_in(&mut inner.block, self.scope);
         begin(&mut inner.block, head);
-        let call = self.call_probed(&probe);
+        let named = self.named(&inner);
+        let call = self.call_probed(&probe, &self.name_of_future());
         let braces = inner.block.brace_token;
         if read {
-            let tokens =
-                quote_spanned!(ours(self.place)=> let __turbowish_future = #inner; #call.await);
-            inner.block = as_block(tokens, braces);
+            inner.block = as_block(
+                quote_spanned!(ours(self.place)=> #named #call.await),
+                braces,
+            );
         } else {
-            let tokens = quote_spanned!(ours(self.place)=> let __turbowish_future = #inner; #call);
+            let tokens = quote!(#named #call);
             *place = Expr::Block(as_expr(tokens, braces));
         }
         let declared = self.declared(&sites);
@@ -263,16 +271,26 @@ impl Rewriting<'_> {
         quote!(#proc #path)
     }
 
-    /// `call(&PROC, probe, future)`
-    fn call(&self, output: &Output) -> TokenStream {
-        self.call_probed(&output.probe(self.scope, self.place))
+    /// `let __turbowish_future = future;`
+    fn named(&self, future: &impl ToTokens) -> TokenStream {
+        let name = self.name_of_future();
+        quote_spanned!(ours(self.place)=> let #name = #future;)
     }
 
-    fn call_probed(&self, probe: &TokenStream) -> TokenStream {
+    fn name_of_future(&self) -> TokenStream {
+        quote_spanned!(ours(self.place)=> __turbowish_future)
+    }
+
+    /// `call(&PROC, probe, future)`
+    fn call(&self, output: &Output, future: &TokenStream) -> TokenStream {
+        self.call_probed(&output.probe(self.scope, self.place), future)
+    }
+
+    fn call_probed(&self, probe: &TokenStream, future: &TokenStream) -> TokenStream {
         let span = ours(self.place);
         let private = self.scope.private(span);
         let proc = declare::proc(span);
-        quote_spanned!(span=> #private::call(&#proc, #probe, __turbowish_future))
+        quote_spanned!(span=> #private::call(&#proc, #probe, #future))
     }
 }
 

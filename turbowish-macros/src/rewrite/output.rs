@@ -118,6 +118,11 @@ impl Output {
         dead_return(known, scope, ours(place))
     }
 
+    /// Whether the probe looks at `__turbowish_future`.
+    pub(crate) fn is_inferred(&self) -> bool {
+        self.known.is_some() && self.inferred
+    }
+
     /// On the block that the body becomes: an `async fn` may return a future without clippy's doubts.
     pub(crate) fn quiet(&self, place: Span) -> TokenStream {
         let no_future = match &self.known {

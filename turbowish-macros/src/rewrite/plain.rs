@@ -42,11 +42,14 @@ pub(crate) fn mark(block: &mut Block, scope: &Scope) -> Result<Option<Plain>> {
     };
     match marking.stream(body.clone()) {
         Ok(marked) => {
-            block.stmts = vec![unread::as_written(marked.unwrap_or(body))];
+            block.stmts.pop();
+            block.stmts.push(unread::as_written(marked.unwrap_or(body)));
             Ok(Some(marking.plain))
         }
         Err(NotPlain) => {
-            block.stmts = Block::parse_within.parse2(body)?;
+            let stmts = Block::parse_within.parse2(body)?;
+            block.stmts.pop();
+            block.stmts.extend(stmts);
             Ok(None)
         }
     }

@@ -71,7 +71,7 @@ impl Site {
         Some(Site {
             start,
             end,
-            text: shortened(&texts.join(", ")),
+            text: shortened(texts.join(", ")),
         })
     }
 
@@ -132,15 +132,17 @@ pub(crate) fn last_span(tokens: TokenStream) -> Option<Span> {
 pub(crate) fn text(tokens: TokenStream) -> String {
     let mut line = Line::default();
     line.stream(tokens);
-    let words: Vec<&str> = line.text.split_whitespace().collect();
-    shortened(&words.join(" "))
+    shortened(line.text)
 }
 
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}..", &text[..end]),
-        None => text.to_owned(),
+fn shortened(mut text: String) -> String {
+    // Characters are counted only where there may be too many.
+    if text.len() > MAX_TEXT
+        && let Some((end, _)) = text.char_indices().nth(MAX_TEXT)
+    {
+        text.replace_range(end.., "..");
     }
+    text
 }
 
 /// Tokens written one after the other. Neither the file nor unstable spans are needed to know where blanks were.
@@ -171,21 +173,30 @@ impl Line {
                     self.stream(group.stream());
                     self.token(close, shifted(end, -1), end);
                 }
+                // The only token that can have blanks and ends of lines in it.
+                TokenTree::Literal(literal) => {
+                    let text = literal.to_string();
+                    let words: Vec<&str> = text.split_whitespace().collect();
+                    let span = literal.span();
+                    self.token(&words.join(" "), span.start(), span.end());
+                }
                 tree => self.word(&tree.to_string(), &tree),
             }
         }
     }
 
-    /// Where an identifier ends follows from where it begins: each question to the compiler takes time.
+    /// Where an identifier or a sign ends follows from where it begins: each question to the compiler takes time. Both tokens of a
+    /// lifetime begin where it begins.
     fn word(&mut self, text: &str, tree: &TokenTree) {
         let start = tree.span().start();
-        let of_lifetime = self.text.ends_with('\'');
-        let end = match tree {
-            TokenTree::Ident(_) if !of_lifetime => LineColumn {
+        let of_lifetime = text == "'" || self.text.ends_with('\'');
+        let end = if of_lifetime {
+            tree.span().end()
+        } else {
+            LineColumn {
                 line: start.line,
                 column: start.column + text.chars().count(),
-            },
-            _ => tree.span().end(),
+            }
         };
         self.token(text, start, end);
     }

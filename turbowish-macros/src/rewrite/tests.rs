@@ -59,18 +59,33 @@ fn an_async_fn_returns_its_call() {
                 "", "1 FILE\n1 64 1 83 self.read(key)"
             );
             struct __TurbowishPath;
-            let __turbowish_future = async move {
+            return ::turbowish::__private::call(&__TURBOWISH_PROC, {
+                use ::turbowish::__private::probe::Unknown as _;
+                ::turbowish::__private::probe::Output::<Result<u32, E> >::__TURBOWISH_PROBE
+            }, async move {
                 let _ = &n;
                 if false {
                     return ::turbowish::__private::unreached::<Result<u32, E> >();
                 }
                 ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, self.read(key)).await
-            };
-            return ::turbowish::__private::call(&__TURBOWISH_PROC, {
-                use ::turbowish::__private::probe::Unknown as _;
-                ::turbowish::__private::probe::Output::<Result<u32, E> >::__TURBOWISH_PROBE
-            }, __turbowish_future);
+            });
         }"#,
+    );
+}
+
+#[test]
+fn our_statements_come_behind_what_a_body_uses() {
+    check_parts(
+        "async fn f(x: X) { use a::{b, c}; use d::*; x.b().await; }",
+        &[
+            "{ use a::{b, c}; use d::*; let _ = &x; ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, x.b()).await; }",
+        ],
+    );
+    check_parts(
+        "async fn f() { use a::b; b! { x } }",
+        &[
+            "{ use a::b; if false { return; } ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, ()); b! { x } }",
+        ],
     );
 }
 
@@ -257,7 +272,7 @@ fn an_argument_that_changes_changes_as_in_the_plain_function() {
         (
             "async fn f(mut self, mut a: u32) { a = 1; self.b = a; match a { 1 => self.c += 1, _ => {} } }",
             &[
-                "let __turbowish_future = async move",
+                "Other, async move",
                 "{ let _ = &self; let _ = &a; if false { return; } a = 1; #[allow(unused_assignments)] (self.b = a); match a { #[allow(unused_assignments)] 1 =>",
             ],
         ),
@@ -576,6 +591,10 @@ fn a_site_is_where_it_stands() {
     check_site(
         "a::<&'static str>(é, \"x  y\").await",
         r#"1 1 1 34 a::<&'static str>(é, "x y")"#,
+    );
+    check_site(
+        "f(r\"a\n  b\", 'c', 'd' ).await",
+        "1 1 2 22 f(r\"a b\", 'c', 'd' )",
     );
     check_site("async { 1 }.await", r#"1 1 1 17 async { 1 }"#);
     check_site("f( /* why */ x ).await", r#"1 1 1 22 f( x )"#);

@@ -56,6 +56,7 @@ pub(crate) fn parse<T: MayBeFn>(head: &Head) -> Result<T> {
 
 fn unread<T: MayBeFn>(head: &Head) -> Option<T> {
     let Braced { header, body } = head.is_async_fn().then(|| head.braced())??;
+    let (uses, body) = split_uses(body);
     if may_begin_with_item(&body) {
         return None;
     }
@@ -65,8 +66,27 @@ fn unread<T: MayBeFn>(head: &Head) -> Option<T> {
     if assigned::may_excuse(signature) || expected::may_write(&signature.output) {
         return None;
     }
-    block.stmts = vec![as_written(body.into_iter().collect())];
+    if !uses.is_empty() {
+        let uses = Item::Verbatim(uses.into_iter().collect());
+        block.stmts.push(Stmt::Item(uses));
+    }
+    block.stmts.push(as_written(body.into_iter().collect()));
     Some(item)
+}
+
+/// Every `use …;` that a body begins with, and the rest.
+fn split_uses(mut body: Vec<TokenTree>) -> (Vec<TokenTree>, Vec<TokenTree>) {
+    let is_end =
+        |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';');
+    let mut end = 0;
+    while let Some(TokenTree::Ident(word)) = body.get(end)
+        && word == "use"
+        && let Some(length) = body[end..].iter().position(is_end)
+    {
+        end += length + 1;
+    }
+    let rest = body.split_off(end);
+    (body, rest)
 }
 
 /// Words that items begin with.
@@ -108,10 +128,14 @@ pub(crate) fn as_written(tokens: TokenStream) -> Stmt {
     Stmt::Expr(Expr::Verbatim(tokens), None)
 }
 
-/// The tokens of a body that was left unread.
+/// The tokens of a body that was left unread, but for what it uses at its head.
 pub(crate) fn tokens(block: &Block) -> Option<TokenStream> {
     match &*block.stmts {
-        [Stmt::Expr(Expr::Verbatim(tokens), None)] => Some(tokens.clone()),
+        [Stmt::Expr(Expr::Verbatim(tokens), None)]
+        | [
+            Stmt::Item(Item::Verbatim(_)),
+            Stmt::Expr(Expr::Verbatim(tokens), None),
+        ] => Some(tokens.clone()),
         _ => None,
     }
 }
