@@ -16,7 +16,7 @@ use core::sync::atomic::Ordering::Relaxed;
 pub use self::frame::{Charge, Start};
 pub(crate) use self::frame::{Frame, OUTER, ROOT};
 use self::frame::{STILL_DOWN, STILL_NO, STILL_STRAIGHT, STILL_UP};
-use crate::call::{Call, DIRECT, Origin, Outcome, ProcKey};
+use crate::call::{Call, Origin, Outcome, ProcKey};
 use crate::grow::Grow;
 use crate::histogram::add;
 use crate::row::{Row, Rows, Sum};
@@ -108,9 +108,7 @@ impl Ledger {
     #[inline]
     #[must_use]
     pub fn still_up(&self) -> Option<u64> {
-        let direct =
-            self.still.load(Relaxed) == STILL_UP && self.top().is_some_and(|top| top.has(DIRECT));
-        direct.then(|| self.last.load(Relaxed))
+        (self.still.load(Relaxed) == STILL_UP).then(|| self.last.load(Relaxed))
     }
 
     /// Code may run now that no event tells of: the last reading is not to be used again.

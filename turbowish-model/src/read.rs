@@ -51,7 +51,6 @@ impl OpenPoll {
     pub(crate) fn charge(&self, now: u64, nested: u64, foreign: u64) -> Charge {
         let hold = now.saturating_sub(self.start);
         Charge {
-            key: self.key,
             hold,
             running: hold.saturating_sub(self.nested + nested),
             inclusive: hold.saturating_sub(self.foreign + foreign),

@@ -234,8 +234,8 @@ impl Scene<'_> {
         let mut stranger = Replayed::new(0, self.t);
         let mut own = calls.remove(&id);
         let call = own.as_mut().unwrap_or(&mut stranger);
-        let forced = |charge: Charge| {
-            if let Some(other) = calls.get_mut(&charge.key) {
+        let forced = |key: u64, charge: Charge| {
+            if let Some(other) = calls.get_mut(&key) {
                 other.call.close(&charge);
                 other.closed(&charge, self.t);
             }

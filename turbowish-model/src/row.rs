@@ -215,7 +215,7 @@ impl Row {
 
     /// Records a finished poll; `only` if it was the one poll of a call that ended with it. Returns
     /// whether that has recorded the call as well.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record_poll(&self, hold: u64, running: u64, only: bool) -> bool {
         if running != hold {
             // Polls without time of their own are many, and known from the number of the others.

@@ -83,8 +83,6 @@ pub struct Start {
 /// What one closed frame was charged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Charge {
-    /// The key given at the start.
-    pub key: u64,
     /// Duration.
     pub hold: u64,
     /// Exclusive time.

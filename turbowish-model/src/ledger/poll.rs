@@ -207,7 +207,6 @@ impl Ledger {
             let proc = frame.proc.load(Relaxed);
             self.trail.push(depth - base, proc, call.site(), call.since);
         }
-        self.still.store(STILL_UP, Relaxed);
     }
 
     /// The task at hand has not been shown before: all of its calls are to be on the trail.
@@ -233,8 +232,8 @@ impl Ledger {
         }
     }
 
-    /// Closes the innermost frame and charges it.
-    fn pop(&self, t: u64) -> Charge {
+    /// Closes the innermost frame and charges it. Returns its key as well.
+    fn pop(&self, t: u64) -> (u64, Charge) {
         let depth = self.depth() - 1;
         let frame = self.frames.at(depth as usize);
         let row = self.rows.at(frame.proc.load(Relaxed));
@@ -242,14 +241,13 @@ impl Ledger {
         let charge = self.close(frame, place, row, depth, t);
         resume(frame, place, row);
         row.record_poll(charge.hold, charge.running, false);
-        charge
+        (frame.key.load(Relaxed), charge)
     }
 
     #[inline(always)]
     fn close(&self, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) -> Charge {
         let hold = t - frame.start.load(Relaxed);
         let charge = Charge {
-            key: frame.key.load(Relaxed),
             hold,
             running: hold - frame.nested.load(Relaxed),
             inclusive: hold - frame.foreign.load(Relaxed),
@@ -263,11 +261,18 @@ impl Ledger {
         row.recent(self.tick.load(Relaxed), hold);
         let creator = frame.creator.load(Relaxed);
         if place & ROOT != 0 {
+            self.still.store(STILL_NO, Relaxed);
             self.close_root(frame, row, depth, creator, &charge);
             return charge;
         }
         // Only a root stands at the bottom.
         let parent = self.frames.at(depth as usize - 1);
+        let still = if parent.has(DIRECT) {
+            STILL_UP
+        } else {
+            STILL_NO
+        };
+        self.still.store(still, Relaxed);
         add(&parent.nested, hold);
         let caller = parent.proc.load(Relaxed);
         if creator == caller.wrapping_add(1) && charge.inclusive == hold {
@@ -303,7 +308,7 @@ impl Ledger {
         key: u64,
         t: u64,
         end: PollEnd,
-        mut forced: impl FnMut(Charge),
+        mut forced: impl FnMut(u64, Charge),
     ) -> Option<Charge> {
         let depth = self.depth();
         let Some(at) = (0..depth)
@@ -318,7 +323,8 @@ impl Ledger {
             let writing = self.write();
             let t = self.clamp(t);
             self.anomaly(Anomaly::ForcedPop);
-            forced(self.pop(t));
+            let (key, charge) = self.pop(t);
+            forced(key, charge);
             drop(writing);
         }
         self.poll_end(call, at, t, end)
