@@ -65,7 +65,7 @@ impl Ledger {
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: Grow::default(),
-            rows: Rows::new(),
+            rows: Rows::default(),
             trail: Trail::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }

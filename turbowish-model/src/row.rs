@@ -130,11 +130,10 @@ struct Recent {
 
 impl Recent {
     #[cold]
-    fn turn(&self, tick: u32, hold: u64) {
+    fn turn(&self, tick: u32) {
         self.last_tick.store(self.tick.load(Relaxed), Relaxed);
         self.last_longest.store(self.longest.load(Relaxed), Relaxed);
         self.tick.store(tick, Relaxed);
-        self.longest.store(hold, Relaxed);
     }
 }
 
@@ -152,7 +151,8 @@ pub(crate) struct Row {
     /// By [`Sum`], but three as differences, which are zero for most polls: running and inclusive time to hold, inclusive time of
     /// calls to their running time.
     sums: [AtomicU64; SUMS],
-    peaks: [AtomicU64; HISTOGRAMS],
+    /// By [`Population`].
+    peaks: [AtomicU64; POPULATIONS],
     /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
     sites: Grow<SiteRow, 4>,
     edges: Grow<EdgeRow, 2>,
@@ -184,7 +184,11 @@ impl Row {
     #[inline]
     fn record(&self, shared: Shared, value: u64) {
         self.histograms[shared as usize].record(value);
-        raise(&self.peaks[shared as usize], value);
+    }
+
+    #[inline]
+    fn peak(&self, population: Population, value: u64) {
+        raise(&self.peaks[population as usize], value);
     }
 
     /// The part of a sum that is a difference.
@@ -217,10 +221,12 @@ impl Row {
             // Polls without time of their own are many, and known from the number of the others.
             if running != 0 {
                 self.record(Shared::PollRunning, running);
+                self.peak(Population::PollRunning, running);
             }
             self.record(Shared::PollHold, hold);
             return false;
         }
+        self.peak(Population::PollRunning, running);
         self.record(if only { Shared::Single } else { Shared::Leaf }, hold);
         only
     }
@@ -230,21 +236,25 @@ impl Row {
     pub(crate) fn charge_call(&self, running: u64, inclusive: u64, recorded: bool) {
         self.add(Sum::CallRunning, running);
         self.apart(Sum::CallInclusive, inclusive, running);
+        self.peak(Population::CallRunning, running);
+        self.peak(Population::CallInclusive, inclusive);
         if !recorded {
             self.record(Shared::CallRunning, running);
             self.record(Shared::CallInclusive, inclusive);
         }
     }
 
-    /// Notes a finished poll among those of the reader's present tick.
+    /// Notes a finished poll among those of the reader's present tick. None is longer than the longest of them and than all before.
     #[inline]
     pub(crate) fn recent(&self, tick: u32, hold: u64) {
         let recent = &self.recent;
         if recent.tick.load(Relaxed) != tick {
-            recent.turn(tick, hold);
-        } else {
-            raise(&recent.longest, hold);
+            recent.turn(tick);
+        } else if hold <= recent.longest.load(Relaxed) {
+            return;
         }
+        recent.longest.store(hold, Relaxed);
+        self.peak(Population::PollHold, hold);
     }
 
     #[inline]
@@ -298,11 +308,8 @@ impl Row {
         into.add(Sum::Running, held(Sum::Hold));
         into.add(Sum::Inclusive, held(Sum::Hold));
         into.add(Sum::CallInclusive, held(Sum::CallRunning));
-        for (shared, counter) in Shared::ALL.into_iter().zip(&self.peaks) {
-            for &population in shared.populations() {
-                let peak = &mut into.peaks[population as usize];
-                *peak = (*peak).max(counter.load(Relaxed));
-            }
+        for (peak, counter) in into.peaks.iter_mut().zip(&self.peaks) {
+            *peak = (*peak).max(counter.load(Relaxed));
         }
         let recent = &self.recent;
         for (at, longest) in [

@@ -172,6 +172,92 @@ fn a_chain_that_did_not_change_is_kept() {
 }
 
 #[test]
+fn below_levels_that_stand_still_the_chain_moves() {
+    let ledger = Ledger::new(1);
+    let cell = TaskCell::new(Birth::default());
+    let mut levels = [call(0), call(1), call(2)];
+    let mut wake = |t: u64, site: u32, arrives: u32| {
+        let mut depths = Vec::new();
+        for (level, known) in levels.iter_mut().enumerate() {
+            if t == 0 {
+                create(&ledger, known, t);
+            }
+            depths.push(start(&ledger, known, t));
+            if level as u32 >= arrives {
+                ledger.arrive(level as u32, site, level < 2);
+            }
+        }
+        for (known, depth) in levels.iter_mut().zip(depths).rev() {
+            ledger.poll_end(&mut known.call, depth, t + 3, PollEnd::Pending);
+        }
+        cell.begin(1, 0, 0);
+        cell.end(1, 1, 1, |each| ledger.take_trail(each));
+        let stack = cell.read(&mut || ()).stack;
+        stack
+            .iter()
+            .map(|step| (step.level, step.proc, step.site, step.since))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(wake(0, 1, 0), [(0, 0, 1, 3), (1, 1, 1, 3), (2, 2, 1, 3)]);
+    assert_eq!(wake(10, 2, 2), [(0, 0, 1, 3), (1, 1, 1, 3), (2, 2, 2, 13)]);
+    assert_eq!(wake(20, 0, 9), [(0, 0, 1, 3), (1, 1, 1, 3), (2, 2, 2, 13)]);
+    assert_eq!(wake(30, 3, 1), [(0, 0, 1, 3), (1, 1, 3, 33), (2, 2, 3, 33)]);
+}
+
+#[test]
+fn a_chain_is_shown_whole_to_a_task_that_has_not_seen_it() {
+    let ledger = Ledger::new(1);
+    let (mut parent, mut child) = (call(0), call(1));
+    let mut wake = |t: u64, cell: &TaskCell, is_new: bool| {
+        let depth = start(&ledger, &mut parent, t);
+        if is_new {
+            ledger.show_all();
+        }
+        let below = start(&ledger, &mut child, t);
+        if t == 0 {
+            ledger.arrive(1, 1, false);
+        }
+        ledger.poll_end(&mut child.call, below, t + 2, PollEnd::Pending);
+        if t == 0 {
+            ledger.arrive(0, 1, true);
+        }
+        ledger.poll_end(&mut parent.call, depth, t + 2, PollEnd::Pending);
+        ledger.user_code();
+        chain(cell, &ledger)
+    };
+    let (first, second) = (TaskCell::default(), TaskCell::default());
+    assert_eq!(wake(0, &first, true), [0, 1]);
+    assert_eq!(wake(10, &first, false), [0, 1]);
+    assert_eq!(wake(20, &second, true), [0, 1]);
+}
+
+#[test]
+fn a_wait_is_over_when_the_poll_begins_that_ends_it() {
+    let ledger = Ledger::new(1);
+    let mut waits = call(0);
+    create(&ledger, &mut waits, 0);
+    let depth = start(&ledger, &mut waits, 10);
+    ledger.arrive(0, 1, false);
+    ledger.poll_end(&mut waits.call, depth, 20, PollEnd::Pending);
+    let seen = |now: u64| {
+        let site = collect(&[&ledger], now).procs[0].sites[1];
+        (site.waits, site.now(), site.waited, site.longest)
+    };
+    assert_eq!(seen(50), (1, 1, 30, 0));
+    let depth = start(&ledger, &mut waits, 60);
+    assert_eq!(seen(70), (1, 0, 40, 40));
+    // It stands there still, and waits anew.
+    ledger.poll_end(&mut waits.call, depth, 80, PollEnd::Pending);
+    assert_eq!(seen(85), (2, 1, 45, 40));
+    let depth = start(&ledger, &mut waits, 90);
+    assert_eq!(seen(90), (2, 0, 50, 40));
+    ledger.arrive(0, 2, false);
+    assert_eq!(seen(95), (2, 0, 50, 40));
+    ledger.poll_end(&mut waits.call, depth, 100, PollEnd::Ready);
+    assert_eq!(seen(200), (2, 0, 50, 40));
+}
+
+#[test]
 fn callers_beyond_the_limit_are_counted_together() {
     let ledger = Ledger::new(1);
     for caller in 1..=300 {

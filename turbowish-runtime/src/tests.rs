@@ -7,6 +7,7 @@ mod check;
 mod epochs;
 mod free;
 mod live;
+mod newborn;
 mod oracle;
 mod own_clock;
 mod random;

@@ -210,6 +210,7 @@ impl Ledger {
     /// The task at hand has not been shown before: all of its calls are to be on the trail.
     pub fn show_all(&self) {
         self.frames.at(0).bend();
+        self.moved.store(1, Relaxed);
     }
 
     /// The call of a closed frame is over: its branch of the trail is gone, and where the parent

@@ -6,7 +6,8 @@ use crate::histogram::add;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::tally::EdgeTally;
 
-/// What one proc has to do with another one that polls or creates its calls.
+/// What one proc has to do with another one that polls or creates its calls. One line of the cache.
+#[repr(align(64))]
 pub(crate) struct EdgeRow {
     /// Proc id of the other one, plus one; 0 is a free slot.
     pub(super) other: AtomicU32,

@@ -6,8 +6,9 @@ use crate::histogram::{add, raise};
 use crate::sync::AtomicU64;
 use crate::tally::SiteTally;
 
-/// Waits at one await point.
+/// Waits at one await point. One line of the cache.
 #[derive(Default)]
+#[repr(align(64))]
 pub(crate) struct SiteRow {
     waits: AtomicU64,
     left: AtomicU64,

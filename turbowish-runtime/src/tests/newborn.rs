@@ -1,0 +1,83 @@
+//! A task is seen in its first poll, and is the same one afterwards; a call from outside that never waits is none when it is over.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::TaskState;
+
+use super::stage::{advance, alone};
+use crate::call::call;
+use crate::monitor::Monitor;
+use crate::probe::Other;
+use crate::proc::Proc;
+
+static SERVE: Proc = Proc::new::<Tasks>("::serve", "1 newborn.rs");
+
+/// Id, name, state and polls of every live task of [`SERVE`].
+type Tasks = Vec<(u64, String, TaskState, u64)>;
+
+fn tasks(monitor: &Monitor) -> Tasks {
+    let query = Query {
+        tasks: Some(Rows::default()),
+        ..Query::default()
+    };
+    let snapshot = monitor.snapshot(&query).expect("a good query");
+    let rows = snapshot.tasks.rows.into_iter();
+    let own = rows.filter(|row| row.root.ends_with("serve"));
+    own.map(|row| (row.id, row.name, row.state, row.polls))
+        .collect()
+}
+
+#[test]
+fn a_task_is_seen_in_its_first_poll() {
+    let _alone = alone();
+    let monitor = Monitor::new("test".into());
+    monitor.arm();
+    let mut context = Context::from_waker(Waker::noop());
+    let mut seen = Vec::new();
+    {
+        let mut left = 2;
+        let polls = std::future::poll_fn(|_| {
+            advance(5);
+            seen.push(tasks(&monitor));
+            left -= 1;
+            if left == 0 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        let mut waits = pin!(call(&SERVE, Other, polls));
+        assert!(waits.as_mut().poll(&mut context).is_pending());
+        let between = tasks(&monitor);
+        assert!(waits.as_mut().poll(&mut context).is_ready());
+        seen.insert(1, between);
+    }
+    let id = seen[0][0].0;
+    let name = seen[0][0].1.clone();
+    let expected = [
+        (TaskState::Polling, 1),
+        (TaskState::Waiting, 1),
+        (TaskState::Polling, 2),
+    ]
+    .map(|(state, polls)| vec![(id, name.clone(), state, polls)]);
+    assert_eq!(seen, expected);
+    assert!(name.ends_with("serve-1"), "{name}");
+    assert_eq!(tasks(&monitor), []);
+
+    // One that never waits is seen while it runs, and is no task when it is over.
+    let mut seen = Vec::new();
+    let runs = std::future::poll_fn(|_| {
+        seen = tasks(&monitor);
+        Poll::Ready(())
+    });
+    assert!(
+        pin!(call(&SERVE, Other, runs))
+            .poll(&mut context)
+            .is_ready()
+    );
+    assert!(matches!(&*seen, [(other, _, TaskState::Polling, 1)] if *other != id));
+    assert_eq!(tasks(&monitor), []);
+    monitor.disarm();
+}
