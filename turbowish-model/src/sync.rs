@@ -23,10 +23,8 @@ pub(crate) const fn in_place(items: usize) -> usize {
 /// only load that, whatever the order: it is given it without loom.
 #[cfg(all(test, loom))]
 mod single_writer {
-    extern crate std;
-
+    use core::cell::Cell;
     use core::sync::atomic::Ordering;
-    use std::sync::Mutex;
 
     use loom::thread::{ThreadId, current};
 
@@ -35,31 +33,30 @@ mod single_writer {
             #[derive(Debug)]
             pub(crate) struct $name {
                 shared: loom::sync::atomic::$name,
-                stored: Mutex<(ThreadId, $word)>,
+                /// Not shared: loom runs one thread at a time, on one.
+                stored: Cell<(ThreadId, $word)>,
             }
 
             impl $name {
                 pub(crate) fn new(value: $word) -> Self {
                     Self {
                         shared: loom::sync::atomic::$name::new(value),
-                        stored: Mutex::new((current().id(), value)),
+                        stored: Cell::new((current().id(), value)),
                     }
                 }
 
                 pub(crate) fn load(&self, order: Ordering) -> $word {
-                    let (writer, value) = *self.stored.lock().expect("one thread runs at a time");
+                    let (writer, value) = self.stored.get();
                     if writer == current().id() { value } else { self.shared.load(order) }
                 }
 
                 pub(crate) fn store(&self, value: $word, order: Ordering) {
-                    let mut stored = self.stored.lock().expect("one thread runs at a time");
                     let now = (current().id(), value);
                     // The same once more orders nothing, and would be one more value to try.
-                    if order == Ordering::Relaxed && *stored == now {
+                    if order == Ordering::Relaxed && self.stored.get() == now {
                         return;
                     }
-                    *stored = now;
-                    drop(stored);
+                    self.stored.set(now);
                     self.shared.store(value, order);
                 }
             }
