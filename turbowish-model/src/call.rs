@@ -65,8 +65,10 @@ pub(crate) const PENDING: u32 = 1 << 13;
 const ENDED: u32 = 1 << 14;
 /// A poll of it was accounted.
 const POLLED: u32 = 1 << 15;
+/// The task that it is the root of has no row.
+const ROWLESS: u32 = 1 << 16;
 /// What a call's word holds above these: the proc that created it, plus one; 0 if none. A frame has it apart.
-const CREATOR_SHIFT: u32 = 16;
+const CREATOR_SHIFT: u32 = 17;
 const CREATOR: u32 = u32::MAX << CREATOR_SHIFT;
 
 const _: () = assert!(PROC_LIMIT <= CREATOR >> CREATOR_SHIFT);
@@ -153,6 +155,17 @@ impl Call {
     #[must_use]
     pub const fn is_polled(&self) -> bool {
         self.state & POLLED != 0
+    }
+
+    /// Notes that there was no room for the task that it is the root of.
+    pub const fn set_rowless(&mut self) {
+        self.state |= ROWLESS;
+    }
+
+    /// There was no room for the task that it is the root of.
+    #[must_use]
+    pub const fn is_rowless(&self) -> bool {
+        self.state & ROWLESS != 0
     }
 
     /// Its last accounted poll ended pending.

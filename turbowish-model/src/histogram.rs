@@ -73,9 +73,8 @@ impl Histogram {
         octave.get_or_init(Box::default)
     }
 
-    /// Adds this histogram's counts to a sparse one. Returns how many there are.
-    pub fn collect(&self, into: &mut Buckets) -> u64 {
-        let mut all = 0;
+    /// Adds this histogram's counts to a sparse one.
+    pub fn collect(&self, into: &mut Buckets) {
         let far = self.far.get().into_iter().flat_map(|far| &far.0);
         for (index, octave) in self.near.iter().chain(far).enumerate() {
             let Some(octave) = octave.get() else { continue };
@@ -83,11 +82,9 @@ impl Histogram {
                 let count = count.load(Relaxed);
                 if count != 0 {
                     into.add((index * SUB + sub) as u16, count);
-                    all += count;
                 }
             }
         }
-        all
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Ledger {
     depth: AtomicU32,
     base: AtomicU32,
     still: AtomicU32,
+    /// No trail is kept.
+    quiet: AtomicU32,
     /// A call of the task at hand has come somewhere new in this poll.
     moved: AtomicU32,
     tick: AtomicU32,
@@ -62,6 +64,7 @@ impl Ledger {
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
             still: AtomicU32::new(STILL_NO),
+            quiet: AtomicU32::new(0),
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: Grow::default(),

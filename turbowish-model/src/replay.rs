@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use crate::call::{Call, PollEnd, ProcKey};
 use crate::ledger::{Charge, Ledger, Start};
+use crate::row::PROC_LIMIT;
 use crate::tally::Tally;
 
 /// The only epoch of a replay.
@@ -129,7 +130,10 @@ impl Replay {
     fn proc(&mut self, name: &str) -> u32 {
         let known = self.procs.iter().position(|proc| proc == name);
         known.unwrap_or_else(|| {
-            self.procs.push(String::from(name));
+            // Beyond what a ledger holds, the last one stands for all.
+            if self.procs.len() < PROC_LIMIT as usize {
+                self.procs.push(String::from(name));
+            }
             self.procs.len() - 1
         }) as u32
     }
@@ -218,7 +222,11 @@ impl Scene<'_> {
         if !call.is_live() || call.polled_on.is_some() {
             return;
         }
-        let start = Start { root, key: id };
+        let start = Start {
+            root,
+            quiet: true,
+            key: id,
+        };
         let key = call.key();
         let opened = self.ledger.poll_start(&mut call.call, key, self.t, start);
         if opened.is_some() {

@@ -148,6 +148,8 @@ pub(crate) struct Row {
     /// begins. Writer only.
     pub(crate) outer_at: AtomicU32,
     recent: Recent,
+    /// Finished polls without time of their own: many, and in no histogram.
+    idle: AtomicU64,
     /// By [`Sum`], but three as differences, which are zero for most polls: running and inclusive time to hold, inclusive time of
     /// calls to their running time.
     sums: [AtomicU64; SUMS],
@@ -165,6 +167,7 @@ impl Default for Row {
         Self {
             outer_at: AtomicU32::new(0),
             recent: Recent::default(),
+            idle: AtomicU64::new(0),
             sums: core::array::from_fn(|_| AtomicU64::new(0)),
             peaks: core::array::from_fn(|_| AtomicU64::new(0)),
             sites: Grow::default(),
@@ -218,8 +221,9 @@ impl Row {
     #[inline(always)]
     pub(crate) fn record_poll(&self, hold: u64, running: u64, only: bool) -> bool {
         if running != hold {
-            // Polls without time of their own are many, and known from the number of the others.
-            if running != 0 {
+            if running == 0 {
+                add(&self.idle, 1);
+            } else {
                 self.record(Shared::PollRunning, running);
                 self.peak(Population::PollRunning, running);
             }
@@ -329,18 +333,14 @@ impl Row {
     /// Adds what [`Row::collect`] leaves out: plain counts, in which a reading between two stores of
     /// one event is off by that event and no more.
     pub(crate) fn collect_details(&self, into: &mut ProcTally) {
-        let mut counts = [0; HISTOGRAMS];
         for (shared, histogram) in Shared::ALL.into_iter().zip(&self.histograms) {
             for &population in shared.populations() {
-                counts[shared as usize] =
-                    histogram.collect(&mut into.populations[population as usize]);
+                histogram.collect(&mut into.populations[population as usize]);
             }
         }
-        // The first was read before the second, and is written after it: never too many.
-        let without =
-            counts[Shared::PollHold as usize].saturating_sub(counts[Shared::PollRunning as usize]);
-        if without > 0 {
-            into.populations[Population::PollRunning as usize].add(0, without);
+        let idle = self.idle.load(Relaxed);
+        if idle > 0 {
+            into.populations[Population::PollRunning as usize].add(0, idle);
         }
         for (_, edge) in self.edges.iter() {
             let Some(other) = edge.other.load(Relaxed).checked_sub(1) else {

@@ -51,6 +51,14 @@ impl StepCell {
 /// Steps in place; those beyond take a few instructions more.
 const STEPS: usize = in_place(64);
 
+/// More pending calls than this in one root poll are not all told.
+const LIMIT: u32 = {
+    let most = Grow::<StepCell, STEPS>::LIMIT;
+    if most < 8192 { most as u32 } else { 8192 }
+};
+/// Steps among which one is looked for. It is among the last ones, unless very many branches are polled over and over in one root poll.
+const SEARCH: usize = 256;
+
 /// No call stands at this level.
 const BLANK: u32 = 0xffff;
 
@@ -67,36 +75,44 @@ impl Trail {
         self.len.load(Relaxed)
     }
 
-    /// Adds a step.
+    /// Adds a step. If there is no room, it takes the place of the one before it: the outermost comes last, and is never left out.
     #[inline]
     pub(crate) fn push(&self, level: u32, proc: u32, site: u32, since: u64) {
         let len = self.len();
-        if (len as usize) < Grow::<StepCell, STEPS>::LIMIT {
-            self.steps.at(len as usize).store(Step {
-                level,
-                proc,
-                site: site as u16,
-                since,
-            });
-            self.len.store(len + 1, Relaxed);
-        }
+        let index = len.min(LIMIT - 1);
+        self.steps.at(index as usize).store(Step {
+            level,
+            proc,
+            site: site as u16,
+            since,
+        });
+        self.len.store(index + 1, Relaxed);
     }
 
-    /// Takes out the step of one call, which is polled again or gone.
+    /// Takes out the step of one call, which is polled again or gone; `level` is where it is now. No mark is above `floor`.
     #[cold]
-    pub(crate) fn blank(&self, proc: u32, site: u32, since: u64) {
-        let step = (0..self.len())
-            .rev()
-            .map(|index| self.steps.at(index as usize));
-        for cell in step {
-            let step = cell.load();
-            if (step.proc, u32::from(step.site), step.since) == (proc, site, since) {
-                return cell.store(Step {
-                    level: BLANK,
-                    ..Step::default()
-                });
-            }
+    pub(crate) fn blank(&self, wanted: Step, floor: u32) {
+        let place = |step: Step| (step.proc, step.site, step.since);
+        let find = |fits: &dyn Fn(Step) -> bool| {
+            let mut last = (0..self.len()).rev().take(SEARCH);
+            last.find(|&index| fits(self.steps.at(index as usize).load()))
+        };
+        let same = find(&|step| step == wanted);
+        // It may have moved.
+        let Some(index) = same.or_else(|| find(&|step| place(step) == place(wanted))) else {
+            return;
+        };
+        let blank = Step {
+            level: BLANK,
+            ..Step::default()
+        };
+        self.steps.at(index as usize).store(blank);
+        let is_blank = |index: u32| self.steps.at(index as usize).load().level == BLANK;
+        let mut len = self.len();
+        while len > floor && is_blank(len - 1) {
+            len -= 1;
         }
+        self.len.store(len, Relaxed);
     }
 
     #[inline]

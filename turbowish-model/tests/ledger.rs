@@ -232,6 +232,73 @@ fn a_chain_is_shown_whole_to_a_task_that_has_not_seen_it() {
 }
 
 #[test]
+fn below_a_level_that_is_not_accounted_nothing_is_known_to_stand_still() {
+    let ledger = Ledger::new(1);
+    let cell = TaskCell::default();
+    let (mut parent, mut child) = (call(0), call(1));
+    for (t, expected) in [(0, [0, 1]), (10, [0, 1]), (20, [0, 1])] {
+        let depth = start(&ledger, &mut parent, t);
+        // The poll of a call without a frame begins.
+        ledger.user_code();
+        let below = start(&ledger, &mut child, t);
+        ledger.arrive(1, 1, false);
+        ledger.poll_end(&mut child.call, below, t + 2, PollEnd::Pending);
+        ledger.user_code();
+        if t == 0 {
+            ledger.arrive(0, 1, true);
+        }
+        ledger.poll_end(&mut parent.call, depth, t + 3, PollEnd::Pending);
+        assert_eq!(chain(&cell, &ledger), expected);
+    }
+}
+
+#[test]
+fn of_too_many_pending_calls_the_outermost_are_told() {
+    let ledger = Ledger::new(1);
+    let cell = TaskCell::default();
+    let mut root = call(7);
+    let depth = start(&ledger, &mut root, 1);
+    for t in 0..20_000 {
+        poll(&ledger, &mut call(3), t, t + 1, PollEnd::Pending);
+    }
+    ledger.poll_end(&mut root.call, depth, 30_000, PollEnd::Pending);
+    assert_eq!(chain(&cell, &ledger)[..3], [7, 3, 3]);
+}
+
+#[test]
+fn a_call_that_is_polled_over_and_over_in_one_poll_takes_one_place() {
+    let ledger = Ledger::new(1);
+    let cell = TaskCell::default();
+    let (mut root, mut inner) = (call(0), call(1));
+    let depth = start(&ledger, &mut root, 1);
+    for t in 0..20_000 {
+        poll(&ledger, &mut inner, 10 * t, 10 * t + 1, PollEnd::Pending);
+    }
+    let mut last = call(2);
+    poll(&ledger, &mut last, 300_000, 300_001, PollEnd::Pending);
+    ledger.poll_end(&mut root.call, depth, 300_002, PollEnd::Pending);
+    assert_eq!(chain(&cell, &ledger), [0, 1, 2]);
+}
+
+#[test]
+fn at_one_tick_branches_keep_what_is_below_them() {
+    let ledger = Ledger::new(1);
+    let cell = TaskCell::default();
+    let [mut root, mut left, mut right] = [call(0), call(1), call(1)];
+    let [mut below_left, mut below_right] = [call(3), call(4)];
+    let depth = start(&ledger, &mut root, 5);
+    let branch = |outer: &mut Known, inner: &mut Known| {
+        let depth = start(&ledger, outer, 5);
+        poll(&ledger, inner, 5, 5, PollEnd::Pending);
+        ledger.poll_end(&mut outer.call, depth, 5, PollEnd::Pending);
+    };
+    branch(&mut left, &mut below_left);
+    branch(&mut right, &mut below_right);
+    ledger.poll_end(&mut root.call, depth, 5, PollEnd::Pending);
+    assert_eq!(chain(&cell, &ledger), [0, 1, 3, 1, 4]);
+}
+
+#[test]
 fn a_wait_is_over_when_the_poll_begins_that_ends_it() {
     let ledger = Ledger::new(1);
     let mut waits = call(0);

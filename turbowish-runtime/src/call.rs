@@ -164,6 +164,7 @@ fn open_root(thread: &ThreadLedger, life: &Life, epoch: u32, bytes: usize) {
     let t = thread.ledger.latest();
     match &*life.task {
         Some(task) => task.begin(epoch, thread.index, t),
+        None if life.account.is_rowless() => {}
         None => {
             thread.ledger.show_all();
             if let Some(birth) = task::birth(life.proc, bytes, t) {
@@ -232,6 +233,8 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
         unseen(open.epoch);
     } else if switch::epoch() == Some(open.epoch) {
         thread::with_current(open.epoch, |thread| close_in(thread, life, depth, end));
+    } else if depth == 0 && life.task.is_none() {
+        outlast(open.epoch, life, end == PollEnd::Pending);
     }
     if end != PollEnd::Pending && life.task.is_some() {
         leave_task(life);
@@ -255,20 +258,36 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, end: PollEnd) {
 /// The poll of a task's root is closed: if the task is not over, it shows where it stands, and gets a row for it after its first poll.
 #[inline(never)]
 fn close_root(thread: &ThreadLedger, life: &mut Life, t: u64, charge: &Charge, pending: bool) {
-    let (ledger, newborn) = (&thread.ledger, &thread.newborn);
-    let is_first = life.task.is_none();
-    if pending {
-        if is_first {
-            *life.task = task::enter(newborn.own(), ledger.epoch(), thread.index);
+    let ledger = &thread.ledger;
+    if life.task.is_none() && !life.account.is_rowless() {
+        let newborn = thread.newborn.own();
+        if pending {
+            match task::enter(newborn, ledger.epoch(), thread.index) {
+                Some(task) => *life.task = Some(task),
+                None => life.account.set_rowless(),
+            }
         }
-        if let Some(task) = &*life.task {
-            task.end(t, charge.hold, charge.inclusive, |each| {
-                ledger.take_trail(each)
-            });
-        }
+        thread.newborn.end();
     }
-    if is_first {
-        newborn.end();
+    if let (true, Some(task)) = (pending, &*life.task) {
+        task.end(t, charge.hold, charge.inclusive, |each| {
+            ledger.take_trail(each)
+        });
+    }
+}
+
+/// Accounting was switched off in the first poll of a task: if it waits now it has its row, though where it waits is not known.
+#[cold]
+fn outlast(epoch: u32, life: &mut Life, pending: bool) {
+    thread::with_current(epoch, |thread| {
+        let newborn = thread.newborn.own();
+        if pending && newborn.id != 0 {
+            *life.task = task::enter(newborn, epoch, thread.index);
+        }
+        thread.newborn.end();
+    });
+    if let Some(task) = &*life.task {
+        task.end(clock::ticks(), 0, 0, |_| false);
     }
 }
 
@@ -335,6 +354,13 @@ pub struct Entered {
     unwinding: bool,
 }
 
+/// What is polled below it belongs to no task that is shown.
+const PLAIN: Start = Start {
+    root: false,
+    quiet: true,
+    key: 0,
+};
+
 /// A plain function begins.
 pub fn enter(proc: &'static Proc) -> Entered {
     let mut entered = Entered {
@@ -349,7 +375,7 @@ pub fn enter(proc: &'static Proc) -> Entered {
             entered.account = Account::new(thread.ledger.create(key, t));
             thread
                 .ledger
-                .poll_start(&mut entered.account, key, t, Start::default())
+                .poll_start(&mut entered.account, key, t, PLAIN)
         });
         entered.epoch = epoch;
         entered.depth = depth.flatten().unwrap_or(CLOSED);

@@ -3,8 +3,7 @@
 #[cfg(feature = "server")]
 mod served;
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use turbowish_model::assemble::{Assembly, Names, ProcName};
@@ -18,7 +17,7 @@ use turbowish_model::snapshot::{
     Accounting, Lost, Place, Polling, Process, Snapshot, TaskRow, TasksByState, Worker,
 };
 use turbowish_model::tally::Anomaly;
-use turbowish_model::task::{Birth, TaskCell, TaskReading};
+use turbowish_model::task::{Birth, TaskReading};
 use turbowish_model::time::Scale;
 
 use crate::gather::{Gather, ThreadNow};
@@ -272,7 +271,7 @@ fn live_tasks<N: Names>(
 ) -> (Vec<TaskRow>, TasksByState, u64) {
     let mut counts = TasksByState::default();
     let mut rows = Vec::new();
-    for (birth, mut reading) in readings(threads, epoch) {
+    for (birth, mut reading) in readings(threads) {
         if reading.epoch != epoch {
             // Not polled since accounting was switched on again: it waits, but where is not known.
             reading.forget_place(birth.root());
@@ -293,17 +292,25 @@ fn live_tasks<N: Names>(
 }
 
 /// Every live task once: those with a row, and those in their first poll.
-fn readings(threads: &[ThreadNow], epoch: u32) -> Vec<(Birth, TaskReading)> {
-    let read = |cell: Arc<TaskCell>| (cell.birth, cell.read(&mut std::thread::yield_now));
-    let mut all: Vec<_> = task::all().into_iter().map(read).collect();
-    let known: HashSet<u64> = all.iter().map(|(birth, _)| birth.id).collect();
-    for thread in threads.iter().filter(|thread| thread.epoch == epoch) {
+fn readings(threads: &[ThreadNow]) -> Vec<(Birth, TaskReading)> {
+    let newborn = |thread: &ThreadNow| {
+        let birth = thread.newborn?;
+        let is_open = !open_of(threads, thread.index, birth.created).is_empty();
+        is_open.then(|| {
+            (
+                birth,
+                TaskReading::first(&birth, thread.epoch, thread.index),
+            )
+        })
+    };
+    let mut newborn: Vec<_> = threads.iter().filter_map(newborn).collect();
+    let mut all = Vec::new();
+    for cell in task::all() {
         // The threads were read first: a newborn may have got its row since.
-        let newborn = thread.newborn.filter(|birth| {
-            !known.contains(&birth.id) && !open_of(threads, thread.index, birth.created).is_empty()
-        });
-        all.extend(newborn.map(|birth| (birth, TaskReading::first(&birth, epoch, thread.index))));
+        newborn.retain(|(birth, _)| birth.id != cell.birth.id);
+        all.push((cell.birth, cell.read(&mut std::thread::yield_now)));
     }
+    all.append(&mut newborn);
     all
 }
 

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::sync::{AtomicU32, AtomicU64};
 
-/// An open poll. One line of the cache: every word of it is written at every start.
+/// An open poll. One line of the cache.
 #[derive(Default)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
@@ -19,7 +19,7 @@ pub(crate) struct Frame {
     pub(crate) creator: AtomicU32,
     /// See [`crate::call::SITE`] and the flags below.
     pub(crate) place: AtomicU32,
-    /// What `Row::outer_at` held before this frame.
+    /// What `Row::outer_at` held before this frame, if it is the proc's first one on the stack.
     pub(crate) previous_outer: AtomicU32,
     /// Where the task segment below began, if this frame is a root.
     pub(crate) previous_base: AtomicU32,
@@ -76,6 +76,8 @@ pub(crate) const STILL_STRAIGHT: u32 = 3;
 pub struct Start {
     /// The poll is marked as the root of a task, also inside another poll.
     pub root: bool,
+    /// Nobody will ask for the chains of pending calls below it ([`Ledger::take_trail`](crate::ledger::Ledger::take_trail)), if it is the bottom of the stack.
+    pub quiet: bool,
     /// Names the call in [`Ledger::poll_end_of`](crate::ledger::Ledger::poll_end_of); the live process needs none.
     pub key: u64,
 }

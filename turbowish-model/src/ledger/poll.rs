@@ -11,6 +11,7 @@ use crate::call::{Call, DIRECT, PENDING, PollEnd, ProcKey, SITE};
 use crate::histogram::add;
 use crate::row::{Row, Sum};
 use crate::tally::Anomaly;
+use crate::trail::Step;
 
 impl Ledger {
     /// A poll begins. Returns its depth on the stack, or `None` beyond [`DEPTH_LIMIT`].
@@ -50,7 +51,7 @@ impl Ledger {
         } else {
             STILL_DOWN
         };
-        self.push(call, proc.id, row, t, place, start.key);
+        self.push(call, proc.id, row, t, place, &start);
         if is_first {
             self.moved.store(1, Relaxed);
         }
@@ -67,22 +68,22 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn push(&self, call: &Call, proc: u32, row: &Row, t: u64, place: u32, key: u64) {
+    fn push(&self, call: &Call, proc: u32, row: &Row, t: u64, place: u32, start: &Start) {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         let mut place = place;
         if place & ROOT != 0 {
             let base = self.base.load(Relaxed);
             frame.previous_base.store(base, Relaxed);
-            self.begin_segment(depth);
+            self.begin_segment(depth, start.quiet);
         }
         let outer_at = row.outer_at.load(Relaxed);
-        frame.previous_outer.store(outer_at, Relaxed);
         if outer_at <= self.base.load(Relaxed) {
+            frame.previous_outer.store(outer_at, Relaxed);
             place |= OUTER;
             row.outer_at.store(depth + 1, Relaxed);
         }
-        frame.key.store(key, Relaxed);
+        frame.key.store(start.key, Relaxed);
         frame.start.store(t, Relaxed);
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
@@ -96,20 +97,28 @@ impl Ledger {
 
     /// A task's own part of the stack begins here.
     #[inline]
-    fn begin_segment(&self, depth: u32) {
+    fn begin_segment(&self, depth: u32, quiet: bool) {
         self.base.store(depth, Relaxed);
         self.moved.store(0, Relaxed);
         if depth == 0 {
             self.trail.truncate(0);
+            self.quiet.store(u32::from(quiet), Relaxed);
         }
     }
 
     /// A call that ended pending in this very root poll is polled again or dropped: it no longer stands
-    /// where the trail says. One that ended before it, at the same tick, is not found there.
+    /// where the trail says.
     #[inline]
     pub(super) fn untrail(&self, call: &Call, proc: u32) {
         if self.trail.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
-            self.trail.blank(proc, call.site(), call.since);
+            let step = Step {
+                level: self.depth() - self.base.load(Relaxed),
+                proc,
+                site: call.site() as u16,
+                since: call.since,
+            };
+            let floor = self.top().map_or(0, |top| top.trail_mark.load(Relaxed));
+            self.trail.blank(step, floor);
             self.moved.store(1, Relaxed);
         }
     }
@@ -198,7 +207,7 @@ impl Ledger {
         } else {
             site.suspend(t);
         }
-        if place & STRAIGHT == 0 {
+        if place & STRAIGHT == 0 && self.quiet.load(Relaxed) == 0 {
             let base = if place & ROOT != 0 {
                 depth
             } else {

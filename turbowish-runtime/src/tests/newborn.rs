@@ -63,7 +63,7 @@ fn a_task_is_seen_in_its_first_poll() {
     ]
     .map(|(state, polls)| vec![(id, name.clone(), state, polls)]);
     assert_eq!(seen, expected);
-    assert!(name.ends_with("serve-1"), "{name}");
+    assert!(name.contains("serve-"), "{name}");
     assert_eq!(tasks(&monitor), []);
 
     // One that never waits is seen while it runs, and is no task when it is over.
@@ -79,5 +79,67 @@ fn a_task_is_seen_in_its_first_poll() {
     );
     assert!(matches!(&*seen, [(other, _, TaskState::Polling, 1)] if *other != id));
     assert_eq!(tasks(&monitor), []);
+    monitor.disarm();
+}
+
+#[test]
+fn a_pause_in_its_first_poll_leaves_a_task_what_it_is() {
+    let _alone = alone();
+    let monitor = Monitor::new("test".into());
+    monitor.arm();
+    let mut context = Context::from_waker(Waker::noop());
+    let mut seen = Vec::new();
+    let mut polls = 0;
+    let switched = std::future::poll_fn(|_| {
+        advance(5);
+        seen.push(tasks(&monitor));
+        polls += 1;
+        if polls == 1 {
+            monitor.disarm();
+            seen.push(tasks(&monitor));
+            monitor.arm();
+            seen.push(tasks(&monitor));
+        }
+        Poll::<()>::Pending
+    });
+    let (between, after);
+    {
+        let mut waits = pin!(call(&SERVE, Other, switched));
+        assert!(waits.as_mut().poll(&mut context).is_pending());
+        between = tasks(&monitor);
+        assert!(waits.as_mut().poll(&mut context).is_pending());
+        after = tasks(&monitor);
+    }
+    let ids = |tasks: &Tasks| tasks.iter().map(|task| task.0).collect::<Vec<_>>();
+    let id = ids(&seen[0]);
+    assert_eq!(id.len(), 1);
+    seen.extend([between, after]);
+    assert!(seen.iter().all(|tasks| ids(tasks) == id), "{seen:?}");
+    assert_eq!(tasks(&monitor), []);
+    monitor.disarm();
+}
+
+#[test]
+fn a_task_without_room_is_counted_once() {
+    let _alone = alone();
+    let monitor = Monitor::new("test".into());
+    monitor.arm();
+    crate::task::limit(0);
+    let before = crate::task::lost();
+    let mut context = Context::from_waker(Waker::noop());
+    let mut seen = Vec::new();
+    {
+        let polls = std::future::poll_fn(|_| {
+            seen.push(tasks(&monitor).len());
+            Poll::<()>::Pending
+        });
+        let mut waits = pin!(call(&SERVE, Other, polls));
+        for _ in 0..3 {
+            assert!(waits.as_mut().poll(&mut context).is_pending());
+        }
+    }
+    crate::task::limit(crate::task::DEFAULT_LIMIT);
+    assert_eq!(crate::task::lost() - before, 1);
+    assert_eq!(seen, [1, 0, 0]);
     monitor.disarm();
 }
