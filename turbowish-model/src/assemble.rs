@@ -104,14 +104,11 @@ impl<N: Names> Assembly<'_, N> {
             Population::PollHold => tally.recent_longest.min(top),
             _ => tally.peak(population).min(top),
         };
-        let bounds = buckets
-            .iter()
-            .map(|(bucket, n)| (self.scale.ns_up(upper_bound(usize::from(bucket))), n));
         Distribution {
             n: buckets.total(),
             sum_ns: self.scale.ns(positive(tally.sum_of(population))),
             max_ns: self.scale.ns(max),
-            buckets: bounds.collect(),
+            buckets: bounds(buckets, self.scale),
         }
     }
 
@@ -244,6 +241,19 @@ impl<N: Names> Assembly<'_, N> {
     }
 }
 
+/// Upper bounds in nanoseconds, ascending, with their counts: short buckets of a fast clock are the same there.
+fn bounds(buckets: &Buckets, scale: Scale) -> Vec<(u64, u64)> {
+    let mut bounds: Vec<(u64, u64)> = Vec::new();
+    for (bucket, count) in buckets.iter() {
+        let upper = scale.ns_up(upper_bound(usize::from(bucket)));
+        match bounds.last_mut() {
+            Some(last) if last.0 == upper => last.1 += count,
+            _ => bounds.push((upper, count)),
+        }
+    }
+    bounds
+}
+
 fn unseen(name: &ProcName<'_>) -> Place {
     Place {
         file: String::from(name.file),
@@ -267,4 +277,22 @@ const fn positive(sum: u64) -> u64 {
 fn ratio_ppm(part: u64, whole: u64) -> u64 {
     let ppm = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
     u64::try_from(ppm).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bounds;
+    use crate::histogram::{Buckets, bucket_of};
+    use crate::time::Scale;
+
+    #[test]
+    fn buckets_shorter_than_a_nanosecond_are_one() {
+        let mut buckets = Buckets::default();
+        for (ticks, count) in [(0, 5), (40, 1), (41, 2), (43, 4), (1_023, 8)] {
+            buckets.add(bucket_of(ticks) as u16, count);
+        }
+        // Four ticks a nanosecond.
+        let expected = [(0, 5), (10, 1), (11, 6), (256, 8)];
+        assert_eq!(bounds(&buckets, Scale::new(1, 2)), expected);
+    }
 }
