@@ -1,7 +1,7 @@
 //! An instrumented future is no bigger than the plain one, but for the call's own few words.
 
 /// What a call adds to its future, at most.
-const CALL: usize = 96;
+const CALL: usize = 64;
 
 macro_rules! twice {
     ($($items:tt)*) => {
