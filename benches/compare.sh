@@ -17,7 +17,7 @@ Environment:
   MEMORY    parked tasks: yes or no          [default: yes]
 
 Builds are kept in target/bench/peers. Writes the tables of docs/performance.md; what was measured is left in
-target/bench/peers/results. A run of the default takes about ten minutes on two cores, after building.
+target/bench/peers/results. A run of the default takes about six minutes on two cores, after building.
 TEXT
 }
 
