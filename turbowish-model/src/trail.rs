@@ -89,7 +89,8 @@ impl Trail {
         self.len.store(index + 1, Relaxed);
     }
 
-    /// Takes out the step of one call, which is polled again or gone; `level` is where it is now. No mark is above `floor`.
+    /// Takes out the step of one call, which is polled again or gone, wherever it stood; `wanted` has the level where it is now. No
+    /// mark is above `floor`.
     #[cold]
     pub(crate) fn blank(&self, wanted: Step, floor: u32) {
         let place = |step: Step| (step.proc, step.site, step.since);
