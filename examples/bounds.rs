@@ -1,6 +1,6 @@
 //! Holds the memory of the accounting to its bounds: many calls, many procs on many threads, many short tasks.
 //!
-//! `cargo run --release --features server --example bounds` runs each in a process of its own, prints what it took, and
+//! `cargo run --release --features server,tokio --example bounds` runs each in a process of its own, prints what it took, and
 //! fails where that is more than it may be.
 
 use std::hint::black_box;
@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 const CALLS: u32 = 38_000_000;
 const THREADS: usize = 16;
 const TASKS: u32 = 1_000_000;
+const SPAWNS: u32 = 200_000;
 /// Tasks that live at once.
 const LIVE: u32 = 10_000;
 
@@ -27,6 +28,11 @@ const BOUNDS: &[Bound] = &[
         "a million short tasks, over the start",
         20 * MIB,
         many_tasks,
+    ),
+    (
+        "200,000 short spawns, over the start",
+        20 * MIB,
+        many_spawns,
     ),
 ];
 
@@ -130,6 +136,30 @@ async fn many_tasks() -> u64 {
         let mut tasks = tokio::task::JoinSet::new();
         for x in 0..LIVE {
             tasks.spawn(short(x));
+        }
+        tasks.join_all().await;
+    }
+    resident().saturating_sub(start)
+}
+
+/// Spawned with their story, and a resource of their own each.
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn many_spawns() -> u64 {
+    let start = resident();
+    for round in 0..SPAWNS / LIVE {
+        let mut tasks = turbowish::JoinSet::new();
+        for x in 0..LIVE {
+            let task = turbowish::TaskBuilder::new().name(format!("{round}-{x}"));
+            task.spawn_in(
+                async move {
+                    let (send, receive) = turbowish::sync::oneshot::channel();
+                    tokio::join!(short(x), async { receive.await.ok() }, async {
+                        tokio::task::yield_now().await;
+                        send.send(x).ok()
+                    });
+                },
+                &mut tasks,
+            );
         }
         tasks.join_all().await;
     }

@@ -23,12 +23,15 @@
 //! Functions are known by where they are written, tasks by the annotated call that their executor polls; the executor
 //! itself is never asked, so any will do.
 //!
+//! What only the program knows it says itself, by [`counter!`] and [`gauge!`], and by `attributes(…)` of functions and tasks.
+//!
 //! # Features
 //!
 //! | feature | by default | what it is for |
 //! |---|---|---|
 //! | `enabled` | yes | accounting and the report at exit: what an annotated library needs. Off, [`instrument`](macro@instrument) returns items unchanged and every function here is empty |
 //! | `server` | no | consoles can attach: a thread of its own that answers on a Unix socket. What the binary turns on |
+//! | `tokio` | no | `turbowish::sync` and `turbowish::spawn`: tokio's primitives and tasks, which say who waits for what, and who holds it |
 //!
 //! # Settings
 //!
@@ -46,20 +49,33 @@
 //! Disarmed, a poll costs a relaxed load and a branch; armed, two readings of the clock and some plain stores, no lock,
 //! and once warm no allocation. A task costs one allocation.
 
+mod intend;
 #[cfg(not(feature = "enabled"))]
 mod off;
 
 pub use turbowish_macros::instrument;
 
 #[cfg(feature = "enabled")]
-pub use turbowish_runtime::{Builder, Guard, init, pause, resume};
+pub use turbowish_runtime::{
+    Builder, Guard, Intent, Root, TaskBuilder, counter, gauge, init, pause, resume, root,
+};
+
+#[cfg(all(feature = "enabled", feature = "tokio"))]
+pub use turbowish_runtime::{JoinHandle, JoinSet, block_on, spawn, spawn_local, sync, time};
 
 #[cfg(not(feature = "enabled"))]
-pub use off::{Builder, Guard, init, pause, resume};
+pub use off::{Builder, Guard, Intent, Root, TaskBuilder, init, pause, resume, root};
+
+#[cfg(all(not(feature = "enabled"), feature = "tokio"))]
+pub use off::tokio::{JoinHandle, JoinSet, block_on, spawn, spawn_local, sync, time};
 
 #[cfg(feature = "enabled")]
 #[doc(hidden)]
 pub use turbowish_runtime::private as __private;
+
+#[cfg(not(feature = "enabled"))]
+#[doc(hidden)]
+pub use off::meters as __private;
 
 /// The program of the README compiles as it stands there.
 #[cfg(doctest)]

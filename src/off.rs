@@ -1,5 +1,9 @@
 //! Compiled out: the same names, and nothing behind them.
 
+pub mod meters;
+#[cfg(feature = "tokio")]
+pub(crate) mod tokio;
+
 use std::path::PathBuf;
 
 /// Compiled out: does nothing.
@@ -93,9 +97,89 @@ impl Builder {
         self
     }
 
+    /// No effect.
+    #[inline]
+    pub fn limit(self, _name: impl Into<String>, _value: impl Into<String>) -> Self {
+        self
+    }
+
+    /// No effect.
+    #[inline]
+    pub const fn wakers(self, _wakers: bool) -> Self {
+        self
+    }
+
+    /// No effect.
+    #[inline]
+    pub const fn heartbeat(self, _heartbeat: bool) -> Self {
+        self
+    }
+
     /// Starts nothing.
     #[inline]
     pub const fn init(self) -> Guard {
         Guard(())
+    }
+}
+
+/// Compiled out: means nothing.
+#[derive(Debug)]
+#[must_use = "the intent ends when this is dropped: `let _intent = turbowish::intend!(…);`"]
+pub struct Intent(());
+
+impl Intent {
+    /// What `intend!` gives back.
+    #[doc(hidden)]
+    #[inline]
+    pub const fn __nothing() -> Self {
+        Self(())
+    }
+
+    /// No effect.
+    #[inline]
+    pub const fn will(&self) {}
+
+    /// No effect.
+    #[inline]
+    pub const fn done(self) {}
+}
+
+/// Compiled out: the future as it is.
+pub type Root<F> = F;
+
+/// Compiled out: the future as it is.
+#[inline]
+pub fn root<F: Future>(future: F) -> Root<F> {
+    future
+}
+
+/// Compiled out: takes a name and attributes, and forgets them.
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is spawned before `spawn`"]
+pub struct TaskBuilder(());
+
+impl TaskBuilder {
+    /// Neither name nor attributes.
+    #[inline]
+    pub const fn new() -> Self {
+        Self(())
+    }
+
+    /// No effect.
+    #[inline]
+    pub fn name(self, _name: impl AsRef<str>) -> Self {
+        self
+    }
+
+    /// No effect.
+    #[inline]
+    pub fn attribute(self, _name: impl Into<String>, _value: impl ToString) -> Self {
+        self
+    }
+
+    /// The future as it is.
+    #[inline]
+    pub fn root<F: Future>(self, future: F) -> Root<F> {
+        future
     }
 }

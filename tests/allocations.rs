@@ -30,6 +30,16 @@ async fn leaf(yields: u32) -> Result<u32, u32> {
     }
 }
 
+/// Counts and sets.
+#[turbowish::instrument]
+async fn counts(n: u32) {
+    for i in 0..n {
+        turbowish::counter!("steps");
+        turbowish::counter!("sum of steps", i);
+        turbowish::gauge!("step", i);
+    }
+}
+
 #[turbowish::instrument]
 async fn three_deep(yields: u32) {
     two_deep(yields).await;
@@ -38,6 +48,54 @@ async fn three_deep(yields: u32) {
 #[turbowish::instrument]
 async fn two_deep(yields: u32) {
     let _ = black_box(leaf(yields).await);
+}
+
+/// Keeps a clone of the waker of each poll, for so many polls.
+struct Keeps(u32, Option<Waker>);
+
+impl Future for Keeps {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.0 == 0 {
+            return Poll::Ready(());
+        }
+        self.0 -= 1;
+        self.1 = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+#[turbowish::instrument]
+async fn keeps(polls: u32) {
+    Keeps(polls, None).await;
+}
+
+#[turbowish::instrument]
+async fn joins(polls: u32) {
+    tokio::join!(keeps(polls), keeps(polls));
+}
+
+/// One of its futures is polled by reference, again and again.
+#[turbowish::instrument]
+async fn selects(polls: u32) {
+    let mut kept = pin!(keeps(polls));
+    for _ in 0..polls / 2 {
+        tokio::select! {
+            biased;
+            () = &mut kept => {}
+            () = Yield(1) => {}
+        }
+    }
+}
+
+#[turbowish::instrument]
+async fn chain(polls: u32) {
+    kept(polls).await;
+}
+
+#[turbowish::instrument]
+async fn kept(polls: u32) {
+    keeps(polls).await;
 }
 
 /// Ends in every way that a call can end without unwinding: returns, returns `Err`, is cancelled, is never polled.
@@ -73,6 +131,7 @@ fn only_tasks_allocate() {
     // The map of live tasks grows part by part, each when the first task falls to it.
     (0..100 * tasks).for_each(|_| drive(leaf(1)));
     check("a call from outside that never waits", || drive(leaf(0)), 0);
+    check("counters and gauges", || drive(counts(100)), 0);
     check("a task", || drive(leaf(1)), 1);
     check("a task of a thousand polls", || drive(leaf(1_000)), 1);
     check(
@@ -80,6 +139,11 @@ fn only_tasks_allocate() {
         || drive(three_deep(1_000)),
         1,
     );
+    check("a chain whose wakers are kept", || drive(chain(1_000)), 1);
+    // One for the task, and one for each branch that something keeps the waker of.
+    check("a join", || drive(joins(1_000)), 1 + 2);
+    check("a join that never waits", || drive(joins(0)), 0);
+    check("a select by reference", || drive(selects(1_000)), 1 + 1);
     check("a call that is never polled", || drop(leaf(1)), 0);
     // One for the task, and one for each box of ours.
     check(

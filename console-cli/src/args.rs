@@ -1,5 +1,7 @@
 //! The command line as data: parsing, `--help`, completions and the manual all come from here.
 
+mod script;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +14,9 @@ use crate::annotate::Pattern;
 use crate::columns::Listing;
 use crate::tui::Theme;
 
+use self::script::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
+pub(crate) use self::script::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
+
 const EXAMPLES: &str = "\
 Examples:
   turbowish                               open the console; pick a process if
@@ -21,10 +26,14 @@ Examples:
   turbowish query procs 4242              a table of procs, to read or to pipe
   turbowish query tasks --filter 'state:waiting since>1s'
                                           which tasks are stuck, and where
+  turbowish query task 4242 conn:51022    what one task waits for, and who holds it
+  turbowish query alert                   what is wrong, and what to do
+  turbowish check --max 'procs.hold_p99 < 10ms' --no-alerts
+                                          exit code 1 if that is not so
   turbowish annotate                      the attribute on every async fn here
 
-Exit codes: 0 fine, 1 a file or a terminal refuses or a check fails, 2 wrong
-usage, 3 the target cannot be reached.";
+Exit codes: 0 fine, 1 a file or a terminal refuses, a check fails or nothing has
+that name, 2 wrong usage, 3 the target cannot be reached.";
 
 /// What occupies the event loop of an async Rust program, and why a task is stuck.
 #[derive(Debug, Parser)]
@@ -53,9 +62,21 @@ pub(crate) enum Command {
     /// List the processes of yours that run TurboWish
     #[command(after_help = "Examples:\n  turbowish ps\n  turbowish ps | grep kv")]
     Ps,
-    /// Print procs, tasks or awaits as a table, JSON or CSV
+    /// Print procs, tasks, resources, awaits or alerts as a table, JSON or CSV; or one in full
     #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]
     Query(QueryArgs),
+    /// Print the await trees of tasks: where each branch stands, and what it waits for
+    #[command(after_help = TREE_EXAMPLES)]
+    Tree(TreeArgs),
+    /// Fail if a limit is exceeded or an alert holds: for CI
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+    /// Print JSON lines: the rows of tables, again and again
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(WatchArgs),
+    /// Compare two saved reports, and fail if something has become worse
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
     /// Put the attribute on every async fn of a crate, or find those that lack it
     #[command(after_help = ANNOTATE_EXAMPLES, after_long_help = ANNOTATE_LONG_HELP)]
     Annotate(AnnotateArgs),
@@ -173,7 +194,14 @@ Examples:
   turbowish query procs --window 5s --percentiles 50,90,99,99.9
   turbowish query procs 4242 --filter 'hold_p99>5ms' --sort hold_p99
   turbowish query tasks --filter 'state:waiting since>1s'
+  turbowish query resources --filter 'waiters>0' --sort oldest
   turbowish query awaits --limit 10 --format csv
+  turbowish query alerts                  what is wrong now, the worst first
+  turbowish query alert                   the worst in full: why, and what to do
+  turbowish query task 4242 conn:51022    one task and its await tree
+  turbowish query resource 4242 'mutex db'
+                                          who holds it, who waits for it
+  turbowish query proc snapshot::write    its histograms, awaits and callers
   turbowish query procs --format json | jq '.procs[0]'
 
 --help lists the columns.";
@@ -185,11 +213,14 @@ fn query_long_help() -> String {
 
 #[derive(Args, Debug)]
 pub(crate) struct QueryArgs {
-    /// Which table
+    /// Which table, or a record of one row
     #[arg(value_enum)]
     pub(crate) table: TableName,
     #[arg(value_name = "PID|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
+    /// Name of the task, resource or proc, as its table has it; a resource's without its kind will do.
+    /// Of an alert: what it is, who is part of it, or worst
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) rows: RowArgs,
     /// Turn the order round
@@ -279,8 +310,22 @@ pub(crate) enum TableName {
     Procs,
     /// Live tasks: what each one does, since when, and at which await
     Tasks,
+    /// Locks, channels and the like: who has each one, and who waits for it
+    Resources,
     /// Await points: where calls wait, and for how long
     Awaits,
+    /// What is wrong now: who is involved, since when, who waits because of it
+    Alerts,
+    /// The program's own numbers, counters and gauges: how much, how often, in which proc
+    Counters,
+    /// One task by its name: on what it waits, what it holds, its await tree
+    Task,
+    /// One resource by its name: who has it, who waits for it in order
+    Resource,
+    /// One proc by its path or the end of it: histograms, await points, callers and callees
+    Proc,
+    /// One alert: the chain of waits, why, what to do. Left out or worst: the worst
+    Alert,
 }
 
 /// How rows are printed.

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use turbowish_model::alert::Alert;
 use turbowish_model::column::{self, Column, Family, Row};
 use turbowish_model::quantile::Percentile;
 use turbowish_model::query::QueryError;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, TaskRow};
+use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 /// What a table shows of its rows unless told otherwise. A name that is a population's and no
 /// column's (`hold`, `poll`) stands for its percentiles.
@@ -20,7 +21,8 @@ impl Defaults for ProcRow {
 }
 
 impl Defaults for TaskRow {
-    const COLUMNS: &'static [&'static str] = &["task", "state", "since", "span", "expr", "chain"];
+    const COLUMNS: &'static [&'static str] =
+        &["task", "state", "since", "on", "span", "expr", "chain"];
 }
 
 impl Defaults for AwaitRow {
@@ -35,6 +37,22 @@ impl Defaults for AwaitRow {
         "share",
         "cancelled",
         "proc",
+    ];
+}
+
+impl Defaults for ResourceRow {
+    const COLUMNS: &'static [&'static str] = &[
+        "resource", "fill", "waiters", "oldest", "ops", "wait_p", "hold_p", "by", "waiting", "site",
+    ];
+}
+
+impl Defaults for Alert {
+    const COLUMNS: &'static [&'static str] = &["severity", "alert", "who", "for", "behind", "docs"];
+}
+
+impl Defaults for CounterRow {
+    const COLUMNS: &'static [&'static str] = &[
+        "counter", "kind", "rate", "value", "min", "max", "proc", "at",
     ];
 }
 
@@ -84,12 +102,23 @@ impl fmt::Display for Listing {
         columns::<ProcRow>(f)?;
         writeln!(
             f,
-            "  N is one of {}\n  hold, poll, run_p, incl_p in --columns: their --percentiles\n",
+            "  N is one of {}\n  hold, poll, ready, run_p, incl_p in --columns: their --percentiles\n  \
+             attr.NAME  an attribute that is written at it\n",
             column::PERCENTILES.join(" ")
         )?;
         columns::<TaskRow>(f)?;
+        writeln!(
+            f,
+            "  {:<10} an attribute that the program gave it\n",
+            "attr.NAME"
+        )?;
+        columns::<ResourceRow>(f)?;
         writeln!(f)?;
         columns::<AwaitRow>(f)?;
+        writeln!(f)?;
+        columns::<Alert>(f)?;
+        writeln!(f)?;
+        columns::<CounterRow>(f)?;
         write!(
             f,
             "\nFilter:\n  word           in name, place or expression; small letters match any case\n  \
@@ -119,9 +148,10 @@ fn columns<R: Row>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
+    use turbowish_model::alert::Alert;
     use turbowish_model::column::Row;
     use turbowish_model::quantile::Percentile;
-    use turbowish_model::snapshot::{AwaitRow, ProcRow, TaskRow};
+    use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
     use super::{Defaults, choose};
 
@@ -142,6 +172,9 @@ mod tests {
         check::<ProcRow>(&["run_p", "run_p99"], &["run_p50", "run_p99.9", "run_p99"]);
         check::<ProcRow>(&["poll"], &["poll_p50", "poll_p99.9"]);
         check::<ProcRow>(&[" calls "], &["calls"]);
+        check::<ProcRow>(&["ready"], &["ready_p50", "ready_p99.9"]);
+        check::<ResourceRow>(&["wait"], &["wait_p50", "wait_p99.9"]);
+        check::<TaskRow>(&["task", "attr.user"], &["task", "attr.user"]);
     }
 
     #[test]
@@ -152,6 +185,9 @@ mod tests {
         exist::<ProcRow>();
         exist::<TaskRow>();
         exist::<AwaitRow>();
+        exist::<ResourceRow>();
+        exist::<Alert>();
+        exist::<CounterRow>();
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use tokio::signal::unix::SignalKind;
+use turbowish_model::printable;
 use turbowish_model::query::QueryError;
 use turbowish_wire::client::ClientError;
 
@@ -17,6 +18,8 @@ pub(crate) enum Failure {
     Target(String),
     /// The terminal or a file cannot be used: exit code 1.
     Local(String),
+    /// What was looked for was found, and has been printed: exit code 1.
+    Found,
     /// Whoever read our output has gone: nothing to say.
     ClosedPipe,
     /// A signal ended it: nothing to say, and the exit code that shells give.
@@ -48,6 +51,7 @@ impl Failure {
             Self::Usage(text) => (text, 2),
             Self::Target(text) => (text, 3),
             Self::Local(text) => (text, 1),
+            Self::Found => return ExitCode::from(1),
             Self::ClosedPipe => return ExitCode::SUCCESS,
             Self::Signal(number) => return ExitCode::from(128 + number),
         };
@@ -70,7 +74,7 @@ pub(crate) fn of_command_line(answer: &clap::Error) -> ExitCode {
 
 /// One line on stderr; if nobody reads it, that is no failure of its own.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "turbowish: {text}");
+    let _ = writeln!(io::stderr(), "turbowish: {}", printable::lines(text));
 }
 
 /// Writes to stdout.

@@ -2,18 +2,24 @@
 
 mod annotate;
 mod args;
+mod check;
 mod columns;
 #[cfg(feature = "demo")]
 mod demo;
+mod diff;
 mod failure;
 mod paper;
 mod plain;
 mod ps;
 mod query;
+mod record;
+mod saved;
 mod signals;
 mod source;
+mod text;
 mod top;
 mod tui;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -31,6 +37,10 @@ fn main() -> ExitCode {
         Command::Top(args) => top::run(&args, token),
         Command::Ps => ps::run(),
         Command::Query(args) => query::run(&args, token),
+        Command::Tree(args) => record::tree(&args, token),
+        Command::Check(args) => check::run(&args, token),
+        Command::Watch(args) => watch::run(&args, token),
+        Command::Diff(args) => diff::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         #[cfg(feature = "demo")]
         Command::Demo(view) => top::demo(&view),

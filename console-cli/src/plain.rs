@@ -1,5 +1,6 @@
 //! `top` without a terminal: one snapshot as plain text, no colour, no bars, names in full.
 
+use turbowish_model::alert::Alert;
 use turbowish_model::column::{self, Column, Context, Style, Unit};
 use turbowish_model::grid::{Grid, aligned};
 use turbowish_model::query::{Query, Rows};
@@ -8,6 +9,7 @@ use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
 use turbowish_model::units::{self, Micro};
 
 use crate::query::window;
+use crate::text::printed;
 
 /// How wide the text is where nothing says so.
 pub(crate) const COLUMNS: usize = 100;
@@ -51,6 +53,7 @@ pub(crate) fn text(snapshot: &Snapshot, sort: &str, width: usize) -> String {
         process(snapshot),
         polls(snapshot),
         tasks(snapshot),
+        alerts(snapshot),
         String::new(),
     ];
     if snapshot.procs.total == 0 {
@@ -61,7 +64,7 @@ pub(crate) fn text(snapshot: &Snapshot, sort: &str, width: usize) -> String {
         lines.push(footer(snapshot, sort));
     }
     lines.push(String::new());
-    lines.join("\n")
+    printed(&lines)
 }
 
 /// `kv pid 4242, up 12m31s, armed, window 10 s, 2026-11-20 17:04:31`
@@ -84,7 +87,7 @@ fn process(snapshot: &Snapshot) -> String {
 }
 
 /// A wall-clock time here: `2026-11-20 17:04:31`.
-fn local(unix_ns: u64) -> String {
+pub(crate) fn local(unix_ns: u64) -> String {
     jiff::Timestamp::from_nanosecond(unix_ns.into()).map_or_else(
         |_| units::UNKNOWN.to_owned(),
         |time| {
@@ -119,18 +122,31 @@ fn polls(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `tasks 55: polling 2, ready 3, waiting 50`
+/// `tasks 55: polling 2, ready 3, waiting 50; own cost ~1.4%`
 fn tasks(snapshot: &Snapshot) -> String {
     let states = &snapshot.tasks_by_state;
     let ready = states
         .ready
         .map_or_else(String::new, |n| format!("ready {n}, "));
+    let cost = report::own_cost(snapshot).map_or_else(String::new, |cost| format!("; {cost}"));
     format!(
-        "tasks {}: polling {}, {ready}waiting {}",
+        "tasks {}: polling {}, {ready}waiting {}{cost}",
         report::covered(snapshot),
         states.polling,
         states.waiting
     )
+}
+
+/// `1 alert, 2 warnings; deadlock: there, back wait in a cycle, 41.2 s (docs/alerts/deadlock.md)`
+fn alerts(snapshot: &Snapshot) -> String {
+    let alerts = &snapshot.alerts.rows;
+    let Some(worst) = column::worst(alerts) else {
+        let looks = snapshot.process.accounting == Accounting::Armed;
+        return if looks { "no alerts" } else { "alerts unknown" }.to_owned();
+    };
+    let Alert { title, .. } = worst;
+    let (count, docs) = (column::tally(alerts), worst.row().docs);
+    format!("{count}; {title} ({docs})")
 }
 
 fn table(snapshot: &Snapshot, width: usize) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! `turbowish ps`: every process of this user that runs TurboWish, one line each.
 
+use turbowish_model::column;
 use turbowish_model::grid::{Grid, Head};
 use turbowish_model::query::Query;
 use turbowish_model::report;
@@ -28,6 +29,7 @@ pub(crate) fn run() -> Result<(), Failure> {
             Head::words("STATE", 8),
             Head::numbers("POLLS%", 6),
             Head::numbers("TASKS", 5),
+            Head::words("ALERTS", 9),
             Head::words("COMMAND", 0),
         ]);
         for found in found {
@@ -54,6 +56,7 @@ async fn line(found: Found) -> Vec<String> {
                 pid.to_string(),
                 unknown(),
                 state,
+                unknown(),
                 unknown(),
                 unknown(),
                 unknown(),
@@ -84,6 +87,15 @@ async fn header(found: Found) -> Result<Snapshot, ClientError> {
         .await
 }
 
+/// `2 alerts`: how many there are of the worst; blank if there are none.
+pub(crate) fn alerts(snapshot: &Snapshot) -> String {
+    if snapshot.process.accounting == Accounting::Disarmed {
+        return units::NO_SAMPLE.to_owned();
+    }
+    let all = column::tally(&snapshot.alerts.rows);
+    all.split(", ").next().unwrap_or_default().to_owned()
+}
+
 fn cells(snapshot: &Snapshot) -> Vec<String> {
     let process = &snapshot.process;
     let busy = snapshot.workers.iter().map(|worker| worker.busy_ns).sum();
@@ -106,6 +118,7 @@ fn cells(snapshot: &Snapshot) -> Vec<String> {
         state.to_owned(),
         polls,
         tasks,
+        alerts(snapshot),
         process.command.clone(),
     ]
 }

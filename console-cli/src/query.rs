@@ -1,17 +1,19 @@
 //! `turbowish query`: one snapshot, one table, as text, JSON or CSV.
 
+use turbowish_model::alert::Alert;
 use turbowish_model::column::{Column, Context, Row, Style};
 use turbowish_model::grid::Grid;
 use turbowish_model::json::{self, Record, Shape, Table};
 use turbowish_model::quantile::Percentile;
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_model::report;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, Snapshot, TaskRow};
+use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
 use turbowish_model::units::{self, Micro};
 
 use crate::args::{Format, QueryArgs, TableName};
 use crate::columns::{Defaults, choose};
 use crate::failure::{Failure, note, print};
+use crate::record;
 use crate::source;
 
 /// Runs the command.
@@ -19,10 +21,25 @@ use crate::source;
 /// # Errors
 /// A mistake in the query, before anything is asked; or no answer.
 pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> {
+    let record = matches!(
+        args.table,
+        TableName::Task | TableName::Resource | TableName::Proc | TableName::Alert
+    );
+    if let (false, Some(name)) = (record, &args.name) {
+        return Err(Failure::usage(format!(
+            "a table takes no name ({name}); one row: turbowish query task PID NAME, or resource, proc, alert"
+        )));
+    }
     match args.table {
+        TableName::Task | TableName::Resource | TableName::Proc | TableName::Alert => {
+            record::run(args, token)
+        }
         TableName::Procs => table::<ProcRow>(args, token, Table::Procs),
         TableName::Tasks => table::<TaskRow>(args, token, Table::Tasks),
+        TableName::Resources => table::<ResourceRow>(args, token, Table::Resources),
         TableName::Awaits => table::<AwaitRow>(args, token, Table::Awaits),
+        TableName::Alerts => table::<Alert>(args, token, Table::Alerts),
+        TableName::Counters => table::<CounterRow>(args, token, Table::Counters),
     }
 }
 
@@ -58,16 +75,28 @@ fn query_of(args: &QueryArgs) -> Query {
         ..Query::default()
     };
     match args.table {
-        TableName::Procs => Query {
+        TableName::Procs | TableName::Proc => Query {
             procs: rows,
             ..query
         },
-        TableName::Tasks => Query {
+        TableName::Tasks | TableName::Task => Query {
             tasks: rows,
+            ..query
+        },
+        TableName::Resources | TableName::Resource => Query {
+            resources: rows,
             ..query
         },
         TableName::Awaits => Query {
             awaits: rows,
+            ..query
+        },
+        TableName::Alerts | TableName::Alert => Query {
+            alerts: rows,
+            ..query
+        },
+        TableName::Counters => Query {
+            counters: rows,
             ..query
         },
     }
@@ -105,7 +134,7 @@ fn text<R: Row>(snapshot: &Snapshot, columns: &[Column<R>]) -> String {
 }
 
 /// `4 of 17 procs, window 10 s`
-fn footer<R: Row>(snapshot: &Snapshot) -> String {
+pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
     let page = R::page(snapshot);
     let shown = page.rows.len() as u64;
     let mut text = match shown {
@@ -115,8 +144,8 @@ fn footer<R: Row>(snapshot: &Snapshot) -> String {
     if page.matched > shown {
         text += &format!(", {} more match", page.matched - shown);
     }
-    // What a task shows is of now, or since it was created.
-    if R::TABLE != TaskRow::TABLE {
+    // What tasks, resources and alerts show is of now, or since they began.
+    if ![TaskRow::TABLE, ResourceRow::TABLE, Alert::TABLE].contains(&R::TABLE) {
         text += &format!(", {}", window(snapshot));
     }
     match report::lost(snapshot) {

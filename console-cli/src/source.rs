@@ -1,9 +1,13 @@
 //! From the command line's target to one connected process, or to an error that says which there are.
 
+use std::time::Duration;
+
 use tokio::runtime::{Builder, Runtime};
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
-use turbowish_wire::client::{self, ClientError, Connection, Found, Listing, Target};
+use turbowish_wire::client::{
+    self, CONNECT_TIMEOUT, ClientError, Connection, Found, Listing, Target,
+};
 
 use crate::failure::{Failure, note};
 
@@ -41,14 +45,39 @@ pub(crate) fn target(text: Option<&str>, token: Option<&str>) -> Result<Option<T
 /// # Errors
 /// There is none, there are several, or it cannot be reached; usage if it refuses the query.
 pub(crate) async fn snapshot(target: Option<Target>, query: &Query) -> Result<Snapshot, Failure> {
-    let target = match target {
-        Some(target) => target,
-        None => only().await?,
+    let connection = connect(target.as_ref(), CONNECT_TIMEOUT).await?;
+    Ok(connection.snapshot(query).await?)
+}
+
+/// How long a script waits for an answer: nobody sits before it, and machines of CI are busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection to the target; without one, to the only process.
+///
+/// # Errors
+/// There is none, there are several, or it cannot be reached.
+pub(crate) async fn connect(
+    target: Option<&Target>,
+    patience: Duration,
+) -> Result<Connection, Failure> {
+    let connected = match target {
+        Some(target) => Connection::connect_within(target, patience).await,
+        None => Connection::connect_within(&only().await?, patience).await,
     };
-    match Connection::connect(&target).await {
-        Ok(connection) => Ok(connection.snapshot(query).await?),
+    match connected {
+        Ok(connection) => Ok(connection),
         Err(error) => Err(refused(error).await),
     }
+}
+
+/// A connection to a process of this user that has the name and command line of one that has ended.
+pub(crate) async fn successor(of: &Process) -> Option<Connection> {
+    let found = client::list().await.found;
+    let same = found.into_iter().find(|found| {
+        let answer = found.answer.as_ref();
+        answer.is_ok_and(|new| new.name == of.name && new.command == of.command)
+    })?;
+    Connection::connect(&Target::Socket(same.socket)).await.ok()
 }
 
 /// Makes sure that there is a process to watch.

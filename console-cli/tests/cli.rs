@@ -6,6 +6,7 @@
 )]
 
 mod monitor;
+mod scripts;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -13,11 +14,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Stdio;
 
-use monitor::{Host, gate};
+use monitor::{Host, gate, stuck};
 #[cfg(feature = "demo")]
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
+use turbowish_model::snapshot::CounterRow;
 use turbowish_wire::PROTOCOL;
 
 /// The text, and that it is what was agreed on.
@@ -33,6 +35,272 @@ fn tables() {
     check("procs", &["query", "procs"]);
     check("tasks", &["query", "tasks", "4242"]);
     check("awaits", &["query", "awaits", "--window", "start"]);
+}
+
+#[test]
+fn counters_and_gauges() {
+    check("counters", &["query", "counters"]);
+    check(
+        "counters_csv",
+        &["query", "counters", "-o", "csv", "-f", "proc:conn"],
+    );
+    let json = check("counters_json", &["query", "counters", "-o", "json"]);
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["counters"][2]["value"], -120);
+    let host = Host::with_kv();
+    for (filter, expected) in [
+        ("value<0", vec!["drift"]),
+        ("value<=50", vec!["drift", "clients"]),
+        ("value>=50", vec!["commands", "bytes sent", "clients"]),
+        ("kind:gauge proc:accept", vec!["clients"]),
+        ("rate>100k", vec!["bytes sent"]),
+    ] {
+        let args = [
+            "query", "counters", "-o", "csv", "-c", "counter", "-f", filter,
+        ];
+        let text = host.stdout(&args);
+        let mut names: Vec<&str> = text.lines().skip(1).collect();
+        names.sort_unstable();
+        let mut expected = expected;
+        expected.sort_unstable();
+        assert_eq!(names, expected, "{filter}");
+    }
+}
+
+#[test]
+fn the_record_of_a_proc_has_its_numbers() {
+    let host = Host::with_kv();
+    let check = |proc: &str, expected: &[&str]| {
+        let text = host.stdout(&["query", "proc", proc]);
+        let lines = text.lines().skip_while(|line| *line != "  COUNTERS");
+        let own = lines.skip(1).take_while(|line| !line.is_empty());
+        assert_eq!(own.collect::<Vec<_>>(), expected, "{text}");
+    };
+    check("kv::conn::serve", &["  commands 82.4k/s 61.9M"]);
+    check("kv::db::get", &[]);
+}
+
+/// What a program calls its tasks, resources and numbers is its own affair, and no terminal obeys it.
+#[test]
+fn names_cannot_do_anything() {
+    const NASTY: &str = "a\u{1b}[2J\u{7}\r\nkv::forged  99.9\u{202e}\u{9b}31m";
+    let mut snapshot = stuck();
+    for row in &mut snapshot.tasks.rows {
+        row.name = NASTY.to_owned();
+        row.attributes = vec![(NASTY.to_owned(), NASTY.to_owned()); 2];
+        row.waits_on
+            .iter_mut()
+            .for_each(|claim| claim.resource = NASTY.to_owned());
+    }
+    for row in &mut snapshot.resources.rows {
+        row.name = NASTY.to_owned();
+    }
+    for row in &mut snapshot.alerts.rows {
+        row.title = NASTY.to_owned();
+        row.parties
+            .iter_mut()
+            .for_each(|party| party.name = NASTY.to_owned());
+    }
+    snapshot.process.name = NASTY.to_owned();
+    let row = CounterRow {
+        name: NASTY.repeat(100),
+        proc: Some(NASTY.to_owned()),
+        ..CounterRow::default()
+    };
+    snapshot.counters.rows = vec![row.clone(), row, CounterRow::default()];
+    let host = Host::empty();
+    host.start(snapshot, PROTOCOL);
+    for args in [
+        &["query", "tasks", "-c", "task,on,attr.user,holds"][..],
+        &["query", "resources"],
+        &["query", "counters"],
+        &["query", "alerts"],
+        &["query", "alert"],
+        &["query", "task", "4242", NASTY],
+        &["query", "resource", "4242", NASTY],
+        &["tree"],
+        &["top"],
+        &["ps"],
+    ] {
+        let text = host.stdout(args);
+        let bad = text.lines().find(|line| {
+            line.starts_with("kv::forged")
+                || line.chars().any(|c| c.is_control() || c == '\u{202e}')
+        });
+        assert_eq!(bad, None, "{args:?}");
+        assert!(!text.is_empty(), "{args:?}");
+    }
+    let json = host.stdout(&["query", "counters", "-o", "json"]);
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["counters"][1]["proc"], NASTY);
+}
+
+/// The text of a process in a deadlock.
+fn check_stuck(name: &str, args: &[&str]) -> String {
+    let host = Host::empty();
+    host.start(stuck(), PROTOCOL);
+    let text = host.stdout(args);
+    insta::assert_snapshot!(name, text);
+    text
+}
+
+#[test]
+fn resources_and_who_waits_for_them() {
+    check_stuck("resources", &["query", "resources"]);
+    check_stuck(
+        "resources_csv",
+        &["query", "resources", "4242", "-o", "csv"],
+    );
+    check_stuck(
+        "tasks_chosen",
+        &[
+            "query",
+            "tasks",
+            "--filter",
+            "on:db,repl",
+            "--columns",
+            "task,on,holds,woken_by,wakes,parent,site,attr.peer",
+        ],
+    );
+}
+
+#[test]
+fn a_record_says_what_one_thing_is_tied_to() {
+    let text = check_stuck("task", &["query", "task", "4242", "conn:51022"]);
+    // As the page of the screens draws it.
+    assert_eq!(
+        text.lines().next(),
+        Some(
+            "conn:51022  waiting 41.4 s on mpsc repl (full 64/64)   src/conn.rs:88:9-33  self.repl.send(cmd)"
+        )
+    );
+    check_stuck("task_join", &["query", "task", "snapshot"]);
+    check_stuck("resource_channel", &["query", "resource", "4242", "repl"]);
+    check_stuck("resource_mutex", &["query", "resource", "mutex db"]);
+    let json = check_stuck("task_json", &["query", "task", "conn:51022", "-o", "json"]);
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["tasks"].as_array().map(Vec::len), Some(1));
+    assert_eq!(value["tasks"][0]["holds"][0]["resource"], "mutex db");
+}
+
+#[test]
+fn alerts_are_a_table_and_each_is_told_in_full() {
+    check_stuck("alerts", &["query", "alerts"]);
+    check_stuck(
+        "alerts_csv",
+        &[
+            "query",
+            "alerts",
+            "-o",
+            "csv",
+            "-f",
+            "severity:alert",
+            "-c",
+            "alert,for,who,at",
+        ],
+    );
+    let worst = check_stuck("alert", &["query", "alert"]);
+    for args in [
+        &["query", "alert", "4242"][..],
+        &["query", "alert", "worst"],
+        &["query", "alert", "deadlock"],
+        &["query", "alert", "4242", "repl-1"],
+        &["query", "alert", "4242", "mpsc repl"],
+    ] {
+        let host = Host::empty();
+        host.start(stuck(), PROTOCOL);
+        assert_eq!(host.stdout(args), worst, "{args:?}");
+    }
+    check_stuck("alert_futurelock", &["query", "alert", "futurelock"]);
+    check_stuck("alert_over", &["query", "alert", "4242", "long-poll"]);
+    let json = check_stuck("alert_json", &["query", "alert", "Long_Poll", "-o", "json"]);
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["alerts"].as_array().map(Vec::len), Some(1));
+    // Two of them have it.
+    let host = Host::empty();
+    host.start(stuck(), PROTOCOL);
+    let both = host.stdout(&["query", "alert", "db"]);
+    assert_eq!(both.matches("MORE  ").count(), 2, "{both}");
+    let plain = host.stdout(&["top", "--limit", "1"]);
+    let told = "2 alerts, 1 warning; deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s (docs/alerts/deadlock.md)";
+    assert_eq!(plain.lines().nth(3), Some(told));
+}
+
+#[test]
+fn no_alert_is_no_error_but_a_name_that_none_has_is() {
+    let host = Host::with_kv();
+    assert_eq!(host.stdout(&["query", "alert"]), "no alerts\n");
+    let none = "turbowish: no alert deadlock in kv 4242; there are no alerts\n";
+    assert_eq!(
+        host.failure(&["query", "alert", "deadlock"]),
+        (Some(1), none.to_owned())
+    );
+    let host = Host::empty();
+    host.start(stuck(), PROTOCOL);
+    let others =
+        "turbowish: no alert starvation in kv 4242; there are: deadlock, futurelock, long poll\n";
+    assert_eq!(
+        host.failure(&["query", "alert", "starvation"]),
+        (Some(1), others.to_owned())
+    );
+    let csv = "turbowish: an alert in full has no columns: turbowish query alerts --format csv\n";
+    assert_eq!(
+        host.failure(&["query", "alert", "-o", "csv"]),
+        (Some(2), csv.to_owned())
+    );
+}
+
+#[test]
+fn a_record_of_nothing_says_what_there_is() {
+    let host = Host::empty();
+    host.start(stuck(), PROTOCOL);
+    for (args, code, expected) in [
+        (
+            &["query", "task"][..],
+            2,
+            "which task? turbowish query task PID NAME; turbowish query tasks lists them",
+        ),
+        (
+            &["query", "task", "4242", "nobody"],
+            1,
+            "no task nobody in kv 4242; turbowish query tasks lists them",
+        ),
+        (
+            &["query", "task", "conn:5102"],
+            1,
+            "no task conn:5102 in kv 4242; did you mean conn:51022?",
+        ),
+        (
+            &["query", "resource", "4242", "a\"b"],
+            1,
+            "no resource a\"b in kv 4242; turbowish query resources lists them",
+        ),
+        (
+            &["query", "resource", "db", "-o", "csv"],
+            2,
+            "a record has no columns: turbowish query resources --format csv",
+        ),
+        (
+            &["query", "tasks", "4242", "expiry"],
+            2,
+            "a table takes no name (expiry); one row: turbowish query task PID NAME, or resource, proc, alert",
+        ),
+    ] {
+        let expected = format!("turbowish: {expected}\n");
+        assert_eq!(host.failure(args), (Some(code), expected), "{args:?}");
+    }
+}
+
+#[test]
+fn a_tree_shows_what_each_branch_waits_for() {
+    let text = check_stuck("tree", &["tree", "4242", "--filter", "on:db -conn"]);
+    for line in [
+        "|- kv::snapshot::write  src/snapshot.rs:97:18-37  41.2 s  self.db.lock()  mutex db, held by conn:51022",
+        "`- kv::snapshot::tick  src/snapshot.rs:121:9-27  41.6 s  tick.tick()  timer",
+        "`- kv::expiry::sweep  src/expiry.rs:33:22-36  41.4 s  db.lock()  mutex db, held by conn:51022",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
 }
 
 #[test]
@@ -312,7 +580,7 @@ fn errors_have_a_code_and_say_what_to_do() {
 }
 
 /// A terminal: our end, and the program's.
-fn terminal() -> (File, File) {
+pub(crate) fn terminal() -> (File, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
@@ -471,6 +739,10 @@ fn help_fits_a_terminal_and_has_examples() {
         &["query", "-h"],
         &["annotate", "--help"],
         &["annotate", "-h"],
+        &["tree", "--help"],
+        &["check", "--help"],
+        &["watch", "--help"],
+        &["diff", "--help"],
     ] {
         let output = host
             .command()
@@ -506,7 +778,13 @@ fn completions_and_manual() {
     let host = Host::empty();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = host.stdout(&["completions", shell]);
-        for option in ["percentiles", "all-targets"] {
+        for option in [
+            "percentiles",
+            "all-targets",
+            "no-alerts",
+            "fail-over",
+            "reconnect",
+        ] {
             assert!(script.contains(option), "{shell} {option}");
         }
     }
@@ -516,5 +794,7 @@ fn completions_and_manual() {
     let output = host.run(&["man", "--out", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0));
     assert!(out.join("turbowish-query.1").exists());
-    assert!(out.join("turbowish-annotate.1").exists());
+    for command in ["annotate", "tree", "check", "watch", "diff"] {
+        assert!(out.join(format!("turbowish-{command}.1")).exists());
+    }
 }

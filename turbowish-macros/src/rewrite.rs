@@ -3,10 +3,11 @@
 //! The way of an item: `attr` reads the arguments, `head` what stands before it, `items` and `unread` parse as little of it as they
 //! can, `valid` refuses, `block` walks down to functions, `shape` says which form a function gets, `function` gives it that form. A
 //! function is put together from its `capture` (arguments, after a look at what `drops` and what is `assigned`), its `output` (return
-//! type), its awaits, found in a `plain` body or numbered in `awaits`, `hidden` in macros and placed by `site`, and its `declare`d proc.
+//! type), its awaits, found in a `plain` body or numbered in `awaits`, `hidden` in macros and placed by `site`, its `intents`, and its `declare`d proc.
 
 mod assigned;
 mod attr;
+mod attributes;
 mod awaits;
 mod block;
 mod capture;
@@ -18,6 +19,7 @@ mod function;
 mod head;
 mod hidden;
 mod inert;
+mod intents;
 mod items;
 mod known;
 mod output;
@@ -48,7 +50,7 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
     if arguments.skip {
         return Ok(tokens);
     }
-    let scope = Scope::new(arguments.krate.clone());
+    let scope = Scope::new(arguments.krate.clone()).inside(&arguments, false);
     let head = Head::of(tokens.clone().into_iter().collect());
     if let Some(again) = traced::again_behind(&head, &arguments, &scope) {
         return Ok(again);

@@ -1,10 +1,13 @@
 //! Totals in ticks and numbers become rows in nanoseconds and names.
 
+mod stack;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::histogram::{Buckets, upper_bound};
 use crate::history::{Totals, Window};
+use crate::meter::MeterName;
 use crate::quantile::Distribution;
 use crate::row::{OTHERS, Population, Sum};
 use crate::short_name::SharedEnds;
@@ -30,6 +33,14 @@ pub trait Names {
     fn proc(&self, id: u32) -> Option<ProcName<'_>>;
     /// Its await point with this index, from 0.
     fn place(&self, proc: u32, site: u16) -> Option<Place>;
+    /// The attributes that are written at the proc.
+    fn attributes(&self, _proc: u32) -> &[(String, String)] {
+        &[]
+    }
+    /// The counter or gauge with this number.
+    fn meter(&self, _site: u32) -> Option<MeterName<'_>> {
+        None
+    }
 }
 
 /// An expression that the attribute could not see: inside a macro, or reached before it was armed.
@@ -89,7 +100,9 @@ impl<N: Names> Assembly<'_, N> {
             call_inclusive: self.distribution(window, Population::CallInclusive),
             poll_hold: self.distribution(window, Population::PollHold),
             poll_running: self.distribution(window, Population::PollRunning),
+            ready_latency: self.distribution(window, Population::ReadyLatency),
             callers: self.callers(window),
+            attributes: self.names.attributes(id).to_vec(),
         })
     }
 
@@ -108,6 +121,22 @@ impl<N: Names> Assembly<'_, N> {
             n: buckets.total(),
             sum_ns: self.scale.ns(positive(tally.sum_of(population))),
             max_ns: self.scale.ns(max),
+            buckets: bounds(buckets, self.scale),
+        }
+    }
+
+    /// A population of ticks that is not of a proc; its sum and maximum are those of its buckets' upper bounds.
+    #[must_use]
+    pub fn population(&self, buckets: &Buckets) -> Distribution {
+        let bound = |bucket: u16| upper_bound(usize::from(bucket));
+        let sum = buckets
+            .iter()
+            .map(|(bucket, count)| bound(bucket).saturating_mul(count));
+        let top = buckets.iter().last().map_or(0, |(bucket, _)| bound(bucket));
+        Distribution {
+            n: buckets.total(),
+            sum_ns: self.scale.ns(sum.fold(0, u64::saturating_add)),
+            max_ns: self.scale.ns(top),
             buckets: bounds(buckets, self.scale),
         }
     }
@@ -202,7 +231,12 @@ impl<N: Names> Assembly<'_, N> {
             future_bytes: u64::from(birth.future_bytes),
             stack: Vec::new(),
             stack_truncated: reading.truncated,
+            ..TaskRow::default()
         };
+        if let (None, Some(woken)) = (polled, reading.waker.and_then(|waker| waker.woken)) {
+            row.state = TaskState::Ready;
+            row.since_ns = age(woken.max(reading.since));
+        }
         match polled {
             Some(open) => {
                 row.state = TaskState::Polling;
@@ -210,20 +244,7 @@ impl<N: Names> Assembly<'_, N> {
                 row.running_ns += row.since_ns;
                 row.stack = self.open_stack(open);
             }
-            None => {
-                row.stack = reading
-                    .stack
-                    .iter()
-                    .filter_map(|step| {
-                        Some(StackRow {
-                            depth: step.level,
-                            proc: String::from(self.names.proc(step.proc)?.path),
-                            place: self.place(step.proc, step.site),
-                            since_ns: age(step.since),
-                        })
-                    })
-                    .collect()
-            }
+            None => row.stack = self.stack(reading),
         }
         Some(row)
     }
@@ -235,6 +256,7 @@ impl<N: Names> Assembly<'_, N> {
                 proc: String::from(self.names.proc(poll.proc)?.path),
                 place: self.place(poll.proc, poll.site),
                 since_ns: self.scale.ns(self.now.at.saturating_sub(poll.start)),
+                ..StackRow::default()
             })
         });
         named.collect()

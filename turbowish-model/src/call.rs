@@ -56,7 +56,11 @@ pub enum Outcome {
 const UNREGISTERED: u32 = 0;
 
 /// Where a call stands is a part of one word, in the call and in its frame: the await point plus one (0 if unknown).
-pub(crate) const SITE: u32 = (1 << 12) - 1;
+pub(crate) const SITE: u32 = (1 << 10) - 1;
+/// It has taken or given something that is lost or left half-way if it is dropped.
+pub(crate) const MARK: u32 = 1 << 10;
+/// It polls several calls there, as far as is known.
+pub(crate) const FORK: u32 = 1 << 11;
 /// The operand is an instrumented call itself.
 pub(crate) const DIRECT: u32 = 1 << 12;
 /// In a call: its last accounted poll ended pending. In a frame: so had the poll before it, and it has not come anywhere since.
@@ -168,6 +172,18 @@ impl Call {
         self.state & ROWLESS != 0
     }
 
+    /// It has taken or given something: see [`Ledger::mark`](crate::ledger::Ledger::mark).
+    #[inline]
+    #[must_use]
+    pub const fn is_marked(&self) -> bool {
+        self.state & MARK != 0
+    }
+
+    /// It has nothing any more of what it was marked for.
+    pub const fn unmark(&mut self) {
+        self.state &= !MARK;
+    }
+
     /// Its last accounted poll ended pending.
     #[inline]
     pub(crate) const fn is_suspended(&self) -> bool {
@@ -176,8 +192,15 @@ impl Call {
 
     /// Await point where it stands, plus one; 0 if unknown.
     #[inline]
-    pub(crate) const fn site(&self) -> u32 {
+    #[must_use]
+    pub const fn site(&self) -> u32 {
         self.state & SITE
+    }
+
+    /// The same, and whether it awaits an instrumented call there.
+    #[inline]
+    pub(crate) const fn place(&self) -> u32 {
+        self.state & (SITE | DIRECT)
     }
 
     /// Proc that created it, plus one; 0 if none.
@@ -186,18 +209,25 @@ impl Call {
         self.state >> CREATOR_SHIFT
     }
 
+    /// Proc that created it.
+    #[must_use]
+    pub const fn maker(&self) -> Option<u32> {
+        self.creator().checked_sub(1)
+    }
+
     /// Its poll begins. Returns where it stands, for the frame.
     #[inline]
     pub(crate) const fn enter(&mut self) -> u32 {
         let state = self.state;
         self.state = state & !PENDING | POLLED;
-        state & (SITE | DIRECT | PENDING)
+        state & (SITE | MARK | FORK | DIRECT | PENDING)
     }
 
     /// Its poll is closed; `place` is the frame's.
     #[inline]
     pub(crate) const fn leave(&mut self, place: u32) {
-        self.state = self.state & !(SITE | DIRECT) | place & (SITE | DIRECT);
+        const PLACE: u32 = SITE | MARK | FORK | DIRECT;
+        self.state = self.state & !PLACE | place & PLACE;
     }
 
     /// The poll that was closed ended pending.

@@ -1,7 +1,11 @@
 //! Columns are data: one table per kind of row feeds sort, filter, every table, the console and its help.
 
+pub(crate) mod alerts;
 mod awaits;
+mod counters;
+mod direction;
 mod procs;
+pub(crate) mod resources;
 pub(crate) mod tasks;
 mod value;
 
@@ -9,9 +13,11 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 
+pub use self::alerts::{Involved, tally, worst, worst_first};
 pub use self::value::{Shown, SortKey, Style, Value};
+use crate::alert::{Alert, PartyKind};
 use crate::quantile::{Distribution, Percentile};
-use crate::snapshot::{AwaitRow, Page, ProcRow, Snapshot, TaskRow};
+use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
 
 /// What a cell needs beside its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +88,9 @@ pub struct Column<R: 'static> {
 #[derive(Debug)]
 enum Read<R: 'static> {
     Plain(for<'a> fn(&'a R, &Context) -> Value<'a>),
-    Percentile(fn(&R) -> &Distribution, Percentile),
+    Percentile(fn(&R) -> Option<&Distribution>, Percentile),
+    /// What the program itself gave a name to.
+    Named(for<'a> fn(&'a R, &str) -> Value<'a>, String),
 }
 
 // Not derived: a derive would ask `R: Clone`, although no `R` is held.
@@ -91,6 +99,7 @@ impl<R> Clone for Read<R> {
         match self {
             Self::Plain(read) => Self::Plain(*read),
             Self::Percentile(of, q) => Self::Percentile(*of, *q),
+            Self::Named(read, name) => Self::Named(*read, name.clone()),
         }
     }
 }
@@ -139,7 +148,7 @@ impl<R> Column<R> {
             title: Cow::Borrowed(title),
             meaning: family.meaning,
             unit: Unit::Duration,
-            width: 6,
+            width: if title.len() > 6 { title.len() } else { 6 },
             rank,
             fields: family.fields,
             read: Read::Percentile(family.of, Percentile::whole(percent)),
@@ -149,11 +158,14 @@ impl<R> Column<R> {
     /// The column's value in a row.
     #[must_use]
     pub fn value<'a>(&self, row: &'a R, context: &Context) -> Value<'a> {
-        match self.read {
+        match &self.read {
             Read::Plain(read) => read(row, context),
-            Read::Percentile(of, q) => of(row)
-                .percentile(q)
-                .map_or(Value::NoSample, Value::Duration),
+            Read::Percentile(of, q) => of(row).map_or(Value::Blank, |population| {
+                population
+                    .percentile(*q)
+                    .map_or(Value::NoSample, Value::Duration)
+            }),
+            Read::Named(read, name) => read(row, name),
         }
     }
 
@@ -190,13 +202,13 @@ pub struct Family<R: 'static> {
     pub meaning: &'static str,
     /// The JSON object of docs/json.md that holds the percentiles.
     pub fields: &'static [&'static str],
-    /// The population itself.
-    pub of: fn(&R) -> &Distribution,
+    /// The population itself; `None` where a row has none.
+    pub of: fn(&R) -> Option<&Distribution>,
 }
 
 /// A kind of row: what it is called, its columns, its own order and what a bare word searches.
 pub trait Row: Sized + 'static {
-    /// The table's name: `procs`, `tasks`, `awaits`.
+    /// The table's name: `procs`, `tasks`, `awaits`, `resources`, `alerts`, `counters`.
     const TABLE: &'static str;
 
     /// What the table is sorted by unless told otherwise: a column's key, or `worst`.
@@ -207,6 +219,12 @@ pub trait Row: Sized + 'static {
 
     /// The populations whose percentiles are columns too.
     fn families() -> &'static [Family<Self>];
+
+    /// The column of what the program itself gave a name to, where rows have such: `attr.user`.
+    #[must_use]
+    fn named(_key: &str) -> Option<Column<Self>> {
+        None
+    }
 
     /// The rows of this kind in a snapshot.
     fn page(snapshot: &Snapshot) -> &Page<Self>;
@@ -219,6 +237,11 @@ pub trait Row: Sized + 'static {
 
     /// The table's own order: class first, ascending, then the number, descending.
     fn worst(&self) -> (u8, u64);
+
+    /// As what alerts speak of it: its kind, its id, and its name where it has no id.
+    fn party(&self) -> Option<(PartyKind, u64, &str)> {
+        None
+    }
 
     /// Gives every text that a bare word of a filter is searched in, until `found` says true.
     fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool;
@@ -234,6 +257,9 @@ pub const PERCENTILES: [&str; 11] = [
 pub fn find<R: Row>(key: &str) -> Option<Column<R>> {
     if let Some(column) = R::columns().iter().find(|column| column.key == key) {
         return Some(column.clone());
+    }
+    if let Some(column) = R::named(key) {
+        return Some(column);
     }
     let (family, percent) = percentile_of::<R>(key)?;
     PERCENTILES.contains(&percent).then_some(())?;
@@ -288,7 +314,7 @@ pub fn nearest<R: Row>(key: &str) -> Option<String> {
         .iter()
         .map(|column| (distance(key, &column.key), &column.key))
         .min_by_key(|(edits, _)| *edits)
-        .filter(|(edits, known)| *edits <= known.len().max(key.len()) / 2)
+        .filter(|(edits, known)| *edits <= known.len().min(key.len()) / 2)
         .map(|(_, known)| String::from(&**known))
 }
 
@@ -308,6 +334,27 @@ fn distance(left: &str, right: &str) -> usize {
     row[right.len()]
 }
 
+/// The column of one attribute, `attr.user`; a row without it has none, which is not unknown.
+fn attribute<R>(key: &str, read: for<'a> fn(&'a R, &str) -> Value<'a>) -> Option<Column<R>> {
+    let name = key.strip_prefix("attr.").filter(|name| !name.is_empty())?;
+    Some(Column {
+        key: Cow::Owned(key.into()),
+        title: Cow::Owned(name.to_uppercase()),
+        meaning: "an attribute that the program gave it",
+        unit: Unit::Text,
+        width: 12,
+        rank: u8::MAX,
+        fields: &["attributes"],
+        read: Read::Named(read, name.into()),
+    })
+}
+
+/// The attribute of that name among others.
+fn given<'a>(attributes: &'a [(String, String)], name: &str) -> Value<'a> {
+    let found = attributes.iter().find(|(given, _)| given == name);
+    found.map_or(Value::Blank, |(_, value)| Value::Text(Cow::Borrowed(value)))
+}
+
 /// Columns of procs, in the order in which a table shows them.
 #[must_use]
 pub fn procs() -> &'static [Column<ProcRow>] {
@@ -324,6 +371,24 @@ pub fn tasks() -> &'static [Column<TaskRow>] {
 #[must_use]
 pub fn awaits() -> &'static [Column<AwaitRow>] {
     AwaitRow::columns()
+}
+
+/// Columns of resources, in the order in which a table shows them.
+#[must_use]
+pub fn resources() -> &'static [Column<ResourceRow>] {
+    ResourceRow::columns()
+}
+
+/// Columns of counters and gauges, in the order in which a table shows them.
+#[must_use]
+pub fn counters() -> &'static [Column<CounterRow>] {
+    CounterRow::columns()
+}
+
+/// Columns of alerts, in the order in which a table shows them.
+#[must_use]
+pub fn alerts() -> &'static [Column<Alert>] {
+    Alert::columns()
 }
 
 #[cfg(test)]

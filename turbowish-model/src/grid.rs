@@ -1,10 +1,12 @@
 //! A table as text: as wide as its widest cell, words to the left, numbers to the right, one blank between.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
 use crate::column::{Column, Context, Row, Style, Value};
+use crate::printable;
 
 /// One column of a grid.
 #[derive(Clone, Debug)]
@@ -83,9 +85,13 @@ impl Grid {
         grid
     }
 
-    /// Adds a row; cells beyond the heads are left out.
+    /// Adds a row; cells beyond the heads are left out. Each is one line, whatever it holds.
     pub fn push(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        let cells = cells.into_iter().map(|cell| match printable::line(&cell) {
+            Cow::Borrowed(_) => cell,
+            Cow::Owned(shown) => shown,
+        });
+        self.rows.push(cells.collect());
     }
 
     /// The lines, header first, without blanks at their ends.

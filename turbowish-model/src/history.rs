@@ -6,6 +6,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
+use crate::meter::{MeterKey, MeterTally};
 use crate::tally::{ProcTally, Tally};
 
 /// Fine ticks kept before they are joined.
@@ -31,6 +32,8 @@ struct Stretch {
     begin: u64,
     procs: Vec<(u32, ProcTally)>,
     busy: Vec<(u32, u64)>,
+    /// Those that were counted or set.
+    meters: BTreeMap<MeterKey, MeterTally>,
 }
 
 /// Totals since the start, and what the last minute added.
@@ -114,6 +117,11 @@ impl History {
             begin: self.last.at,
             procs: procs.map(|(id, proc)| (id as u32, proc)).collect(),
             busy: busy.collect(),
+            meters: grown
+                .meters
+                .into_iter()
+                .filter(|(_, meter)| meter.updates > 0)
+                .collect(),
         }
     }
 
@@ -174,6 +182,7 @@ impl History {
             proc.future_bytes = today.future_bytes;
         }
         window.busy.extend(sum.busy);
+        window.tally.meters = sum.meters;
         window
     }
 }
@@ -199,6 +208,9 @@ impl Stretch {
                 Some((_, own)) => *own += busy,
                 None => self.busy.push((thread, busy)),
             }
+        }
+        for (key, meter) in other.meters {
+            self.meters.entry(key).or_default().merge(&meter);
         }
     }
 }

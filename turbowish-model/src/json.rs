@@ -2,18 +2,25 @@
 //!
 //! The command line and the report at exit print the same document; docs/json.md describes it.
 
+mod alerts;
+mod claims;
+mod counters;
 mod fields;
+mod resources;
 mod writer;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 pub use self::fields::{Fact, Field, Record};
-use self::writer::Writer;
+pub use self::writer::Writer;
+use crate::alert::Alert;
 use crate::column::tasks::leaf;
+use crate::fork::Fork;
 use crate::quantile::{Distribution, Percentile};
 use crate::snapshot::{
-    Accounting, AwaitRow, Lost, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, Worker,
+    Accounting, AwaitRow, CounterRow, Lost, Page, Place, ProcRow, Process, ResourceRow, Snapshot,
+    Spot, StackRow, TaskRow, WakerRow, Worker,
 };
 
 /// Version of the document. It changes only if a field changes its meaning or goes away.
@@ -58,6 +65,12 @@ pub enum Table {
     Tasks,
     /// `"awaits":[…]`
     Awaits,
+    /// `"resources":[…]`
+    Resources,
+    /// `"alerts":[…]`
+    Alerts,
+    /// `"counters":[…]`
+    Counters,
 }
 
 /// The document on one line, with a line end.
@@ -78,6 +91,9 @@ pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Shape) -> String 
                 Table::Procs => table::<ProcRow>(out, &snapshot.procs, shape),
                 Table::Tasks => table::<TaskRow>(out, &snapshot.tasks, shape),
                 Table::Awaits => table::<AwaitRow>(out, &snapshot.awaits, shape),
+                Table::Resources => table::<ResourceRow>(out, &snapshot.resources, shape),
+                Table::Alerts => table::<Alert>(out, &snapshot.alerts, shape),
+                Table::Counters => table::<CounterRow>(out, &snapshot.counters, shape),
             }
         }
         out.key("counts");
@@ -104,6 +120,8 @@ fn process(out: &mut Writer, snapshot: &Snapshot) {
         out.number("accounting_since_unix_ns", process.accounting_since_unix_ns);
         out.number("procs_known", process.procs_known);
         out.optional("runtime_tasks", process.runtime_tasks);
+        out.key("own_cost");
+        counters::own_cost(out, process.own_cost.as_ref());
         out.key("tasks_by_state");
         out.object(|out| {
             out.number("polling", tasks.polling);
@@ -134,11 +152,13 @@ fn worker(out: &mut Writer, worker: &Worker) {
 fn lost(out: &mut Writer, lost: &Lost) {
     out.object(|out| {
         out.number("tasks", lost.tasks);
+        out.number("resources", lost.resources);
         out.number("procs", lost.procs);
         out.number("late_attach", lost.late_attach);
         out.number("orphan_end", lost.orphan_end);
         out.number("forced_pop", lost.forced_pop);
         out.number("clock_backwards", lost.clock_backwards);
+        out.number("counters", lost.counters);
     });
 }
 
@@ -157,7 +177,19 @@ fn table<R: Record>(out: &mut Writer, page: &Page<R>, shape: &Shape) {
 fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
     match fact {
         Fact::Text(text) => out.text_value(text),
+        Fact::OptionalText(text) => match text {
+            Some(text) => out.text_value(text),
+            None => out.null(),
+        },
         Fact::Number(n) => out.number_value(*n),
+        Fact::Optional(n) => match n {
+            Some(n) => out.number_value(*n),
+            None => out.null(),
+        },
+        Fact::Signed(n) => match n {
+            Some(n) => out.signed_value(*n),
+            None => out.null(),
+        },
         Fact::Flag(flag) => out.flag_value(*flag),
         Fact::Population(population) => distribution(out, population, shape),
         Fact::Stack(calls) => out.array(&calls.stack, call),
@@ -168,6 +200,32 @@ fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
                 out.number("hold_ns", caller.hold_ns);
             });
         }),
+        Fact::Spot(spot) => match spot {
+            Some(spot) => claims::spot(out, spot),
+            None => out.null(),
+        },
+        Fact::Waker(waker) => match waker {
+            Some(waker) => claims::waker(out, waker),
+            None => out.null(),
+        },
+        Fact::Claims(list) => out.array(list, claims::claim),
+        Fact::Aims(list) => out.array(list, claims::aim),
+        Fact::Intents(rows) => out.array(rows, claims::intent),
+        Fact::Attributes(pairs) => claims::attributes(out, pairs),
+        Fact::Holders(rows) => out.array(rows, claims::holder),
+        Fact::Waiters(rows) => out.array(rows, claims::waiter),
+        Fact::Ends(users) => out.array(users, |out, user| match user {
+            Some(task) => out.text_value(task),
+            None => out.null(),
+        }),
+        Fact::Names(names) => out.array(names, |out, name| out.text_value(name)),
+        Fact::Texts(texts) => out.array(texts, |out, text| out.text_value(text)),
+        Fact::Parties(parties) => out.array(parties, alerts::party),
+        Fact::Point(point) => match point {
+            Some(point) => alerts::point(out, point),
+            None => out.null(),
+        },
+        Fact::Steps(alert) => alerts::steps(out, alert),
     }
 }
 
@@ -194,6 +252,11 @@ fn call(out: &mut Writer, call: &StackRow) {
         }
         out.number("since_ns", call.since_ns);
         out.number("depth", call.depth.into());
+        out.optional_text("fork", call.fork.map(Fork::word));
+        out.optional("woken_ns", call.woken_ns);
+        for (name, holds) in [("aside", call.aside), ("cut", call.cut)] {
+            out.flag(name, holds);
+        }
     });
 }
 
@@ -227,6 +290,9 @@ fn counts(out: &mut Writer, snapshot: &Snapshot, tables: &[Table]) {
                 Table::Procs => one(out, &snapshot.procs),
                 Table::Tasks => one(out, &snapshot.tasks),
                 Table::Awaits => one(out, &snapshot.awaits),
+                Table::Resources => one(out, &snapshot.resources),
+                Table::Alerts => one(out, &snapshot.alerts),
+                Table::Counters => one(out, &snapshot.counters),
             }
         }
     });
@@ -235,7 +301,8 @@ fn counts(out: &mut Writer, snapshot: &Snapshot, tables: &[Table]) {
 /// The header of flat rows: field names, those of inner objects joined by a point.
 ///
 /// A population has `.n`, `.sum_ns`, `.max_ns` and its percentiles; of a stack only the innermost
-/// call is kept, as `at.proc`, `at.file`, …; lists are left out.
+/// call is kept, as `at.proc`, `at.file`, …. Of lists of resources, tasks and attributes the names
+/// stand in one cell, joined by `, `, sentences by `; `; who polls a proc and the steps of an alert are left out.
 #[must_use]
 pub fn flat_header<R: Record>(shape: &Shape) -> Vec<String> {
     let row = R::default();
@@ -271,7 +338,10 @@ fn flat<R: Record>(row: &R, shape: &Shape, cell: &mut dyn FnMut(String, String))
                 }
             }
             Fact::Stack(task) => innermost(leaf(task), cell),
-            Fact::Callers(_) => {}
+            Fact::Callers(_) | Fact::Steps(_) => {}
+            Fact::Point(point) => alerts::flat_point(name, point, cell),
+            Fact::Spot(spot) => flat_spot(name, spot, cell),
+            Fact::Waker(waker) => flat_waker(name, waker, cell),
             plain => cell(name.to_string(), plain.to_string()),
         }
     }
@@ -287,6 +357,30 @@ fn innermost(call: Option<&StackRow>, cell: &mut dyn FnMut(String, String)) {
     }
     let since = call.map_or_else(String::new, |call| call.since_ns.to_string());
     cell("at.since_ns".to_string(), since);
+}
+
+fn flat_spot(name: &str, spot: Option<&Spot>, cell: &mut dyn FnMut(String, String)) {
+    let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
+    let file = spot.map_or_else(String::new, |spot| spot.file.clone());
+    cell([name, ".file"].concat(), file);
+    cell([name, ".line"].concat(), number(spot.map(|spot| spot.line)));
+    cell(
+        [name, ".column"].concat(),
+        number(spot.map(|spot| spot.column)),
+    );
+}
+
+fn flat_waker(name: &str, waker: Option<&WakerRow>, cell: &mut dyn FnMut(String, String)) {
+    let by = waker.and_then(|waker| waker.woken_by.clone());
+    cell([name, ".woken_by"].concat(), by.unwrap_or_default());
+    let mut count = |key: &str, n: Option<u64>| {
+        let text = n.map_or_else(String::new, |n| n.to_string());
+        cell([name, key].concat(), text);
+    };
+    count(".wakes", waker.map(|waker| waker.wakes));
+    count(".own_wakes", waker.map(|waker| waker.own_wakes));
+    count(".clones", waker.map(|waker| waker.clones));
+    count(".live", waker.map(|waker| waker.live));
 }
 
 #[cfg(test)]

@@ -8,17 +8,25 @@
 //! directly nested in it; frames above a root frame are foreign to those below; a proc that is
 //! already on its task's stack adds nothing to its inclusive time.
 
+mod branch;
+mod fall;
 mod frame;
+mod mark;
 mod poll;
+mod told;
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use self::fall::Fall;
+pub use self::fall::Fallen;
 pub use self::frame::{Charge, Start};
 pub(crate) use self::frame::{Frame, OUTER, ROOT};
 use self::frame::{STILL_DOWN, STILL_NO, STILL_STRAIGHT, STILL_UP};
-use crate::call::{Call, Origin, Outcome, ProcKey};
+pub use self::mark::{Head, Marked};
+use crate::call::{Call, Origin, Outcome, ProcKey, SITE};
 use crate::grow::Grow;
 use crate::histogram::add;
+use crate::resource::Here;
 use crate::row::{Row, Rows, Sum};
 use crate::sequence::{Sequence, Writing};
 use crate::sync::{AtomicU32, AtomicU64, in_place};
@@ -49,6 +57,7 @@ pub struct Ledger {
     pub(crate) frames: Grow<Frame, FRAMES>,
     pub(crate) rows: Rows,
     trail: Trail,
+    fall: Fall,
     anomalies: [AtomicU64; ANOMALIES],
 }
 
@@ -70,6 +79,7 @@ impl Ledger {
             frames: Grow::default(),
             rows: Rows::default(),
             trail: Trail::default(),
+            fall: Fall::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
@@ -171,6 +181,39 @@ impl Ledger {
         (depth > 0).then(|| self.frames.at(depth as usize - 1))
     }
 
+    /// Who runs on this thread. To be asked by it alone.
+    #[inline]
+    #[must_use]
+    pub fn here(&self) -> Here {
+        let Some(top) = self.top() else {
+            return Here::default();
+        };
+        let root = self.frames.at(self.base.load(Relaxed) as usize);
+        Here {
+            task: root.key.load(Relaxed),
+            proc: top.proc.load(Relaxed).wrapping_add(1),
+            site: (top.place.load(Relaxed) & SITE) as u16,
+            poll: root.start.load(Relaxed),
+        }
+    }
+
+    /// The poll on top of the stack is that of a task's root, which was woken so long before it began.
+    pub fn ready(&self, latency: u64) {
+        if let Some(top) = self.top() {
+            let writing = self.write();
+            self.rows.at(top.proc.load(Relaxed)).ready(latency);
+            drop(writing);
+        }
+    }
+
+    /// The poll on top of the stack is that of a task's root: [`Ledger::here`] tells `task`.
+    #[inline]
+    pub fn name_root(&self, task: u64) {
+        if let Some(top) = self.top() {
+            top.key.store(task, Relaxed);
+        }
+    }
+
     /// A call ends; `recorded` if its populations are up to date already.
     #[inline(never)]
     fn finish(&self, call: &mut Call, row: &Row, t: u64, outcome: Outcome, recorded: bool) {
@@ -210,6 +253,7 @@ impl Ledger {
             self.user_code();
             self.untrail(call, proc);
             self.moved.store(1, Relaxed);
+            self.fall(top, call, proc);
         }
         let row = self.rows.at(proc);
         if call.is_suspended() {

@@ -3,9 +3,12 @@
 
 extern crate alloc;
 
+pub mod alert;
 pub mod assemble;
+pub mod branch;
 pub mod call;
 pub mod column;
+pub mod fork;
 pub mod grid;
 mod grow;
 pub mod histogram;
@@ -14,12 +17,16 @@ pub mod json;
 pub mod ledger;
 #[cfg(all(test, loom))]
 mod loom_tests;
+pub mod meter;
+pub mod printable;
 pub mod quantile;
 pub mod query;
 pub mod read;
 pub mod replay;
 pub mod report;
+pub mod resource;
 pub mod row;
+pub mod scene;
 mod sequence;
 pub mod short_name;
 pub mod snapshot;
@@ -29,3 +36,5 @@ pub mod task;
 pub mod time;
 pub mod trail;
 pub mod units;
+pub mod validate;
+pub mod waits;

@@ -74,6 +74,7 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
                 level: 0,
                 proc: 3,
                 site: 1,
+                direct: true,
                 since: 15,
             });
             true

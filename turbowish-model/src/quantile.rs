@@ -57,6 +57,13 @@ impl Percentile {
         (1..=Self::FULL).contains(&value).then_some(Self(value))
     }
 
+    /// The position of the percentile among `n` values, from 1.
+    fn rank(self, n: u64) -> u64 {
+        let rank = (u128::from(n) * u128::from(self.0)).div_ceil(u128::from(Self::FULL));
+        // At most the whole, so at most n.
+        u64::try_from(rank).unwrap_or(n).max(1)
+    }
+
     /// The name that JSON and tables use: `p50`, `p99.9`.
     #[must_use]
     pub fn name(self) -> alloc::string::String {
@@ -74,22 +81,45 @@ impl Percentile {
 }
 
 impl Distribution {
+    /// A population of which only some percentiles are still known: those are exact, between them it is a step.
+    #[must_use]
+    pub fn of_percentiles(n: u64, sum_ns: u64, max_ns: u64, known: &[(Percentile, u64)]) -> Self {
+        let mut known = known.to_vec();
+        known.sort_unstable();
+        let mut buckets = Vec::new();
+        let mut seen = 0;
+        for (q, value) in known {
+            let rank = q.rank(n);
+            if rank > seen {
+                buckets.push((value, rank - seen));
+                seen = rank;
+            }
+        }
+        if n > seen {
+            buckets.push((max_ns, n - seen));
+        }
+        Self {
+            n,
+            sum_ns,
+            max_ns,
+            buckets,
+        }
+    }
+
     /// Nearest rank: the value at position `ceil(q·n)`, or `None` for an empty population.
     #[must_use]
     pub fn percentile(&self, q: Percentile) -> Option<u64> {
         if self.n == 0 {
             return None;
         }
-        let rank = (u128::from(self.n) * u128::from(q.0))
-            .div_ceil(u128::from(Percentile::FULL))
-            .max(1);
-        if rank >= u128::from(self.n) {
+        let rank = q.rank(self.n);
+        if rank >= self.n {
             return Some(self.max_ns);
         }
         let mut seen = 0u128;
         for &(upper, count) in &self.buckets {
             seen += u128::from(count);
-            if seen >= rank {
+            if seen >= u128::from(rank) {
                 return Some(upper.min(self.max_ns));
             }
         }
@@ -110,5 +140,38 @@ impl Distribution {
             }
             same
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Distribution, Percentile};
+    use alloc::vec::Vec;
+
+    fn check(n: u64, max_ns: u64, known: &[(&str, u64)]) {
+        let parse = |text| Percentile::parse(text).expect("a percentile");
+        let known: Vec<_> = known.iter().map(|(q, value)| (parse(q), *value)).collect();
+        let population = Distribution::of_percentiles(n, 7, max_ns, &known);
+        for (q, value) in known {
+            assert_eq!(population.percentile(q), Some(value), "{n} {}", q.name());
+        }
+        assert_eq!(population.percentile(parse("100")), Some(max_ns));
+        let counted: u64 = population.buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!(counted, n);
+    }
+
+    #[test]
+    fn known_percentiles_come_out_as_they_went_in() {
+        check(1, 9, &[("50", 9), ("99", 9)]);
+        check(3, 30, &[("99", 30), ("50", 20)]);
+        check(48, 38, &[("50", 17), ("90", 36), ("99", 38), ("99.9", 38)]);
+        check(
+            u64::MAX,
+            38,
+            &[("0.00001", 1), ("50", 17), ("99.99999", 38)],
+        );
+        check(5, 4, &[]);
+        let none = Distribution::of_percentiles(0, 0, 0, &[]);
+        assert_eq!(none, Distribution::default());
     }
 }

@@ -1,13 +1,16 @@
 //! What a reader asks for: which rows, over which window, filtered, sorted and limited.
 
+mod condition;
 mod error;
 mod filter;
 mod parse;
 mod pattern;
+mod regex;
 mod selection;
 
 use alloc::string::String;
 
+pub use self::condition::{Condition, Verdict};
 pub use self::error::QueryError;
 pub use self::filter::Filter;
 pub use self::selection::{Order, Plan, Selection};
@@ -23,6 +26,12 @@ pub struct Query {
     pub tasks: Option<Rows>,
     /// Rows of await points, if wanted.
     pub awaits: Option<Rows>,
+    /// Rows of resources, if wanted.
+    pub resources: Option<Rows>,
+    /// Alerts, if only some are wanted, or in another order.
+    pub alerts: Option<Rows>,
+    /// Rows of counters and gauges, if wanted.
+    pub counters: Option<Rows>,
 }
 
 /// Which rows of a table, in which order.

@@ -118,6 +118,13 @@ impl Ledger {
         reading
     }
 
+    /// Gives the polls begun of each proc, each a single reading.
+    pub fn polls(&self, each: &mut dyn FnMut(u32, u64)) {
+        for (proc, row) in self.rows.iter() {
+            each(proc, row.polls());
+        }
+    }
+
     /// What is open on this thread now.
     #[must_use]
     pub fn open_polls(&self) -> Vec<OpenPoll> {

@@ -1,9 +1,12 @@
 //! The report at exit: one screen of text from one snapshot since the start, and the same as JSON.
 
+mod counters;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::alert::{Alert, Party, PartyKind};
 use crate::column::tasks::leaf;
 use crate::column::{self, Column, Context, Row, Style, Value};
 use crate::grid::{Grid, Head, aligned};
@@ -19,6 +22,8 @@ const MOST_ROWS: usize = 40;
 const SMALL_PPB: u64 = 10_000_000;
 /// Tasks that are named as waiting.
 const WAITING_ROWS: usize = 5;
+/// Alerts that have a line.
+const ALERT_ROWS: usize = 5;
 
 /// The report as text, for stderr: procs by running time, and who waited. `saved` names the file
 /// that holds the whole report, if one was written.
@@ -30,6 +35,8 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
     let mut lines = alloc::vec![headline(snapshot)];
     lines.extend(procs(snapshot));
     lines.extend(stuck(snapshot));
+    lines.extend(alerts(snapshot));
+    lines.extend(counters::lines(snapshot));
     let live = "live view next time: turbowish top";
     lines.push(match saved {
         Some(file) => format!("whole report: {file}    {live}"),
@@ -39,12 +46,19 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
     lines.join("\n")
 }
 
-/// The whole report as JSON: procs, awaits and tasks, one line.
+/// The whole report as JSON: procs, awaits, tasks, resources, alerts and counters, one line.
 #[must_use]
 pub fn json(snapshot: &Snapshot) -> String {
     json::document(
         snapshot,
-        &[Table::Procs, Table::Awaits, Table::Tasks],
+        &[
+            Table::Procs,
+            Table::Awaits,
+            Table::Tasks,
+            Table::Resources,
+            Table::Alerts,
+            Table::Counters,
+        ],
         &Shape::default(),
     )
 }
@@ -52,14 +66,25 @@ pub fn json(snapshot: &Snapshot) -> String {
 fn headline(snapshot: &Snapshot) -> String {
     let process = &snapshot.process;
     format!(
-        "turbowish: {} pid {} ran {}; {}; {}; lost {}",
+        "turbowish: {} pid {} ran {}; {}; {}; lost {}{}",
         process.name,
         process.pid,
         units::duration(process.uptime_ns, Micro::Ascii),
         in_polls(snapshot),
         alive(snapshot),
         lost(snapshot),
+        own_cost(snapshot).map_or_else(String::new, |cost| format!("; {cost}")),
     )
+}
+
+/// `own cost ~1.4%`, of one core; `None` where it is not known.
+#[must_use]
+pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
+    let cost = snapshot.process.own_cost?;
+    let share = units::share(cost.ppm.saturating_mul(1_000));
+    // What is next to nothing says so by itself.
+    let about = if share.starts_with('<') { "" } else { "~" };
+    Some(format!("own cost {about}{share}%"))
 }
 
 /// `in polls 182.1% of 400%`: time in polls of all workers, of one core.
@@ -90,11 +115,13 @@ fn alive(snapshot: &Snapshot) -> String {
 pub fn lost(snapshot: &Snapshot) -> u64 {
     let lost = &snapshot.lost;
     lost.tasks
+        + lost.resources
         + lost.procs
         + lost.late_attach
         + lost.orphan_end
         + lost.forced_pop
         + lost.clock_backwards
+        + lost.counters
 }
 
 /// The table of procs, and the line that sums them up.
@@ -184,9 +211,11 @@ fn stuck(snapshot: &Snapshot) -> Vec<String> {
         Head::numbers("", 0),
         Head::words("", 0),
         Head::words("", 0),
+        Head::words("", 0),
+        Head::words("", 0),
     ]);
     for task in tasks.rows.iter().take(WAITING_ROWS) {
-        grid.push(stands(task));
+        grid.push(stands(task, &snapshot.alerts.rows));
     }
     lines.extend(
         grid.lines()
@@ -201,8 +230,39 @@ fn stuck(snapshot: &Snapshot) -> Vec<String> {
     lines
 }
 
-/// Name, state, since when, where, and what it awaits there.
-fn stands(task: &TaskRow) -> Vec<String> {
+/// What held at the end, worst first. Without the monitor's thread nothing looks for alerts, so that
+/// there are none is not said.
+fn alerts(snapshot: &Snapshot) -> Vec<String> {
+    let alerts = &snapshot.alerts.rows;
+    let shown = alerts.iter().take(ALERT_ROWS).enumerate();
+    let mut lines: Vec<String> = shown
+        .map(|(at, alert)| {
+            let label = if at == 0 { "alerts:" } else { "       " };
+            format!("{label} {}   {}", alert.title, alert.row().docs)
+        })
+        .collect();
+    let left = alerts.len().saturating_sub(ALERT_ROWS);
+    if left > 0 {
+        lines.push(format!("        ... {left} more"));
+    }
+    lines
+}
+
+/// Which alerts a task is part of: `(deadlock)`.
+fn part_of(task: &TaskRow, alerts: &[Alert]) -> String {
+    let this = |party: &Party| party.kind == PartyKind::Task && party.id == task.id;
+    let of = alerts.iter().filter(|alert| alert.parties.iter().any(this));
+    let mut names: Vec<&str> = of.map(|alert| alert.row().title).collect();
+    names.dedup();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("({})", names.join(", "))
+    }
+}
+
+/// Name, state, since when, where, what it awaits there, for which resources, and what it is part of.
+fn stands(task: &TaskRow, alerts: &[Alert]) -> Vec<String> {
     let since = match task.state {
         TaskState::Polling => Value::Open(task.since_ns),
         TaskState::Ready | TaskState::Waiting => Value::Duration(task.since_ns),
@@ -215,6 +275,12 @@ fn stands(task: &TaskRow) -> Vec<String> {
         since.print(Style::default()),
         place.map_or_else(|| format!("in {}", task.root), span),
         one_line(expr),
+        task.waits_on
+            .iter()
+            .map(|claim| claim.resource.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+        part_of(task, alerts),
     ]
 }
 

@@ -4,7 +4,10 @@ mod edge;
 mod pages;
 mod site;
 
+use alloc::boxed::Box;
 use core::sync::atomic::Ordering::Relaxed;
+
+use once_cell::race::OnceBox;
 
 use self::edge::EdgeRow;
 pub use self::pages::PROC_LIMIT;
@@ -55,6 +58,8 @@ pub enum Sum {
     NeverPolled,
     /// Calls that were live when accounting was switched off: what became of them is not known.
     Abandoned,
+    /// Time from a task's wake-up, or from the end of the poll in which it was woken, to its next poll: of the root proc.
+    ReadyLatency,
     /// Part of `Hold` that belongs to polls in progress. Readers only.
     OpenHold,
     /// Part of `Running` that belongs to polls in progress. Readers only.
@@ -75,10 +80,12 @@ pub enum Population {
     PollHold,
     /// Exclusive time per finished poll.
     PollRunning,
+    /// Ready latency per root poll that was woken.
+    ReadyLatency,
 }
 
 /// How many populations there are.
-pub const POPULATIONS: usize = Population::PollRunning as usize + 1;
+pub const POPULATIONS: usize = Population::ReadyLatency as usize + 1;
 
 /// A histogram of a row. A value that belongs to several populations is recorded once, where they
 /// share it: most polls contain no other poll, and many calls take one poll.
@@ -159,6 +166,8 @@ pub(crate) struct Row {
     sites: Grow<SiteRow, 4>,
     edges: Grow<EdgeRow, 2>,
     histograms: [Histogram; HISTOGRAMS],
+    /// Of procs that are roots of tasks.
+    ready: OnceBox<Histogram>,
     future_bytes: AtomicU64,
 }
 
@@ -173,6 +182,7 @@ impl Default for Row {
             sites: Grow::default(),
             edges: Grow::default(),
             histograms: core::array::from_fn(|_| Histogram::default()),
+            ready: OnceBox::new(),
             future_bytes: AtomicU64::new(0),
         }
     }
@@ -182,6 +192,11 @@ impl Row {
     #[inline]
     pub(crate) fn add(&self, sum: Sum, value: u64) {
         add(&self.sums[sum as usize], value);
+    }
+
+    /// Polls begun.
+    pub(crate) fn polls(&self) -> u64 {
+        self.sums[Sum::Polls as usize].load(Relaxed)
     }
 
     #[inline]
@@ -261,6 +276,13 @@ impl Row {
         self.peak(Population::PollHold, hold);
     }
 
+    /// A task of which this proc is the root was woken so long ago, and is polled now.
+    pub(crate) fn ready(&self, latency: u64) {
+        self.add(Sum::ReadyLatency, latency);
+        self.peak(Population::ReadyLatency, latency);
+        self.ready.get_or_init(Box::default).record(latency);
+    }
+
     #[inline]
     pub(crate) fn future_bytes(&self, bytes: u64) {
         raise(&self.future_bytes, bytes);
@@ -337,6 +359,9 @@ impl Row {
             for &population in shared.populations() {
                 histogram.collect(&mut into.populations[population as usize]);
             }
+        }
+        if let Some(ready) = self.ready.get() {
+            ready.collect(&mut into.populations[Population::ReadyLatency as usize]);
         }
         let idle = self.idle.load(Relaxed);
         if idle > 0 {

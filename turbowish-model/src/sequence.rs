@@ -23,6 +23,12 @@ impl Sequence {
         Writing(self)
     }
 
+    /// Which write this is, while there is one.
+    #[inline]
+    pub(crate) fn count(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
     #[inline]
     fn next(&self) -> u64 {
         self.0.load(Relaxed).wrapping_add(1)

@@ -4,9 +4,18 @@
 //! occupancy definitions (`running`, `inclusive`, `hold`, `yielded`, `unstarted`, `wall`); the
 //! window to which sums and histograms belong is [`Snapshot::window_ns`].
 
+mod counters;
+mod resources;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::counters::{CounterRow, MeterKind, OwnCost};
+pub use self::resources::{
+    Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow, WakerRow,
+};
+use crate::alert::Alert;
+use crate::fork::Fork;
 use crate::quantile::Distribution;
 
 /// One instant of a process: totals of a window, and what is pending now.
@@ -26,12 +35,20 @@ pub struct Snapshot {
     pub tasks_by_state: TasksByState,
     /// What accounting had to give up, by reason; all zero in a healthy process.
     pub lost: Lost,
+    /// Time from wake-up to poll, of all tasks in the window.
+    pub ready_latency: Distribution,
     /// Rows asked for, after filter, order and limit.
     pub procs: Page<ProcRow>,
     /// Rows asked for, after filter, order and limit.
     pub tasks: Page<TaskRow>,
     /// Rows asked for, after filter, order and limit.
     pub awaits: Page<AwaitRow>,
+    /// Rows asked for, after filter, order and limit.
+    pub resources: Page<ResourceRow>,
+    /// Alerts that hold, the worst first: those asked for, or if none are asked for all of them.
+    pub alerts: Page<Alert>,
+    /// Rows asked for, after filter, order and limit.
+    pub counters: Page<CounterRow>,
 }
 
 /// The rows that a query asked for, and how many it left out.
@@ -74,6 +91,8 @@ pub struct Process {
     pub procs_known: u64,
     /// Live tasks of the application's runtime, where it is known how many there are.
     pub runtime_tasks: Option<u64>,
+    /// What TurboWish itself costs; `None` as long as that is not known.
+    pub own_cost: Option<OwnCost>,
 }
 
 /// Whether accounting is on.
@@ -124,6 +143,8 @@ pub struct TasksByState {
 pub struct Lost {
     /// Live tasks beyond the limit: accounted, but without a row of their own.
     pub tasks: u64,
+    /// Resources beyond the limit: used, but not seen.
+    pub resources: u64,
     /// Procs beyond the limit: their calls are not accounted.
     pub procs: u64,
     /// Calls seen first in the middle of their life (armed late).
@@ -134,6 +155,8 @@ pub struct Lost {
     pub forced_pop: u64,
     /// Readings of the clock that went backwards, clamped.
     pub clock_backwards: u64,
+    /// Counts and settings of counters and gauges that found no room, or were no number that they hold.
+    pub counters: u64,
 }
 
 /// Totals of one proc over the window; live calls and polls in progress are included.
@@ -189,8 +212,12 @@ pub struct ProcRow {
     pub poll_hold: Distribution,
     /// Exclusive time per finished poll.
     pub poll_running: Distribution,
+    /// Time from wake-up to poll, of tasks of which it is the root.
+    pub ready_latency: Distribution,
     /// Who polls this proc's calls, most hold first.
     pub callers: Vec<Caller>,
+    /// Attributes written at it, by name.
+    pub attributes: Vec<(String, String)>,
 }
 
 /// A proc whose polls contain polls of another one.
@@ -251,16 +278,33 @@ pub struct TaskRow {
     pub root: String,
     /// Bytes of the root future.
     pub future_bytes: u64,
-    /// Chain of calls, outermost first: where it waits, or while it polls, what is on the stack.
+    /// Its calls, each before those that it polls: where it waits, or while it polls, what is on the stack. Behind them come those that it
+    /// has left aside.
     pub stack: Vec<StackRow>,
     /// The chain is longer than what is kept of it.
     pub stack_truncated: bool,
+    /// Its waker; `None` in its first poll, and where wakers are left alone.
+    pub waker: Option<WakerRow>,
+    /// Resources that it waits for, by the order of its branches.
+    pub waits_on: Vec<Claim>,
+    /// Resources that it holds.
+    pub holds: Vec<Claim>,
+    /// What its calls will do.
+    pub will: Vec<Aim>,
+    /// What its calls may do.
+    pub may: Vec<Aim>,
+    /// The task that spawned it; `None` if that is not known.
+    pub parent: Option<String>,
+    /// Where it was spawned; `None` if that is not known.
+    pub spawned_at: Option<Spot>,
+    /// Attributes given to it.
+    pub attributes: Vec<(String, String)>,
 }
 
 /// One call of a task's chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StackRow {
-    /// Distance from the root; two rows of one depth are branches of a join.
+    /// Distance from the root, or from the future that was left aside; two rows of one depth are branches of what is above them.
     pub depth: u32,
     /// Path of the proc.
     pub proc: String,
@@ -268,6 +312,14 @@ pub struct StackRow {
     pub place: Option<Place>,
     /// How long the call has stood at that await point (or, while polled, age of its poll).
     pub since_ns: u64,
+    /// What it polls the next rows with, where it polls several.
+    pub fork: Option<Fork>,
+    /// It has a waker of its own, which was woken so long ago; it was not polled since.
+    pub woken_ns: Option<u64>,
+    /// It is alive, and what would poll it has gone on to something else.
+    pub aside: bool,
+    /// What it awaits is not shown.
+    pub cut: bool,
 }
 
 /// An await point in the source.

@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::histogram::Buckets;
+use crate::meter::{MeterKey, MeterTally};
 use crate::row::{POPULATIONS, Population, SUMS, Sum};
 
 /// Why an event was not taken as it came; counted, never fatal (rules R1 to R5).
@@ -35,6 +36,10 @@ pub struct SiteTally {
     pub longest: u64,
     /// Calls dropped while they stood there.
     pub cancelled: u64,
+    /// Polls that ended pending there again, with what is awaited as it was: counted where a resource of ours is polled.
+    pub futile: u64,
+    /// Bytes of the largest operand that was awaited there; 0 if it was small.
+    pub operand: u64,
 }
 
 impl SiteTally {
@@ -105,6 +110,7 @@ impl ProcTally {
         match population {
             Population::CallRunning => self.sum(Sum::CallRunning),
             Population::CallInclusive => self.sum(Sum::CallInclusive),
+            Population::ReadyLatency => self.sum(Sum::ReadyLatency),
             Population::PollHold => self.sum(Sum::Hold).wrapping_sub(self.sum(Sum::OpenHold)),
             Population::PollRunning => self
                 .sum(Sum::Running)
@@ -196,6 +202,8 @@ impl ProcTally {
             site.waited = site.waited.wrapping_add(more.waited);
             site.longest = site.longest.max(more.longest);
             site.cancelled = site.cancelled.wrapping_add(more.cancelled);
+            site.futile = site.futile.wrapping_add(more.futile);
+            site.operand = site.operand.max(more.operand);
         }
     }
 
@@ -275,6 +283,7 @@ impl ProcTally {
             site.left = site.left.wrapping_sub(before.left);
             site.waited = site.waited.wrapping_sub(before.waited);
             site.cancelled = site.cancelled.wrapping_sub(before.cancelled);
+            site.futile = site.futile.wrapping_sub(before.futile);
         }
         for (proc, edge) in &mut grown.edges {
             let Some(before) = earlier.edges.get(proc) else {
@@ -315,6 +324,8 @@ pub struct Tally {
     pub procs: Vec<ProcTally>,
     /// By [`Anomaly`].
     pub anomalies: [u64; ANOMALIES],
+    /// Counters and gauges of the program, by site and proc.
+    pub meters: BTreeMap<MeterKey, MeterTally>,
 }
 
 impl Tally {
@@ -334,6 +345,9 @@ impl Tally {
         }
         for (count, more) in self.anomalies.iter_mut().zip(&other.anomalies) {
             *count += more;
+        }
+        for (key, meter) in &other.meters {
+            self.meters.entry(*key).or_default().merge(meter);
         }
     }
 
@@ -369,11 +383,16 @@ impl Tally {
     pub fn since(&self, earlier: &Self) -> Self {
         let nothing = ProcTally::default();
         let procs = self.procs.iter().enumerate();
+        let none = MeterTally::default();
+        let meters = self.meters.iter();
         Self {
             procs: procs
                 .map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)))
                 .collect(),
             anomalies: self.anomalies,
+            meters: meters
+                .map(|(key, meter)| (*key, meter.since(earlier.meters.get(key).unwrap_or(&none))))
+                .collect(),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! What one live task shows: written by whoever polls it, read by the monitor, never locked.
 
+mod branch;
+
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
+use crate::branch::BranchReading;
 use crate::grow::Grow;
 use crate::histogram::{add, raise};
 use crate::row::PROC_LIMIT;
@@ -12,6 +15,12 @@ use crate::trail::{Step, StepCell};
 
 /// Steps kept of one chain; the rest is cut and marked so.
 pub const STACK_LIMIT: u32 = 512;
+
+/// Steps kept without another allocation.
+const FIRST: usize = 4;
+
+/// Steps kept of a branch's chain; the last place is its parent's.
+pub const CHAIN: usize = FIRST - 1;
 
 /// What never changes of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,32 +118,60 @@ pub struct TaskCell {
     thread: AtomicU32,
     epoch: AtomicU32,
     since: AtomicU64,
+    /// Begin of the last root poll.
+    began: AtomicU64,
     polls: AtomicU64,
     running: AtomicU64,
     longest: AtomicU64,
+    idle: AtomicU64,
     len: AtomicU32,
-    steps: Grow<StepCell, 4>,
+    steps: Grow<StepCell, FIRST>,
+}
+
+/// What is known of a task's waker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WakerReading {
+    /// The first wake since the last poll began, in ticks.
+    pub woken: Option<u64>,
+    /// The task that has woken it last, by id; if it was none of ours, a thread, as the runtime marks them; 0 if that is not known.
+    pub by: u64,
+    /// Times that it was woken.
+    pub wakes: u64,
+    /// Times out of its own poll; part of `wakes`.
+    pub own_wakes: u64,
+    /// Clones of its waker made so far.
+    pub clones: u64,
+    /// Clones that are out there now.
+    pub live: u32,
 }
 
 /// A reading of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskReading {
+    /// Of its waker; `None` while that is not seen: in its first poll, or where wakers are left alone.
+    pub waker: Option<WakerReading>,
     /// Thread that polls it now.
     pub thread: Option<u32>,
     /// Epoch of its last accounted poll.
     pub epoch: u32,
     /// Begin of the poll, or end of the last one.
     pub since: u64,
+    /// Begin of the last root poll: its name, where a future says in which one it was polled.
+    pub began: u64,
     /// Root polls begun.
     pub polls: u64,
     /// Running time of all its calls in finished polls.
     pub running: u64,
     /// Longest finished root poll.
     pub longest: u64,
+    /// Root polls that ended pending, and in which no call was made, ended or came to another await point.
+    pub idle: u64,
     /// Chain of the last poll that ended pending, outermost first.
     pub stack: Vec<Step>,
     /// The chain was longer than [`STACK_LIMIT`].
     pub truncated: bool,
+    /// Branches that were made in its polls and are alive.
+    pub branches: Vec<BranchReading>,
 }
 
 impl TaskReading {
@@ -145,6 +182,7 @@ impl TaskReading {
             thread: Some(thread),
             epoch,
             since: birth.created,
+            began: birth.created,
             polls: 1,
             ..Self::default()
         }
@@ -154,6 +192,7 @@ impl TaskReading {
     pub fn forget_place(&mut self, root: u32) {
         self.thread = None;
         self.truncated = false;
+        self.branches.clear();
         self.stack.clear();
         self.stack.push(Step {
             proc: root,
@@ -173,15 +212,18 @@ impl TaskCell {
         }
     }
 
-    /// A root poll begins on a thread.
+    /// A root poll begins on a thread. Returns when the last one has ended.
     #[inline]
-    pub fn begin(&self, epoch: u32, thread: u32, t: u64) {
+    pub fn begin(&self, epoch: u32, thread: u32, t: u64) -> u64 {
+        let before = self.since.load(Relaxed);
         let writing = self.sequence.write();
         self.thread.store(thread.wrapping_add(1), Relaxed);
         self.epoch.store(epoch, Relaxed);
         self.since.store(t, Relaxed);
+        self.began.store(t, Relaxed);
         add(&self.polls, 1);
         drop(writing);
+        before
     }
 
     /// It ended pending; `trail` hands out the chain from the first level that is not as it was published before, outermost first,
@@ -211,6 +253,8 @@ impl TaskCell {
         });
         if moved {
             self.len.store(len, Relaxed);
+        } else {
+            add(&self.idle, 1);
         }
         drop(writing);
     }
@@ -229,11 +273,15 @@ impl TaskCell {
             thread: self.thread.load(Relaxed).checked_sub(1),
             epoch: self.epoch.load(Relaxed),
             since: self.since.load(Relaxed),
+            began: self.began.load(Relaxed),
             polls: self.polls.load(Relaxed),
             running: self.running.load(Relaxed),
             longest: self.longest.load(Relaxed),
+            idle: self.idle.load(Relaxed),
             stack: siblings_in_order((0..kept).map(|index| self.steps.at(index).load()).collect()),
             truncated: len > STACK_LIMIT,
+            waker: None,
+            branches: Vec::new(),
         }
     }
 }
@@ -281,6 +329,7 @@ mod tests {
                     level,
                     proc,
                     site: 1,
+                    direct: true,
                     since: 5,
                 });
             }

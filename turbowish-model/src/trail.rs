@@ -2,6 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use crate::call::{DIRECT, SITE};
 use crate::grow::Grow;
 use crate::sync::{AtomicU32, AtomicU64, in_place};
 
@@ -14,9 +15,13 @@ pub struct Step {
     pub proc: u32,
     /// Await point plus one; 0 if unknown.
     pub site: u16,
+    /// It awaits an instrumented call, and nothing around it.
+    pub direct: bool,
     /// When it came there.
     pub since: u64,
 }
+
+const DIRECT_BIT: u32 = DIRECT.ilog2();
 
 /// A step as two words, so that it can be published without a lock.
 #[derive(Debug, Default)]
@@ -30,7 +35,10 @@ impl StepCell {
     pub(crate) fn store(&self, step: Step) {
         let level = u64::from(step.level.min(BLANK));
         self.place.store(
-            u64::from(step.proc) << 32 | level << 16 | u64::from(step.site),
+            u64::from(step.proc) << 32
+                | level << 16
+                | u64::from(step.direct) << DIRECT_BIT
+                | u64::from(step.site),
             Relaxed,
         );
         self.since.store(step.since, Relaxed);
@@ -40,9 +48,10 @@ impl StepCell {
     pub(crate) fn load(&self) -> Step {
         let place = self.place.load(Relaxed);
         Step {
-            level: (place >> 16) as u32 & 0xffff,
+            level: (place >> 16) as u32 & BLANK,
             proc: (place >> 32) as u32,
-            site: place as u16,
+            site: (place & u64::from(SITE)) as u16,
+            direct: place >> DIRECT_BIT & 1 != 0,
             since: self.since.load(Relaxed),
         }
     }
@@ -77,13 +86,14 @@ impl Trail {
 
     /// Adds a step. If there is no room, it takes the place of the one before it: the outermost comes last, and is never left out.
     #[inline]
-    pub(crate) fn push(&self, level: u32, proc: u32, site: u32, since: u64) {
+    pub(crate) fn push(&self, level: u32, proc: u32, place: u32, since: u64) {
         let len = self.len();
         let index = len.min(LIMIT - 1);
         self.steps.at(index as usize).store(Step {
             level,
             proc,
-            site: site as u16,
+            site: (place & SITE) as u16,
+            direct: place & DIRECT != 0,
             since,
         });
         self.len.store(index + 1, Relaxed);
@@ -119,6 +129,15 @@ impl Trail {
     #[inline]
     pub(crate) fn truncate(&self, mark: u32) {
         self.len.store(mark.min(self.len()), Relaxed);
+    }
+
+    /// Hands out the steps from `mark` on, last one (the outermost) first, as long as `each` wants more.
+    pub(crate) fn look(&self, mark: u32, mut each: impl FnMut(Step) -> bool) {
+        let steps = (mark..self.len()).rev();
+        let mut steps = steps.map(|index| self.steps.at(index as usize).load());
+        while let Some(step) = steps.next()
+            && (step.level == BLANK || each(step))
+        {}
     }
 
     /// Hands out the steps from `mark` on, last one (the outermost) first, and forgets them.

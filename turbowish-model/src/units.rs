@@ -220,6 +220,15 @@ pub fn parse_duration(text: &str) -> Option<u64> {
     scaled(number, one)
 }
 
+/// Reads a share in percent, `5%` or `0.5`, as billionths; `None` if it is no number or out of range.
+#[must_use]
+pub fn parse_share(text: &str) -> Option<u64> {
+    scaled(
+        text.strip_suffix('%').unwrap_or(text).trim_end(),
+        10_000_000,
+    )
+}
+
 /// Nanoseconds of a unit of time: `ns us µs ms s m h d`.
 pub(crate) fn duration_unit(unit: &str) -> Option<u64> {
     Some(match unit {

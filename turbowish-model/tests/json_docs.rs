@@ -1,7 +1,8 @@
 //! docs/json.md describes every field that is printed, and no other.
 
+use turbowish_model::alert::Alert;
 use turbowish_model::json::Record;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, TaskRow};
+use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 const DOCS: &str = include_str!("../../docs/json.md");
 
@@ -21,5 +22,8 @@ fn check<R: Record>() {
 fn the_page_lists_the_fields_in_their_order() {
     check::<ProcRow>();
     check::<TaskRow>();
+    check::<ResourceRow>();
     check::<AwaitRow>();
+    check::<Alert>();
+    check::<CounterRow>();
 }

@@ -442,3 +442,197 @@ fn a_reader_never_sees_half_an_event() {
         }
     });
 }
+
+/// Calls of these procs are polled in each other, and come to an await point as they are numbered, directly or not; the innermost is marked.
+#[track_caller]
+fn marks(direct: &[bool], expected: Option<u32>) {
+    let ledger = Ledger::new(1);
+    let mut calls: Vec<Known> = (0..direct.len() as u32).map(call).collect();
+    for (known, direct) in calls.iter_mut().zip(direct) {
+        create(&ledger, known, 10);
+        start(&ledger, known, 10);
+        ledger.arrive(known.proc.id, known.proc.id + 1, *direct);
+    }
+    assert_eq!(ledger.mark().map(|marked| marked.depth), expected);
+    let head = ledger.head().expect("something is polled");
+    assert_eq!(head.level > 0, expected.is_some());
+    assert!(ledger.is_under(&head));
+    for (depth, known) in calls.iter_mut().enumerate().rev() {
+        let depth = depth as u32;
+        ledger.poll_end(&mut known.call, depth, 20, PollEnd::Pending);
+        assert_eq!(known.call.is_marked(), Some(depth) == expected);
+    }
+}
+
+#[test]
+fn only_what_somebody_can_drop_is_marked() {
+    marks(&[false], None);
+    marks(&[true, true, false], None);
+    marks(&[false, false], Some(1));
+    marks(&[false, true, true, false], Some(3));
+    marks(&[true, false, true, false], Some(3));
+}
+
+#[test]
+fn a_mark_stays_until_the_call_is_over() {
+    let ledger = Ledger::new(1);
+    let (mut outer, mut inner) = (call(0), call(1));
+    create(&ledger, &mut outer, 0);
+    create(&ledger, &mut inner, 0);
+    let polled = |outer: &mut Known, inner: &mut Known, t: u64, marks: bool, end: PollEnd| {
+        start(&ledger, outer, t);
+        ledger.arrive(0, 3, false);
+        let depth = start(&ledger, inner, t);
+        let first = if marks {
+            ledger.mark().map(|marked| marked.first)
+        } else {
+            ledger.marked().map(|marked| marked.first)
+        };
+        ledger.arrive(1, 7, false);
+        ledger.poll_end(&mut inner.call, depth, t + 1, end);
+        let told = (first, ledger.has_marked(depth), ledger.called_at(depth));
+        ledger.poll_end(&mut outer.call, 0, t + 2, PollEnd::Pending);
+        told
+    };
+    let pending = PollEnd::Pending;
+    assert_eq!(
+        polled(&mut outer, &mut inner, 10, false, pending),
+        (None, false, 7)
+    );
+    assert!(!inner.call.is_marked());
+    let marked = polled(&mut outer, &mut inner, 20, true, pending);
+    assert_eq!(marked, (Some(true), true, 7));
+    let again = polled(&mut outer, &mut inner, 30, false, pending);
+    assert_eq!(again, (Some(true), true, 7));
+    assert!(inner.call.is_marked() && !outer.call.is_marked());
+    // Where it was called is known when it has returned.
+    let ready = polled(&mut outer, &mut inner, 40, true, PollEnd::Ready);
+    assert_eq!(ready, (Some(true), true, 3));
+}
+
+#[test]
+fn those_that_fall_together_are_one_fall() {
+    let ledger = Ledger::new(1);
+    let mut calls = [call(0), call(1), call(2), call(3)];
+    calls.iter_mut().for_each(|known| create(&ledger, known, 0));
+    let [outer, one, two, aside] = &mut calls;
+    poll(&ledger, aside, 1, 2, PollEnd::Pending);
+    start(&ledger, outer, 10);
+    ledger.arrive(0, 1, false);
+    let depth = start(&ledger, one, 10);
+    ledger.arrive(1, 1, true);
+    poll(&ledger, two, 10, 11, PollEnd::Pending);
+    ledger.poll_end(&mut one.call, depth, 11, PollEnd::Pending);
+    assert_eq!(ledger.fallen(), None);
+    drop_call(&ledger, one, 12);
+    let fallen = ledger.fallen().expect("it fell");
+    assert_eq!(fallen.head, 1);
+    drop_call(&ledger, two, 12);
+    assert_eq!(ledger.fallen(), Some(fallen));
+    let mut later = call(4);
+    create(&ledger, &mut later, 12);
+    assert_eq!(ledger.fallen(), None, "something else has happened");
+    drop_call(&ledger, aside, 13);
+    assert_eq!(ledger.fallen(), None, "it was not polled here");
+    ledger.poll_end(&mut outer.call, 0, 14, PollEnd::Ready);
+}
+
+#[test]
+fn polls_for_nothing_and_large_operands_are_counted_where_they_are() {
+    let ledger = Ledger::new(1);
+    let mut waits = call(0);
+    create(&ledger, &mut waits, 0);
+    for nth in 0..4 {
+        let depth = start(&ledger, &mut waits, 10 * nth);
+        if nth == 0 || nth == 3 {
+            ledger.arrive(0, 1 + nth as u32, false);
+            ledger.awaits(0, 1 + nth as u32, 2_000 + nth);
+        }
+        ledger.futile();
+        ledger.poll_end(&mut waits.call, depth, 10 * nth + 5, PollEnd::Pending);
+    }
+    let tally = collect(&[&ledger], 100);
+    let sites = &tally.procs[0].sites;
+    let told: Vec<(u64, u64)> = sites
+        .iter()
+        .map(|site| (site.futile, site.operand))
+        .collect();
+    // It has come somewhere new in the first poll, and in the last one.
+    assert_eq!(told, [(0, 0), (2, 2_000), (0, 0), (0, 0), (0, 2_003)]);
+}
+
+/// A parent polls calls by hand: each named step is one poll, and the answer is whether that was a branch's.
+#[derive(Clone, Copy)]
+enum Step {
+    /// The parent's poll begins; the one before ended pending.
+    Again,
+    /// It comes to an await point, which awaits an instrumented call itself, or not.
+    At(u32, bool),
+    /// The same, and it is known to poll several there.
+    Fork(u32),
+    Pends(usize),
+    Ends(usize),
+    Dropped(usize),
+}
+
+fn branches(steps: &[Step], expected: &[bool]) {
+    let ledger = Ledger::new(1);
+    let mut parent = call(0);
+    let mut children = [call(1), call(2), call(3)];
+    create(&ledger, &mut parent, 1);
+    for child in &mut children {
+        create(&ledger, child, 1);
+    }
+    let mut t = 2;
+    let mut depth = start(&ledger, &mut parent, t);
+    let mut seen = Vec::new();
+    for step in steps {
+        t += 1;
+        let mut poll = |child: &mut Known, end| {
+            let depth = start(&ledger, child, t);
+            seen.push(ledger.is_branch());
+            assert_eq!(ledger.parent(depth).level, 0);
+            ledger.poll_end(&mut child.call, depth, t, end);
+        };
+        match *step {
+            Step::Again => {
+                ledger.poll_end(&mut parent.call, depth, t, PollEnd::Pending);
+                t += 1;
+                depth = start(&ledger, &mut parent, t);
+            }
+            Step::At(site, direct) => ledger.arrive(0, site, direct),
+            Step::Fork(site) => {
+                ledger.arrive(0, site, false);
+                ledger.fork(0);
+            }
+            Step::Pends(nth) => poll(&mut children[nth], PollEnd::Pending),
+            Step::Ends(nth) => poll(&mut children[nth], PollEnd::Ready),
+            Step::Dropped(nth) => drop_call(&ledger, &mut children[nth], t),
+        }
+    }
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_second_call_at_one_place_makes_both_of_them_branches() {
+    use Step::{Again, At, Dropped, Ends, Fork, Pends};
+    let other = At(1, false);
+    branches(&[other, Pends(0), Pends(1), Pends(0)], &[false, true, true]);
+    branches(
+        &[other, Pends(0), Pends(1), Again, Pends(0)],
+        &[false, true, true],
+    );
+    branches(
+        &[other, Pends(0), Pends(1), other, Pends(2)],
+        &[false, true, false],
+    );
+    branches(&[Fork(1), Pends(0), Again, Pends(0)], &[true, true]);
+    // Alone: polled over and over, or one after the other.
+    branches(&[other, Pends(0), Pends(0), Again, Pends(0)], &[false; 3]);
+    branches(&[other, Ends(0), Pends(1)], &[false; 2]);
+    branches(&[other, Pends(0), Dropped(0), Pends(1)], &[false; 2]);
+    branches(&[other, Pends(0), Again, Pends(1)], &[false; 2]);
+    branches(&[other, Pends(0), At(2, false), Pends(1)], &[false; 2]);
+    branches(&[At(1, true), Pends(0), Again, Pends(0)], &[false; 2]);
+    branches(&[At(1, true), Pends(0), Pends(1)], &[false; 2]);
+}

@@ -2,17 +2,32 @@
 //!
 //! Nothing here allocates after warm-up, locks, or panics. Off, a poll costs one relaxed load.
 
+mod arrive;
+mod branch;
+mod entered;
+mod root;
+
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 use turbowish_model::call::{Call as Account, Origin, PollEnd};
-use turbowish_model::ledger::{Charge, Start};
+use turbowish_model::ledger::Start;
+use turbowish_waker::Lent;
 
+pub(crate) use self::arrive::is_call;
+pub use self::arrive::{at, within};
+use self::branch::{close_branch, open_branch};
+pub use self::entered::{Entered, enter};
+use self::root::{Closing, Given, close_root, open_root, outlast, told_of};
+#[cfg(feature = "tokio")]
+use crate::effect;
 use crate::probe::Probe;
 use crate::proc::Proc;
-use crate::task::{self, Task};
+#[cfg(feature = "server")]
+use crate::race;
+use crate::task::Task;
 use crate::thread::ThreadLedger;
 use crate::{clock, switch, thread};
 
@@ -38,10 +53,15 @@ pin_project! {
 #[repr(C)]
 struct Life {
     account: Account,
-    /// Given up in [`forget`], so that a call's drop has nothing else to do after it.
+    /// The task that it is the root of, or what it is as a branch of one. Given up in [`forget`], so that a call's drop has nothing
+    /// else to do after it.
     task: ManuallyDrop<Option<Task>>,
     proc: &'static Proc,
 }
+
+/// Bytes of a call beside its future.
+#[cfg(feature = "server")]
+pub(crate) const OWN_BYTES: u64 = size_of::<Life>() as u64;
 
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
@@ -62,6 +82,26 @@ pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
     }
 }
 
+impl<F, E> Call<F, E> {
+    /// One that was never created: its future is polled by whoever made it.
+    pub(crate) const fn bare(proc: &'static Proc, probe: E, future: F) -> Self {
+        Self {
+            life: Life {
+                account: Account::new(Origin::UNSEEN),
+                task: ManuallyDrop::new(None),
+                proc,
+            },
+            probe,
+            future,
+        }
+    }
+
+    /// The future in it.
+    pub(crate) fn future(self: Pin<&mut Self>) -> Pin<&mut F> {
+        self.project().future
+    }
+}
+
 impl<F, E> Future for Call<F, E>
 where
     F: Future,
@@ -77,12 +117,15 @@ where
             life: this.life,
             epoch: 0,
             depth: CLOSED,
+            waker: Given::AsItCame,
         };
-        if switch::is_armed() {
-            begin(&mut open, size_of::<F>());
-        }
+        let lent = if switch::is_armed() {
+            begin(&mut open, size_of::<F>(), cx.waker())
+        } else {
+            Lent::same(cx.waker())
+        };
         // One place for both: what stands twice is compiled twice.
-        let polled = this.future.poll(cx);
+        let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
         if open.epoch != 0 {
             end(
                 &mut open,
@@ -118,19 +161,38 @@ extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
         .unwrap_or(Origin::UNSEEN)
 }
 
-/// Opens a frame, unless this poll is not accounted.
-extern "C" fn begin(open: &mut OpenPoll<'_>, bytes: usize) {
-    let Some(epoch) = switch::epoch() else { return };
+/// Opens a frame, unless this poll is not accounted. Returns the waker that it is given.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
+extern "C" fn begin<'a, 'b>(open: &'b mut OpenPoll<'a>, bytes: usize, waker: &'a Waker) -> Lent<'b>
+where
+    'a: 'b,
+{
+    let Some(epoch) = switch::epoch() else {
+        return Lent::same(waker);
+    };
     open.epoch = epoch;
     let life = &mut *open.life;
     if life.account.is_live(epoch) || is_new(life, epoch) {
-        let opened = thread::with(epoch, |thread| open_in(thread, life, epoch, bytes));
+        let given = &mut open.waker;
+        let opened = thread::with(epoch, |thread| {
+            let (depth, is_branch) = open_in(thread, life, bytes)?;
+            if depth == 0 {
+                *given = open_root(thread, life, (epoch, bytes), waker);
+            } else if is_branch || life.task.is_some() {
+                *given = open_branch(thread, life, (epoch, bytes), waker);
+            }
+            Some(depth)
+        });
         if let Some(Some(depth)) = opened {
             open.depth = depth;
-            return;
+            return open.lent(waker);
         }
     }
     unseen(epoch);
+    Lent::same(waker)
 }
 
 /// A poll that has no frame begins or ends: what its future does is that of the frame around it.
@@ -146,32 +208,11 @@ fn is_new(life: &Life, epoch: u32) -> bool {
 }
 
 #[inline]
-fn open_in(thread: &ThreadLedger, life: &mut Life, epoch: u32, bytes: usize) -> Option<u32> {
+fn open_in(thread: &ThreadLedger, life: &mut Life, bytes: usize) -> Option<(u32, bool)> {
     let ledger = &thread.ledger;
     let key = life.proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
-    let depth = ledger.poll_start(&mut life.account, key, t, Start::default())?;
-    if depth == 0 {
-        open_root(thread, life, epoch, bytes);
-    } else if life.task.is_some() {
-        // It was a root before and is polled by another call now.
-        leave_task(life);
-    }
-    Some(depth)
-}
-
-fn open_root(thread: &ThreadLedger, life: &Life, epoch: u32, bytes: usize) {
-    let t = thread.ledger.latest();
-    match &*life.task {
-        Some(task) => task.begin(epoch, thread.index, t),
-        None if life.account.is_rowless() => {}
-        None => {
-            thread.ledger.show_all();
-            if let Some(birth) = task::birth(life.proc, bytes, t) {
-                thread.newborn.begin(&birth);
-            }
-        }
-    }
+    ledger.open(&mut life.account, key, t, Start::default())
 }
 
 #[cold]
@@ -198,6 +239,14 @@ pub(crate) static REUSE: std::sync::atomic::AtomicBool = std::sync::atomic::Atom
 /// A call is dropped.
 extern "C" fn forget(life: &mut Life) {
     life.cancel();
+    #[cfg(feature = "tokio")]
+    if life.account.is_marked()
+        && let Some(proc) = life.proc.id()
+    {
+        effect::forget(&life.account, proc);
+        let root = life.task.as_ref().filter(|task| !task.is_branch());
+        root.inspect(|task| crate::resource::over(task.birth.id));
+    }
     *life.task = None;
 }
 
@@ -208,9 +257,21 @@ impl Life {
             return;
         }
         let Some(proc) = self.proc.id() else { return };
+        let is_root = self.task.as_ref().is_some_and(|task| !task.is_branch());
         let account = &mut self.account;
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
             thread.ledger.drop_call(account, proc, clock::ticks());
+            if is_root {
+                thread.ledger.fell_apart();
+            }
+            #[cfg(feature = "server")]
+            if !account.is_polled() {
+                race::unpolled(&thread.ledger, proc, account.maker());
+            }
+            #[cfg(feature = "tokio")]
+            if account.is_marked() {
+                effect::dropped(thread, account, proc);
+            }
         };
         if thread::with(epoch, |thread| drop_in(thread, account)).is_none() {
             thread::with_stray(epoch, |thread| drop_in(thread, account));
@@ -223,18 +284,51 @@ struct OpenPoll<'a> {
     life: &'a mut Life,
     epoch: u32,
     depth: u32,
+    waker: Given<'a>,
+}
+
+impl<'a> OpenPoll<'a> {
+    #[inline]
+    fn lent<'b>(&'b self, waker: &'a Waker) -> Lent<'b> {
+        match &self.waker {
+            Given::AsItCame => Lent::same(waker),
+            Given::OfTask => (*self.life.task)
+                .as_ref()
+                .map_or_else(|| Lent::same(waker), Task::lent),
+            Given::Late(newcomer) => newcomer.lent(),
+        }
+    }
 }
 
 /// Closes the frame.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let life = &mut *open.life;
+    let (newcomer, is_ours) = match std::mem::replace(&mut open.waker, Given::AsItCame) {
+        Given::AsItCame => (None, false),
+        Given::OfTask => {
+            life.task.as_ref().inspect(|task| task.end_waker());
+            (None, true)
+        }
+        Given::Late(newcomer) => (Some(ManuallyDrop::into_inner(newcomer)), true),
+    };
     if depth == CLOSED {
         unseen(open.epoch);
     } else if switch::epoch() == Some(open.epoch) {
-        thread::with_current(open.epoch, |thread| close_in(thread, life, depth, end));
+        let closing = Closing {
+            end,
+            is_ours,
+            newcomer: newcomer.as_ref(),
+        };
+        thread::with_current(open.epoch, |thread| close_in(thread, life, depth, &closing));
     } else if depth == 0 && life.task.is_none() {
-        outlast(open.epoch, life, end == PollEnd::Pending);
+        outlast(open.epoch, life, end == PollEnd::Pending, newcomer.as_ref());
+    }
+    if end == PollEnd::Panic {
+        told_of(life, newcomer.as_ref());
+    }
+    if let Some(newcomer) = newcomer {
+        newcomer.end();
     }
     if end != PollEnd::Pending && life.task.is_some() {
         leave_task(life);
@@ -242,52 +336,24 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
 }
 
 #[inline]
-fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, end: PollEnd) {
+fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closing<'_>) {
     let ledger = &thread.ledger;
+    let end = closing.end;
     let pending = end == PollEnd::Pending;
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut life.account, depth, t, end);
-    if depth == 0
-        && let Some(charge) = charge
+    #[cfg(feature = "tokio")]
+    if life.account.is_marked()
+        && let Some(proc) = life.proc.id()
     {
-        close_root(thread, life, t, &charge, pending);
+        effect::closed(ledger, &mut life.account, proc, depth, end);
     }
-}
-
-/// The poll of a task's root is closed: if the task is not over, it shows where it stands, and gets a row for it after its first poll.
-#[inline(never)]
-fn close_root(thread: &ThreadLedger, life: &mut Life, t: u64, charge: &Charge, pending: bool) {
-    let ledger = &thread.ledger;
-    if life.task.is_none() && !life.account.is_rowless() {
-        let newborn = thread.newborn.own();
-        if pending {
-            match task::enter(newborn, ledger.epoch(), thread.index) {
-                Some(task) => *life.task = Some(task),
-                None => life.account.set_rowless(),
-            }
-        }
-        thread.newborn.end();
-    }
-    if let (true, Some(task)) = (pending, &*life.task) {
-        task.end(t, charge.hold, charge.inclusive, |each| {
-            ledger.take_trail(each)
-        });
-    }
-}
-
-/// Accounting was switched off in the first poll of a task: if it waits now it has its row, though where it waits is not known.
-#[cold]
-fn outlast(epoch: u32, life: &mut Life, pending: bool) {
-    thread::with_current(epoch, |thread| {
-        let newborn = thread.newborn.own();
-        if pending && newborn.id != 0 {
-            *life.task = task::enter(newborn, epoch, thread.index);
-        }
-        thread.newborn.end();
-    });
-    if let Some(task) = &*life.task {
-        task.end(clock::ticks(), 0, 0, |_| false);
+    let Some(charge) = charge else { return };
+    if depth == 0 {
+        close_root(thread, life, t, &charge, closing);
+    } else if closing.is_ours && pending {
+        close_branch(thread, life, depth, closing.newcomer);
     }
 }
 
@@ -309,96 +375,4 @@ extern "C" fn unwound(open: &mut OpenPoll<'_>) {
         PollEnd::Torn
     };
     end(open, how);
-}
-
-/// The body of a call of `proc` comes to its await point `site`: notes it, gives the operand back.
-#[inline]
-pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
-    if switch::is_armed() {
-        arrive(proc, site, is_call::<T>());
-    }
-    operand
-}
-
-/// The same inside of a future that wraps the body: what it does around the body's polls is the proc's own time.
-#[inline]
-pub fn within<T>(proc: &'static Proc, site: u32, operand: T) -> T {
-    if switch::is_armed() {
-        arrive(proc, site, false);
-    }
-    operand
-}
-
-extern "C" fn arrive(proc: &'static Proc, site: u32, direct: bool) {
-    if let (Some(epoch), Some(id)) = (switch::epoch(), proc.id()) {
-        thread::with_current(epoch, |thread| thread.ledger.arrive(id, site + 1, direct));
-    }
-}
-
-/// Whether a future is a [`Call`], also behind `impl Future`: then no user code runs between the
-/// polls of the two, and one reading of the clock serves both.
-#[inline]
-extern "C" fn is_call<T>() -> bool {
-    const PREFIX: &str = concat!(module_path!(), "::Call<");
-    std::any::type_name::<T>().starts_with(PREFIX)
-}
-
-/// A call of a plain function: accounted as one poll, until dropped.
-#[derive(Debug)]
-#[must_use = "the call ends when this is dropped"]
-pub struct Entered {
-    account: Account,
-    epoch: u32,
-    depth: u32,
-    /// The thread unwound already when the function was called: from a destructor.
-    unwinding: bool,
-}
-
-/// What is polled below it belongs to no task that is shown.
-const PLAIN: Start = Start {
-    root: false,
-    quiet: true,
-    key: 0,
-};
-
-/// A plain function begins.
-pub fn enter(proc: &'static Proc) -> Entered {
-    let mut entered = Entered {
-        account: Account::new(Origin::UNSEEN),
-        epoch: 0,
-        depth: CLOSED,
-        unwinding: false,
-    };
-    if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
-        let depth = thread::with(epoch, |thread| {
-            let t = clock::ticks();
-            entered.account = Account::new(thread.ledger.create(key, t));
-            thread
-                .ledger
-                .poll_start(&mut entered.account, key, t, PLAIN)
-        });
-        entered.epoch = epoch;
-        entered.depth = depth.flatten().unwrap_or(CLOSED);
-        entered.unwinding = std::thread::panicking();
-    }
-    entered
-}
-
-impl Drop for Entered {
-    #[inline]
-    fn drop(&mut self) {
-        if self.depth == CLOSED || switch::epoch() != Some(self.epoch) {
-            return;
-        }
-        let panics = std::thread::panicking() && !self.unwinding;
-        let end = if panics {
-            PollEnd::Panic
-        } else {
-            PollEnd::Ready
-        };
-        thread::with_current(self.epoch, |thread| {
-            let (account, depth) = (&mut self.account, self.depth);
-            thread.ledger.poll_end(account, depth, clock::ticks(), end);
-        });
-    }
 }

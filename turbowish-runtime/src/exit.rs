@@ -10,6 +10,7 @@ use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
 
 use crate::init::{monitor, say};
+use crate::own;
 use crate::settings::Report;
 
 /// What is wanted, and by which process: a child of `fork` leaves no report.
@@ -34,6 +35,7 @@ pub(crate) fn leave() {
         Report::Text if owned => None,
         _ => return,
     };
+    own::calibrate();
     let Some(Ok(snapshot)) = monitor().map(|monitor| monitor.snapshot(&everything())) else {
         return;
     };
@@ -57,10 +59,13 @@ fn everything() -> Query {
         ..Rows::default()
     });
     Query {
+        alerts: None,
         window_ns: None,
         procs: all.clone(),
         tasks: all.clone(),
-        awaits: all,
+        awaits: all.clone(),
+        resources: all.clone(),
+        counters: all,
     }
 }
 

@@ -7,12 +7,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use turbowish_model::history::Totals;
 use turbowish_model::read::{OpenPoll, ThreadReading};
+#[cfg(feature = "server")]
+use turbowish_model::row::Sum;
 use turbowish_model::tally::Tally;
 use turbowish_model::task::Birth;
 
+use crate::root::Story;
 use crate::thread::{self, ThreadLedger};
 
 /// Every ledger that has not been folded yet.
@@ -50,6 +54,14 @@ pub(crate) struct ThreadNow {
     pub(crate) open: Vec<OpenPoll>,
     /// The task whose first poll it makes.
     pub(crate) newborn: Option<Birth>,
+    /// Where that comes from, if it says so.
+    pub(crate) story: Option<Arc<Story>>,
+    /// It has polled a task.
+    #[cfg_attr(
+        not(feature = "server"),
+        expect(dead_code, reason = "asked for by the alerts")
+    )]
+    pub(crate) polls: bool,
 }
 
 impl Gather {
@@ -76,12 +88,40 @@ impl Gather {
         (totals, threads)
     }
 
-    /// Takes in new ledgers, and folds those that nobody writes any more.
-    pub(crate) fn fold(&mut self, clock: &dyn Fn() -> u64) {
+    fn take_in(&mut self) {
         for ledger in thread::take_enrolled() {
             let number = ledger.ledger.epoch();
             self.epochs.entry(number).or_default().ledgers.push(ledger);
         }
+    }
+
+    /// Polls begun since the start, by proc: no more than that, so that it can be asked often.
+    #[cfg(feature = "server")]
+    pub(crate) fn polls(&mut self) -> Vec<u64> {
+        self.take_in();
+        let mut polls = Vec::new();
+        let mut add = |proc: u32, more: u64| {
+            let at = proc as usize;
+            if polls.len() <= at {
+                polls.resize(at + 1, 0);
+            }
+            polls[at] += more;
+        };
+        let departed = self.epochs.values().map(|epoch| &epoch.departed.tally);
+        for tally in departed.chain([&self.past.tally]) {
+            for (proc, known) in tally.procs.iter().enumerate() {
+                add(proc as u32, known.sum(Sum::Polls));
+            }
+        }
+        for ledger in self.epochs.values().flat_map(|epoch| &epoch.ledgers) {
+            ledger.ledger.polls(&mut add);
+        }
+        polls
+    }
+
+    /// Takes in new ledgers, and folds those that nobody writes any more.
+    pub(crate) fn fold(&mut self, clock: &dyn Fn() -> u64) {
+        self.take_in();
         for epoch in self.epochs.values_mut() {
             epoch.fold(clock);
         }
@@ -133,6 +173,7 @@ impl Epoch {
                 return true;
             };
             let mut reading = gone.ledger.read(&mut departed.tally, &mut relax);
+            gone.meters.read(&mut departed.tally.meters, &mut relax);
             departed.latest = departed.latest.max(reading.latest);
             if ended.is_some() && !reading.open.is_empty() {
                 departed.open.push(reading);
@@ -159,12 +200,15 @@ impl Epoch {
         for ledger in &self.ledgers {
             let (index, name) = (ledger.index, ledger.name.clone());
             let reading = ledger.ledger.read(&mut tally, &mut relax);
+            ledger.meters.read(&mut tally.meters, &mut relax);
             threads.push(ThreadNow {
                 index,
                 name,
                 epoch: number,
                 open: reading.open.clone(),
                 newborn: ledger.newborn.read(&mut relax),
+                story: ledger.told(),
+                polls: ledger.polls.load(Relaxed),
             });
             readings.push((index, reading));
         }

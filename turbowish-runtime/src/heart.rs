@@ -9,10 +9,15 @@ use tokio::time::MissedTickBehavior;
 
 use crate::init::say;
 use crate::monitor::Monitor;
+use crate::own;
 use crate::server::{self, Config};
+use crate::thread;
 
 /// How often the history gets a tick.
 const TICK: Duration = Duration::from_millis(250);
+
+/// Where there is much to count, it is counted so often in a tick.
+const PARTS: u32 = 5;
 
 static RUNNING: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>> = Mutex::new(None);
 
@@ -43,6 +48,8 @@ pub(crate) fn stop() {
 }
 
 fn run(monitor: Arc<Monitor>, config: Config, stopped: oneshot::Receiver<()>) {
+    thread::disown();
+    own::calibrate();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -68,5 +75,12 @@ async fn beat(monitor: Arc<Monitor>) {
     loop {
         ticks.tick().await;
         monitor.tick();
+        for _ in 1..PARTS {
+            if !monitor.is_dense() {
+                break;
+            }
+            tokio::time::sleep(TICK / PARTS).await;
+            monitor.sample();
+        }
     }
 }

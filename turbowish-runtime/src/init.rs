@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, runtime};
 use crate::settings::{Environment, Mode, Report};
 use crate::{exit, task};
 
@@ -54,6 +54,10 @@ pub struct Builder {
     max_tasks: u64,
     max_clients: usize,
     max_rows: u32,
+    pub(crate) wakers: bool,
+    pub(crate) heartbeat: bool,
+    /// Names and values of alert limits.
+    pub(crate) limits: Vec<(String, String)>,
 }
 
 impl Default for Builder {
@@ -75,6 +79,9 @@ impl Builder {
             max_tasks: task::DEFAULT_LIMIT,
             max_clients: 16,
             max_rows: 10_000,
+            wakers: true,
+            heartbeat: false,
+            limits: Vec::new(),
         }
     }
 
@@ -142,6 +149,28 @@ impl Builder {
         self
     }
 
+    /// A limit of the alert rules, by name: `.limit("long_poll.warn", "20ms")`. What is wrong with it costs one line on stderr.
+    /// `TURBOWISH_LIMITS=long_poll.warn=20ms,overload=500000` wins. Takes effect with the feature `server`.
+    pub fn limit(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.limits.push((name.into(), value.into()));
+        self
+    }
+
+    /// Tasks are polled with a waker of ours around the executor's, unless this is `false`: for executors that look into their
+    /// wakers. Without it nobody knows when a task was woken, or whether something can wake it. `TURBOWISH_WAKERS=off` wins.
+    pub const fn wakers(mut self, wakers: bool) -> Self {
+        self.wakers = wakers;
+        self
+    }
+
+    /// Spawns one task that does nothing on the multi-thread runtime of tokio in which [`Builder::init`] is called: while it is woken and
+    /// not polled, no worker is free, also if none of what holds them is annotated. The runtime counts it among its live tasks.
+    /// `TURBOWISH_HEARTBEAT=on|off` wins. Takes effect with the feature `server`.
+    pub const fn heartbeat(mut self, heartbeat: bool) -> Self {
+        self.heartbeat = heartbeat;
+        self
+    }
+
     /// Starts. What cannot be had (a socket, an address) costs one line on stderr, and the program
     /// goes on. A second call in one process changes nothing and says so.
     ///
@@ -164,8 +193,14 @@ impl Builder {
             say("init was called before in this process; the first call's settings stay");
             return Guard { owner: None };
         }
+        runtime::note();
         task::limit(self.max_tasks);
+        task::wrap(self.wakers);
         exit::watch(&self.report);
+        #[cfg(feature = "server")]
+        for line in monitor.limit(&self.limits) {
+            say(&line);
+        }
         self.serve(monitor);
         if self.mode == Mode::On {
             monitor.arm();
@@ -186,11 +221,15 @@ impl Builder {
             ..crate::server::Config::default()
         };
         crate::heart::start(monitor.clone(), config);
+        if self.heartbeat {
+            crate::pulse::start();
+        }
     }
 
     #[cfg(not(feature = "server"))]
     fn serve(&self, _monitor: &Arc<Monitor>) {
         let _ = (&self.token, self.read_only, self.max_clients, self.max_rows);
+        let _ = self.heartbeat;
         if self.listen.is_some() {
             say("not listening: this program was built without the feature `server` of turbowish");
         }
@@ -219,8 +258,12 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if self.owner == Some(std::process::id()) {
             exit::leave();
+            runtime::forget();
             #[cfg(feature = "server")]
-            crate::heart::stop();
+            {
+                crate::pulse::stop();
+                crate::heart::stop();
+            }
         }
     }
 }

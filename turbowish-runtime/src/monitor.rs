@@ -1,7 +1,15 @@
 //! The model of this process, put together when somebody looks; the application never waits for it.
 
 #[cfg(feature = "server")]
+mod alerts;
+mod cost;
+mod resources;
+pub(crate) mod runtime;
+#[cfg(feature = "server")]
+mod scene;
+#[cfg(feature = "server")]
 mod served;
+mod tasks;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -10,19 +18,17 @@ use turbowish_model::assemble::{Assembly, Names, ProcName};
 #[cfg(test)]
 use turbowish_model::history::Window;
 use turbowish_model::history::{History, Totals};
+use turbowish_model::meter::MeterName;
 use turbowish_model::query::{Query, QueryError, Selection};
-use turbowish_model::read::OpenPoll;
-use turbowish_model::short_name::SharedEnds;
-use turbowish_model::snapshot::{
-    Accounting, Lost, Place, Polling, Process, Snapshot, TaskRow, TasksByState, Worker,
-};
+use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snapshot, Worker};
 use turbowish_model::tally::Anomaly;
-use turbowish_model::task::{Birth, TaskReading};
 use turbowish_model::time::Scale;
 
 use crate::gather::{Gather, ThreadNow};
+#[cfg(feature = "server")]
+use crate::own;
 use crate::proc::{self, Registered};
-use crate::{clock, switch, task};
+use crate::{clock, meter, switch, task};
 
 /// This process, as long as it lives.
 pub(crate) struct Monitor {
@@ -31,6 +37,8 @@ pub(crate) struct Monitor {
     begun: Instant,
     scale: Scale,
     state: Mutex<State>,
+    #[cfg(feature = "server")]
+    watch: Mutex<alerts::Watch>,
 }
 
 struct State {
@@ -71,6 +79,8 @@ impl Monitor {
                     epoch: 0,
                 },
             }),
+            #[cfg(feature = "server")]
+            watch: Mutex::new(alerts::Watch::default()),
         }
     }
 
@@ -108,6 +118,11 @@ impl Monitor {
                 off_at: Some(now),
                 epoch,
             };
+            drop(state);
+            #[cfg(feature = "tokio")]
+            crate::effect::clear();
+            #[cfg(feature = "server")]
+            self.watch().forget();
         }
     }
 
@@ -116,10 +131,23 @@ impl Monitor {
     pub(crate) fn tick(&self) {
         let mut state = self.state();
         if state.switched.off_at.is_none() {
-            let (totals, _) = state.gather.read(clock::ticks);
-            state.history.tick(totals);
+            let (totals, _threads) = state.gather.read(clock::ticks);
+            state.history.tick(totals.clone());
             state.gather.next_tick();
+            #[cfg(feature = "server")]
+            {
+                let epoch = state.switched.epoch;
+                drop(state);
+                own::look();
+                self.watch().scan(self, &totals, &_threads, epoch);
+            }
         }
+    }
+
+    /// Alerts that hold; without a thread of its own, the monitor looks for none.
+    #[cfg(not(feature = "server"))]
+    const fn alerts(&self) -> Vec<turbowish_model::alert::Alert> {
+        Vec::new()
     }
 
     /// Folds the ledgers of threads that are gone, if nobody else is at it.
@@ -143,7 +171,8 @@ impl Monitor {
             },
             accounting_since_unix_ns: switched.unix_ns,
             procs_known: procs.len() as u64,
-            runtime_tasks: None,
+            runtime_tasks: runtime::tasks(),
+            own_cost: None,
         }
     }
 
@@ -169,24 +198,36 @@ impl Monitor {
             names: &names,
             scale: self.scale,
         };
-        let wanted = query.tasks.as_ref();
-        let shared = wanted.map(|_| SharedEnds::of(names.0.iter().map(|known| &*known.path)));
-        let (tasks, by_state, total_tasks) =
-            live_tasks(&assembly, &threads, switched.epoch, shared.as_ref());
+        let live = tasks::Live::read(&threads, switched.epoch);
+        let known = (query.tasks.is_some() || query.resources.is_some())
+            .then(|| tasks::Known::of(&assembly, &live, &threads));
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
             at_unix_ns: unix_ns(),
             window_ns: self.scale.ns(window.length),
             since_start: window.since_start,
             workers: workers(&assembly, &threads, switched.epoch),
-            tasks_by_state: by_state,
+            tasks_by_state: live.by_state(),
             lost: lost(&totals),
             ..Snapshot::default()
         };
         snapshot.procs.rows = assembly.procs();
         snapshot.awaits.rows = assembly.awaits();
-        snapshot.tasks.rows = tasks;
-        snapshot.tasks.total = total_tasks;
+        snapshot.tasks.total = live.total();
+        if let Some(known) = known {
+            let readings = resources::all();
+            let resources = resources::rows(&assembly, &known, &readings);
+            if query.tasks.is_some() {
+                snapshot.tasks.rows = known.rows(&assembly, &live, &threads);
+                resources::claim(&assembly, &readings, &resources, &mut snapshot.tasks.rows);
+            }
+            snapshot.resources.rows = resources;
+        }
+        snapshot.counters.rows = assembly.counters();
+        snapshot.alerts.rows = self.alerts();
+        snapshot.alerts.total = snapshot.alerts.rows.len() as u64;
+        snapshot.alerts.matched = snapshot.alerts.total;
+        snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         selection.apply(&mut snapshot);
         Ok(snapshot)
     }
@@ -262,83 +303,29 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
         .collect()
 }
 
-/// Rows and counts of the live tasks; no rows without what their names must not be.
-fn live_tasks<N: Names>(
-    assembly: &Assembly<'_, N>,
-    threads: &[ThreadNow],
-    epoch: u32,
-    shared: Option<&SharedEnds<'_>>,
-) -> (Vec<TaskRow>, TasksByState, u64) {
-    let mut counts = TasksByState::default();
-    let mut rows = Vec::new();
-    for (birth, mut reading) in readings(threads) {
-        if reading.epoch != epoch {
-            // Not polled since accounting was switched on again: it waits, but where is not known.
-            reading.forget_place(birth.root());
-        }
-        let open = reading
-            .thread
-            .map(|index| open_of(threads, index, reading.since));
-        match open {
-            Some(_) => counts.polling += 1,
-            None => counts.waiting += 1,
-        }
-        if let Some(shared) = shared {
-            rows.extend(assembly.task(&birth, &reading, open, shared));
-        }
-    }
-    let total = counts.polling + counts.waiting;
-    (rows, counts, total)
-}
-
-/// Every live task once: those with a row, and those in their first poll.
-fn readings(threads: &[ThreadNow]) -> Vec<(Birth, TaskReading)> {
-    let newborn = |thread: &ThreadNow| {
-        let birth = thread.newborn?;
-        let is_open = !open_of(threads, thread.index, birth.created).is_empty();
-        is_open.then(|| {
-            (
-                birth,
-                TaskReading::first(&birth, thread.epoch, thread.index),
-            )
-        })
-    };
-    let mut newborn: Vec<_> = threads.iter().filter_map(newborn).collect();
-    let mut all = Vec::new();
-    for cell in task::all() {
-        // The threads were read first: a newborn may have got its row since.
-        newborn.retain(|(birth, _)| birth.id != cell.birth.id);
-        all.push((cell.birth, cell.read(&mut std::thread::yield_now)));
-    }
-    all.append(&mut newborn);
-    all
-}
-
-/// The part of a thread's stack that belongs to the root poll begun at `since`; empty if the thread has
-/// gone on to another one since the ledgers were read.
-fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPoll] {
-    let thread = threads.iter().find(|thread| thread.index == index);
-    let open = thread.map_or(&[][..], |thread| &thread.open);
-    let root = open
-        .iter()
-        .position(|poll| poll.root && poll.start == since);
-    root.map_or(&[], |at| &open[at..])
-}
-
 fn lost(totals: &Totals) -> Lost {
     let count = |kind: Anomaly| totals.tally.anomalies[kind as usize];
     Lost {
         tasks: task::lost(),
+        resources: resources::lost(),
         procs: proc::lost(),
         late_attach: count(Anomaly::LateAttach),
         orphan_end: count(Anomaly::OrphanEnd),
         forced_pop: count(Anomaly::ForcedPop),
         clock_backwards: count(Anomaly::ClockBackwards),
+        counters: meter::lost(),
     }
 }
 
 /// The procs of this process as the model's names.
 struct Registry(Vec<Registered>);
+
+impl Registry {
+    /// Paths of all procs, by number.
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|known| &*known.path)
+    }
+}
 
 impl Names for Registry {
     fn proc(&self, id: u32) -> Option<ProcName<'_>> {
@@ -361,5 +348,15 @@ impl Names for Registry {
             end_column: site.end_column,
             expr: site.expr.to_owned(),
         })
+    }
+
+    fn attributes(&self, proc: u32) -> &[(String, String)] {
+        self.0
+            .get(proc as usize)
+            .map_or(&[], |known| &known.attributes)
+    }
+
+    fn meter(&self, site: u32) -> Option<MeterName<'_>> {
+        meter::name(site)
     }
 }

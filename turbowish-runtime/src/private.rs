@@ -2,12 +2,21 @@
 
 pub use crate::back::{Back, back};
 pub use crate::call::{Call, Entered, at, call, enter, within};
+pub use crate::intent::{Aim, Anything, Fields, Nothing, Perhaps, Whoever, intent, mean, verb};
+pub use crate::meter::{Counter, Gauge};
 pub use crate::probe;
 pub use crate::proc::Proc;
 
 /// A crate that depends on another one named `core` means that one by `::core`.
 pub use ::core;
 pub use ::core::future::Future;
+
+/// Whether counters and gauges are taken now.
+#[inline]
+#[must_use]
+pub fn counts() -> bool {
+    crate::switch::is_armed()
+}
 
 /// Gives an `async` block its type by a `return` that is never reached.
 ///

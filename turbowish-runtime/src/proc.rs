@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turbowish_model::call::ProcKey;
+use turbowish_model::fork::Fork;
 use turbowish_model::row::PROC_LIMIT;
 
 /// An instrumented function as written: one static each, shared by all its instances.
@@ -17,7 +18,12 @@ pub struct Proc {
     /// Number plus one; 0 before the first call.
     id: AtomicU32,
     tasks: AtomicU64,
+    /// Await points that poll several calls, as far as is known: a bit for each of the first [`FORKS`].
+    forks: AtomicU64,
 }
+
+/// Await points of a proc that can be known to poll several calls before they do.
+const FORKS: u32 = u64::BITS;
 
 /// The proc has a number, but beyond what can be accounted.
 const LOST: u32 = u32::MAX;
@@ -33,6 +39,8 @@ pub(crate) struct Registered {
     pub(crate) line: u32,
     /// Its await points, by index.
     pub(crate) sites: Arc<[Option<Site>]>,
+    /// What is written beside its name.
+    pub(crate) attributes: Arc<[(String, String)]>,
 }
 
 /// An await point as written: `OPERAND.await` from its first to its last character, lines and columns from 1.
@@ -48,7 +56,8 @@ pub(crate) struct Site {
 
 impl Proc {
     /// `P` is a type inside the function; `name` replaces the last word of its path, if not empty. The first of the lines of
-    /// `places` is `LINE FILE`, each other one `LINE COLUMN END_LINE END_COLUMN EXPRESSION` of an await point.
+    /// `places` is `LINE FILE`; then there is `=NAME VALUE` for each attribute, and `LINE COLUMN END_LINE END_COLUMN EXPRESSION` for each
+    /// await point.
     #[must_use]
     pub const fn new<P>(name: &'static str, places: &'static str) -> Self {
         Self {
@@ -57,6 +66,7 @@ impl Proc {
             places,
             id: AtomicU32::new(0),
             tasks: AtomicU64::new(0),
+            forks: AtomicU64::new(0),
         }
     }
 
@@ -103,9 +113,18 @@ impl Proc {
             self.id.store(LOST, Ordering::Relaxed);
             return None;
         }
-        procs.push(Registered::read((self.path)(), self.name, self.places));
+        let read = Registered::read((self.path)(), self.name, self.places);
+        self.forks.fetch_or(read.forks(), Ordering::Relaxed);
+        procs.push(read);
+        statics().push(self);
         self.id.store(id + 1, Ordering::Relaxed);
         Some(id)
+    }
+
+    /// The await point with this index polls several calls, for all that is known.
+    #[inline]
+    pub(crate) fn is_fork(&self, site: u32) -> bool {
+        site < FORKS && self.forks.load(Ordering::Relaxed) >> site & 1 != 0
     }
 
     /// The ordinal of a new task of which this proc is the root, from 1.
@@ -116,6 +135,24 @@ impl Proc {
 
 fn lock() -> MutexGuard<'static, Vec<Registered>> {
     PROCS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same procs as they are in the program, by number.
+static STATICS: Mutex<Vec<&'static Proc>> = Mutex::new(Vec::new());
+
+fn statics() -> MutexGuard<'static, Vec<&'static Proc>> {
+    STATICS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An await point (its index plus one) was seen to poll several calls.
+#[cold]
+pub(crate) fn learn(proc: u32, site: u16) {
+    let site = u32::from(site).wrapping_sub(1);
+    if site < FORKS
+        && let Some(proc) = statics().get(proc as usize)
+    {
+        proc.forks.fetch_or(1 << site, Ordering::Relaxed);
+    }
 }
 
 /// All procs by number.
@@ -132,12 +169,26 @@ impl Registered {
     fn read(path: &str, name: &str, places: &'static str) -> Registered {
         let mut lines = places.lines();
         let (line, file) = lines.next().and_then(number).unwrap_or((0, ""));
+        let (attributes, sites): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with('='));
+        let attribute = |line: &str| {
+            let (name, value) = line[1..].split_once(' ')?;
+            Some((name.to_owned(), value.to_owned()))
+        };
         Registered {
             path: shown_path(path, name).into(),
             file,
             line,
-            sites: lines.map(Site::read).collect(),
+            sites: sites.into_iter().map(Site::read).collect(),
+            attributes: attributes.into_iter().filter_map(attribute).collect(),
         }
+    }
+
+    /// Await points whose text says that they poll several calls.
+    fn forks(&self) -> u64 {
+        let sites = self.sites.iter().take(FORKS as usize).zip(0..);
+        let forks =
+            sites.filter(|(site, _)| site.is_some_and(|site| Fork::told(site.expr).is_some()));
+        forks.fold(0, |bits, (_, index)| bits | 1 << index)
     }
 }
 
@@ -182,8 +233,9 @@ fn shown_path(marker: &str, name: &str) -> String {
     if name.is_empty() {
         return shown;
     }
-    // An `async` block is named after its line, and stands inside the function whose path it shares.
-    if name.starts_with("async@") {
+    // An `async` block, or a future without a proc that is spawned, is named after its line, and stands inside the function whose path it
+    // shares.
+    if name.starts_with("async@") || name.starts_with("spawn@") {
         return format!("{shown}::{name}");
     }
     match shown.rfind("::") {
@@ -200,8 +252,8 @@ mod tests {
 
     #[test]
     fn places_are_read_from_text() {
-        let places =
-            "12 src/my files/lib.rs\n13 5 13 20 self.read(a, b)\nnonsense\n15 9 17 11 select! {..}";
+        let places = "12 src/my files/lib.rs\n=shard 7\n=note two words\n=\n=none\n13 5 13 20 self.read(a, b)\n\
+                      nonsense\n15 9 17 11 select! {..}";
         let read = Registered::read("kv::get::__TurbowishPath", "", places);
         assert_eq!(
             (&*read.path, read.file, read.line),
@@ -222,6 +274,11 @@ mod tests {
             site(15, 9, 17, 11, "select! {..}"),
         ];
         assert_eq!(*read.sites, expected);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            *read.attributes,
+            [pair("shard", "7"), pair("note", "two words")]
+        );
         let read = Registered::read("kv::get::__TurbowishPath", "", "");
         assert_eq!((read.file, read.line, read.sites.len()), ("", 0, 0));
     }

@@ -27,13 +27,16 @@ pub(crate) enum Report {
     File(PathBuf),
 }
 
-/// The three variables.
+/// The variables.
 #[derive(Debug, Default)]
 pub(crate) struct Environment {
     mode: Option<String>,
     listen: Option<String>,
     report: Option<String>,
     token: Option<String>,
+    wakers: Option<String>,
+    heartbeat: Option<String>,
+    limits: Option<String>,
 }
 
 impl Environment {
@@ -44,6 +47,9 @@ impl Environment {
             listen: get("TURBOWISH_LISTEN"),
             report: get("TURBOWISH_REPORT"),
             token: get("TURBOWISH_TOKEN"),
+            wakers: get("TURBOWISH_WAKERS"),
+            heartbeat: get("TURBOWISH_HEARTBEAT"),
+            limits: get("TURBOWISH_LIMITS"),
         }
     }
 
@@ -64,6 +70,35 @@ impl Environment {
         }
         if self.token.is_some() {
             builder.token = self.token;
+        }
+        let switches = [
+            ("TURBOWISH_WAKERS", self.wakers, &mut builder.wakers),
+            (
+                "TURBOWISH_HEARTBEAT",
+                self.heartbeat,
+                &mut builder.heartbeat,
+            ),
+        ];
+        for (name, said, switch) in switches {
+            match said.as_deref() {
+                None => {}
+                Some("on" | "1" | "true") => *switch = true,
+                Some("off" | "0" | "false") => *switch = false,
+                Some(other) => {
+                    lines.push(format!("{name}={other} is none of on, off; it is ignored"));
+                }
+            }
+        }
+        for limit in self.limits.iter().flat_map(|limits| limits.split(',')) {
+            match limit.split_once('=') {
+                Some((name, value)) => {
+                    let limit = (name.trim().to_owned(), value.trim().to_owned());
+                    builder.limits.push(limit);
+                }
+                None => lines.push(format!(
+                    "TURBOWISH_LIMITS: {limit:?} is not NAME=VALUE; it is ignored"
+                )),
+            }
         }
         match self.report.as_deref() {
             None => {}

@@ -2,16 +2,33 @@
 
 #[path = "../../turbowish-model/tests/accountant/mod.rs"]
 mod accountant;
+#[cfg(feature = "tokio")]
+mod both_ends;
+mod branches;
+#[cfg(feature = "tokio")]
+mod channels;
 #[path = "../../turbowish-model/tests/check/mod.rs"]
 mod check;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod effects;
+
+mod combinators;
 mod epochs;
+mod executors;
 mod free;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod kinds;
 mod live;
+mod meters;
+#[cfg(feature = "tokio")]
+#[path = "../../turbowish-model/tests/mock/mod.rs"]
+mod mock;
 mod newborn;
 mod oracle;
 mod own_clock;
 mod random;
 mod reuse;
-mod stage;
+pub(crate) mod stage;
 #[path = "../../turbowish-model/tests/streams/mod.rs"]
 mod streams;
+mod wakers;

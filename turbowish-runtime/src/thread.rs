@@ -1,13 +1,18 @@
 //! Each thread's ledger: found without a lock, enrolled once, read by the monitor for ever.
 
+#[cfg(feature = "server")]
+use std::cell::Cell;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turbowish_model::ledger::Ledger;
+use turbowish_model::meter::Meters;
 use turbowish_model::task::Newborn;
 
 use crate::init::monitor;
+use crate::monitor::runtime;
+use crate::root::Story;
 use crate::switch;
 
 /// A thread's ledger for one epoch.
@@ -17,10 +22,34 @@ pub(crate) struct ThreadLedger {
     pub(crate) index: u32,
     pub(crate) name: Arc<str>,
     pub(crate) newborn: Newborn,
+    /// Where the newborn comes from, if it says so.
+    pub(crate) story: Mutex<Option<Arc<Story>>>,
+    /// What the program counts.
+    pub(crate) meters: Meters,
+    /// It has polled a task. Others only run plain functions, which may take their time there.
+    pub(crate) polls: AtomicBool,
+}
+
+impl ThreadLedger {
+    /// The newborn's story begins, or ends.
+    pub(crate) fn tell(&self, story: Option<Arc<Story>>) {
+        *lock(&self.story) = story;
+    }
+
+    /// The newborn's story.
+    pub(crate) fn told(&self) -> Option<Arc<Story>> {
+        lock(&self.story).clone()
+    }
 }
 
 thread_local! {
+    /// It is none of the application's.
+    #[cfg(feature = "server")]
+    static OURS: Cell<bool> = const { Cell::new(false) };
     static OWN: Own = const { Own(RefCell::new(None)) };
+    /// The runtime in which the thread was when it was enrolled. It goes with the thread, and not where its ledger is folded: with a
+    /// runtime may go anything.
+    static RUNTIME: RefCell<Option<Arc<runtime::Seen>>> = const { RefCell::new(None) };
 }
 
 /// Dropped with the thread, so that the monitor can tell that nobody writes any more.
@@ -31,8 +60,26 @@ static THREADS: AtomicU32 = AtomicU32::new(0);
 /// Takes the events of threads whose own storage is gone: drops in destructors at thread exit.
 static STRAY: Mutex<Option<Arc<ThreadLedger>>> = Mutex::new(None);
 
-fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Nothing of this thread is accounted: it is the monitor's.
+#[cfg(feature = "server")]
+pub(crate) fn disown() {
+    OURS.set(true);
+}
+
+/// Whether this thread is the monitor's.
+#[cfg(feature = "server")]
+pub(crate) fn is_ours() -> bool {
+    OURS.get()
+}
+
+/// Without a monitor's thread all are the application's.
+#[cfg(not(feature = "server"))]
+pub(crate) const fn is_ours() -> bool {
+    false
 }
 
 /// Runs `f` with this thread's ledger of `epoch`; `None` while the thread's storage is being torn
@@ -73,6 +120,9 @@ pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) ->
 
 #[cold]
 fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
+    if is_ours() {
+        return None;
+    }
     let mut slot = slot.try_borrow_mut().ok()?;
     let (index, name) = match &*slot {
         Some(before) => (before.index, before.name.clone()),
@@ -92,16 +142,31 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         index,
         name,
         newborn: Newborn::default(),
+        story: Mutex::default(),
+        meters: Meters::default(),
+        polls: AtomicBool::new(false),
     });
     let enrolled = list(&fresh)?;
     *slot = Some(fresh);
     drop(slot);
+    see_runtime();
     if enrolled >= FOLD_AT
         && let Some(monitor) = monitor()
     {
         monitor.fold();
     }
     Some(())
+}
+
+/// Takes note of the runtime that this thread is in. Anything may run as the one before is let go of, so nothing is borrowed here.
+fn see_runtime() {
+    let seen = runtime::current();
+    let before = RUNTIME.try_with(|own| {
+        own.try_borrow_mut()
+            .ok()
+            .map(|mut own| std::mem::replace(&mut *own, seen))
+    });
+    drop(before);
 }
 
 /// Enters a ledger into the list; returns how many there are. `None` if its epoch has ended: whoever ended it has then
@@ -129,6 +194,9 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             index,
             name: "ended threads".into(),
             newborn: Newborn::default(),
+            story: Mutex::default(),
+            meters: Meters::default(),
+            polls: AtomicBool::new(false),
         });
         list(&fresh)?;
         *slot = Some(fresh);

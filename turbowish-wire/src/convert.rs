@@ -4,11 +4,14 @@
 //! enum value or a histogram that is none is [`Malformed`]. Each table has its own file with both
 //! directions; a field that only one side knows does not compile.
 
+mod alerts;
 mod awaits;
 mod control;
+mod counters;
 mod process;
 mod procs;
 mod query;
+mod resources;
 mod snapshot;
 mod tasks;
 #[cfg(test)]
@@ -17,6 +20,10 @@ mod tests;
 use std::fmt;
 
 pub use control::Action;
+use turbowish_model::alert::Alert;
+use turbowish_model::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, TaskRow};
+
+use crate::proto;
 
 /// Why a message has no meaning: the field at fault, as `message.field`, and what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +36,7 @@ pub struct Malformed {
 enum Fault {
     Missing,
     Unknown(i32),
+    Name(String),
     Lengths { upper: usize, count: usize },
     Unordered,
 }
@@ -47,6 +55,13 @@ impl Malformed {
             fault: Fault::Unknown(value),
         }
     }
+
+    fn name(field: &'static str, name: String) -> Self {
+        Self {
+            field,
+            fault: Fault::Name(name),
+        }
+    }
 }
 
 impl fmt::Display for Malformed {
@@ -55,6 +70,7 @@ impl fmt::Display for Malformed {
         match &self.fault {
             Fault::Missing => write!(f, "`{field}` is missing"),
             Fault::Unknown(value) => write!(f, "`{field}` holds the unknown value {value}"),
+            Fault::Name(name) => write!(f, "`{field}` holds the unknown name {name:?}"),
             Fault::Lengths { upper, count } => {
                 write!(f, "`{field}` holds {upper} upper bounds and {count} counts")
             }
@@ -71,6 +87,47 @@ where
     M: TryFrom<P, Error = Malformed>,
 {
     M::try_from(value.ok_or(Malformed::missing(field))?)
+}
+
+/// The tables: a page of each has the same three parts.
+macro_rules! pages {
+    ($($page:ident of $row:path;)*) => {$(
+        impl From<Page<$row>> for proto::$page {
+            fn from(page: Page<$row>) -> Self {
+                let Page {
+                    rows,
+                    total,
+                    matched,
+                } = page;
+                Self {
+                    rows: rows.into_iter().map(Into::into).collect(),
+                    total,
+                    matched,
+                }
+            }
+        }
+
+        impl TryFrom<proto::$page> for Page<$row> {
+            type Error = Malformed;
+
+            fn try_from(page: proto::$page) -> Result<Self, Malformed> {
+                Ok(Self {
+                    rows: rows(page.rows)?,
+                    total: page.total,
+                    matched: page.matched,
+                })
+            }
+        }
+    )*};
+}
+
+pages! {
+    AlertPage of Alert;
+    AwaitPage of AwaitRow;
+    CounterPage of CounterRow;
+    ProcPage of ProcRow;
+    ResourcePage of ResourceRow;
+    TaskPage of TaskRow;
 }
 
 /// Every row, or the first fault.

@@ -21,10 +21,19 @@ async fn skipped() -> u32 {
     1
 }
 
+#[turbowish::instrument(attributes(shard = "7", tier = 2, type = 'x', hot = true, share = -0.5, empty = ""), name = "told")]
+async fn told() -> u32 {
+    async { 1 }.await
+}
+
 struct Type;
 
-#[turbowish::instrument(crate = crate::renamed)]
+#[turbowish::instrument(crate = crate::renamed, attributes(layer = "store"))]
 impl Type {
+    #[instrument(attributes(layer = "disk"))]
+    async fn told(&self) -> u32 {
+        1
+    }
     #[turbowish::instrument(name = "merged")]
     async fn merged(&self) -> u32 {
         1
@@ -113,9 +122,9 @@ async fn main() {
     use module::inner;
     let mut sum = named().await + elsewhere().await + skipped().await;
     sum += Type.merged().await + Type.by_other_name().await + Type.skipped().await + Type.twice().await;
-    sum += Type.twice_named((1, 2)).await + Type.asked_for();
+    sum += Type.twice_named((1, 2)).await + Type.asked_for() + told().await + Type.told().await;
     sum += inner::innermost::function().await + inner::function().await + inner::left_out::function().await;
     sum += module::Type.method().await + module::Type.left_out().await + module::Type.default().await;
     sum += module::free().await + module::left_out().await + module::made().await;
-    assert_eq!(sum, 18);
+    assert_eq!(sum, 20);
 }

@@ -1,7 +1,8 @@
 //! One line says about a row what its columns leave out.
 
+use turbowish_model::alert::Alert;
 use turbowish_model::column::Style;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, TaskRow};
+use turbowish_model::snapshot::{AwaitRow, HolderRow, ProcRow, ResourceRow, Spot, TaskRow};
 use turbowish_model::units;
 
 /// `kv::snapshot::write  src/snapshot.rs:90  called by kv::snapshot::run`
@@ -16,13 +17,17 @@ pub(crate) fn proc(row: &ProcRow) -> String {
         line.push_str("  called by ");
         line.push_str(&callers.join(", "));
     }
+    for (name, value) in &row.attributes {
+        line.push_str(&format!("  {name}={value}"));
+    }
     line
 }
 
 /// `snapshot  kv::snapshot::run > kv::snapshot::write  snapshot.rs:97:18-37  polls 689`
 pub(crate) fn task(row: &TaskRow, style: Style) -> String {
     let mut line = row.name.clone();
-    let mut chain: Vec<&str> = row.stack.iter().map(|call| call.proc.as_str()).collect();
+    let calls = || row.stack.iter().filter(|call| !call.aside);
+    let mut chain: Vec<&str> = calls().map(|call| call.proc.as_str()).collect();
     if chain.is_empty() {
         chain.push(&row.root);
     }
@@ -31,8 +36,12 @@ pub(crate) fn task(row: &TaskRow, style: Style) -> String {
     if row.stack_truncated {
         line.push_str(" > ..");
     }
-    if let Some(place) = row.stack.iter().rev().find_map(|call| call.place.as_ref()) {
+    if let Some(place) = calls().rev().find_map(|call| call.place.as_ref()) {
         line.push_str(&format!("  {}:{}:{}", place.file, place.line, place.column));
+    }
+    let holds: Vec<&str> = row.holds.iter().map(|claim| &*claim.resource).collect();
+    if !holds.is_empty() {
+        line.push_str(&format!("  holds {}", holds.join(", ")));
     }
     line.push_str(&format!(
         "  polls {}  ran {}",
@@ -40,6 +49,39 @@ pub(crate) fn task(row: &TaskRow, style: Style) -> String {
         units::duration(row.running_ns, style.micro)
     ));
     line
+}
+
+/// `mutex log  made at src/repl.rs:18:18  taken by snapshot at src/snapshot.rs:92:23`
+pub(crate) fn resource(row: &ResourceRow, style: Style) -> String {
+    let mut line = format!("{}  made at {}", row.name, spot(&row.made_at));
+    if row.closed {
+        line.push_str("  closed");
+    }
+    if let Some(HolderRow { task, at, .. }) = row.holders.first() {
+        let task = task.as_deref().unwrap_or(units::UNKNOWN);
+        line.push_str(&format!("  taken by {task} at {}", spot(at)));
+    }
+    if let Some(first) = row.waiters.first() {
+        let task = first.task.as_deref().unwrap_or(units::UNKNOWN);
+        let since = units::duration(first.since_ns, style.micro);
+        let (role, at) = (first.role.word(), spot(&first.at));
+        line.push_str(&format!("  first waiter {task}, {role} {since} at {at}"));
+    }
+    line
+}
+
+/// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
+pub(crate) fn alert(row: &Alert) -> String {
+    if row.holds {
+        row.title.clone()
+    } else {
+        format!("{} (not seen any more)", row.title)
+    }
+}
+
+/// `src/repl.rs:18:18`
+fn spot(at: &Spot) -> String {
+    format!("{}:{}:{}", at.file, at.line, at.column)
 }
 
 /// `src/snapshot.rs:112:9-30  self.file.sync_data()  in kv::snapshot::write`

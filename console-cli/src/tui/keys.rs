@@ -37,10 +37,14 @@ pub(crate) enum Scope {
     Lists,
     /// A table.
     Table,
+    /// A record.
+    Record,
     /// The list of processes.
     Picker,
     /// The sort menu: what is not bound narrows it.
     Menu,
+    /// The list of columns.
+    Columns,
     /// The filter line: what is not bound is text.
     Prompt,
     /// A question: what is not bound is a no.
@@ -75,6 +79,21 @@ pub(crate) enum Action {
     Window,
     Freeze,
     Arm,
+    WorstAlert,
+    NextWorst,
+    PreviousWorst,
+    HistoryBack,
+    HistoryForward,
+    Columns,
+    Group,
+    Hide,
+    Unhide,
+    Copy,
+    CopyJson,
+    Mouse,
+    MoveDown,
+    MoveUp,
+    Default,
     Redraw,
     Suspend,
     Accept,
@@ -105,4 +124,42 @@ pub(crate) fn action(scopes: &[Scope], key: Key) -> Option<Action> {
         .flat_map(|binding| binding.keys)
         .find(|(bound, _)| *bound == key)
         .map(|&(_, action)| action)
+}
+
+const fn char(c: char) -> Key {
+    Key {
+        code: KeyCode::Char(c),
+        ctrl: false,
+    }
+}
+
+const fn ctrl(c: char) -> Key {
+    Key {
+        code: KeyCode::Char(c),
+        ctrl: true,
+    }
+}
+
+const fn key(code: KeyCode) -> Key {
+    Key { code, ctrl: false }
+}
+
+const fn f(number: u8) -> Key {
+    key(KeyCode::F(number))
+}
+
+const fn bind(
+    scope: Scope,
+    label: &'static str,
+    help: &'static str,
+    hint: Option<&'static str>,
+    keys: &'static [(Key, Action)],
+) -> Binding {
+    Binding {
+        keys,
+        label,
+        scope,
+        help,
+        hint,
+    }
 }

@@ -2,7 +2,6 @@
 
 use ratatui::layout::Rect;
 use turbowish_model::column::Unit;
-use turbowish_model::units::DURATION_WIDTH;
 
 use super::keys::{KEYS, Scope};
 use super::rows::{Face, Rows};
@@ -16,6 +15,8 @@ const WIDE: u16 = 160;
 const LOW: u16 = 20;
 /// From this width on places are written with their folders.
 pub(crate) const FULL_PLACE: usize = 24;
+/// From this width on a column holds names, of which any length is good.
+const NAMES: usize = 12;
 /// Wider than this no column of words becomes, however much room there is.
 const LONG_WORDS: usize = 64;
 
@@ -90,11 +91,44 @@ pub(crate) fn screen((width, height): (u16, u16)) -> Screen {
     }
 }
 
+/// The parts of a record, below the alert line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    pub(crate) crumb: Rect,
+    pub(crate) body: Rect,
+}
+
+/// The parts of a record on a screen of that size: the hint line is where it always is.
+pub(crate) fn record((width, height): (u16, u16)) -> Parts {
+    let screen = screen((width, height));
+    let top = screen.alert.bottom();
+    let crumb = Rect {
+        y: top,
+        height: screen.tabs.height.min(height.saturating_sub(top)),
+        ..screen.tabs
+    };
+    let below = crumb.bottom();
+    let end = height.saturating_sub(screen.hints.height);
+    let body = Rect::new(0, below, width, end.saturating_sub(below));
+    Parts { crumb, body }
+}
+
+/// How many of so many lines of a record are on the screen at once.
+pub(crate) fn record_rows(size: (u16, u16), lines: usize) -> usize {
+    let height = usize::from(record(size).body.height);
+    // What is out of sight is counted on a line of its own.
+    if lines <= height {
+        height
+    } else {
+        height.saturating_sub(1)
+    }
+}
+
 /// How many rows of the open table are on the screen.
 pub(crate) fn table_rows(state: &State) -> usize {
     let lines = usize::from(screen(state.size).table.height);
     let counts = state.table().counts();
-    let all = counts.held <= lines && counts.matched <= counts.held as u64;
+    let all = counts.held <= lines && counts.matched <= counts.kept as u64 && counts.hidden == 0;
     // What is out of sight is counted on a line of its own.
     if all {
         lines
@@ -120,7 +154,7 @@ pub(crate) struct Placed {
 impl Placed {
     /// The seventh column of a duration is for the `+` of what goes on.
     pub(crate) fn opens(&self) -> bool {
-        self.face.unit == Unit::Duration && self.width > DURATION_WIDTH
+        self.face.grows
     }
 
     /// Digits that end where the words of the next column begin are hard to read.
@@ -143,18 +177,16 @@ impl Placed {
 
 /// The columns of a table that are on a screen of that width, from left to right.
 ///
-/// Those of rank 0 go from the right until the first column keeps three quarters of its width, the
+/// Of chosen columns as many as fit stand in their own order. Else those of rank 0 go from the right until the first column keeps three quarters of its width, the
 /// others come in the order of their rank. Scrolled columns stand in the order of the table.
 pub(crate) fn columns(table: &dyn Rows, width: u16) -> Vec<Placed> {
-    let mut all = placed(table, width).into_iter();
-    let Some(first) = all.next() else {
+    let (Some(first), others) = candidates(table, width) else {
         return Vec::new();
     };
     let room = usize::from(width).saturating_sub(GUTTER);
     let skip = table.columns_skipped();
-    let others: Vec<Placed> = all.collect();
-    let mut chosen = if skip > 0 {
-        let mut used = first.width;
+    let mut chosen = if skip > 0 || table.picked().is_some() {
+        let mut used = first.width * 3 / 4;
         others
             .into_iter()
             .skip(skip)
@@ -168,24 +200,38 @@ pub(crate) fn columns(table: &dyn Rows, width: u16) -> Vec<Placed> {
     chosen
 }
 
+/// The first column, and the others in the order in which they stand: those that were chosen, else all.
+fn candidates(table: &dyn Rows, width: u16) -> (Option<Placed>, Vec<Placed>) {
+    let mut all = placed(table, width).into_iter();
+    let first = all.next();
+    let others: Vec<Placed> = all.collect();
+    let Some(picked) = table.picked() else {
+        return (first, others);
+    };
+    let chosen = picked.iter().filter_map(|key| {
+        let mut others = others.iter();
+        others.find(|column| column.face.key == *key).cloned()
+    });
+    (first, chosen.collect())
+}
+
 /// Whether columns further to the right are out of sight.
 pub(crate) fn columns_hidden_right(table: &dyn Rows, width: u16) -> bool {
-    let last = columns(table, width)
-        .iter()
-        .map(|column| column.index)
-        .max();
-    let all = table.faces().len();
-    let shown = columns(table, width).len();
-    last.is_some_and(|last| last + 1 < all || shown + table.columns_skipped() < all)
-        && table.columns_skipped() + 2 < all
+    let (_, others) = candidates(table, width);
+    let shown = columns(table, width);
+    let skip = table.columns_skipped();
+    let last = shown.last().map(|column| column.face.key);
+    let further = others.last().map(|column| column.face.key) != last;
+    let fewer = shown.len() + skip < others.len() + 1;
+    (further || fewer) && skip + 1 < others.len()
 }
 
 fn placed(table: &dyn Rows, width: u16) -> Vec<Placed> {
-    let long = if width >= WIDE { 16 } else { 8 };
+    let times = if width >= WIDE { 2 } else { 1 };
     let place = |(index, face): (usize, Face)| Placed {
         index,
         width: face.width,
-        bar: if face.bar { long } else { 0 },
+        bar: face.bar * times,
         gap: 1,
         face,
     };
@@ -252,7 +298,8 @@ fn spread(chosen: &mut [Placed], room: usize) {
         first.grow(left, LONG_WORDS);
         return;
     };
-    if first.face.unit == Unit::Text {
+    // A short one holds a word, and no names.
+    if first.face.unit == Unit::Text && first.width >= NAMES {
         left -= first.grow(left / 3, LONG_WORDS);
     }
     words.grow(left, LONG_WORDS);

@@ -4,6 +4,7 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::clock::Now;
 use super::keys::Key;
+use super::record::Excerpt;
 use super::state::{Fate, Listed};
 
 /// Something happened.
@@ -11,6 +12,8 @@ use super::state::{Fate, Listed};
 pub(crate) enum Message {
     /// A key was pressed.
     Key(Key),
+    /// The mouse was used.
+    Mouse(Mouse),
     /// The terminal has that many columns and rows.
     Resize(u16, u16),
     /// Time passed.
@@ -21,12 +24,23 @@ pub(crate) enum Message {
     Silent { tries: u32, fate: Fate },
     /// The processes that could be watched.
     Listed(Vec<Listed>),
+    /// Lines of source that the open record asked for.
+    Source(Excerpt, Vec<String>),
     /// The process switched its accounting, or says why not.
     Switched(Result<Accounting, String>),
 }
 
-/// Something the loop has to do.
+/// What the mouse did; columns and lines from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mouse {
+    Click(u16, u16),
+    Right,
+    WheelUp,
+    WheelDown,
+}
+
+/// Something the loop has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Leave.
     Quit,
@@ -36,4 +50,8 @@ pub(crate) enum Effect {
     Suspend,
     /// Ask the process watched to switch its accounting.
     Switch(Accounting),
+    /// Give a text to the terminal's clipboard.
+    Copy(String),
+    /// Take the mouse, or leave it to the terminal.
+    Mouse(bool),
 }

@@ -1,12 +1,15 @@
 //! `turbowish top`: messages change the state, the screen is a function of it, and the loop below is
-//! the only place that touches terminal, clock and network.
+//! the only place that touches terminal, clock, files and network.
 
 mod clock;
 mod detail;
 mod glyphs;
+mod history;
+mod hit;
 mod keys;
 mod layout;
 mod message;
+mod record;
 mod rows;
 mod source;
 mod state;
@@ -16,11 +19,12 @@ mod tests;
 mod theme;
 mod update;
 mod view;
+mod worst;
 
 use std::io;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event, KeyEventKind};
+use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{MissedTickBehavior, interval};
@@ -29,13 +33,15 @@ use turbowish_wire::client::Target;
 
 use self::clock::Clock;
 pub(crate) use self::glyphs::GlyphSet;
-use self::message::{Effect, Message};
+use self::message::{Effect, Message, Mouse};
+use self::record::Excerpt;
 use self::source::{Source, Told};
 use self::state::{Look, Peer, State, View, Window};
 use self::terminal::Screen;
 use self::theme::Palette;
 pub(crate) use self::theme::Theme;
 use self::update::update;
+use crate::record::problem::source as files;
 use crate::signals::Signals;
 
 /// How the console starts.
@@ -81,6 +87,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> State {
             .glyphs
             .unwrap_or_else(|| GlyphSet::of_environment(variable))
             .glyphs(),
+        mouse: true,
     };
     let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let mut state = State::new(
@@ -145,16 +152,39 @@ async fn attend(
             Some(Effect::Quit) => return Ok(None),
             Some(Effect::Redraw) => screen.clear()?,
             Some(Effect::Suspend) => {
-                screen.suspend()?;
+                screen.suspend(state.look.mouse)?;
                 state.size = screen.size()?;
             }
             Some(Effect::Switch(accounting)) => source.switch(accounting),
+            Some(Effect::Copy(text)) => screen.copy(&text)?,
+            Some(Effect::Mouse(ours)) => screen.mouse(ours)?,
             None => {}
         }
+        read_source(&mut state);
         if drawing.is_due(&state) {
             screen.draw(&state)?;
         }
     }
+}
+
+/// Files are read here, once for each piece that an open record shows.
+fn read_source(state: &mut State) {
+    let Some(open) = &state.record else { return };
+    let Some(excerpt) = open.excerpt() else {
+        return;
+    };
+    if open.source.as_ref().is_some_and(|(of, _)| *of == excerpt) {
+        return;
+    }
+    let pid = state.link.peer.as_ref().and_then(|peer| peer.pid);
+    let lines = match &excerpt {
+        Excerpt::Alert(_) => open
+            .alert()
+            .map_or_else(Vec::new, |alert| files::lines(alert, pid)),
+        Excerpt::Await(place) => files::around(place, pid),
+        Excerpt::Signature(proc, file, line) => files::signature(proc, file, *line, pid),
+    };
+    update(state, Message::Source(excerpt, lines));
 }
 
 async fn next(inbox: &mut Receiver<Told>) -> io::Result<Told> {
@@ -175,7 +205,10 @@ struct Drawing {
 
 impl Drawing {
     fn note(&mut self, message: &Message) {
-        self.urgent |= matches!(message, Message::Key(_) | Message::Resize(..));
+        self.urgent |= matches!(
+            message,
+            Message::Key(_) | Message::Mouse(_) | Message::Resize(..)
+        );
         self.changed |= !matches!(message, Message::Tick(_));
     }
 
@@ -198,12 +231,27 @@ impl Drawing {
     }
 }
 
-/// Keys and sizes, read by a thread of its own: reading blocks.
+/// Of what the mouse does, that which means something.
+fn mouse(event: MouseEvent) -> Option<Mouse> {
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => Some(Mouse::Click(event.column, event.row)),
+        MouseEventKind::Down(MouseButton::Right) => Some(Mouse::Right),
+        MouseEventKind::ScrollDown => Some(Mouse::WheelDown),
+        MouseEventKind::ScrollUp => Some(Mouse::WheelUp),
+        _ => None,
+    }
+}
+
+/// Keys, clicks and sizes, read by a thread of its own: reading blocks.
 fn read_input(inbox: Sender<Told>) {
     std::thread::spawn(move || {
         while let Ok(event) = event::read() {
             let message = match event {
                 Event::Key(key) if key.kind != KeyEventKind::Release => Message::Key(key.into()),
+                Event::Mouse(event) => match mouse(event) {
+                    Some(event) => Message::Mouse(event),
+                    None => continue,
+                },
                 Event::Resize(width, height) => Message::Resize(width, height),
                 _ => continue,
             };

@@ -1,13 +1,18 @@
 //! A table of one kind of row: the selection follows the identity of a row, never its position.
 
+mod arrange;
+mod entries;
+mod merge;
 mod table;
 
+use turbowish_model::alert::Severity;
 use turbowish_model::column::{Context, Row, Style, Unit, Value};
+use turbowish_model::json::{Record, Table as Document};
 use turbowish_model::query;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, Snapshot, TaskRow};
+use turbowish_model::snapshot::Snapshot;
 
 pub(crate) use self::table::Table;
-use super::detail;
+use crate::record::told::Link;
 
 /// What makes a row the same row in the next snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,14 +21,26 @@ pub(crate) enum RowId {
     Proc(String, String, u32),
     /// A task by its number, which is never used twice.
     Task(u64),
+    /// A resource by its number, which is never used twice.
+    Resource(u64),
     /// An await point by its proc and place.
     Await(String, String, u32, u32),
+    /// An alert by its record.
+    Alert(Link),
+    /// Rows that have something in common.
+    Group(String),
 }
 
+/// A way to group rows: its word, and what rows of one group have in common.
+pub(crate) type Grouping<R> = (&'static str, fn(&R) -> String);
+
 /// What a table of the console needs beyond what the model says of a row.
-pub(crate) trait Entry: Row + Clone {
-    /// A bar follows the column with this key.
-    const BAR: Option<&'static str>;
+pub(crate) trait Entry: Row + Record + Clone {
+    /// Its table in JSON.
+    const DOCUMENT: Document;
+
+    /// A bar follows the column with this key, so many cells long; twice that on a wide terminal.
+    const BAR: Option<(&'static str, usize)>;
 
     /// What makes the row the same row in the next snapshot.
     fn id(&self) -> RowId;
@@ -31,64 +48,29 @@ pub(crate) trait Entry: Row + Clone {
     /// Whether it is the row of that identity; many rows are asked, so nothing is copied.
     fn is(&self, id: &RowId) -> bool;
 
+    /// The record that it opens.
+    fn link(&self) -> Link;
+
     /// The line that says more about the row when it is selected.
     fn detail(&self, style: Style) -> String;
-}
 
-impl Entry for ProcRow {
-    const BAR: Option<&'static str> = Some("run");
+    /// By what rows are grouped, one after the other: a word, and what a row has there.
+    const GROUPINGS: &'static [Grouping<Self>];
 
-    fn id(&self) -> RowId {
-        RowId::Proc(self.proc.clone(), self.file.clone(), self.line)
+    /// Takes another row of its group in: sums add up, ages are the largest, populations are one.
+    fn absorb(&mut self, other: &Self);
+
+    /// Calls it by another name.
+    fn call_it(&mut self, name: String);
+
+    /// Whether it is marked with a warning.
+    fn warns(&self) -> bool {
+        false
     }
 
-    fn is(&self, id: &RowId) -> bool {
-        matches!(id, RowId::Proc(proc, file, line)
-            if *line == self.line && *proc == self.proc && *file == self.file)
-    }
-
-    fn detail(&self, _: Style) -> String {
-        detail::proc(self)
-    }
-}
-
-impl Entry for TaskRow {
-    const BAR: Option<&'static str> = None;
-
-    fn id(&self) -> RowId {
-        RowId::Task(self.id)
-    }
-
-    fn is(&self, id: &RowId) -> bool {
-        *id == RowId::Task(self.id)
-    }
-
-    fn detail(&self, style: Style) -> String {
-        detail::task(self, style)
-    }
-}
-
-impl Entry for AwaitRow {
-    const BAR: Option<&'static str> = None;
-
-    fn id(&self) -> RowId {
-        RowId::Await(
-            self.proc.clone(),
-            self.place.file.clone(),
-            self.place.line,
-            self.place.column,
-        )
-    }
-
-    fn is(&self, id: &RowId) -> bool {
-        matches!(id, RowId::Await(proc, file, line, column)
-            if (*line, *column) == (self.place.line, self.place.column)
-                && *proc == self.proc
-                && *file == self.place.file)
-    }
-
-    fn detail(&self, _: Style) -> String {
-        detail::await_point(self)
+    /// How bad it is by itself.
+    fn severity(&self) -> Option<Severity> {
+        None
     }
 }
 
@@ -110,14 +92,21 @@ pub(crate) struct Face {
     pub(crate) unit: Unit,
     pub(crate) width: usize,
     pub(crate) rank: u8,
-    pub(crate) bar: bool,
+    /// Length of the bar behind it, 0 if there is none.
+    pub(crate) bar: usize,
+    /// A column for `+` is kept free.
+    pub(crate) grows: bool,
 }
 
 /// How many rows a table holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Rows at hand that match the filter.
+    /// Lines of the table: rows at hand that match the filter and are not hidden, or their groups.
     pub(crate) held: usize,
+    /// Rows at hand that match the filter.
+    pub(crate) kept: usize,
+    /// Rows that one has hidden.
+    pub(crate) hidden: usize,
     /// Rows that exist in the process.
     pub(crate) total: u64,
     /// Rows of the process that match the filter.
@@ -137,6 +126,14 @@ pub(crate) trait Rows {
     /// The cell of a row in the column with that position among the faces.
     fn value(&self, row: usize, column: usize, context: &Context) -> Value<'_>;
     fn detail(&self, row: usize, style: Style) -> String;
+    /// Whether the row is marked with a warning.
+    fn warns(&self, row: usize) -> bool;
+    /// The worst of the alerts that it is part of.
+    fn severity(&self, row: usize) -> Option<Severity>;
+    /// What makes the row the same row in the next snapshot.
+    fn id(&self, row: usize) -> Option<RowId>;
+    /// The record that a row opens.
+    fn link(&self, row: usize) -> Option<Link>;
     /// The row ended, and stays until the selection leaves it.
     fn ended(&self, row: usize) -> bool;
     /// Position of the selected row, if there is any row.
@@ -153,6 +150,23 @@ pub(crate) trait Rows {
     fn rows_wanted(&self, open: bool) -> query::Rows;
     /// Says what is wrong with a filter.
     fn check_filter(&self, filter: &str) -> Result<(), String>;
+    /// The columns that were chosen, by key and in order, after the first one; `None` is as many as fit.
+    fn picked(&self) -> Option<&[&'static str]>;
+    fn pick(&mut self, keys: Option<Vec<&'static str>>);
+    /// By what rows are grouped now.
+    fn grouping(&self) -> Option<&'static str>;
+    /// Groups by the next thing, after the last one not at all.
+    fn group_next(&mut self, context: &Context);
+    /// Folds or unfolds a group; gives whether the row is one, and was not so.
+    fn fold(&mut self, row: usize, fold: bool, context: &Context) -> bool;
+    /// Whether the row is a group, and is folded.
+    fn is_folded(&self, row: usize) -> Option<bool>;
+    /// Hides a row, or those of a group.
+    fn hide(&mut self, row: usize, context: &Context);
+    /// Shows again what was hidden; gives how many.
+    fn unhide(&mut self, context: &Context) -> usize;
+    /// A row as JSON has it; of a group those of its members.
+    fn json(&self, row: usize, of: &Snapshot) -> String;
     /// Takes the rows out of a snapshot.
     fn take(&mut self, snapshot: &mut Snapshot);
     /// Forgets the rows, and keeps filter and order.

@@ -1,78 +1,23 @@
 //! Everything the screen shows is in here; only `update` changes it, and only a message makes it do so.
 
+mod views;
+
+use turbowish_model::alert::Alert;
 use turbowish_model::column::{Context, Style};
 use turbowish_model::query::Query;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, Snapshot, TaskRow};
+use turbowish_model::snapshot::Snapshot;
 use turbowish_model::units::SECOND;
 use turbowish_wire::client::Target;
 
+pub(crate) use self::views::{Tables, View};
 use super::clock::Now;
 use super::glyphs::Glyphs;
-use super::rows::{Rows, Table};
+use super::history::History;
+use super::record::Record;
+use super::rows::Rows;
 use super::theme::Palette;
-
-/// A table of the console.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
-    Procs,
-    Tasks,
-    Awaits,
-}
-
-impl View {
-    /// In the order of the tabs.
-    pub(crate) const ALL: [Self; 3] = [Self::Procs, Self::Tasks, Self::Awaits];
-
-    /// The digit that opens it.
-    pub(crate) const fn digit(self) -> char {
-        match self {
-            Self::Procs => '1',
-            Self::Tasks => '2',
-            Self::Awaits => '4',
-        }
-    }
-
-    /// What its tab says.
-    pub(crate) const fn title(self) -> &'static str {
-        match self {
-            Self::Procs => "Procs",
-            Self::Tasks => "Tasks",
-            Self::Awaits => "Awaits",
-        }
-    }
-
-    /// The view that many tabs further on, round the end.
-    pub(crate) fn step(self, by: usize) -> Self {
-        let at = Self::ALL.iter().position(|view| *view == self).unwrap_or(0);
-        Self::ALL[(at + by) % Self::ALL.len()]
-    }
-}
-
-/// The three tables.
-#[derive(Debug, Default)]
-pub(crate) struct Tables {
-    pub(crate) procs: Table<ProcRow>,
-    pub(crate) tasks: Table<TaskRow>,
-    pub(crate) awaits: Table<AwaitRow>,
-}
-
-impl Tables {
-    pub(crate) fn of(&self, view: View) -> &dyn Rows {
-        match view {
-            View::Procs => &self.procs,
-            View::Tasks => &self.tasks,
-            View::Awaits => &self.awaits,
-        }
-    }
-
-    pub(crate) fn of_mut(&mut self, view: View) -> &mut dyn Rows {
-        match view {
-            View::Procs => &mut self.procs,
-            View::Tasks => &mut self.tasks,
-            View::Awaits => &mut self.awaits,
-        }
-    }
-}
+use crate::record::Beside;
+use crate::record::told::Link;
 
 /// The length of the window that the tables speak of; `None` reaches back to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +69,7 @@ pub(crate) enum Fate {
 
 /// Whom the console watches, and how well.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Link {
+pub(crate) struct Watched {
     /// The process watched.
     pub(crate) peer: Option<Peer>,
     /// When data came last, or the link began, on the console's clock.
@@ -153,6 +98,8 @@ pub(crate) enum Overlay {
     Picker { selected: Option<Peer> },
     /// The sort menu.
     Menu { typed: String, at: usize },
+    /// The columns of the table, to choose from.
+    Columns { at: usize },
     /// The filter line: its text, the filter before, and what is wrong with the text.
     Prompt {
         text: String,
@@ -168,10 +115,34 @@ pub(crate) enum Overlay {
 pub(crate) struct Pending {
     /// The last snapshot, if it waits.
     pub(crate) held: Option<Box<Snapshot>>,
+    /// Of which record it tells, if of one.
+    pub(crate) of: Option<Link>,
     /// When the display was frozen, on the console's clock.
     pub(crate) frozen_ns: Option<u64>,
     /// When a key came last, on the console's clock.
     pub(crate) key_ns: Option<u64>,
+}
+
+/// Where one is, was, and has been with other processes.
+#[derive(Debug, Default)]
+pub(crate) struct Visit {
+    /// What came for the open record: the rows of the tables stay as they were.
+    pub(crate) near: Option<Box<Snapshot>>,
+    pub(crate) history: History,
+    /// What one had made of the other processes.
+    pub(crate) seats: Vec<Seat>,
+}
+
+/// What one has made of a process that one has turned away from.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub(crate) peer: Peer,
+    pub(crate) view: View,
+    pub(crate) window: Window,
+    /// Without their rows.
+    pub(crate) tables: Tables,
+    pub(crate) record: Option<Record>,
+    pub(crate) history: History,
 }
 
 /// How things are drawn.
@@ -179,6 +150,8 @@ pub(crate) struct Pending {
 pub(crate) struct Look {
     pub(crate) palette: Palette,
     pub(crate) glyphs: &'static Glyphs,
+    /// Clicks are the console's; else the terminal selects text with them.
+    pub(crate) mouse: bool,
 }
 
 /// The whole state of the console.
@@ -193,11 +166,14 @@ pub(crate) struct State {
     pub(crate) window: Window,
     pub(crate) view: View,
     pub(crate) tables: Tables,
-    pub(crate) link: Link,
-    /// The header of what is shown; its rows are in the tables.
+    pub(crate) link: Watched,
+    /// The header of what is shown, and its alerts, the worst first; its rows are in the tables.
     pub(crate) shown: Option<Snapshot>,
     pub(crate) pending: Pending,
     pub(crate) overlay: Option<Overlay>,
+    /// In place of the table, the record that was opened.
+    pub(crate) record: Option<Record>,
+    pub(crate) visit: Visit,
     /// Processes that could be watched; `None` until they have been looked for.
     pub(crate) listed: Option<Vec<Listed>>,
     /// What the last action came to, until the next key.
@@ -241,7 +217,7 @@ impl State {
             window,
             view: View::Procs,
             tables: Tables::default(),
-            link: Link {
+            link: Watched {
                 peer: None,
                 data_ns: 0,
                 tries: 0,
@@ -250,6 +226,8 @@ impl State {
             shown: None,
             pending: Pending::default(),
             overlay: None,
+            record: None,
+            visit: Visit::default(),
             listed: None,
             notice: None,
         }
@@ -263,6 +241,13 @@ impl State {
     /// The open table.
     pub(crate) fn table_mut(&mut self) -> &mut dyn Rows {
         self.tables.of_mut(self.view)
+    }
+
+    /// The alerts that hold, the worst first; while the display is frozen too.
+    pub(crate) fn alerts(&self) -> &[Alert] {
+        let frozen = self.pending.frozen_ns.and(self.pending.held.as_deref());
+        let last = frozen.or(self.shown.as_ref());
+        last.map_or(&[], |snapshot| &snapshot.alerts.rows)
     }
 
     /// What cells need beside their row.
@@ -310,13 +295,47 @@ impl State {
         }
     }
 
+    /// The rows at hand for a record: those that came for it, else those of the tables.
+    pub(crate) fn beside(&self) -> Beside<'_> {
+        let window_ns = self.context().window_ns;
+        // The first column is the mark's.
+        let room = Some(usize::from(self.size.0).saturating_sub(1));
+        let alerts = self.alerts();
+        match &self.visit.near {
+            Some(near) => Beside {
+                alerts,
+                window_ns,
+                room,
+                ..Beside::of(near)
+            },
+            None => Beside {
+                procs: self.tables.procs.rows(),
+                tasks: self.tables.tasks.rows(),
+                resources: self.tables.resources.rows(),
+                awaits: self.tables.awaits.rows(),
+                // They have no table: they come with the record.
+                counters: &[],
+                alerts,
+                window_ns,
+                room,
+            },
+        }
+    }
+
     fn query(&self) -> Query {
+        if let Some(open) = &self.record {
+            return open.query(self.window.0);
+        }
         let rows = |view: View| Some(self.tables.of(view).rows_wanted(view == self.view));
         Query {
+            // All of them, whatever the filter of their table: the alert line and the marks need them.
+            alerts: None,
             window_ns: self.window.0,
             procs: rows(View::Procs),
             tasks: rows(View::Tasks),
+            resources: rows(View::Resources),
             awaits: rows(View::Awaits),
+            counters: None,
         }
     }
 }

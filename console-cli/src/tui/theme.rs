@@ -38,6 +38,8 @@ pub(crate) enum Role {
     Warning,
     /// An alert or error; the text says so too.
     Alert,
+    /// It leads to another record.
+    Link,
     /// A bar.
     Bar,
     /// A bar over 100 %.
@@ -86,6 +88,11 @@ const BLUE: Colour = Colour {
     sixteen: Color::Blue,
     indexed: [67, 25],
     rgb: [0x5f_87_af, 0x00_5f_af],
+};
+const LINK: Colour = Colour {
+    sixteen: Color::Cyan,
+    indexed: [80, 25],
+    rgb: [0x5f_d7_d7, 0x00_5f_af],
 };
 const CYAN: Colour = Colour {
     sixteen: Color::Cyan,
@@ -149,6 +156,7 @@ impl Palette {
                 &RED,
                 plain.add_modifier(Modifier::BOLD | Modifier::REVERSED),
             ),
+            Role::Link => self.colour(&LINK, plain.add_modifier(Modifier::UNDERLINED)),
             Role::Bar => self.colour(&BLUE, plain),
             Role::BarOver => self.colour(&CYAN, plain),
             Role::BadgeCalm => self.colour(&BLUE, plain).add_modifier(Modifier::REVERSED),
@@ -247,6 +255,7 @@ mod tests {
     fn without_colour_every_role_that_matters_keeps_an_attribute() {
         for role in [
             Role::Dim,
+            Role::Link,
             Role::Warning,
             Role::Alert,
             Role::BadgeCalm,

@@ -1,7 +1,12 @@
 //! The one place where the state changes: a message goes in, at most one effect comes out.
 
 mod arrival;
+mod columns;
+mod copy;
+mod mouse;
 mod overlay;
+mod record;
+mod seats;
 
 use turbowish_model::snapshot::Accounting;
 
@@ -11,7 +16,9 @@ use super::message::{Effect, Message};
 use super::rows::Order;
 use super::state::{Overlay, Phase, State, View};
 
+pub(crate) use self::columns::listed;
 pub(crate) use self::overlay::menu;
+pub(crate) use self::record::position;
 
 /// Data that come this soon after a key wait, so that rows never move under the fingers.
 const QUIET_NS: u64 = 300_000_000;
@@ -34,6 +41,12 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
                 shown.process.accounting_since_unix_ns = state.now.unix_ns;
             }
         }
+        Message::Source(excerpt, lines) => {
+            if let Some(open) = &mut state.record {
+                open.source = Some((excerpt, lines));
+            }
+        }
+        Message::Mouse(event) => return mouse::act(state, event),
         Message::Switched(Err(reason)) => state.notice = Some(reason),
     }
     None
@@ -43,19 +56,20 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
 pub(crate) fn scopes(state: &State) -> &'static [Scope] {
     match state.overlay {
         None if state.shown.is_none() => &[Scope::All],
+        None if state.record.is_some() => &[Scope::Record, Scope::Watch, Scope::Lists, Scope::All],
         None => &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
         Some(Overlay::Help { .. }) if state.shown.is_none() => &[Scope::Lists, Scope::All],
         Some(Overlay::Help { .. }) => &[Scope::Watch, Scope::Lists, Scope::All],
         Some(Overlay::Picker { .. }) => &[Scope::Picker, Scope::Lists, Scope::All],
         Some(Overlay::Menu { .. }) => &[Scope::Menu],
+        Some(Overlay::Columns { .. }) => &[Scope::Columns],
         Some(Overlay::Prompt { .. }) => &[Scope::Prompt],
         Some(Overlay::Question { .. }) => &[Scope::Question],
     }
 }
 
 fn press(state: &mut State, key: Key) -> Option<Effect> {
-    state.pending.key_ns = Some(state.now.mono_ns);
-    state.notice = None;
+    touched(state);
     let Some(action) = keys::action(scopes(state), key) else {
         overlay::unbound(state, key);
         return None;
@@ -64,6 +78,12 @@ fn press(state: &mut State, key: Key) -> Option<Effect> {
         None => on_table(state, action),
         Some(_) => overlay::act(state, action),
     }
+}
+
+/// Rows stand for a moment, and what was told is read.
+fn touched(state: &mut State) {
+    state.pending.key_ns = Some(state.now.mono_ns);
+    state.notice = None;
 }
 
 /// What an action does where a table is open, and wherever nothing more particular is meant.
@@ -78,15 +98,32 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
                 scroll: 0,
             })
         }
-        Action::Open(view) => state.view = view,
-        Action::NextView => state.view = state.view.step(1),
-        Action::PreviousView => state.view = state.view.step(View::ALL.len() - 1),
+        Action::Open(view) => record::open_table(state, view),
+        Action::NextView => record::open_table(state, state.view.step(1)),
+        Action::PreviousView => record::open_table(state, state.view.step(View::ALL.len() - 1)),
+        Action::WorstAlert => record::worst_alert(state),
+        Action::NextWorst => record::step(state, true),
+        Action::PreviousWorst => record::step(state, false),
+        Action::HistoryBack => record::back(state, 1),
+        Action::HistoryForward => record::forward(state),
         Action::Processes => overlay::open_picker(state),
         Action::Filter => overlay::open_prompt(state),
         Action::SortMenu => overlay::open_menu(state),
         Action::Window => state.window = state.window.next(),
         Action::Freeze => freeze(state),
         Action::Arm => ask_to_switch(state),
+        Action::Mouse => return Some(mouse::switch(state)),
+        Action::Copy => return copy::text(state),
+        Action::CopyJson => return copy::json(state),
+        _ if state.record.is_some() => record::act(state, action),
+        Action::Accept => accept(state),
+        Action::Columns => columns::open(state),
+        Action::Group => {
+            let context = state.context();
+            state.table_mut().group_next(&context);
+        }
+        Action::Hide => hide(state),
+        Action::Unhide => unhide(state),
         Action::Back => back(state),
         Action::SortInvert => {
             let Order { key, invert } = state.table().order().clone();
@@ -100,11 +137,46 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         }
         Action::SortLeft | Action::SortRight => sort_beside(state, action == Action::SortRight),
         Action::ColumnsLeft | Action::ColumnsRight => {
-            scroll_columns(state, action == Action::ColumnsRight)
+            let right = action == Action::ColumnsRight;
+            if !fold(state, !right) {
+                scroll_columns(state, right);
+            }
         }
         _ => move_selection(state, action),
     }
     None
+}
+
+/// Opens the record of a row; of a group its rows.
+fn accept(state: &mut State) {
+    let selected = state.table().selected();
+    match selected.and_then(|row| state.table().is_folded(row)) {
+        Some(folded) => {
+            fold(state, !folded);
+        }
+        None => record::of_row(state),
+    }
+}
+
+/// Folds or unfolds the selected group; gives whether that changed anything.
+fn fold(state: &mut State, fold: bool) -> bool {
+    let context = state.context();
+    let selected = state.table().selected();
+    selected.is_some_and(|row| state.table_mut().fold(row, fold, &context))
+}
+
+fn hide(state: &mut State) {
+    let context = state.context();
+    if let Some(row) = state.table().selected() {
+        state.table_mut().hide(row, &context);
+    }
+}
+
+fn unhide(state: &mut State) {
+    let context = state.context();
+    if state.table_mut().unhide(&context) == 0 {
+        state.notice = Some("nothing is hidden; x hides the selected row".to_owned());
+    }
 }
 
 /// Sorts the rows at hand at once; the process is asked for the same order.

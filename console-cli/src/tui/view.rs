@@ -1,6 +1,7 @@
 //! The screen is a function of the state: drawing changes nothing.
 
 mod alert;
+mod columns;
 mod coverage;
 mod detail;
 mod empty;
@@ -10,20 +11,27 @@ mod hints;
 mod menu;
 mod picker;
 mod prompt;
+mod record;
 mod table;
 mod tabs;
 mod tasks;
-mod text;
 mod title;
 mod titles;
 mod workers;
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
+use turbowish_model::printable;
 
+#[cfg(test)]
+pub(crate) use self::hints::RECORD_HINTS;
 use super::layout::{self, Form, Screen};
 use super::state::{Overlay, Phase, State};
+use crate::text;
 
 /// Draws the whole screen.
 pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
@@ -33,6 +41,21 @@ pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
         // The terminal shrank a moment ago: the message that says so is on its way.
         return;
     }
+    draw(state, frame);
+    scrub(frame.buffer_mut());
+}
+
+/// Names come from the process. ratatui leaves out what controls a terminal, but not what turns the writing round.
+fn scrub(buffer: &mut Buffer) {
+    let is_bad = |symbol: &str| matches!(printable::line(symbol), Cow::Owned(_));
+    for cell in &mut buffer.content {
+        if is_bad(cell.symbol()) {
+            cell.set_char(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+fn draw(state: &State, frame: &mut Frame<'_>) {
     let screen = layout::screen(state.size);
     match (&state.overlay, state.phase()) {
         (Some(Overlay::Picker { selected }), _) => {
@@ -45,6 +68,7 @@ pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
     match &state.overlay {
         Some(Overlay::Help { columns, scroll }) => help::draw(state, *columns, *scroll, frame),
         Some(Overlay::Menu { typed, at }) => menu::draw(state, typed, *at, frame),
+        Some(Overlay::Columns { at }) => columns::draw(state, *at, frame),
         Some(Overlay::Prompt { text, fault, .. }) => {
             prompt::filter(state, text, fault.as_deref(), frame, &screen);
         }
@@ -60,12 +84,22 @@ fn process(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
         put(frame, screen.title, 0, Line::from(" 80x24 is better"));
     } else {
         title::draw(state, frame, screen.title);
+    }
+    if let Some(open) = &state.record {
+        alert::draw_alone(state, frame, screen);
+        return record::draw(state, open, frame, &layout::record(state.size));
+    }
+    if screen.form != Form::Tiny {
         tabs::draw(state, frame, screen.tabs);
         header(state, frame, screen);
     }
     alert::draw(state, frame, screen);
     if empty::nothing_annotated(state, shown) {
         empty::draw_unannotated(state, frame, screen);
+    } else if empty::no_resources(state) {
+        empty::draw_no_resources(state, frame, screen);
+    } else if empty::no_alerts(state) {
+        empty::draw_no_alerts(state, frame, screen);
     } else {
         table::draw(state, frame, screen);
         detail::draw(state, frame, screen.detail);
@@ -78,12 +112,12 @@ fn header(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let width = usize::from(screen.header.width);
     let lines = match screen.form {
         Form::Tiny => return,
-        Form::Folded => vec![coverage::folded(shown)],
+        Form::Folded => vec![coverage::folded(shown, width)],
         Form::Full => {
             vec![
                 workers::line(state, shown, width),
                 tasks::line(shown),
-                coverage::line(shown),
+                coverage::line(shown, width),
             ]
         }
         Form::Wide => vec![

@@ -1,30 +1,30 @@
 //! A scripted process: it answers over a real Unix socket, and its numbers never change.
 
+mod alerts;
+mod manners;
 mod script;
+mod server;
+mod stuck;
 
+use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
-use tokio::net::UnixListener;
-use tokio::runtime::{Builder, Runtime};
-use tokio_stream::wrappers::UnixListenerStream;
-use tonic::{Request, Response, Status};
-use turbowish_model::query::{Query, Selection};
 use turbowish_model::snapshot::Snapshot;
-use turbowish_wire::discovery;
-use turbowish_wire::proto::turbowish_server::{Turbowish, TurbowishServer};
-use turbowish_wire::proto::{self, HelloReply, HelloRequest, WatchRequest};
-use turbowish_wire::{PROTOCOL, VERSION};
+use turbowish_wire::{PROTOCOL, discovery};
 
 pub(crate) use script::{gate, kv};
+pub(crate) use server::Manner;
+use server::Server;
+pub(crate) use stuck::stuck;
 
 /// A folder of sockets with scripted processes behind them.
 pub(crate) struct Host {
     folder: TempDir,
-    runtime: Runtime,
+    servers: RefCell<Vec<Server>>,
 }
 
 impl Host {
@@ -35,12 +35,15 @@ impl Host {
             .permissions(closed)
             .tempdir()
             .unwrap();
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
-        Self { folder, runtime }
+        Self {
+            folder,
+            servers: RefCell::default(),
+        }
+    }
+
+    /// Ends all processes; their sockets stay behind.
+    pub(crate) fn kill(&mut self) {
+        self.servers.get_mut().drain(..).for_each(Server::kill);
     }
 
     /// A host on which the kv server runs.
@@ -50,14 +53,16 @@ impl Host {
         host
     }
 
-    /// Starts a process; it is reachable when this returns.
+    /// Starts a process that speaks a protocol; it is reachable when this returns.
     pub(crate) fn start(&self, snapshot: Snapshot, protocol: u32) {
+        self.start_with(snapshot, Manner::Speaks(protocol));
+    }
+
+    /// Starts a process that behaves so.
+    pub(crate) fn start_with(&self, snapshot: Snapshot, manner: Manner) {
         let socket = discovery::socket(self.folder.path(), snapshot.process.pid);
-        let _inside = self.runtime.enter();
-        let incoming = UnixListenerStream::new(UnixListener::bind(socket).unwrap());
-        let service = TurbowishServer::new(Script { snapshot, protocol });
-        let server = tonic::transport::Server::builder().serve_with_incoming(service, incoming);
-        self.runtime.spawn(server);
+        let server = Server::start(socket, snapshot, manner);
+        self.servers.borrow_mut().push(server);
     }
 
     /// The folder of the sockets.
@@ -103,48 +108,5 @@ impl Host {
             output.status.code(),
             String::from_utf8(output.stderr).unwrap(),
         )
-    }
-}
-
-/// Answers every query from one snapshot, as a monitor does: filtered, sorted and limited.
-struct Script {
-    snapshot: Snapshot,
-    protocol: u32,
-}
-
-#[tonic::async_trait]
-impl Turbowish for Script {
-    async fn hello(&self, _: Request<HelloRequest>) -> Result<Response<HelloReply>, Status> {
-        Ok(Response::new(HelloReply {
-            protocol: self.protocol,
-            version: VERSION.to_owned(),
-            process: Some(self.snapshot.process.clone().into()),
-            read_only: false,
-        }))
-    }
-
-    async fn read(
-        &self,
-        request: Request<proto::Query>,
-    ) -> Result<Response<proto::Snapshot>, Status> {
-        let bad = |error: String| Status::invalid_argument(error);
-        let query = Query::try_from(request.into_inner()).map_err(|e| bad(e.to_string()))?;
-        let selection = Selection::parse(&query).map_err(|e| bad(e.to_string()))?;
-        let mut snapshot = self.snapshot.clone();
-        selection.apply(&mut snapshot);
-        Ok(Response::new(snapshot.into()))
-    }
-
-    type WatchStream = tokio_stream::Empty<Result<proto::Snapshot, Status>>;
-
-    async fn watch(&self, _: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
-        Err(Status::unimplemented("the script has one snapshot"))
-    }
-
-    async fn control(
-        &self,
-        _: Request<proto::ControlRequest>,
-    ) -> Result<Response<proto::ControlReply>, Status> {
-        Err(Status::permission_denied("the script cannot be touched"))
     }
 }

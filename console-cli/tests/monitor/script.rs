@@ -2,8 +2,8 @@
 
 use turbowish_model::quantile::Distribution;
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, TaskState,
-    TasksByState, Worker,
+    Accounting, AwaitRow, CounterRow, MeterKind, OwnCost, Page, Place, ProcRow, Process, Snapshot,
+    Spot, StackRow, TaskRow, TaskState, TasksByState, Worker,
 };
 
 const US: u64 = 1_000;
@@ -101,6 +101,7 @@ fn task(
             proc: format!("kv::{proc}"),
             place,
             since_ns: state.1,
+            ..StackRow::default()
         });
     let stack: Vec<StackRow> = calls.collect();
     TaskRow {
@@ -116,6 +117,7 @@ fn task(
         future_bytes: 12 << 10,
         stack,
         stack_truncated: false,
+        ..TaskRow::default()
     }
 }
 
@@ -194,6 +196,55 @@ fn awaits() -> Vec<AwaitRow> {
     ]
 }
 
+/// A counter that many times went up by so much, or a gauge; the last one belongs to no proc.
+fn counters() -> Vec<CounterRow> {
+    let at = |file: &str, line| Spot {
+        file: format!("src/{file}.rs"),
+        line,
+        column: 13,
+    };
+    let counter = |name: &str, proc: &str, line, updates, added, total| CounterRow {
+        name: name.to_owned(),
+        proc: Some(format!("kv::conn::{proc}")),
+        at: at("conn", line),
+        updates,
+        added: Some(added),
+        total: Some(total),
+        ..CounterRow::default()
+    };
+    let gauge =
+        |name: &str, proc: Option<&str>, at, updates, [value, min, max]: [i64; 3]| CounterRow {
+            name: name.to_owned(),
+            kind: MeterKind::Gauge,
+            proc: proc.map(str::to_owned),
+            at,
+            updates,
+            value: Some(value),
+            min: Some(min),
+            max: Some(max),
+            ..CounterRow::default()
+        };
+    vec![
+        counter("commands", "serve", 73, 824_000, 824_000, 61_884_120),
+        counter(
+            "bytes sent",
+            "write_reply",
+            115,
+            824_000,
+            41_206_400,
+            3_094_206_512,
+        ),
+        gauge(
+            "clients",
+            Some("kv::server::accept"),
+            at("server", 160),
+            2,
+            [50, 0, 64],
+        ),
+        gauge("drift", None, at("clock", 12), 10, [-120, -4_500, 80]),
+    ]
+}
+
 fn page<R>(rows: Vec<R>) -> Page<R> {
     Page {
         total: rows.len() as u64,
@@ -219,6 +270,14 @@ pub(crate) fn kv() -> Snapshot {
             accounting_since_unix_ns: AT - 751 * S,
             procs_known: 9,
             runtime_tasks: Some(57),
+            own_cost: Some(OwnCost {
+                ppm: 14_000,
+                monitor_ppm: Some(2_100),
+                poll_ps: 31_400,
+                wake_ps: 52_000,
+                counter_ps: 4_100,
+                resource_ps: 38_000,
+            }),
         },
         at_unix_ns: AT,
         window_ns: 10 * S,
@@ -232,6 +291,7 @@ pub(crate) fn kv() -> Snapshot {
         procs: page(procs()),
         tasks: page(tasks()),
         awaits: page(awaits()),
+        counters: page(counters()),
         ..Snapshot::default()
     }
 }

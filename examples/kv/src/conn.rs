@@ -79,6 +79,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) -> Result<(), 
         };
         while let Some(request) = next {
             let command = command::parse(request);
+            turbowish::counter!("commands");
             let quits = command == Ok(Command::Quit);
             let reply = match command {
                 Ok(command) => command::apply(command, &shared).await,
@@ -121,6 +122,7 @@ pub(crate) async fn read_frame(connection: &mut Connection) -> Result<Option<Req
 #[turbowish::instrument]
 pub(crate) async fn write_reply(connection: &mut Connection) -> io::Result<()> {
     connection.stream.write_all(&connection.replies).await?;
+    turbowish::counter!("bytes sent", connection.replies.len());
     connection.replies.clear();
     connection.replies.shrink_to(2 * FLUSH);
     Ok(())

@@ -5,7 +5,7 @@ mod shard;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
-use tokio::sync::{Mutex, MutexGuard};
+use turbowish::sync::{Mutex, MutexGuard, named};
 
 use crate::clock::Clock;
 use crate::error::Refusal;
@@ -28,7 +28,7 @@ impl Db {
     /// An empty store that reads the time from `clock`.
     pub(crate) fn new(clock: Clock) -> Db {
         Db {
-            shards: std::array::from_fn(|_| Mutex::default()),
+            shards: std::array::from_fn(|shard| named(&format!("shard-{shard}"), Mutex::default())),
             hasher: RandomState::new(),
             clock,
         }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
+use turbowish::JoinSet;
 
 use crate::resp::parse_reply;
 

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use turbowish::JoinSet;
+use turbowish::sync::oneshot;
 
 use crate::clock::Clock;
 use crate::conn::{self, Broken};
@@ -137,7 +137,7 @@ impl Server {
         let path = snapshot::path(&self.shared.config.dir);
         let every = self.shared.config.snapshot_every;
         let saving = snapshot::run(Arc::clone(db), path, every, self.saved, finished);
-        let saving = tokio::spawn(saving);
+        let saving = turbowish::TaskBuilder::new().name("snapshot").spawn(saving);
 
         accept(self.listener, &self.shared, shutdown).await;
 
@@ -170,6 +170,7 @@ async fn accept(listener: TcpListener, shared: &Arc<Shared>, shutdown: impl Futu
             }
         }
         shared.clients.store(clients.len(), Ordering::Relaxed);
+        turbowish::gauge!("clients", clients.len());
     }
     drop(listener);
     clients.shutdown().await;
@@ -177,7 +178,9 @@ async fn accept(listener: TcpListener, shared: &Arc<Shared>, shutdown: impl Futu
 
 fn admit(stream: TcpStream, shared: &Arc<Shared>, clients: &mut JoinSet<Result<(), Broken>>) {
     if clients.len() < shared.config.max_clients {
-        clients.spawn(conn::serve(stream, Arc::clone(shared)));
+        let port = stream.peer_addr().map_or(0, |peer| peer.port());
+        let task = turbowish::TaskBuilder::new().name(format!("conn:{port}"));
+        task.spawn_in(conn::serve(stream, Arc::clone(shared)), clients);
     } else {
         // Nobody waits for a client that is sent away: what does not fit into its socket is lost.
         let text = b"-ERR max number of clients reached\r\n";

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::fs::{self, File};
 use tokio::io::AsyncWriteExt;
-use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
+use turbowish::sync::oneshot;
 
 use crate::db::Db;
 

@@ -4,14 +4,19 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, Ident, LitStr, Meta, Path, Result, Token};
+use syn::{Attribute, Error, Ident, LitStr, Meta, Path, Result, Token, parenthesized, token};
 
-/// What a user may say: `name = "…"`, `skip`, `crate = path`.
+use super::attributes::Attributes;
+use super::intents::{Operation, Said};
+
+/// What a user may say: `name = "…"`, `skip`, `crate = path`, `attributes(…)`, `intends(…)`, `may(…)`.
 #[derive(Default)]
 pub(crate) struct Arguments {
     pub(crate) name: Option<LitStr>,
     pub(crate) skip: bool,
     pub(crate) krate: Option<Path>,
+    pub(crate) intents: Vec<Said>,
+    pub(crate) attributes: Attributes,
 }
 
 impl Parse for Arguments {
@@ -30,9 +35,16 @@ impl Parse for Arguments {
 }
 
 /// What every message about an argument ends in.
-const CHOICE: &str = "there are `name = \"…\"`, `skip` and `crate = path`";
+const CHOICE: &str =
+    "there are `name = \"…\"`, `skip`, `crate = path`, `attributes(…)`, `intends(…)` and `may(…)`";
 
 impl Arguments {
+    /// No other attribute called `instrument` takes these.
+    const fn is_ours(&self) -> bool {
+        let says_more = !self.attributes.is_empty() || !self.intents.is_empty();
+        self.skip || self.krate.is_some() || says_more
+    }
+
     fn argument(&mut self, input: ParseStream<'_>) -> Result<()> {
         let span = input.span();
         let key = input
@@ -50,6 +62,11 @@ impl Arguments {
         } else if key == "crate" {
             equals(&key, "crate = path", input)?;
             self.krate.replace(path(input)?).is_some()
+        } else if key == "intends" || key == "may" {
+            self.intents(&key, input)?
+        } else if key == "attributes" {
+            let before = std::mem::replace(&mut self.attributes, attributes(&key, input)?);
+            !before.is_empty()
         } else {
             let message = format!("no argument `{key}`; {CHOICE}");
             return Err(Error::new(key.span(), message));
@@ -61,6 +78,42 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    /// `intends(send(tx), lock(self.db))`; whether the key was there before.
+    fn intents(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<bool> {
+        let will = key == "intends";
+        let message = || format!("`{key}` needs what is meant: `{key}(send(tx), lock(self.db))`");
+        if !input.peek(syn::token::Paren) {
+            return Err(Error::new(key.span(), message()));
+        }
+        let inside;
+        syn::parenthesized!(inside in input);
+        if inside.is_empty() {
+            return Err(Error::new(key.span(), message()));
+        }
+        let twice = self.intents.iter().any(|said| said.will == will);
+        while !inside.is_empty() {
+            let operation: Operation = inside.parse()?;
+            if self
+                .intents
+                .iter()
+                .any(|said| said.operation.key == operation.key)
+            {
+                return Err(Error::new(
+                    operation.span,
+                    "this is meant already: say it once",
+                ));
+            }
+            self.intents.push(Said { will, operation });
+            if !inside.is_empty() {
+                let comma = inside.parse::<Token![,]>();
+                comma.map_err(|error| Error::new(error.span(), "a comma comes between intents"))?;
+            }
+        }
+        Ok(twice)
+    }
+}
+
 fn equals(key: &Ident, example: &str, input: ParseStream<'_>) -> Result<()> {
     let sign = input.parse::<Token![=]>();
     if sign.is_err() || input.is_empty() {
@@ -68,6 +121,16 @@ fn equals(key: &Ident, example: &str, input: ParseStream<'_>) -> Result<()> {
         return Err(Error::new(key.span(), message));
     }
     Ok(())
+}
+
+fn attributes(key: &Ident, input: ParseStream<'_>) -> Result<Attributes> {
+    if !input.peek(token::Paren) {
+        let message = "`attributes` needs a list: `attributes(shard = \"7\")`";
+        return Err(Error::new(key.span(), message));
+    }
+    let inside;
+    parenthesized!(inside in input);
+    inside.parse()
 }
 
 fn name(input: ParseStream<'_>) -> Result<LitStr> {
@@ -94,6 +157,8 @@ fn path(input: ParseStream<'_>) -> Result<Path> {
 pub(crate) struct Scope {
     /// Where the user says that the crate is; `None` for `::turbowish`.
     krate: Option<Path>,
+    /// Those of every proc inside.
+    pub(crate) attributes: Attributes,
     /// An attribute of an enclosing block may be a macro that has yet to read the functions: they stay `async fn`.
     pub(crate) keep_async: bool,
 }
@@ -103,6 +168,7 @@ impl Scope {
     pub(crate) fn new(krate: Option<Path>) -> Scope {
         Scope {
             krate,
+            attributes: Attributes::default(),
             keep_async: false,
         }
     }
@@ -111,6 +177,7 @@ impl Scope {
     pub(crate) fn inside(&self, arguments: &Arguments, foreign: bool) -> Scope {
         Scope {
             krate: arguments.krate.clone().or_else(|| self.krate.clone()),
+            attributes: arguments.attributes.within(&self.attributes),
             keep_async: self.keep_async || foreign,
         }
     }
@@ -145,7 +212,7 @@ impl Scope {
                 read(&attrs[at])
             } else if attrs[at].path().is_ident("instrument") {
                 match read(&attrs[at]) {
-                    Ok(arguments) if arguments.skip || arguments.krate.is_some() => Ok(arguments),
+                    Ok(arguments) if arguments.is_ours() => Ok(arguments),
                     _ => continue,
                 }
             } else {

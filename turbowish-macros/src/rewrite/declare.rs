@@ -30,16 +30,17 @@ impl Proc<'_> {
         let private = scope.private(span);
         let (proc, path) = (Ident::new(PROC, span), Ident::new(PATH, span));
         let name = LitStr::new(self.name, span);
-        let places = LitStr::new(&self.places(), span);
+        let places = LitStr::new(&self.places(scope), span);
         quote_spanned! {span=>
             static #proc: #private::Proc = #private::Proc::new::<#path>(#name, #places);
         }
     }
 
-    /// Where it stands, and its await points, a line each.
-    fn places(&self) -> String {
+    /// Where it stands, its attributes and its await points, a line each.
+    fn places(&self, scope: &Scope) -> String {
         let start = self.place.start();
         let mut places = format!("{} {}", start.line, self.place.file());
+        scope.attributes.write(&mut places);
         for site in self.sites {
             places.push('\n');
             site.write(&mut places);

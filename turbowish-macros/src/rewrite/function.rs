@@ -11,11 +11,13 @@ use super::capture;
 use super::declare::{self, Proc};
 use super::expected;
 use super::inert;
+use super::intents::Intents;
 use super::output::{self, Output};
 use super::plain::{self, Plain};
 use super::shape::{self, Shape};
 use super::site::{self, Site};
 use super::traced;
+use super::unread;
 use super::valid;
 
 /// A function, wherever it stands.
@@ -47,10 +49,11 @@ pub(crate) fn instrument(
         .as_ref()
         .map(syn::LitStr::value)
         .unwrap_or_default();
-    let rewriting = Rewriting {
+    let mut rewriting = Rewriting {
         name: &name,
         place: function.signature.ident.span(),
         scope,
+        intents: Intents::said(&arguments.intents),
     };
     let Function {
         attrs,
@@ -65,17 +68,10 @@ pub(crate) fn instrument(
     }
     let mut plain = None;
     if matches!(shape, Shape::Future | Shape::KeptAsync) {
-        // The compiler has read it: what cannot be read here is newer than this, and stays as it is.
-        let Ok(marked) = plain::mark(block, scope) else {
+        let Some(read) = body(signature, block, arguments, scope) else {
             return Ok(());
         };
-        plain = marked;
-        if plain.is_none() {
-            if !expected::write_types(&signature.output, block, scope) {
-                return Ok(());
-            }
-            assigned::excuse(signature, block);
-        }
+        (plain, rewriting.intents) = read;
     }
     if shape != Shape::Rewritten {
         inert::excuse(attrs);
@@ -96,10 +92,35 @@ pub(crate) fn instrument(
     Ok(())
 }
 
+/// Looks over the body of an `async fn`; `None` if it stays as it is, because it cannot be read.
+fn body(
+    signature: &Signature,
+    block: &mut Block,
+    arguments: &Arguments,
+    scope: &Scope,
+) -> Option<(Option<Plain>, Intents)> {
+    let said = &arguments.intents;
+    let written = match said.is_empty() {
+        true => unread::tokens(block),
+        false => Some(block.stmts.iter().map(ToTokens::to_token_stream).collect()),
+    };
+    // The compiler has read it: what cannot be read here is newer than this.
+    let plain = plain::mark(block, scope).ok()?;
+    if plain.is_none() {
+        if !expected::write_types(&signature.output, block, scope) {
+            return None;
+        }
+        assigned::excuse(signature, block);
+    }
+    let intents = Intents::of(said, signature, plain.as_ref(), written);
+    Some((plain, intents))
+}
+
 struct Rewriting<'a> {
     name: &'a str,
     place: Span,
     scope: &'a Scope,
+    intents: Intents,
 }
 
 impl Rewriting<'_> {
@@ -205,7 +226,8 @@ impl Rewriting<'_> {
         };
         let head = output.dead_return(&inner.block, self.scope, self.place);
         let sites = awaits::number_in(&mut inner.block, self.scope);
-        begin(&mut inner.block, head);
+        let intents = self.intents.tell(self.scope, self.place);
+        begin(&mut inner.block, quote!(#head #intents));
         let named = self.named(&inner);
         let call = self.call_probed(&probe, &self.name_of_future());
         let braces = inner.block.brace_token;
@@ -229,9 +251,10 @@ impl Rewriting<'_> {
         let span = ours(self.place);
         let private = self.scope.private(span);
         let proc = declare::proc(span);
+        let intents = self.intents.tell(self.scope, self.place);
         begin(
             block,
-            quote_spanned!(span=> let __turbowish_entered = #private::enter(&#proc);),
+            quote_spanned!(span=> let __turbowish_entered = #private::enter(&#proc); #intents),
         );
         prepend(block, declared);
     }
@@ -254,7 +277,8 @@ impl Rewriting<'_> {
             brace_token: block.brace_token,
             stmts: std::mem::take(&mut block.stmts),
         };
-        begin(&mut body, quote!(#captures #head));
+        let intents = self.intents.tell(self.scope, self.place);
+        begin(&mut body, quote!(#captures #head #intents));
         let body = quote_spanned!(ours(self.place)=> async move #body);
         (declared, body)
     }

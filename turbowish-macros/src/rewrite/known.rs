@@ -217,6 +217,11 @@ pub(crate) fn awaits_nothing(name: &str) -> bool {
     form_of(name).is_some_and(|form| !form.waits())
 }
 
+/// Whether a macro of this name evaluates its arguments as they are written.
+pub(crate) fn evaluates(name: &str) -> bool {
+    form_of(name).is_some_and(|form| !matches!(form, Form::Inert | Form::Unread))
+}
+
 /// Whether it awaits by itself: what is in its arguments need not be read to know that it is a place.
 pub(crate) fn waits(path: &Path) -> bool {
     form(path).is_some_and(Form::waits)

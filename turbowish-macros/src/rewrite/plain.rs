@@ -25,6 +25,11 @@ impl Plain {
     pub(crate) fn has_word(&self, name: &str) -> bool {
         self.words.iter().any(|word| word == name)
     }
+
+    /// Whether the body has one of the words, outside of macros.
+    pub(crate) fn has_any_word(&self, names: &[&str]) -> bool {
+        self.words.iter().any(|word| names.contains(&word.as_str()))
+    }
 }
 
 /// Marks the awaits of a body that was left unread, if it is plain; parses it otherwise.

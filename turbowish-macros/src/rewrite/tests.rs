@@ -602,3 +602,31 @@ fn a_site_is_where_it_stands() {
     let long = format!("f({}).await", "x".repeat(300));
     check_site(&long, &format!(r#"1 1 1 309 f({}.."#, "x".repeat(198)));
 }
+
+#[test]
+fn attributes_stand_before_the_await_points() {
+    let check = |arguments: &str, item: &str, expected: &[&str]| {
+        let expansion = expansion(arguments, item);
+        for part in expected {
+            assert!(expansion.contains(part), "{part} in {expansion}");
+        }
+    };
+    check(
+        r#"attributes(shard = "7", tier = 2, r#type = 'x', hot = true, low = -0.5)"#,
+        "async fn get() { a().await }",
+        &[r"\n=shard 7\n=tier 2\n=type x\n=hot true\n=low-0.5\n1 "],
+    );
+    check(
+        r#"attributes(layer = "store", shard = 1)"#,
+        r#"impl Db {
+            async fn get(&self) { async { 1 }.await }
+            #[instrument(attributes(layer = "disk"))] async fn put(&self) {}
+        }"#,
+        &[r"\n=layer store\n=shard 1", r"\n=shard 1\n=layer disk"],
+    );
+    check(
+        r#"attributes(shard = "7")"#,
+        "#[tracing::instrument] async fn get() {}",
+        &["instrument(attributes(shard=\"7\"))]"],
+    );
+}

@@ -1,7 +1,7 @@
 //! `#[tracing::instrument]` keeps the attributes that stand below it and puts the body into an `async` block of its own. So it
 //! goes first, and its block is a part of the proc: a call is one future, as without ours, and not one inside of another.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Attribute, Block, Local, Meta, Pat, Stmt};
 
@@ -46,9 +46,9 @@ pub(crate) fn again_behind(
         return None;
     }
     let scope = scope.inside(&before, false);
-    let arguments = match arguments.name {
-        Some(_) => arguments,
-        None => &before,
+    let arguments = match &arguments.name {
+        None if arguments.intents.is_empty() => &before,
+        _ => arguments,
     };
     let again = again(arguments, &scope);
     let (docs, item) = (&head.docs, head.item());
@@ -63,7 +63,16 @@ pub(crate) fn again(arguments: &Arguments, scope: &Scope) -> TokenStream {
         .iter()
         .map(|name| quote_spanned!(span=> name = #name));
     let (path, krate) = scope.attribute(span);
-    let said: Vec<TokenStream> = name.chain(krate).collect();
+    let intents = [(true, "intends"), (false, "may")].map(|(will, key)| {
+        let of_kind = arguments.intents.iter().filter(|said| said.will == will);
+        let said: Vec<TokenStream> = of_kind.map(|said| said.operation.written()).collect();
+        let key = Ident::new(key, span);
+        (!said.is_empty()).then(|| quote_spanned!(span=> #key(#(#said),*)))
+    });
+    let intents = intents.into_iter().flatten();
+    let attributes = scope.attributes.again();
+    let said = name.chain(intents).chain(krate).chain(attributes);
+    let said: Vec<TokenStream> = said.collect();
     if said.is_empty() {
         return quote_spanned!(span=> #[#path]);
     }

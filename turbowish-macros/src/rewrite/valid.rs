@@ -46,8 +46,12 @@ fn instead_of(item: &Item) -> &'static str {
     }
 }
 
-/// A name belongs to one function.
+/// A name belongs to one function, and so do intents.
 pub(crate) fn no_name(arguments: &Arguments) -> Result<()> {
+    if let Some(said) = arguments.intents.first() {
+        let message = "an intent belongs to one function; write it on that function";
+        return Err(Error::new(said.operation.span, message));
+    }
     match &arguments.name {
         Some(name) => {
             let message = "a name belongs to one function; write it on that function";

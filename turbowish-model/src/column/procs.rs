@@ -3,7 +3,8 @@
 use alloc::borrow::Cow;
 
 use super::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text};
-use super::{Column, Family, Row, Value};
+use super::{Column, Family, Row, Value, attribute, given};
+use crate::alert::PartyKind;
 use crate::snapshot::{Page, ProcRow, Snapshot};
 
 const RUN: Family<ProcRow> = Family {
@@ -11,31 +12,39 @@ const RUN: Family<ProcRow> = Family {
     title: "RUN",
     meaning: "percentile of the exclusive running time per ended call",
     fields: &["call_running"],
-    of: |row| &row.call_running,
+    of: |row| Some(&row.call_running),
 };
 const HOLD: Family<ProcRow> = Family {
     prefix: "hold",
     title: "HOL",
     meaning: "percentile of the duration (hold) per finished poll",
     fields: &["poll_hold"],
-    of: |row| &row.poll_hold,
+    of: |row| Some(&row.poll_hold),
 };
 const INCLUSIVE: Family<ProcRow> = Family {
     prefix: "incl",
     title: "INC",
     meaning: "percentile of the inclusive time per ended call",
     fields: &["call_inclusive"],
-    of: |row| &row.call_inclusive,
+    of: |row| Some(&row.call_inclusive),
 };
 const POLL: Family<ProcRow> = Family {
     prefix: "poll",
     title: "POL",
     meaning: "percentile of the exclusive running time per finished poll",
     fields: &["poll_running"],
-    of: |row| &row.poll_running,
+    of: |row| Some(&row.poll_running),
 };
 
-static FAMILIES: [Family<ProcRow>; 4] = [RUN, HOLD, INCLUSIVE, POLL];
+const READY: Family<ProcRow> = Family {
+    prefix: "ready",
+    title: "READ",
+    meaning: "percentile of the time from wake-up to poll, of tasks of which it is the root",
+    fields: &["ready_latency"],
+    of: |row| Some(&row.ready_latency),
+};
+
+static FAMILIES: [Family<ProcRow>; 5] = [RUN, HOLD, INCLUSIVE, POLL, READY];
 
 static COLUMNS: [Column<ProcRow>; 25] = [
     Column::new(
@@ -218,6 +227,10 @@ impl Row for ProcRow {
         &FAMILIES
     }
 
+    fn named(key: &str) -> Option<Column<Self>> {
+        attribute(key, |row, name| given(&row.attributes, name))
+    }
+
     fn page(snapshot: &Snapshot) -> &Page<Self> {
         &snapshot.procs
     }
@@ -234,7 +247,13 @@ impl Row for ProcRow {
         (0, self.running_ns)
     }
 
+    fn party(&self) -> Option<(PartyKind, u64, &str)> {
+        Some((PartyKind::Proc, 0, &self.proc))
+    }
+
     fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
-        found(&self.proc) || found(&alloc::format!("{}:{}", self.file, self.line))
+        found(&self.proc)
+            || found(&alloc::format!("{}:{}", self.file, self.line))
+            || self.attributes.iter().any(|(_, value)| found(value))
     }
 }

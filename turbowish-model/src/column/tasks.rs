@@ -4,20 +4,23 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 
 use super::Unit::{Bytes, Count, Duration, Place, Text};
-use super::{Column, Family, Row, Value};
+use super::{Column, Family, Row, Value, attribute, given};
+use crate::alert::PartyKind;
 use crate::assemble::UNSEEN;
-use crate::snapshot::{Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
+use crate::snapshot::{Claim, Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
 use crate::units::SECOND;
 
 /// Too wide for a screen, where the record of a task shows the same.
 const LISTS_ONLY: u8 = u8::MAX;
+/// A wait for something that is no resource of ours.
+const NOT_OURS: &str = "not ours";
 
-static COLUMNS: [Column<TaskRow>; 13] = [
+static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "task",
         "TASK",
         "name, or root proc and ordinal",
-        (Text, 14, 0),
+        (Text, 12, 0),
         &["id", "name"],
         |row, _| Value::Text(Cow::Borrowed(&row.name)),
     ),
@@ -41,6 +44,14 @@ static COLUMNS: [Column<TaskRow>; 13] = [
         },
     ),
     Column::new(
+        "on",
+        "ON",
+        "resources that it waits for, those of its branches in order; not ours: none that we see",
+        (Text, 11, 0),
+        &["waits_on"],
+        |row, _| on(row),
+    ),
+    Column::new(
         "at",
         "AT",
         "await point of the innermost call, file:line",
@@ -57,7 +68,7 @@ static COLUMNS: [Column<TaskRow>; 13] = [
         "expr",
         "EXPRESSION",
         "what is awaited there, without .await; after: it polls, and came last to this await",
-        (Text, 24, 0),
+        (Text, 20, 0),
         &["stack"],
         |row, _| match (row.state, place(row)) {
             (_, None) => Value::Unknown,
@@ -66,6 +77,17 @@ static COLUMNS: [Column<TaskRow>; 13] = [
                 other => other,
             },
             (_, Some(at)) => expression(at),
+        },
+    ),
+    Column::new(
+        "wakes",
+        "WAKES",
+        "times that it was woken since it was created",
+        (Count, 5, 1),
+        &["waker"],
+        |row, _| {
+            let waker = row.waker.as_ref();
+            waker.map_or(Value::Unknown, |waker| Value::Count(waker.wakes))
         },
     ),
     Column::new(
@@ -93,18 +115,59 @@ static COLUMNS: [Column<TaskRow>; 13] = [
         |row, _| Value::Duration(row.max_poll_ns),
     ),
     Column::new(
+        "woken_by",
+        "WOKEN BY",
+        "task that has woken it last, or self; thread NAME: no task, but one on which tasks run; ? is another thread",
+        (Text, 12, 5),
+        &["waker"],
+        |row, _| woken_by(row),
+    ),
+    Column::new(
+        "holds",
+        "HOLDS",
+        "resources that it holds",
+        (Text, 12, 6),
+        &["holds"],
+        |row, _| resources(&row.holds),
+    ),
+    Column::new(
         "root",
         "ROOT",
         "path of the root proc",
-        (Text, 20, 1),
+        (Text, 20, 7),
         &["root"],
         |row, _| Value::Text(Cow::Borrowed(&row.root)),
+    ),
+    Column::new(
+        "parent",
+        "PARENT",
+        "task that spawned it",
+        (Text, 12, 8),
+        &["parent"],
+        |row, _| {
+            let parent = row.parent.as_deref();
+            parent.map_or(Value::Unknown, |name| Value::Text(Cow::Borrowed(name)))
+        },
+    ),
+    Column::new(
+        "site",
+        "SPAWNED AT",
+        "where it was spawned, file:line",
+        (Place, 14, 9),
+        &["spawned_at"],
+        |row, _| {
+            let spot = row.spawned_at.as_ref();
+            spot.map_or(Value::Unknown, |spot| Value::Place {
+                file: &spot.file,
+                line: spot.line,
+            })
+        },
     ),
     Column::new(
         "age",
         "AGE",
         "time since it was created or first polled",
-        (Duration, 6, 5),
+        (Duration, 6, 10),
         &["age_ns"],
         |row, _| Value::Duration(row.age_ns),
     ),
@@ -112,7 +175,7 @@ static COLUMNS: [Column<TaskRow>; 13] = [
         "size",
         "SIZE",
         "bytes of the root future",
-        (Bytes, 6, 6),
+        (Bytes, 6, 11),
         &["future_bytes"],
         |row, _| {
             if row.future_bytes == 0 {
@@ -144,11 +207,35 @@ static COLUMNS: [Column<TaskRow>; 13] = [
     ),
 ];
 
+/// What it waits for. A resource of ours says so; everything else that waits is somebody else's.
+fn on(row: &TaskRow) -> Value<'_> {
+    match row.state {
+        TaskState::Waiting if row.waits_on.is_empty() => Value::Text(Cow::Borrowed(NOT_OURS)),
+        _ => resources(&row.waits_on),
+    }
+}
+
+fn resources(claims: &[Claim]) -> Value<'_> {
+    Value::names(claims.iter().map(|claim| Cow::Borrowed(&*claim.resource)))
+}
+
+fn woken_by(row: &TaskRow) -> Value<'_> {
+    let Some(waker) = &row.waker else {
+        return Value::Unknown;
+    };
+    match waker.woken_by.as_deref() {
+        _ if waker.wakes == 0 => Value::NoSample,
+        None => Value::Unknown,
+        Some(name) if name == row.name => Value::Text(Cow::Borrowed("self")),
+        Some(name) => Value::Text(Cow::Borrowed(name)),
+    }
+}
+
 /// `kv::run > server::accept`: each proc without the module path that it shares with the one before.
 fn chain(stack: &[StackRow]) -> String {
     let mut text = String::new();
     let mut last: Option<&StackRow> = None;
-    for call in stack {
+    for call in stack.iter().filter(|call| !call.aside) {
         let mut shown = &*call.proc;
         if let Some(last) = last {
             text.push_str(if call.depth > last.depth {
@@ -213,6 +300,10 @@ impl Row for TaskRow {
         &[]
     }
 
+    fn named(key: &str) -> Option<Column<Self>> {
+        attribute(key, |row, name| given(&row.attributes, name))
+    }
+
     fn page(snapshot: &Snapshot) -> &Page<Self> {
         &snapshot.tasks
     }
@@ -226,17 +317,29 @@ impl Row for TaskRow {
     }
 
     fn worst(&self) -> (u8, u64) {
+        let held_up = || self.waits_on.iter().any(|claim| claim.role.holds_up());
         let class = match self.state {
             TaskState::Polling if self.since_ns > SECOND => 0,
             TaskState::Ready if self.since_ns > SECOND => 1,
-            _ => 2,
+            TaskState::Waiting if held_up() => 2,
+            _ => 3,
         };
         (class, self.since_ns)
+    }
+
+    fn party(&self) -> Option<(PartyKind, u64, &str)> {
+        Some((PartyKind::Task, self.id, ""))
     }
 
     fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
         found(&self.name)
             || found(&self.root)
+            || self
+                .waits_on
+                .iter()
+                .chain(&self.holds)
+                .any(|claim| found(&claim.resource))
+            || self.attributes.iter().any(|(_, value)| found(value))
             || self.stack.iter().any(|call| {
                 found(&call.proc)
                     || call.place.as_ref().is_some_and(|at| {

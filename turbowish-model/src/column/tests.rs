@@ -1,9 +1,11 @@
 //! Every column of every table: unique, explained, and right about zero, no sample and unknown.
 
 use super::*;
-use crate::snapshot::{Place, StackRow, TaskState};
+use crate::resource::{Kind, Role};
+use crate::snapshot::{Claim, HolderRow, Place, Spot, StackRow, TaskState, WaiterRow, WakerRow};
 use alloc::string::ToString;
 use alloc::vec;
+use alloc::vec::Vec;
 
 const TEN_SECONDS: Context = Context {
     window_ns: 10_000_000_000,
@@ -50,6 +52,8 @@ fn tables_are_well_formed() {
     well_formed::<ProcRow>();
     well_formed::<TaskRow>();
     well_formed::<AwaitRow>();
+    well_formed::<ResourceRow>();
+    well_formed::<Alert>();
 }
 
 #[test]
@@ -183,6 +187,7 @@ fn the_nearest_key() {
         ("hold_p100", Some("hold_p99.99")),
         ("lognest", Some("longest")),
         ("runs", Some("run")),
+        ("conn", None),
         ("zzzzzzzzz", None),
     ] {
         assert_eq!(
@@ -191,4 +196,234 @@ fn the_nearest_key() {
             "{mistyped}"
         );
     }
+}
+
+fn claim(resource: &str, role: Role) -> Claim {
+    Claim {
+        resource: resource.to_string(),
+        role,
+        ..Claim::default()
+    }
+}
+
+#[test]
+fn what_a_task_waits_for_and_holds() {
+    let mut row = TaskRow {
+        name: "conn:1".to_string(),
+        state: TaskState::Waiting,
+        waits_on: vec![
+            claim("mutex db", Role::Lock),
+            claim("mpsc repl", Role::Send),
+        ],
+        holds: vec![claim("mutex log", Role::Lock)],
+        attributes: vec![("user".to_string(), "ann".to_string())],
+        parent: Some("main".to_string()),
+        spawned_at: Some(Spot {
+            file: "src/main.rs".to_string(),
+            line: 31,
+            column: 5,
+        }),
+        waker: Some(WakerRow {
+            woken_by: Some("repl-1".to_string()),
+            wakes: 7,
+            ..WakerRow::default()
+        }),
+        ..TaskRow::default()
+    };
+    for (key, expected) in [
+        ("on", "mutex db, mpsc repl"),
+        ("holds", "mutex log"),
+        ("woken_by", "repl-1"),
+        ("wakes", "7"),
+        ("parent", "main"),
+        ("site", "src/main.rs:31"),
+        ("attr.user", "ann"),
+        ("attr.other", ""),
+    ] {
+        assert_eq!(cell(&row, key), expected, "{key}");
+    }
+    let woken = |row: &mut TaskRow, by: Option<&str>, wakes| {
+        row.waker = Some(WakerRow {
+            woken_by: by.map(ToString::to_string),
+            wakes,
+            ..WakerRow::default()
+        });
+        cell(row, "woken_by")
+    };
+    assert_eq!(woken(&mut row, Some("conn:1"), 1), "self");
+    assert_eq!(woken(&mut row, None, 1), "?");
+    assert_eq!(woken(&mut row, None, 0), "-");
+    let nothing = TaskRow {
+        state: TaskState::Waiting,
+        ..TaskRow::default()
+    };
+    for (key, expected) in [
+        ("on", "not ours"),
+        ("holds", ""),
+        ("woken_by", "?"),
+        ("wakes", "?"),
+        ("parent", "?"),
+        ("site", "?"),
+    ] {
+        assert_eq!(cell(&nothing, key), expected, "{key}");
+    }
+    for state in [TaskState::Polling, TaskState::Ready] {
+        let row = TaskRow {
+            state,
+            ..TaskRow::default()
+        };
+        assert_eq!(cell(&row, "on"), "", "it does not wait");
+    }
+    assert!(find::<TaskRow>("attr.").is_none());
+    let proc = ProcRow {
+        attributes: vec![("user".to_string(), "ann".to_string())],
+        ..ProcRow::default()
+    };
+    assert_eq!(cell(&proc, "attr.user"), "ann");
+    assert!(find::<AwaitRow>("attr.user").is_none());
+}
+
+fn waiter(task: Option<&str>, role: Role, since_ns: u64) -> WaiterRow {
+    WaiterRow {
+        task: task.map(ToString::to_string),
+        role,
+        since_ns,
+        ..WaiterRow::default()
+    }
+}
+
+fn holders(tasks: &[Option<&str>]) -> Vec<HolderRow> {
+    let holder = |task: &Option<&str>| HolderRow {
+        task: task.map(ToString::to_string),
+        ..HolderRow::default()
+    };
+    tasks.iter().map(holder).collect()
+}
+
+#[test]
+fn cells_of_a_resource() {
+    let row = ResourceRow {
+        kind: Kind::Mutex,
+        name: "mutex db".to_string(),
+        made_at: Spot {
+            file: "src/db.rs".to_string(),
+            line: 21,
+            column: 9,
+        },
+        age_ns: 10_000_000_000,
+        capacity: Some(1),
+        level: Some(1),
+        holders: holders(&[Some("conn-1")]),
+        holder_count: 1,
+        waiters: vec![
+            waiter(Some("conn-2"), Role::Lock, 41_400_000_000),
+            waiter(None, Role::Lock, 41_000_000_000),
+        ],
+        waiter_count: 48,
+        put: 4_000,
+        took: 3_999,
+        waits: 52,
+        waited: population(&[1_000, 2_000_000]),
+        ..ResourceRow::default()
+    };
+    for (key, expected) in [
+        ("resource", "mutex db"),
+        ("fill", "1/1"),
+        ("waiters", "48"),
+        ("oldest", "41.4 s"),
+        ("ops", "400"),
+        ("wait_p99", "2.00ms"),
+        ("wait_p50", "1.00us"),
+        ("hold_p99", "-"),
+        ("by", "conn-1"),
+        ("waiting", "conn-2, ?"),
+        ("site", "src/db.rs:21"),
+        ("in", "400"),
+        ("out", "400"),
+        ("kind", "mutex"),
+        ("level", "1"),
+    ] {
+        assert_eq!(cell(&row, key), expected, "{key}");
+    }
+    let signal = ResourceRow {
+        kind: Kind::Notify,
+        waiters: vec![waiter(None, Role::Wait, 1)],
+        waiter_count: 1,
+        ..ResourceRow::default()
+    };
+    for (key, expected) in [
+        ("fill", ""),
+        ("hold_p99", ""),
+        ("wait_p99", "-"),
+        ("by", "?"),
+        ("ops", "-"),
+    ] {
+        assert_eq!(cell(&signal, key), expected, "{key}");
+    }
+    let nobody = ResourceRow::default();
+    for key in ["oldest", "by", "waiting"] {
+        assert_eq!(cell(&nobody, key), "", "{key}");
+    }
+    let unbounded = ResourceRow {
+        kind: Kind::Mpsc,
+        level: Some(312),
+        ..ResourceRow::default()
+    };
+    assert_eq!(cell(&unbounded, "fill"), "312");
+    let mut lock = ResourceRow {
+        kind: Kind::RwLock,
+        level: Some(1),
+        holders: holders(&[None]),
+        holder_count: 1,
+        ..ResourceRow::default()
+    };
+    lock.holders[0].role = Role::Read;
+    assert_eq!(cell(&lock, "fill"), "1", "one reader of any number");
+    lock.holders[0].role = Role::Write;
+    assert_eq!(cell(&lock, "fill"), "1/1");
+    let fill = find::<ResourceRow>("fill").expect("known");
+    assert_eq!(fill.value(&row, &TEN_SECONDS).number(), Some(1_000_000_000));
+    assert_eq!(fill.value(&unbounded, &TEN_SECONDS).number(), None);
+}
+
+#[test]
+fn who_has_it_or_is_at_the_other_end() {
+    let by = |row: &ResourceRow| cell(row, "by");
+    let held = |tasks: &[Option<&str>]| {
+        by(&ResourceRow {
+            kind: Kind::Semaphore,
+            holders: holders(tasks),
+            holder_count: tasks.len() as u64,
+            ..ResourceRow::default()
+        })
+    };
+    assert_eq!(held(&[Some("a"), Some("b"), Some("a")]), "a, b");
+    assert_eq!(held(&[Some("a"), None]), "a, ?");
+    assert_eq!(held(&[None]), "?");
+    let many = [Some("a"), Some("b"), Some("c"), Some("d"), Some("d")];
+    assert_eq!(held(&many), "5 tasks");
+    let mut channel = ResourceRow {
+        kind: Kind::Mpsc,
+        capacity: Some(64),
+        level: Some(64),
+        senders: vec![Some("s".to_string()), None],
+        receivers: vec![Some("r".to_string())],
+        ..ResourceRow::default()
+    };
+    assert_eq!(by(&channel), "r", "full: who empties it");
+    channel.level = Some(0);
+    assert_eq!(by(&channel), "s, ?", "empty: who fills it");
+    channel.waiters = vec![waiter(None, Role::Send, 1)];
+    assert_eq!(by(&channel), "r", "a sender waits");
+    channel.holders = holders(&[Some("p")]);
+    channel.holders[0].amount = 60;
+    channel.holder_count = 3;
+    assert_eq!(by(&channel), "p", "nothing inside, all reserved");
+    assert_eq!(cell(&channel, "fill"), "62/64");
+    channel.level = Some(2);
+    assert_eq!(by(&channel), "r, p", "some inside, some reserved");
+    channel.holders.clear();
+    channel.holder_count = 0;
+    channel.waiters = vec![waiter(None, Role::Receive, 1)];
+    assert_eq!(by(&channel), "s, ?");
 }

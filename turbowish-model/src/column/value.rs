@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use crate::units::{self, Micro};
 
@@ -11,6 +12,22 @@ use crate::units::{self, Micro};
 pub enum Value<'a> {
     /// Words.
     Text(Cow<'a, str>),
+    /// One of a few words that have an order of their own.
+    Ranked {
+        /// The word.
+        word: &'static str,
+        /// Where it stands among the others.
+        rank: u32,
+    },
+    /// Names of several things, the first one first.
+    Names(Vec<Cow<'a, str>>),
+    /// How much of a resource is used: `1/1`, `50/1000`; without a capacity only the level.
+    Fill {
+        /// What is held, or inside.
+        level: u64,
+        /// How much there can be; `None` if that has no bound.
+        capacity: Option<u64>,
+    },
     /// A line of a source file.
     Place {
         /// The file, as the compiler names it.
@@ -28,6 +45,8 @@ pub enum Value<'a> {
     Rate(u64),
     /// A plain number.
     Count(u64),
+    /// One that may be below zero.
+    Signed(i64),
     /// Bytes.
     Bytes(u64),
     /// Nothing was measured in the window.
@@ -60,6 +79,8 @@ pub struct Style {
 /// What a column sorts by: the value, or that there is none.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SortKey {
+    /// A number below zero.
+    Negative(i64),
     /// A number.
     Number(u64),
     /// Words, and a number that orders lines of a file.
@@ -68,7 +89,7 @@ pub enum SortKey {
     Missing,
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
     /// The share of `part` in `whole`; no sample for an empty whole.
     #[must_use]
     pub fn share(part: u64, whole: u64) -> Self {
@@ -93,17 +114,39 @@ impl Value<'_> {
         sum_ns.checked_div(n).map_or(Self::NoSample, Self::Duration)
     }
 
-    /// The number in the value's own unit, if it is one.
+    /// Names of several things; blank if there is none.
     #[must_use]
-    pub const fn number(&self) -> Option<u64> {
+    pub(super) fn names(names: impl Iterator<Item = Cow<'a, str>>) -> Self {
+        let names: Vec<_> = names.collect();
+        if names.is_empty() {
+            Self::Blank
+        } else {
+            Self::Names(names)
+        }
+    }
+
+    /// The number in the value's own unit, if it is one; of a fill its share.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
         match self {
+            Self::Fill { level, capacity } => capacity.map(|all| units::ppb(*level, all)),
             Self::Duration(n)
             | Self::Open(n)
             | Self::Share(n)
             | Self::Rate(n)
             | Self::Count(n)
             | Self::Bytes(n) => Some(*n),
+            Self::Signed(n) => u64::try_from(*n).ok(),
             _ => None,
+        }
+    }
+
+    /// The same, below zero too.
+    #[must_use]
+    pub fn integer(&self) -> Option<i128> {
+        match self {
+            Self::Signed(n) => Some(i128::from(*n)),
+            other => other.number().map(i128::from),
         }
     }
 
@@ -112,6 +155,12 @@ impl Value<'_> {
     pub fn print(&self, style: Style) -> String {
         match self {
             Self::Text(text) => text.to_string(),
+            Self::Ranked { word, .. } => (*word).to_string(),
+            Self::Names(names) => names.join(", "),
+            Self::Fill { level, capacity } => match capacity {
+                Some(all) => format!("{}/{}", units::count(*level), units::count(*all)),
+                None => units::count(*level),
+            },
             Self::Place { file, line } => match style.places {
                 Shown::Full => format!("{file}:{line}"),
                 Shown::Short => format!("{}:{line}", base_name(file)),
@@ -121,6 +170,10 @@ impl Value<'_> {
             Self::Share(ppb) => units::share(*ppb),
             Self::Rate(rate) => units::rate(*rate),
             Self::Count(n) => units::count(*n),
+            Self::Signed(n) => {
+                let sign = if *n < 0 { "-" } else { "" };
+                format!("{sign}{}", units::count(n.unsigned_abs()))
+            }
             Self::Bytes(n) => units::bytes(*n),
             Self::NoSample => units::NO_SAMPLE.to_string(),
             Self::Unknown => units::UNKNOWN.to_string(),
@@ -133,7 +186,10 @@ impl Value<'_> {
     pub fn sort_key(&self) -> SortKey {
         match self {
             Self::Text(text) => SortKey::Text(text.to_string(), 0),
+            Self::Ranked { rank, .. } => SortKey::Text(String::new(), *rank),
+            Self::Names(names) => SortKey::Text(names.join(", "), 0),
             Self::Place { file, line } => SortKey::Text((*file).to_string(), *line),
+            Self::Signed(n) if *n < 0 => SortKey::Negative(*n),
             _ => self.number().map_or(SortKey::Missing, SortKey::Number),
         }
     }

@@ -1,10 +1,17 @@
 //! The fields of each kind of row: name, unit, meaning, and where the value stands.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
+use crate::alert::{Alert, Party, Point};
 use crate::column::Row;
 use crate::quantile::Distribution;
-use crate::snapshot::{AwaitRow, Caller, ProcRow, TaskRow};
+use crate::snapshot::{
+    Aim, AwaitRow, Caller, Claim, HolderRow, IntentRow, ProcRow, Spot, TaskRow, WaiterRow, WakerRow,
+};
+use crate::units;
 
 /// One field of a row.
 #[derive(Debug)]
@@ -21,8 +28,14 @@ pub struct Field<R: 'static> {
 pub enum Fact<'a> {
     /// A string.
     Text(&'a str),
+    /// A string, if there is one.
+    OptionalText(Option<&'a str>),
     /// An integer.
     Number(u64),
+    /// An integer, if there is one.
+    Optional(Option<u64>),
+    /// An integer that may be below zero, if there is one.
+    Signed(Option<i64>),
     /// `true` or `false`.
     Flag(bool),
     /// `n`, `sum_ns`, `max_ns` and percentiles.
@@ -31,18 +44,83 @@ pub enum Fact<'a> {
     Stack(&'a TaskRow),
     /// Who polls a proc.
     Callers(&'a [Caller]),
+    /// A line and column of a source file, if it is known.
+    Spot(Option<&'a Spot>),
+    /// What is known of a task's waker.
+    Waker(Option<&'a WakerRow>),
+    /// Resources that a task has, or waits for.
+    Claims(&'a [Claim]),
+    /// Resources that the calls of a task mean to use.
+    Aims(&'a [Aim]),
+    /// Who means to use a resource.
+    Intents(&'a [IntentRow]),
+    /// Attributes of a task or a proc.
+    Attributes(&'a [(String, String)]),
+    /// Who holds a resource.
+    Holders(&'a [HolderRow]),
+    /// Who waits for one.
+    Waiters(&'a [WaiterRow]),
+    /// Who uses the ends of a channel.
+    Ends(&'a [Option<String>]),
+    /// Names.
+    Names(Vec<&'a str>),
+    /// Sentences.
+    Texts(&'a [String]),
+    /// Who is involved in an alert, or waits because of it.
+    Parties(&'a [Party]),
+    /// A place in a proc, if there is one.
+    Point(Option<&'a Point>),
+    /// The chain of waits of an alert.
+    Steps(&'a Alert),
 }
 
 impl fmt::Display for Fact<'_> {
-    /// Plain values as they are; lists and objects have no text.
+    /// Plain values as they are, of some lists the names; nothing for what is not there, and for
+    /// other lists and objects.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => f.write_str(text),
-            Self::Number(n) => write!(f, "{n}"),
+            Self::Text(text) | Self::OptionalText(Some(text)) => f.write_str(text),
+            Self::Number(n) | Self::Optional(Some(n)) => write!(f, "{n}"),
+            Self::Signed(Some(n)) => write!(f, "{n}"),
             Self::Flag(flag) => write!(f, "{flag}"),
-            Self::Population(_) | Self::Stack(_) | Self::Callers(_) => Ok(()),
+            Self::Claims(claims) => {
+                names(f, claims.iter().map(|claim| Some(claim.resource.as_str())))
+            }
+            Self::Aims(aims) => names(f, aims.iter().map(|aim| Some(aim.resource.as_str()))),
+            Self::Intents(rows) => names(f, rows.iter().map(|row| row.task.as_deref())),
+            Self::Attributes(pairs) => {
+                let pairs = pairs.iter().map(|(name, value)| format!("{name}={value}"));
+                f.write_str(&pairs.collect::<Vec<_>>().join(", "))
+            }
+            Self::Holders(holders) => names(f, holders.iter().map(|row| row.task.as_deref())),
+            Self::Waiters(waiters) => names(f, waiters.iter().map(|row| row.task.as_deref())),
+            Self::Ends(users) => names(f, users.iter().map(Option::as_deref)),
+            Self::Names(names) => f.write_str(&names.join(", ")),
+            Self::Texts(texts) => f.write_str(&texts.join("; ")),
+            Self::Parties(parties) => {
+                names(f, parties.iter().map(|party| Some(party.name.as_str())))
+            }
+            Self::OptionalText(None)
+            | Self::Optional(None)
+            | Self::Signed(None)
+            | Self::Population(_)
+            | Self::Stack(_)
+            | Self::Callers(_)
+            | Self::Spot(_)
+            | Self::Waker(_)
+            | Self::Point(_)
+            | Self::Steps(_) => Ok(()),
         }
     }
+}
+
+/// Names in one cell; `?` is none of ours.
+fn names<'a>(
+    f: &mut fmt::Formatter<'_>,
+    names: impl Iterator<Item = Option<&'a str>>,
+) -> fmt::Result {
+    let names: Vec<&str> = names.map(|name| name.unwrap_or(units::UNKNOWN)).collect();
+    f.write_str(&names.join(", "))
 }
 
 /// A row that can be printed as JSON.
@@ -52,7 +130,7 @@ pub trait Record: Row + Default {
 }
 
 impl<R> Field<R> {
-    const fn new(
+    pub(super) const fn new(
         name: &'static str,
         meaning: &'static str,
         read: for<'a> fn(&'a R) -> Fact<'a>,
@@ -65,7 +143,7 @@ impl<R> Field<R> {
     }
 }
 
-static PROCS: [Field<ProcRow>; 26] = [
+static PROCS: [Field<ProcRow>; 28] = [
     Field::new("proc", "path of the proc", |row| Fact::Text(&row.proc)),
     Field::new("file", "source file of the proc", |row| {
         Fact::Text(&row.file)
@@ -150,13 +228,21 @@ static PROCS: [Field<ProcRow>; 26] = [
         Fact::Population(&row.poll_running)
     }),
     Field::new(
+        "ready_latency",
+        "time from wake-up to poll, of tasks of which it is the root",
+        |row| Fact::Population(&row.ready_latency),
+    ),
+    Field::new(
         "callers",
         "procs whose polls contain its polls: proc, polls, hold_ns",
         |row| Fact::Callers(&row.callers),
     ),
+    Field::new("attributes", "attributes written at it, by name", |row| {
+        Fact::Attributes(&row.attributes)
+    }),
 ];
 
-static TASKS: [Field<TaskRow>; 12] = [
+static TASKS: [Field<TaskRow>; 20] = [
     Field::new("id", "unique within the process, never used twice", |row| {
         Fact::Number(row.id)
     }),
@@ -197,6 +283,36 @@ static TASKS: [Field<TaskRow>; 12] = [
         "whether the chain is longer than what is kept of it",
         |row| Fact::Flag(row.stack_truncated),
     ),
+    Field::new(
+        "waker",
+        "what is known of its waker: woken_by, wakes, own_wakes, clones, live",
+        |row| Fact::Waker(row.waker.as_ref()),
+    ),
+    Field::new(
+        "waits_on",
+        "resources that it waits for, by the order of its branches",
+        |row| Fact::Claims(&row.waits_on),
+    ),
+    Field::new("holds", "resources that it holds", |row| {
+        Fact::Claims(&row.holds)
+    }),
+    Field::new("will", "what its calls will do with resources", |row| {
+        Fact::Aims(&row.will)
+    }),
+    Field::new("may", "what its calls may do with resources", |row| {
+        Fact::Aims(&row.may)
+    }),
+    Field::new("parent", "name of the task that spawned it", |row| {
+        Fact::OptionalText(row.parent.as_deref())
+    }),
+    Field::new(
+        "spawned_at",
+        "where it was spawned: file, line, column",
+        |row| Fact::Spot(row.spawned_at.as_ref()),
+    ),
+    Field::new("attributes", "attributes given to it, by name", |row| {
+        Fact::Attributes(&row.attributes)
+    }),
 ];
 
 static AWAITS: [Field<AwaitRow>; 13] = [

@@ -6,7 +6,11 @@ use alloc::vec;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::snapshot::{Caller, Polling, TaskState, TasksByState};
+use crate::fork::Fork;
+use crate::resource::{Kind, Role};
+use crate::snapshot::{
+    Caller, Claim, HolderRow, Polling, Spot, TaskState, TasksByState, WaiterRow, WakerRow,
+};
 
 fn place() -> Place {
     Place {
@@ -87,12 +91,17 @@ fn snapshot() -> Snapshot {
                         proc: "kv::serve".to_string(),
                         place: None,
                         since_ns: 50,
+                        fork: Some(Fork::Select),
+                        ..StackRow::default()
                     },
                     StackRow {
                         depth: 1,
                         proc: "kv::get".to_string(),
                         place: Some(place()),
                         since_ns: 41,
+                        woken_ns: Some(9),
+                        aside: true,
+                        ..StackRow::default()
                     },
                 ],
                 ..TaskRow::default()
@@ -118,6 +127,192 @@ fn parsed(tables: &[Table], shape: &Shape) -> Value {
     let text = document(&snapshot(), tables, shape);
     assert_eq!(text.find('\n'), Some(text.len() - 1), "one line");
     serde_json::from_str(&text).expect("the document is JSON")
+}
+
+fn spot(line: u32) -> Spot {
+    Spot {
+        file: "src/db.rs".to_string(),
+        line,
+        column: 9,
+    }
+}
+
+fn claim(role: Role, line: u32) -> Claim {
+    Claim {
+        resource_id: 3,
+        resource: "mutex db".to_string(),
+        role,
+        amount: 1,
+        since_ns: 41,
+        at: spot(line),
+    }
+}
+
+fn waiting() -> TaskRow {
+    TaskRow {
+        id: 9,
+        name: "conn:2".to_string(),
+        waker: Some(WakerRow {
+            woken_by: None,
+            wakes: 5,
+            own_wakes: 1,
+            clones: 6,
+            live: 2,
+        }),
+        waits_on: vec![claim(Role::Lock, 44)],
+        holds: vec![claim(Role::Write, 31), claim(Role::Read, 32)],
+        parent: Some("main-1".to_string()),
+        spawned_at: Some(spot(12)),
+        attributes: vec![
+            ("user".to_string(), "ann".to_string()),
+            ("n".to_string(), "1".to_string()),
+            ("n".to_string(), "2".to_string()),
+        ],
+        ..TaskRow::default()
+    }
+}
+
+fn resource() -> ResourceRow {
+    ResourceRow {
+        id: 3,
+        kind: Kind::Semaphore,
+        name: "semaphore conns".to_string(),
+        made_at: spot(21),
+        age_ns: 900,
+        capacity: Some(8),
+        level: None,
+        holders: vec![HolderRow {
+            task: Some("conn:1".to_string()),
+            role: Role::Acquire,
+            amount: 2,
+            since_ns: 50,
+            at: spot(31),
+        }],
+        holder_count: 1,
+        waiters: vec![WaiterRow {
+            task: None,
+            role: Role::Acquire,
+            amount: 7,
+            since_ns: 41,
+            at: spot(44),
+            woken_ns: Some(0),
+        }],
+        waiter_count: 1,
+        senders: vec![Some("a".to_string()), None],
+        put: 7,
+        took: 6,
+        waits: 5,
+        kept: Distribution {
+            n: 6,
+            sum_ns: 60,
+            max_ns: 20,
+            buckets: vec![(20, 6)],
+        },
+        ..ResourceRow::default()
+    }
+}
+
+#[test]
+fn a_task_says_what_it_waits_for_and_holds() {
+    let mut snapshot = snapshot();
+    snapshot.tasks.rows = vec![waiting(), TaskRow::default()];
+    let text = document(&snapshot, &[Table::Tasks], &Shape::default());
+    let value: Value = serde_json::from_str(&text).expect("the document is JSON");
+    let task = &value["tasks"][0];
+    assert_eq!(
+        task["waker"],
+        json!({"woken_by": null, "wakes": 5, "own_wakes": 1, "clones": 6, "live": 2})
+    );
+    assert_eq!(
+        task["waits_on"],
+        json!([{
+            "resource_id": 3, "resource": "mutex db", "role": "lock", "amount": 1, "since_ns": 41,
+            "at": {"file": "src/db.rs", "line": 44, "column": 9},
+        }])
+    );
+    assert_eq!(task["holds"][1]["role"], "read");
+    assert_eq!(task["parent"], "main-1");
+    assert_eq!(task["spawned_at"]["line"], 12);
+    assert_eq!(task["attributes"], json!({"user": "ann", "n": "2"}));
+    let unknown = &value["tasks"][1];
+    for name in ["waker", "parent", "spawned_at"] {
+        assert_eq!(unknown[name], Value::Null, "{name}");
+    }
+    assert_eq!(unknown["attributes"], json!({}));
+}
+
+#[test]
+fn a_resource_says_who_has_it_and_who_waits() {
+    let mut snapshot = snapshot();
+    snapshot.lost.resources = 4;
+    snapshot.resources = Page {
+        rows: vec![resource()],
+        total: 2,
+        matched: 1,
+    };
+    let text = document(&snapshot, &[Table::Resources], &Shape::default());
+    let value: Value = serde_json::from_str(&text).expect("the document is JSON");
+    let row = &value["resources"][0];
+    assert_eq!(row["kind"], "semaphore");
+    assert_eq!(row["capacity"], 8);
+    assert_eq!(row["level"], Value::Null);
+    assert_eq!(row["oldest_wait_ns"], 41);
+    assert_eq!(
+        row["holders"],
+        json!([{
+            "task": "conn:1", "role": "acquire", "amount": 2, "since_ns": 50,
+            "at": {"file": "src/db.rs", "line": 31, "column": 9},
+        }])
+    );
+    assert_eq!(row["waiters"][0]["task"], Value::Null);
+    assert_eq!(row["waiters"][0]["woken_ns"], 0);
+    assert_eq!(row["senders"], json!(["a", null]));
+    assert_eq!(row["kept"]["p99"], 20);
+    assert_eq!(value["lost"]["resources"], 4);
+    assert_eq!(
+        value["counts"],
+        json!({"resources": {"total": 2, "matched": 1, "left_out": 0}})
+    );
+}
+
+#[test]
+fn flat_rows_name_what_lists_hold() {
+    fn cells<R: Record>(row: &R) -> impl Fn(&str) -> String + use<R> {
+        let shape = Shape::default();
+        let (header, row) = (flat_header::<R>(&shape), flat_row(row, &shape));
+        assert_eq!(header.len(), row.len());
+        move |name| {
+            let at = header.iter().position(|known| known == name);
+            at.map_or_else(|| "no such cell".to_string(), |at| row[at].clone())
+        }
+    }
+    let task = cells(&waiting());
+    for (name, expected) in [
+        ("waits_on", "mutex db"),
+        ("holds", "mutex db, mutex db"),
+        ("waker.woken_by", ""),
+        ("waker.own_wakes", "1"),
+        ("parent", "main-1"),
+        ("spawned_at.line", "12"),
+        ("attributes", "user=ann, n=1, n=2"),
+    ] {
+        assert_eq!(task(name), expected, "{name}");
+    }
+    let row = cells(&resource());
+    for (name, expected) in [
+        ("made_at.file", "src/db.rs"),
+        ("capacity", "8"),
+        ("level", ""),
+        ("holders", "conn:1"),
+        ("waiters", "?"),
+        ("senders", "a, ?"),
+        ("receivers", ""),
+        ("oldest_wait_ns", "41"),
+        ("kept.n", "6"),
+    ] {
+        assert_eq!(row(name), expected, "{name}");
+    }
+    assert_eq!(cells(&TaskRow::default())("waker.wakes"), "");
 }
 
 #[test]
@@ -176,11 +371,14 @@ fn a_stack_keeps_unknown_places_and_odd_texts() {
     assert_eq!(stack[0]["file"], Value::Null);
     assert_eq!(stack[0]["expr"], Value::Null);
     assert_eq!(stack[0]["since_ns"], 50);
+    assert_eq!(stack[0]["fork"], "select!");
+    assert_eq!(stack[0]["woken_ns"], Value::Null);
     assert_eq!(
         stack[1],
         json!({
             "proc": "kv::get", "file": place().file, "line": 97, "column": 18, "end_line": 98,
             "end_column": 37, "expr": place().expr, "since_ns": 41, "depth": 1,
+            "fork": null, "woken_ns": 9, "aside": true, "cut": false,
         })
     );
     assert_eq!(value["awaits"][0]["expr"], place().expr);
@@ -255,4 +453,6 @@ fn columns_name_fields_that_exist() {
     check::<ProcRow>();
     check::<TaskRow>();
     check::<AwaitRow>();
+    check::<ResourceRow>();
+    check::<crate::alert::Alert>();
 }

@@ -4,47 +4,55 @@ use alloc::string::String;
 use core::fmt::Write;
 
 /// A document in the making.
-#[derive(Default)]
-pub(super) struct Writer {
+#[derive(Debug, Default)]
+pub struct Writer {
     out: String,
     /// The next key or value stands after another one of the same object or array.
     follows: bool,
 }
 
 impl Writer {
-    pub(super) fn into_line(mut self) -> String {
+    /// The document, with a line end.
+    #[must_use]
+    pub fn into_line(mut self) -> String {
         self.out.push('\n');
         self.out
     }
 
-    pub(super) fn key(&mut self, name: &str) {
+    /// The name of what comes next in an object.
+    pub fn key(&mut self, name: &str) {
         self.comma();
         self.quoted(name);
         self.out.push(':');
         self.follows = false;
     }
 
-    pub(super) fn object(&mut self, body: impl FnOnce(&mut Self)) {
+    /// An object whose fields `body` writes.
+    pub fn object(&mut self, body: impl FnOnce(&mut Self)) {
         self.nested('{', '}', body);
     }
 
-    pub(super) fn array<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
+    /// An array, an entry for each of `items`.
+    pub fn array<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
         self.nested('[', ']', |out| {
             items.iter().for_each(|item| each(out, item))
         });
     }
 
-    pub(super) fn text(&mut self, name: &str, text: &str) {
+    /// A field that is a string.
+    pub fn text(&mut self, name: &str, text: &str) {
         self.key(name);
         self.text_value(text);
     }
 
-    pub(super) fn number(&mut self, name: &str, n: u64) {
+    /// A field that is an integer.
+    pub fn number(&mut self, name: &str, n: u64) {
         self.key(name);
         self.number_value(n);
     }
 
-    pub(super) fn optional(&mut self, name: &str, n: Option<u64>) {
+    /// A field that is an integer, or `null`.
+    pub fn optional(&mut self, name: &str, n: Option<u64>) {
         self.key(name);
         match n {
             Some(n) => self.number_value(n),
@@ -52,29 +60,50 @@ impl Writer {
         }
     }
 
-    pub(super) fn flag(&mut self, name: &str, flag: bool) {
+    /// A field that is a string, or `null`.
+    pub fn optional_text(&mut self, name: &str, text: Option<&str>) {
+        self.key(name);
+        match text {
+            Some(text) => self.text_value(text),
+            None => self.null(),
+        }
+    }
+
+    /// A field that is `true` or `false`.
+    pub fn flag(&mut self, name: &str, flag: bool) {
         self.key(name);
         self.flag_value(flag);
     }
 
-    pub(super) fn text_value(&mut self, text: &str) {
+    /// A string.
+    pub fn text_value(&mut self, text: &str) {
         self.comma();
         self.quoted(text);
         self.follows = true;
     }
 
-    pub(super) fn number_value(&mut self, n: u64) {
+    /// An integer.
+    pub fn number_value(&mut self, n: u64) {
         self.comma();
         // Writing to a String cannot fail.
         let _ = write!(self.out, "{n}");
         self.follows = true;
     }
 
-    pub(super) fn flag_value(&mut self, flag: bool) {
+    /// A number with a sign.
+    pub fn signed_value(&mut self, n: i64) {
+        self.comma();
+        let _ = write!(self.out, "{n}");
+        self.follows = true;
+    }
+
+    /// `true` or `false`.
+    pub fn flag_value(&mut self, flag: bool) {
         self.word(if flag { "true" } else { "false" });
     }
 
-    pub(super) fn null(&mut self) {
+    /// `null`.
+    pub fn null(&mut self) {
         self.word("null");
     }
 

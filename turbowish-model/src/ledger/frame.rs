@@ -2,12 +2,14 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use crate::call::{DIRECT, FORK, MARK};
 use crate::sync::{AtomicU32, AtomicU64};
 
 /// An open poll. One line of the cache.
 #[derive(Default)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
+    /// The task, in its root's frame; in that of a branch the branch; else 0.
     pub(crate) key: AtomicU64,
     pub(crate) start: AtomicU64,
     pub(crate) nested: AtomicU64,
@@ -41,6 +43,15 @@ pub(crate) const STRAIGHT: u32 = 1 << 20;
 /// It is the call's first poll.
 pub(crate) const FIRST: u32 = 1 << 21;
 
+/// A call has ended pending below it, where it stands now, in this poll.
+pub(crate) const BESIDE: u32 = 1 << 22;
+/// The call is one of several that the call below it in the stack polls where it stands.
+pub(crate) const BRANCH: u32 = 1 << 23;
+/// It was found in this poll that it polls several there.
+pub(crate) const FOUND: u32 = 1 << 24;
+/// It was marked in this poll.
+pub(crate) const MARKED: u32 = 1 << 30;
+
 impl Frame {
     #[inline]
     pub(crate) fn has(&self, flag: u32) -> bool {
@@ -50,14 +61,46 @@ impl Frame {
     /// What the call stands at may have changed.
     pub(crate) fn bend(&self) {
         let place = self.place.load(Relaxed);
-        self.place.store(place & !STRAIGHT, Relaxed);
+        self.place.store(place & !(STRAIGHT | BESIDE), Relaxed);
+    }
+
+    /// A call below it has ended pending.
+    #[inline]
+    pub(crate) fn pend(&self) {
+        let place = self.place.load(Relaxed);
+        if place & (DIRECT | FORK) == 0 {
+            self.place.store(place | BESIDE, Relaxed);
+        }
+    }
+
+    /// A call's poll begins below it, whose last poll ended pending at `suspended`. Returns [`BRANCH`] if it is one of several.
+    #[inline]
+    pub(crate) fn branch(&self, suspended: u64) -> u32 {
+        let place = self.place.load(Relaxed);
+        if place & (FORK | BESIDE) == 0 {
+            return 0;
+        }
+        self.branch_beside(place, suspended)
+    }
+
+    #[cold]
+    fn branch_beside(&self, place: u32, suspended: u64) -> u32 {
+        if place & FORK != 0 {
+            return BRANCH;
+        }
+        // What has ended pending in this very poll may be the one call that was seen there.
+        if suspended >= self.start.load(Relaxed) {
+            return 0;
+        }
+        self.place.store(place | FORK | FOUND, Relaxed);
+        BRANCH
     }
 
     /// The call stands at a place it has come to in this poll. Returns where it stood.
     #[inline]
     pub(crate) fn arrive(&self, place: u32) -> u32 {
         let before = self.place.load(Relaxed);
-        let kept = before & (ROOT | OUTER | FIRST);
+        let kept = before & (ROOT | OUTER | FIRST | BRANCH | MARK | MARKED);
         self.place.store(kept | ARRIVED | place, Relaxed);
         before
     }
@@ -78,7 +121,7 @@ pub struct Start {
     pub root: bool,
     /// Nobody will ask for the chains of pending calls below it ([`Ledger::take_trail`](crate::ledger::Ledger::take_trail)), if it is the bottom of the stack.
     pub quiet: bool,
-    /// Names the call in [`Ledger::poll_end_of`](crate::ledger::Ledger::poll_end_of); the live process needs none.
+    /// Names the call in [`Ledger::poll_end_of`](crate::ledger::Ledger::poll_end_of); in the live process, the task of which it is the root.
     pub key: u64,
 }
 

@@ -3,11 +3,11 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{
-    ARRIVED, Charge, FIRST, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_STRAIGHT, STILL_UP,
-    STRAIGHT, Start,
+    ARRIVED, BRANCH, Charge, FIRST, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_STRAIGHT,
+    STILL_UP, STRAIGHT, Start,
 };
 use super::{DEPTH_LIMIT, Ledger};
-use crate::call::{Call, DIRECT, PENDING, PollEnd, ProcKey, SITE};
+use crate::call::{Call, DIRECT, MARK, PENDING, PollEnd, ProcKey, SITE};
 use crate::histogram::add;
 use crate::row::{Row, Sum};
 use crate::tally::Anomaly;
@@ -17,6 +17,19 @@ impl Ledger {
     /// A poll begins. Returns its depth on the stack, or `None` beyond [`DEPTH_LIMIT`].
     #[inline(always)]
     pub fn poll_start(&self, call: &mut Call, proc: ProcKey, t: u64, start: Start) -> Option<u32> {
+        let opened = self.open(call, proc, t, start);
+        opened.map(|(depth, _)| depth)
+    }
+
+    /// The same. Returns as well whether the call is a branch.
+    #[inline(always)]
+    pub fn open(
+        &self,
+        call: &mut Call,
+        proc: ProcKey,
+        t: u64,
+        start: Start,
+    ) -> Option<(u32, bool)> {
         let depth = self.depth();
         if depth >= DEPTH_LIMIT {
             return None;
@@ -33,10 +46,13 @@ impl Ledger {
         if place & PENDING != 0 {
             self.untrail(call, proc.id);
         }
-        let mut straight = self.still.load(Relaxed) == STILL_STRAIGHT;
+        let before = self.still.load(Relaxed);
+        let mut straight = before == STILL_STRAIGHT;
         if start.root || depth == 0 {
             place |= ROOT;
             straight = true;
+        } else if before == STILL_NO {
+            place |= self.frames.at(depth as usize - 1).branch(call.suspended);
         }
         let still = if is_first {
             row.add(Sum::Started, 1);
@@ -57,7 +73,7 @@ impl Ledger {
         }
         self.still.store(still, Relaxed);
         drop(writing);
-        Some(depth)
+        Some((depth, place & BRANCH != 0))
     }
 
     /// Rule R1: a poll creates a call that is not known.
@@ -115,6 +131,7 @@ impl Ledger {
                 level: self.depth() - self.base.load(Relaxed),
                 proc,
                 site: call.site() as u16,
+                direct: call.place() & DIRECT != 0,
                 since: call.since,
             };
             let floor = self.top().map_or(0, |top| top.trail_mark.load(Relaxed));
@@ -137,6 +154,15 @@ impl Ledger {
             self.come(top, place);
             drop(writing);
         }
+    }
+
+    /// What the innermost poll's body awaits at that await point of `proc` is large.
+    #[cold]
+    pub fn awaits(&self, proc: u32, site: u32, bytes: u64) {
+        let writing = self.write();
+        let site = if site <= SITE { site } else { 0 };
+        self.rows.at(proc).site(site).operand(bytes);
+        drop(writing);
     }
 
     /// The call of an open frame comes to a place: it is over with the wait that its poll has ended.
@@ -179,6 +205,9 @@ impl Ledger {
         } else {
             resume(frame, place, row);
             self.finish(call, row, t, end.outcome(), recorded);
+            if place & MARK != 0 {
+                self.hand_up(frame);
+            }
             self.leave(frame);
         }
         drop(writing);
@@ -211,20 +240,13 @@ impl Ledger {
             let base = if place & ROOT != 0 {
                 depth
             } else {
+                self.frames.at(depth as usize - 1).pend();
                 self.base.load(Relaxed)
             };
             let proc = frame.proc.load(Relaxed);
-            self.trail.push(depth - base, proc, call.site(), call.since);
+            self.trail
+                .push(depth - base, proc, call.place(), call.since);
         }
-    }
-
-    /// The task at hand has not been shown before: all of its calls are to be on the trail.
-    pub fn show_all(&self) {
-        self.frames.at(0).bend();
-        if self.still.load(Relaxed) == STILL_STRAIGHT {
-            self.still.store(STILL_DOWN, Relaxed);
-        }
-        self.moved.store(1, Relaxed);
     }
 
     /// The call of a closed frame is over: its branch of the trail is gone, and where the parent
@@ -337,23 +359,6 @@ impl Ledger {
             drop(writing);
         }
         self.poll_end(call, at, t, end)
-    }
-
-    /// What this root poll's chain of pending calls was, outermost first, without those that it begins with and that stand
-    /// where they stood before; then forgets it.
-    ///
-    /// Returns `false`, and hands out nothing, if no call of the task came anywhere new in this poll.
-    #[inline]
-    pub fn take_trail(&self, each: impl FnMut(crate::trail::Step)) -> bool {
-        let closed = self.frames.at(self.depth() as usize);
-        let mark = closed.trail_mark.load(Relaxed);
-        let moved = self.moved.load(Relaxed) != 0;
-        if moved {
-            self.trail.take(mark, each);
-        } else {
-            self.trail.truncate(mark);
-        }
-        moved
     }
 }
 

@@ -10,7 +10,7 @@ use crate::column::{self, Row};
 pub enum QueryError {
     /// The table has no such column.
     UnknownField {
-        /// The table: `procs`, `tasks`, `awaits`.
+        /// The table: `procs`, `tasks`, `awaits`, `resources`, `alerts`.
         table: &'static str,
         /// The key as it was written.
         key: String,
@@ -19,7 +19,7 @@ pub enum QueryError {
     },
     /// The filter does not follow the grammar, or compares what cannot be compared.
     Filter {
-        /// The table: `procs`, `tasks`, `awaits`.
+        /// The table: `procs`, `tasks`, `awaits`, `resources`, `alerts`.
         table: &'static str,
         /// What is wrong and what to write instead.
         reason: String,

@@ -79,6 +79,7 @@ impl<R: Row> Node<R> {
             }
             Self::Compare(column, comparison, limit) => match column.value(row, context) {
                 Value::Unknown => None,
+                Value::Signed(n) if n < 0 => Some(comparison.holds_below_zero()),
                 value => Some(value.number().is_some_and(|n| comparison.holds(n, *limit))),
             },
         }
@@ -104,6 +105,10 @@ impl Wanted {
             (Self::Unknown, value) => Some(*value == Value::Unknown),
             (Self::Text(_), Value::Unknown) => None,
             (Self::Text(pattern), Value::Text(text)) => Some(pattern.is_in(text)),
+            (Self::Text(pattern), Value::Ranked { word, .. }) => Some(pattern.is_in(word)),
+            (Self::Text(pattern), Value::Names(names)) => {
+                Some(names.iter().any(|name| pattern.is_in(name)))
+            }
             (Self::Text(pattern), Value::Place { .. }) => {
                 let text = |places| {
                     value.print(Style {
@@ -120,7 +125,12 @@ impl Wanted {
 }
 
 impl Comparison {
-    const fn holds(self, value: u64, limit: u64) -> bool {
+    /// Whether it holds for whatever is below zero; limits never are.
+    pub(super) const fn holds_below_zero(self) -> bool {
+        matches!(self, Self::Less | Self::LessOrEqual)
+    }
+
+    pub(super) const fn holds(self, value: u64, limit: u64) -> bool {
         match self {
             Self::Less => value < limit,
             Self::LessOrEqual => value <= limit,

@@ -37,6 +37,31 @@ pub(super) fn filter<R: Row>(text: &str) -> Result<Node<R>, QueryError> {
     }
 }
 
+/// Reads one comparison and nothing else: `hold_p99 < 10ms`.
+pub(super) fn comparison_alone<R: Row>(
+    text: &str,
+) -> Result<(Column<R>, Comparison, u64), QueryError> {
+    let text = text.trim();
+    let (key, rest) = text.split_at(text.find(|c| !is_key_char(c)).unwrap_or(text.len()));
+    let mut parser = Parser::<R> {
+        rest,
+        depth: 0,
+        table: PhantomData,
+    };
+    parser.blanks();
+    let Some((sign, number)) = comparison(parser.rest) else {
+        return parser.fail("a column is compared with a number: < <= > >= =");
+    };
+    let node = parser.compare(key, sign, number.trim_start())?;
+    match node {
+        Node::Compare(column, sign, limit) if parser.rest.is_empty() => Ok((column, sign, limit)),
+        _ => parser.fail(format!(
+            "one number and its unit without a blank, and then nothing more, not {:?}",
+            parser.rest.trim_start()
+        )),
+    }
+}
+
 struct Parser<'t, R> {
     rest: &'t str,
     depth: usize,
@@ -103,10 +128,8 @@ impl<'t, R: Row> Parser<'t, R> {
         if self.eat("(") {
             return self.group();
         }
-        if self.rest.starts_with('/') {
-            return self.fail(
-                "/regex/ is not supported; use a word, or * and ? as wildcards, or quote it",
-            );
+        if self.eat("/") {
+            return self.regex();
         }
         let end = self
             .rest
@@ -146,6 +169,28 @@ impl<'t, R: Row> Parser<'t, R> {
             Ok(node)
         } else {
             self.fail("a ( without its )")
+        }
+    }
+
+    /// Behind its first `/`; `\/` is the sign itself.
+    fn regex(&mut self) -> Result<Node<R>, QueryError> {
+        let mut escaped = false;
+        let end = self.rest.find(|c: char| {
+            let ends = c == '/' && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        let Some(end) = end else {
+            return self.fail("a / without its second one; a path goes in quotes");
+        };
+        let (text, rest) = (&self.rest[..end], &self.rest[end + 1..]);
+        if !rest.is_empty() && !rest.starts_with(|c: char| c.is_whitespace() || "|)".contains(c)) {
+            return self.fail("/regex/ ends at its second /; a path goes in quotes");
+        }
+        self.rest = rest;
+        match Pattern::regex(text) {
+            Ok(pattern) => Ok(Node::Word(pattern)),
+            Err(reason) => self.fail(reason),
         }
     }
 

@@ -1,7 +1,9 @@
-//! A text that a filter looks for: part of the field, or with wildcards the whole of it.
+//! What a filter looks for: a part of the field, with wildcards the whole of it, or a regular expression.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+use super::regex::Regex;
 
 /// What is looked for, in smart case: small letters match any case, a capital makes it exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +11,7 @@ pub(super) struct Pattern {
     text: String,
     wild: bool,
     exact_case: bool,
+    regex: Option<Regex>,
 }
 
 impl Pattern {
@@ -26,11 +29,23 @@ impl Pattern {
             text: text.to_string(),
             wild: false,
             exact_case: text.chars().any(char::is_uppercase),
+            regex: None,
         }
+    }
+
+    /// A regular expression, without the slashes around it.
+    pub(super) fn regex(text: &str) -> Result<Self, String> {
+        Ok(Self {
+            regex: Some(Regex::parse(text)?),
+            ..Self::literal("")
+        })
     }
 
     /// Whether the pattern occurs in `field` (or, with wildcards, is the whole of it).
     pub(super) fn is_in(&self, field: &str) -> bool {
+        if let Some(regex) = &self.regex {
+            return regex.is_in(field);
+        }
         if self.wild {
             return self.is_all_of(field);
         }

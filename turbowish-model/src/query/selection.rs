@@ -4,8 +4,10 @@ use alloc::string::{String, ToString};
 use core::cmp::Reverse;
 
 use super::{Filter, Query, QueryError, Rows};
-use crate::column::{self, Column, Context, Row, SortKey};
-use crate::snapshot::{AwaitRow, Page, ProcRow, Snapshot, TaskRow};
+use crate::alert::Alert;
+use crate::column::{self, Column, Context, Involved, Row, SortKey};
+use crate::quantile::Distribution;
+use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
 
 /// What to keep of a snapshot. Parsed once, applied at every tick.
 #[derive(Debug)]
@@ -13,6 +15,9 @@ pub struct Selection {
     procs: Option<Plan<ProcRow>>,
     tasks: Option<Plan<TaskRow>>,
     awaits: Option<Plan<AwaitRow>>,
+    resources: Option<Plan<ResourceRow>>,
+    alerts: Option<Plan<Alert>>,
+    counters: Option<Plan<CounterRow>>,
 }
 
 impl Selection {
@@ -25,23 +30,49 @@ impl Selection {
             procs: query.procs.as_ref().map(Plan::parse).transpose()?,
             tasks: query.tasks.as_ref().map(Plan::parse).transpose()?,
             awaits: query.awaits.as_ref().map(Plan::parse).transpose()?,
+            resources: query.resources.as_ref().map(Plan::parse).transpose()?,
+            alerts: query.alerts.as_ref().map(Plan::parse).transpose()?,
+            counters: query.counters.as_ref().map(Plan::parse).transpose()?,
         })
     }
 
     /// Keeps the rows asked for, in the order asked for; tables not asked for lose their rows but
-    /// not their `total`.
+    /// not their `total`. Alerts stay if they are not asked for: whoever asks for anything is told.
     pub fn apply(&self, snapshot: &mut Snapshot) {
-        apply(self.procs.as_ref(), snapshot);
-        apply(self.tasks.as_ref(), snapshot);
-        apply(self.awaits.as_ref(), snapshot);
+        let alerts = core::mem::take(&mut snapshot.alerts.rows);
+        let involved = Involved::of(&alerts);
+        snapshot.ready_latency = ready_latency(&snapshot.procs.rows);
+        apply(self.procs.as_ref(), snapshot, &involved);
+        apply(self.tasks.as_ref(), snapshot, &involved);
+        apply(self.awaits.as_ref(), snapshot, &involved);
+        apply(self.resources.as_ref(), snapshot, &involved);
+        apply(self.counters.as_ref(), snapshot, &involved);
+        snapshot.alerts.rows = alerts;
+        if self.alerts.is_some() {
+            apply(self.alerts.as_ref(), snapshot, &Involved::default());
+        }
     }
 }
 
-fn apply<R: Row>(plan: Option<&Plan<R>>, snapshot: &mut Snapshot) {
+/// That of all procs together, whichever of them are asked for.
+fn ready_latency(procs: &[ProcRow]) -> Distribution {
+    let mut all = Distribution::default();
+    for latency in procs.iter().map(|row| &row.ready_latency) {
+        all.n += latency.n;
+        all.sum_ns = all.sum_ns.saturating_add(latency.sum_ns);
+        all.max_ns = all.max_ns.max(latency.max_ns);
+        all.buckets.extend_from_slice(&latency.buckets);
+    }
+    // Puts the buckets in order, those of one bound as one.
+    all.merge(&Distribution::default());
+    all
+}
+
+fn apply<R: Row>(plan: Option<&Plan<R>>, snapshot: &mut Snapshot, involved: &Involved<'_>) {
     let context = Context::of(snapshot);
     let page = R::page_mut(snapshot);
     match plan {
-        Some(plan) => plan.apply(page, &context),
+        Some(plan) => plan.apply(page, &context, involved),
         None => {
             page.total = page.total.max(page.rows.len() as u64);
             page.matched = page.total;
@@ -61,7 +92,7 @@ pub struct Plan<R: 'static> {
 /// The order of rows; equal ones stand by name, so that they never swap.
 #[derive(Debug)]
 pub enum Order<R: 'static> {
-    /// The table's own: worst first.
+    /// The table's own: worst first, and before all what is part of an alert.
     Own {
         /// Best first instead.
         invert: bool,
@@ -82,7 +113,7 @@ impl<R: Row> Order<R> {
     /// # Errors
     /// Where the table has no such column.
     pub fn parse(key: &str, invert: bool) -> Result<Self, QueryError> {
-        if matches!(key, "" | "worst") {
+        if matches!(key, "" | WORST) {
             return Ok(Self::Own { invert });
         }
         let column = column::find(key).ok_or_else(|| QueryError::unknown_field::<R>(key))?;
@@ -90,11 +121,15 @@ impl<R: Row> Order<R> {
         Ok(Self::By { column, descending })
     }
 
-    fn key(&self, row: &R, context: &Context) -> RowKey {
+    fn key(&self, row: &R, context: &Context, involved: &Involved<'_>) -> RowKey {
         let (name, number) = row.name();
         let (class, value) = match self {
             Self::Own { invert } => {
                 let (class, n) = row.worst();
+                // Procs stand by their share, whatever they are part of.
+                let part = involved.severity(row).filter(|_| R::OWN_ORDER == WORST);
+                let severity = part.map_or(CALM, |severity| severity as u8);
+                let class = severity * CLASSES + class;
                 let n = SortKey::Number(n);
                 if *invert {
                     (u8::MAX - class, Directed::Up(n))
@@ -124,6 +159,13 @@ impl<R: Row> Order<R> {
     }
 }
 
+/// The name of an order that is no column's.
+const WORST: &str = "worst";
+/// Classes that a table's own order has, at most.
+const CLASSES: u8 = 16;
+/// What is part of no alert comes after what is part of one, whatever its severity.
+const CALM: u8 = 3;
+
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct RowKey {
     class: u8,
@@ -152,7 +194,7 @@ impl<R: Row> Plan<R> {
     }
 
     /// Filters, sorts and limits one table, and sets its counts.
-    pub fn apply(&self, page: &mut Page<R>, context: &Context) {
+    pub fn apply(&self, page: &mut Page<R>, context: &Context, involved: &Involved<'_>) {
         page.total = page.total.max(page.rows.len() as u64);
         page.matched = page.total;
         if !self.filter.keeps_all() {
@@ -160,7 +202,7 @@ impl<R: Row> Plan<R> {
             page.matched = page.rows.len() as u64;
         }
         page.rows
-            .sort_by_cached_key(|row| self.order.key(row, context));
+            .sort_by_cached_key(|row| self.order.key(row, context, involved));
         if self.limit > 0 {
             page.rows.truncate(self.limit);
         }

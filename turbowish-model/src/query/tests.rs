@@ -8,7 +8,11 @@ use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use crate::column::Row;
 use crate::quantile::Distribution;
 use crate::query::{Query, Rows, Selection};
-use crate::snapshot::{AwaitRow, Page, Place, ProcRow, Snapshot, StackRow, TaskRow, TaskState};
+use crate::resource::{Kind, Role};
+use crate::snapshot::{
+    AwaitRow, Claim, HolderRow, Page, Place, ProcRow, ResourceRow, Snapshot, Spot, StackRow,
+    TaskRow, TaskState, WaiterRow,
+};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -55,6 +59,98 @@ fn task(name: &str, state: TaskState, since_ms: u64, at: Option<(&str, u32, &str
     }
 }
 
+/// A task that has waited that long for a resource, and holds another one.
+fn held_up(name: &str, since_ms: u64, (on, role): (&str, Role), holds: &str) -> TaskRow {
+    let claim = |resource: &str, role| Claim {
+        resource: resource.to_string(),
+        role,
+        ..Claim::default()
+    };
+    TaskRow {
+        id: since_ms,
+        name: name.to_string(),
+        state: TaskState::Waiting,
+        since_ns: since_ms * MS,
+        waits_on: vec![claim("notify stop", Role::Wait), claim(on, role)],
+        holds: vec![claim(holds, Role::Lock)],
+        attributes: vec![("user".to_string(), "ann".to_string())],
+        ..TaskRow::default()
+    }
+}
+
+fn resource(
+    kind: Kind,
+    name: &str,
+    (level, capacity): (u64, u64),
+    held: &[&str],
+    waits: &[(&str, Role, u64)],
+) -> ResourceRow {
+    let holder = |task: &&str| HolderRow {
+        task: Some(task.to_string()),
+        ..HolderRow::default()
+    };
+    let waiter = |(task, role, since_ms): &(&str, Role, u64)| WaiterRow {
+        task: Some(task.to_string()),
+        role: *role,
+        since_ns: since_ms * MS,
+        ..WaiterRow::default()
+    };
+    ResourceRow {
+        kind,
+        name: name.to_string(),
+        level: (capacity > 0).then_some(level),
+        capacity: (capacity > 0).then_some(capacity),
+        made_at: Spot {
+            file: "src/main.rs".to_string(),
+            line: 33,
+            column: 26,
+        },
+        holders: held.iter().map(holder).collect(),
+        holder_count: held.len() as u64,
+        waiters: waits.iter().map(waiter).collect(),
+        waiter_count: waits.len() as u64,
+        ..ResourceRow::default()
+    }
+}
+
+fn resources() -> Vec<ResourceRow> {
+    use Kind::{Mpsc, Mutex, Notify, Semaphore, Watch};
+    use Role::{Lock, Receive, Send, Wait};
+    vec![
+        resource(Watch, "watch config", (0, 0), &[], &[]),
+        resource(Semaphore, "semaphore conns", (50, 1_000), &["a", "b"], &[]),
+        resource(
+            Notify,
+            "notify stop",
+            (0, 0),
+            &[],
+            &[("main", Wait, 842_000)],
+        ),
+        resource(
+            Mutex,
+            "mutex db",
+            (1, 1),
+            &["conn:1"],
+            &[("snapshot", Lock, 41_200), ("expiry", Lock, 41_400)],
+        ),
+        resource(
+            Mpsc,
+            "mpsc repl",
+            (64, 64),
+            &[],
+            &[("conn:1", Send, 41_400)],
+        ),
+        resource(Mpsc, "mpsc idle", (0, 8), &[], &[("idle", Receive, 60_000)]),
+        resource(
+            Mutex,
+            "mutex log",
+            (1, 1),
+            &["snapshot"],
+            &[("repl-1", Lock, 41_600)],
+        ),
+    ]
+}
+
 fn page<R>(rows: Vec<R>) -> Page<R> {
     Page {
         total: rows.len() as u64,
@@ -90,6 +186,7 @@ fn snapshot() -> Snapshot {
             task("brief", TaskState::Polling, 1, None),
             task("late", TaskState::Ready, 6_000, None),
         ]),
+        resources: page(resources()),
         awaits: page(vec![
             AwaitRow {
                 waited_ns: 1,
@@ -117,6 +214,8 @@ fn select(table: &str, rows: Rows) -> Result<Snapshot, String> {
     match table {
         "procs" => query.procs = Some(rows),
         "tasks" => query.tasks = Some(rows),
+        "resources" => query.resources = Some(rows),
+        "alerts" => query.alerts = Some(rows),
         _ => query.awaits = Some(rows),
     }
     let mut snapshot = snapshot();
@@ -135,6 +234,7 @@ fn check(table: &str, filter: &str, expected: &[&str]) {
     let snapshot = select(table, rows(filter, "")).unwrap_or_else(|e| panic!("{filter}: {e}"));
     let (names, matched) = match table {
         "procs" => (names(&snapshot.procs), snapshot.procs.matched),
+        "resources" => (names(&snapshot.resources), snapshot.resources.matched),
         _ => (names(&snapshot.tasks), snapshot.tasks.matched),
     };
     let short: Vec<&str> = names
@@ -216,6 +316,79 @@ fn filters_of_tasks() {
 }
 
 #[test]
+fn filters_of_resources() {
+    for (filter, expected) in [
+        (
+            "",
+            &[
+                "mutex log",
+                "mpsc repl",
+                "mutex db",
+                "notify stop",
+                "mpsc idle",
+                "semaphore conns",
+                "watch config",
+            ][..],
+        ),
+        ("mutex", &["mutex log", "mutex db"]),
+        ("kind:mpsc", &["mpsc repl", "mpsc idle"]),
+        ("fill>90%", &["mutex log", "mpsc repl", "mutex db"]),
+        ("fill:50/1000", &["semaphore conns"]),
+        ("waiters>1", &["mutex db"]),
+        (
+            "oldest>41.3s",
+            &[
+                "mutex log",
+                "mpsc repl",
+                "mutex db",
+                "notify stop",
+                "mpsc idle",
+            ],
+        ),
+        ("by:conn", &["mutex db"]),
+        ("by:?", &["notify stop"]),
+        ("waiting:expiry", &["mutex db"]),
+        ("snapshot", &["mutex log", "mutex db"]),
+        ("site:main.rs:33 idle", &["mpsc idle"]),
+    ] {
+        check("resources", filter, expected);
+    }
+}
+
+/// What holds a task up counts more than what it merely waits for, however long.
+#[test]
+fn tasks_that_are_held_up_come_before_those_without_work() {
+    let mut snapshot = snapshot();
+    snapshot.tasks = page(vec![
+        held_up("idle", 90_000, ("mpsc jobs", Role::Receive), "mutex log"),
+        held_up("locked", 400, ("mutex db", Role::Lock), "mutex log"),
+        task("late", TaskState::Ready, 6_000, None),
+        task("soon", TaskState::Ready, 60, None),
+        task("sweep", TaskState::Polling, 2_000, None),
+    ]);
+    let check = |filter: &str, expected: &[&str]| {
+        let mut snapshot = snapshot.clone();
+        let query = Query {
+            tasks: Some(rows(filter, "")),
+            ..Query::default()
+        };
+        Selection::parse(&query)
+            .expect("a filter")
+            .apply(&mut snapshot);
+        assert_eq!(names(&snapshot.tasks), expected, "{filter}");
+    };
+    check("", &["sweep", "late", "locked", "idle", "soon"]);
+    check("on:db", &["locked"]);
+    check("on:stop", &["locked", "idle"]);
+    check("-on:db state:waiting", &["idle"]);
+    check("holds:log", &["locked", "idle"]);
+    check("jobs", &["idle"]);
+    check("attr.user:ann", &["locked", "idle"]);
+    check("attr.other:ann", &[]);
+    check("-attr.user:ann", &["sweep", "late", "soon"]);
+}
+
+#[test]
 fn mistakes_are_named() {
     for (table, filter, expected) in [
         (
@@ -286,11 +459,6 @@ fn mistakes_are_named() {
             "?",
             "filter of procs: ? alone needs a field, as in size:?",
         ),
-        (
-            "procs",
-            "/^kv/",
-            "filter of procs: /regex/ is not supported; use a word, or * and ? as wildcards, or quote it",
-        ),
     ] {
         assert_eq!(
             select(table, rows(filter, "")).err().as_deref(),
@@ -314,6 +482,19 @@ fn mistakes_are_named() {
         select("procs", rows(&deep, "")).err().as_deref(),
         Some(expected)
     );
+}
+
+#[test]
+fn mistakes_in_regular_expressions_are_named() {
+    let check = |filter: &str, expected: &str| {
+        let fault = select("procs", rows(filter, "")).err();
+        let expected = alloc::format!("filter of procs: {expected}");
+        assert_eq!(fault, Some(expected), "{filter}");
+    };
+    check("/^kv", "a / without its second one; a path goes in quotes");
+    let path = "/regex/ ends at its second /; a path goes in quotes";
+    check("/var/kv/src", path);
+    check("/a**/", "two repetitions in a row inside / /");
 }
 
 #[test]
@@ -431,7 +612,7 @@ fn limits_count_what_they_leave_out() {
 proptest! {
     #[test]
     fn any_text_is_a_filter_or_a_mistake(text in "[-a-z_:.,<>=0-9%|()\"*? /]{0,40}") {
-        for table in ["procs", "tasks", "awaits"] {
+        for table in ["procs", "tasks", "awaits", "alerts"] {
             match select(table, rows(&text, "")) {
                 Ok(snapshot) => prop_assert!(snapshot.procs.matched <= snapshot.procs.total),
                 Err(message) => prop_assert!(!message.is_empty()),

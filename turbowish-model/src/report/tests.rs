@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use super::text;
 use crate::quantile::Distribution;
 use crate::snapshot::{
-    Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, TaskState, TasksByState, Worker,
+    Claim, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, TaskState, TasksByState,
+    Worker,
 };
 
 const S: u64 = 1_000_000_000;
@@ -186,6 +187,10 @@ fn who_had_not_ended() {
             Some((90, "self.db\n        .lock()")),
         ),
     ];
+    rows[1].waits_on = vec![Claim {
+        resource: "mpsc repl".to_string(),
+        ..Claim::default()
+    }];
     rows.extend((0..3).map(|n| task(&alloc::format!("t{n}"), TaskState::Waiting, S, None)));
     let snapshot = Snapshot {
         process: Process {
@@ -215,7 +220,7 @@ fn who_had_not_ended() {
             "no call of an instrumented proc: put #[turbowish::instrument] on one",
             "stuck at exit: 6 tasks had not ended, worst first",
             "  hog        polling 6.41 s+ in kv::conn::serve",
-            "  conn:51022 waiting  41.4 s src/conn.rs:88:9-33    self.repl.send(cmd)",
+            "  conn:51022 waiting  41.4 s src/conn.rs:88:9-33    self.repl.send(cmd) mpsc repl",
             "  sweep      waiting  3.00 s src/conn.rs:88:9-90:33 self.db .lock()",
             "  t0         waiting  1.00 s in kv::conn::serve",
             "  t1         waiting  1.00 s in kv::conn::serve",
@@ -226,10 +231,10 @@ fn who_had_not_ended() {
 }
 
 #[test]
-fn the_json_report_has_all_three_tables() {
+fn the_json_report_has_all_five_tables() {
     let value: serde_json::Value =
         serde_json::from_str(&super::json(&snapshot())).expect("it is JSON");
-    let keys: Vec<&String> = ["procs", "awaits", "tasks"]
+    let keys: Vec<&String> = ["procs", "awaits", "tasks", "resources", "alerts"]
         .iter()
         .filter_map(|key| {
             value
@@ -238,6 +243,6 @@ fn the_json_report_has_all_three_tables() {
                 .map(|(key, _)| key)
         })
         .collect();
-    assert_eq!(keys.len(), 3);
+    assert_eq!(keys.len(), 5);
     assert_eq!(value["procs"].as_array().map(Vec::len), Some(12));
 }

@@ -18,14 +18,17 @@ pub(crate) struct SiteRow {
     waited: AtomicU64,
     longest: AtomicU64,
     cancelled: AtomicU64,
+    futile: AtomicU64,
+    /// Bytes of the largest operand; those of small ones are not noted.
+    operand: AtomicU64,
 }
 
 impl SiteRow {
     /// Nothing has happened here on this thread. A wait may begin on one thread and end on another.
     pub(super) fn is_untouched(&self) -> bool {
-        [&self.waits, &self.left, &self.again, &self.cancelled]
-            .iter()
-            .all(|count| count.load(Relaxed) == 0)
+        let counts = [&self.waits, &self.left, &self.again, &self.cancelled];
+        let mut all = counts.into_iter().chain([&self.futile, &self.operand]);
+        all.all(|count| count.load(Relaxed) == 0)
     }
 
     /// A poll ended pending here.
@@ -56,6 +59,16 @@ impl SiteRow {
         add(&self.cancelled, 1);
     }
 
+    /// A poll changed nothing of what is awaited here.
+    pub(crate) fn futile(&self) {
+        add(&self.futile, 1);
+    }
+
+    /// What is awaited here has so many bytes.
+    pub(crate) fn operand(&self, bytes: u64) {
+        raise(&self.operand, bytes);
+    }
+
     pub(super) fn collect(&self, into: &mut SiteTally) {
         let again = self.again.load(Relaxed);
         let both = |count: &AtomicU64| count.load(Relaxed).wrapping_add(again);
@@ -64,5 +77,7 @@ impl SiteRow {
         into.waited = into.waited.wrapping_add(self.waited.load(Relaxed));
         into.longest = into.longest.max(self.longest.load(Relaxed));
         into.cancelled = into.cancelled.wrapping_add(self.cancelled.load(Relaxed));
+        into.futile = into.futile.wrapping_add(self.futile.load(Relaxed));
+        into.operand = into.operand.max(self.operand.load(Relaxed));
     }
 }

@@ -55,7 +55,7 @@ fn parts(vector: &Object, name: &str) -> Result<Vector, String> {
         .iter()
         .enumerate()
         .map(|(nth, value)| {
-            event(value).map_err(|error| format!("event number {}: {error}", nth + 1))
+            call_event(value).map_err(|error| format!("event number {}: {error}", nth + 1))
         })
         .collect();
     let events = events?;
@@ -86,7 +86,8 @@ fn parts(vector: &Object, name: &str) -> Result<Vector, String> {
     })
 }
 
-fn event(value: &Value) -> Result<Event, String> {
+/// Reads one event of a call.
+pub(crate) fn call_event(value: &Value) -> Result<Event, String> {
     let event = object(value, "the event")?;
     let proc = |required: bool| match event.get("proc") {
         None | Some(Value::Null) if !required => Ok(None),
@@ -199,26 +200,26 @@ fn optional(within: &Object, field: &str) -> Result<Object, String> {
     }
 }
 
-fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Object, String> {
+pub(crate) fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Object, String> {
     let object = value.as_object();
     object.ok_or_else(|| format!("{place}: not an object"))
 }
 
-fn array<'a>(value: Option<&'a Value>, field: &str) -> Result<&'a Vec<Value>, String> {
+pub(crate) fn array<'a>(value: Option<&'a Value>, field: &str) -> Result<&'a Vec<Value>, String> {
     let value = value.ok_or_else(|| format!("{field}: it is missing"))?;
     value
         .as_array()
         .ok_or_else(|| format!("{field}: not an array"))
 }
 
-fn text<'a>(value: Option<&'a Value>, field: &str) -> Result<&'a str, String> {
+pub(crate) fn text<'a>(value: Option<&'a Value>, field: &str) -> Result<&'a str, String> {
     let value = value.ok_or_else(|| format!("{field}: it is missing"))?;
     value
         .as_str()
         .ok_or_else(|| format!("{field}: {value} is not a string"))
 }
 
-fn number(value: Option<&Value>, field: &str) -> Result<u64, String> {
+pub(crate) fn number(value: Option<&Value>, field: &str) -> Result<u64, String> {
     let value = value.ok_or_else(|| format!("{field}: it is missing"))?;
     let number = value.as_u64();
     number.ok_or_else(|| format!("{field}: {value} is not an unsigned 64-bit integer"))

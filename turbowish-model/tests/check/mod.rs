@@ -11,7 +11,7 @@ mod format;
 use turbowish_model::replay::Replay;
 
 pub(crate) use self::compare::{Check, Got, Mismatch};
-pub(crate) use self::format::{Vector, read};
+pub(crate) use self::format::{Vector, array, call_event, number, object, read, text};
 
 /// What a file of vectors came to.
 pub(crate) struct Checked {

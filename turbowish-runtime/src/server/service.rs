@@ -42,6 +42,9 @@ impl Service {
             procs,
             tasks,
             awaits,
+            resources,
+            alerts,
+            counters,
         } = Query::try_from(message).map_err(malformed)?;
         let limited = |rows: Option<Rows>| {
             rows.map(|rows| Rows {
@@ -54,6 +57,9 @@ impl Service {
             procs: limited(procs),
             tasks: limited(tasks),
             awaits: limited(awaits),
+            resources: limited(resources),
+            alerts: limited(alerts),
+            counters: limited(counters),
         })
     }
 

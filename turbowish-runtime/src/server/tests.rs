@@ -301,6 +301,7 @@ async fn snapshots_are_what_was_asked_for() {
         procs: rows(0),
         tasks: rows(51),
         awaits: rows(49),
+        ..Query::default()
     };
     let snapshot = connection.snapshot(&query).await.unwrap();
     assert_eq!(

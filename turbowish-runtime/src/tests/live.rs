@@ -26,7 +26,7 @@ use super::check::{self, Check, Got, Vector};
 use super::stage::{alone, set_time};
 use super::streams::{Manner, awaits, moves, stream};
 use crate::gather::Gather;
-use crate::{clock, proc, switch};
+use crate::{clock, proc, switch, thread};
 
 fn play(vector: &Vector, program: &Program) -> Vec<String> {
     let times = || vector.events.iter().map(|event| event.t);
@@ -35,6 +35,8 @@ fn play(vector: &Vector, program: &Program) -> Vec<String> {
         times().max().expect("an event"),
     );
     let now = vector.now.unwrap_or(last);
+    // What tests before this one left.
+    thread::take_enrolled();
     let stage = Stage::new(&vector.events, program);
     let part = |actor| Part {
         stage: stage.clone(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -43,6 +43,8 @@ enum Op {
     Look,
     /// So many ticks of the monitor, with time between them.
     Ticks(u8),
+    /// The program counts and sets whatever it likes: it moves no time.
+    Say(u8, i64),
     /// The thread ends, if it polls nothing; another one takes its place.
     Leave,
     Await(usize, How),
@@ -101,6 +103,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Switch),
         2 => Just(Op::Look),
         1 => (1..60u8).prop_map(Op::Ticks),
+        4 => (any::<u8>(), any::<i64>()).prop_map(|(what, value)| Op::Say(what, value)),
         1 => Just(Op::Leave),
         8 => (nth, how()).prop_map(|(nth, how)| Op::Await(nth, how)),
         4 => any::<bool>().prop_map(|marked| Op::Yield { marked }),
@@ -166,6 +169,8 @@ struct Play {
     past: Mutex<BTreeMap<u64, Sums>>,
     procs: Vec<&'static Proc>,
     ids: Vec<u32>,
+    /// What the program has said of itself while that was taken.
+    said: AtomicU64,
 }
 
 impl Play {
@@ -274,6 +279,7 @@ impl Play {
                     self.note();
                 }
             }
+            Op::Say(what, value) => self.say(what, value),
             Op::Leave | Op::Await(..) | Op::Yield { .. } | Op::Finish(_) => {}
         }
         let thread = THREAD.get();
@@ -281,6 +287,23 @@ impl Play {
             .and_then(|epoch| thread::with(epoch, |thread| thread.ledger.depth()))
             .unwrap_or(0);
         assert_eq!(depth as usize, self.oracle().depth(thread), "open polls");
+    }
+
+    fn say(&self, what: u8, value: i64) {
+        match what % 5 {
+            0 => crate::counter!("random", value),
+            1 => crate::gauge!("random", value),
+            2 => crate::counter!("\u{1b}[2J\n", u64::MAX),
+            3 => crate::gauge!("", u128::MAX),
+            _ => crate::counter!("random"),
+        }
+        let is_number = match what % 5 {
+            0 => value >= 0,
+            3 => false,
+            _ => true,
+        };
+        let taken = self.oracle().is_armed() && is_number;
+        self.said.fetch_add(u64::from(taken), Ordering::Relaxed);
     }
 
     fn plain(&self, proc: usize, by: u16) {
@@ -324,6 +347,8 @@ impl Play {
             &read(&totals.tally, &self.ids, false),
             &expected,
         );
+        let said = totals.tally.meters.values().map(|meter| meter.updates);
+        assert_eq!(said.sum::<u64>(), self.said.load(Ordering::Relaxed), "said");
         let busy: u64 = totals.busy.values().sum();
         assert_eq!(busy, oracle.busy(), "busy");
         let running = expected
@@ -527,6 +552,7 @@ fn check(threads: usize, script: Vec<(usize, Op)>) {
         past: Mutex::default(),
         procs: ALL.iter().collect(),
         ids: ALL.iter().filter_map(|proc| proc.id()).collect(),
+        said: AtomicU64::new(0),
     });
     play.switch();
     std::thread::scope(|scope| {

@@ -17,7 +17,7 @@ static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
 static STAGE: Mutex<()> = Mutex::new(());
 
 /// The stage to oneself, until the answer is dropped.
-pub(super) fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     LazyLock::force(&TIME);
     STAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }

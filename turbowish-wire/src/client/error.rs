@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tonic::{Code, Status};
 
-use crate::PROTOCOL;
 use crate::convert::Malformed;
+use crate::{MESSAGE_LIMIT, PROTOCOL};
 
 /// Why there is no connection, or no answer.
 #[derive(Debug)]
@@ -94,6 +94,11 @@ pub enum ClientError {
         /// How it ended.
         cause: String,
     },
+    /// It sent more at once than we take.
+    TooLarge {
+        /// Who sent it.
+        target: String,
+    },
     /// It sent what means nothing to us.
     Malformed {
         /// Who sent it.
@@ -149,6 +154,11 @@ impl fmt::Display for ClientError {
                 f.write_str(text)
             }
             Self::Gone { target, cause } => write!(f, "{target} is gone ({cause})"),
+            Self::TooLarge { target } => write!(
+                f,
+                "{target} sends more than the {} MiB that this console takes at once: ask for fewer rows",
+                MESSAGE_LIMIT >> 20
+            ),
             Self::Malformed { target, fault } => write!(
                 f,
                 "{target} sent what this console does not understand ({fault}): update turbowish-cli"
@@ -223,6 +233,8 @@ pub(super) fn of_status(label: &str, status: &Status, token: bool) -> ClientErro
         },
         Code::ResourceExhausted => ClientError::Crowded { text },
         Code::PermissionDenied => ClientError::ReadOnly { text },
+        // No monitor says so: it is what the decoder makes of a message beyond the limit.
+        Code::OutOfRange => ClientError::TooLarge { target },
         _ => ClientError::Gone {
             target,
             cause: cause_of(status),
@@ -310,6 +322,7 @@ mod tests {
             (Code::Unauthenticated, "Token", "Token"),
             (Code::ResourceExhausted, "Crowded", "Crowded"),
             (Code::PermissionDenied, "ReadOnly", "ReadOnly"),
+            (Code::OutOfRange, "TooLarge", "TooLarge"),
             (Code::Unavailable, "Gone", "Stranger"),
             (Code::Internal, "Gone", "Stranger"),
             (Code::Unimplemented, "Gone", "Stranger"),

@@ -2,35 +2,8 @@
 
 use turbowish_model::snapshot as model;
 
-use super::{Malformed, required, rows};
+use super::{Malformed, required};
 use crate::proto;
-
-impl From<model::Page<model::AwaitRow>> for proto::AwaitPage {
-    fn from(page: model::Page<model::AwaitRow>) -> Self {
-        let model::Page {
-            rows,
-            total,
-            matched,
-        } = page;
-        Self {
-            rows: rows.into_iter().map(Into::into).collect(),
-            total,
-            matched,
-        }
-    }
-}
-
-impl TryFrom<proto::AwaitPage> for model::Page<model::AwaitRow> {
-    type Error = Malformed;
-
-    fn try_from(page: proto::AwaitPage) -> Result<Self, Malformed> {
-        Ok(Self {
-            rows: rows(page.rows)?,
-            total: page.total,
-            matched: page.matched,
-        })
-    }
-}
 
 impl From<model::AwaitRow> for proto::AwaitRow {
     fn from(row: model::AwaitRow) -> Self {

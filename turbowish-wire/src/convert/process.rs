@@ -37,6 +37,7 @@ impl From<model::Process> for proto::Process {
             accounting_since_unix_ns,
             procs_known,
             runtime_tasks,
+            own_cost,
         } = process;
         Self {
             name,
@@ -47,6 +48,7 @@ impl From<model::Process> for proto::Process {
             accounting_since_unix_ns,
             procs_known,
             runtime_tasks,
+            own_cost: own_cost.map(Into::into),
         }
     }
 }
@@ -64,6 +66,7 @@ impl TryFrom<proto::Process> for model::Process {
             accounting_since_unix_ns: process.accounting_since_unix_ns,
             procs_known: process.procs_known,
             runtime_tasks: process.runtime_tasks,
+            own_cost: process.own_cost.map(Into::into),
         })
     }
 }
@@ -166,19 +169,23 @@ impl From<model::Lost> for proto::Lost {
     fn from(lost: model::Lost) -> Self {
         let model::Lost {
             tasks,
+            resources,
             procs,
             late_attach,
             orphan_end,
             forced_pop,
             clock_backwards,
+            counters,
         } = lost;
         Self {
             tasks,
+            resources,
             procs,
             late_attach,
             orphan_end,
             forced_pop,
             clock_backwards,
+            counters,
         }
     }
 }
@@ -189,19 +196,23 @@ impl TryFrom<proto::Lost> for model::Lost {
     fn try_from(lost: proto::Lost) -> Result<Self, Malformed> {
         let proto::Lost {
             tasks,
+            resources,
             procs,
             late_attach,
             orphan_end,
             forced_pop,
             clock_backwards,
+            counters,
         } = lost;
         Ok(Self {
             tasks,
+            resources,
             procs,
             late_attach,
             orphan_end,
             forced_pop,
             clock_backwards,
+            counters,
         })
     }
 }

@@ -6,33 +6,6 @@ use turbowish_model::snapshot as model;
 use super::{Fault, Malformed, required, rows};
 use crate::proto;
 
-impl From<model::Page<model::ProcRow>> for proto::ProcPage {
-    fn from(page: model::Page<model::ProcRow>) -> Self {
-        let model::Page {
-            rows,
-            total,
-            matched,
-        } = page;
-        Self {
-            rows: rows.into_iter().map(Into::into).collect(),
-            total,
-            matched,
-        }
-    }
-}
-
-impl TryFrom<proto::ProcPage> for model::Page<model::ProcRow> {
-    type Error = Malformed;
-
-    fn try_from(page: proto::ProcPage) -> Result<Self, Malformed> {
-        Ok(Self {
-            rows: rows(page.rows)?,
-            total: page.total,
-            matched: page.matched,
-        })
-    }
-}
-
 impl From<model::ProcRow> for proto::ProcRow {
     fn from(row: model::ProcRow) -> Self {
         let model::ProcRow {
@@ -61,7 +34,9 @@ impl From<model::ProcRow> for proto::ProcRow {
             call_inclusive,
             poll_hold,
             poll_running,
+            ready_latency,
             callers,
+            attributes,
         } = row;
         Self {
             proc,
@@ -89,7 +64,12 @@ impl From<model::ProcRow> for proto::ProcRow {
             call_inclusive: Some(call_inclusive.into()),
             poll_hold: Some(poll_hold.into()),
             poll_running: Some(poll_running.into()),
+            ready_latency: Some(ready_latency.into()),
             callers: callers.into_iter().map(Into::into).collect(),
+            attributes: attributes
+                .into_iter()
+                .map(|(name, value)| proto::Attribute { name, value })
+                .collect(),
         }
     }
 }
@@ -124,7 +104,17 @@ impl TryFrom<proto::ProcRow> for model::ProcRow {
             call_inclusive: required(row.call_inclusive, "ProcRow.call_inclusive")?,
             poll_hold: required(row.poll_hold, "ProcRow.poll_hold")?,
             poll_running: required(row.poll_running, "ProcRow.poll_running")?,
+            // Came later than the rest: not observed, so nothing in it.
+            ready_latency: match row.ready_latency {
+                Some(population) => population.try_into()?,
+                None => Distribution::default(),
+            },
             callers: rows(row.callers)?,
+            attributes: row
+                .attributes
+                .into_iter()
+                .map(|proto::Attribute { name, value }| (name, value))
+                .collect(),
         })
     }
 }

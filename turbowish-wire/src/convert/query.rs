@@ -12,12 +12,18 @@ impl From<model::Query> for proto::Query {
             procs,
             tasks,
             awaits,
+            resources,
+            alerts,
+            counters,
         } = query;
         Self {
             window_ns,
             procs: procs.map(Into::into),
             tasks: tasks.map(Into::into),
             awaits: awaits.map(Into::into),
+            resources: resources.map(Into::into),
+            alerts: alerts.map(Into::into),
+            counters: counters.map(Into::into),
         }
     }
 }
@@ -31,12 +37,18 @@ impl TryFrom<proto::Query> for model::Query {
             procs,
             tasks,
             awaits,
+            resources,
+            alerts,
+            counters,
         } = query;
         Ok(Self {
             window_ns,
             procs: procs.map(model::Rows::try_from).transpose()?,
             tasks: tasks.map(model::Rows::try_from).transpose()?,
             awaits: awaits.map(model::Rows::try_from).transpose()?,
+            resources: resources.map(model::Rows::try_from).transpose()?,
+            alerts: alerts.map(model::Rows::try_from).transpose()?,
+            counters: counters.map(model::Rows::try_from).transpose()?,
         })
     }
 }

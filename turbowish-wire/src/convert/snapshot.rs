@@ -1,5 +1,6 @@
 //! The whole snapshot.
 
+use turbowish_model::quantile::Distribution;
 use turbowish_model::snapshot as model;
 
 use super::{Malformed, required, rows};
@@ -18,6 +19,10 @@ impl From<model::Snapshot> for proto::Snapshot {
             procs,
             tasks,
             awaits,
+            resources,
+            alerts,
+            ready_latency,
+            counters,
         } = snapshot;
         Self {
             process: Some(process.into()),
@@ -30,6 +35,10 @@ impl From<model::Snapshot> for proto::Snapshot {
             procs: Some(procs.into()),
             tasks: Some(tasks.into()),
             awaits: Some(awaits.into()),
+            resources: Some(resources.into()),
+            alerts: Some(alerts.into()),
+            ready_latency: Some(ready_latency.into()),
+            counters: Some(counters.into()),
         }
     }
 }
@@ -49,6 +58,23 @@ impl TryFrom<proto::Snapshot> for model::Snapshot {
             procs: required(snapshot.procs, "Snapshot.procs")?,
             tasks: required(snapshot.tasks, "Snapshot.tasks")?,
             awaits: required(snapshot.awaits, "Snapshot.awaits")?,
+            // These came later than the rest: a process that does not send it has none to tell of.
+            resources: match snapshot.resources {
+                Some(page) => page.try_into()?,
+                None => model::Page::default(),
+            },
+            alerts: match snapshot.alerts {
+                Some(page) => page.try_into()?,
+                None => model::Page::default(),
+            },
+            ready_latency: match snapshot.ready_latency {
+                Some(population) => population.try_into()?,
+                None => Distribution::default(),
+            },
+            counters: match snapshot.counters {
+                Some(page) => page.try_into()?,
+                None => model::Page::default(),
+            },
         })
     }
 }

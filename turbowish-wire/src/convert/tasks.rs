@@ -1,36 +1,10 @@
 //! The table of tasks and their stacks.
 
+use turbowish_model::fork::Fork;
 use turbowish_model::snapshot as model;
 
 use super::{Malformed, rows};
 use crate::proto;
-
-impl From<model::Page<model::TaskRow>> for proto::TaskPage {
-    fn from(page: model::Page<model::TaskRow>) -> Self {
-        let model::Page {
-            rows,
-            total,
-            matched,
-        } = page;
-        Self {
-            rows: rows.into_iter().map(Into::into).collect(),
-            total,
-            matched,
-        }
-    }
-}
-
-impl TryFrom<proto::TaskPage> for model::Page<model::TaskRow> {
-    type Error = Malformed;
-
-    fn try_from(page: proto::TaskPage) -> Result<Self, Malformed> {
-        Ok(Self {
-            rows: rows(page.rows)?,
-            total: page.total,
-            matched: page.matched,
-        })
-    }
-}
 
 impl From<model::TaskState> for proto::TaskState {
     fn from(state: model::TaskState) -> Self {
@@ -68,6 +42,14 @@ impl From<model::TaskRow> for proto::TaskRow {
             future_bytes,
             stack,
             stack_truncated,
+            waker,
+            waits_on,
+            holds,
+            will,
+            may,
+            parent,
+            spawned_at,
+            attributes,
         } = row;
         Self {
             id,
@@ -82,6 +64,17 @@ impl From<model::TaskRow> for proto::TaskRow {
             future_bytes,
             stack: stack.into_iter().map(Into::into).collect(),
             stack_truncated,
+            waker: waker.map(Into::into),
+            waits_on: waits_on.into_iter().map(Into::into).collect(),
+            holds: holds.into_iter().map(Into::into).collect(),
+            will: will.into_iter().map(Into::into).collect(),
+            may: may.into_iter().map(Into::into).collect(),
+            parent,
+            spawned_at: spawned_at.map(Into::into),
+            attributes: attributes
+                .into_iter()
+                .map(|(name, value)| proto::Attribute { name, value })
+                .collect(),
         }
     }
 }
@@ -103,7 +96,82 @@ impl TryFrom<proto::TaskRow> for model::TaskRow {
             future_bytes: row.future_bytes,
             stack: rows(row.stack)?,
             stack_truncated: row.stack_truncated,
+            waker: row.waker.map(model::WakerRow::try_from).transpose()?,
+            waits_on: rows(row.waits_on)?,
+            holds: rows(row.holds)?,
+            will: rows(row.will)?,
+            may: rows(row.may)?,
+            parent: row.parent,
+            spawned_at: row.spawned_at.map(model::Spot::try_from).transpose()?,
+            attributes: row
+                .attributes
+                .into_iter()
+                .map(|proto::Attribute { name, value }| (name, value))
+                .collect(),
         })
+    }
+}
+
+impl From<model::WakerRow> for proto::Waker {
+    fn from(waker: model::WakerRow) -> Self {
+        let model::WakerRow {
+            woken_by,
+            wakes,
+            own_wakes,
+            clones,
+            live,
+        } = waker;
+        Self {
+            woken_by,
+            wakes,
+            own_wakes,
+            clones,
+            live,
+        }
+    }
+}
+
+impl TryFrom<proto::Waker> for model::WakerRow {
+    type Error = Malformed;
+
+    fn try_from(waker: proto::Waker) -> Result<Self, Malformed> {
+        let proto::Waker {
+            woken_by,
+            wakes,
+            own_wakes,
+            clones,
+            live,
+        } = waker;
+        Ok(Self {
+            woken_by,
+            wakes,
+            own_wakes,
+            clones,
+            live,
+        })
+    }
+}
+
+impl From<Fork> for proto::Fork {
+    fn from(fork: Fork) -> Self {
+        match fork {
+            Fork::Join => Self::Join,
+            Fork::TryJoin => Self::TryJoin,
+            Fork::Select => Self::Select,
+            Fork::Unordered => Self::Unordered,
+            Fork::Several => Self::Several,
+        }
+    }
+}
+
+fn fork(value: i32) -> Result<Fork, Malformed> {
+    match proto::Fork::try_from(value) {
+        Ok(proto::Fork::Join) => Ok(Fork::Join),
+        Ok(proto::Fork::TryJoin) => Ok(Fork::TryJoin),
+        Ok(proto::Fork::Select) => Ok(Fork::Select),
+        Ok(proto::Fork::Unordered) => Ok(Fork::Unordered),
+        Ok(proto::Fork::Several) => Ok(Fork::Several),
+        Ok(proto::Fork::Unspecified) | Err(_) => Err(Malformed::unknown("StackRow.fork", value)),
     }
 }
 
@@ -114,12 +182,20 @@ impl From<model::StackRow> for proto::StackRow {
             proc,
             place,
             since_ns,
+            fork,
+            woken_ns,
+            aside,
+            cut,
         } = row;
         Self {
             depth,
             proc,
             place: place.map(Into::into),
             since_ns,
+            fork: fork.map(|fork| proto::Fork::from(fork).into()),
+            woken_ns,
+            aside,
+            cut,
         }
     }
 }
@@ -133,6 +209,10 @@ impl TryFrom<proto::StackRow> for model::StackRow {
             proc,
             place,
             since_ns,
+            fork,
+            woken_ns,
+            aside,
+            cut,
         } = row;
         let place = place.map(model::Place::try_from).transpose()?;
         Ok(Self {
@@ -140,6 +220,10 @@ impl TryFrom<proto::StackRow> for model::StackRow {
             proc,
             place,
             since_ns,
+            fork: fork.map(self::fork).transpose()?,
+            woken_ns,
+            aside,
+            cut,
         })
     }
 }

@@ -1,15 +1,52 @@
 //! Every field survives the way there and back, and what means nothing is refused.
 
 use prost::Message;
+use turbowish_model::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step, TABLE};
+use turbowish_model::fork::Fork;
 use turbowish_model::quantile::Distribution;
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, Caller, Lost, Page, Place, Polling, ProcRow, Process, Snapshot, StackRow,
-    TaskRow, TaskState, TasksByState, Worker,
+    Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
+    OwnCost, Page, Place, Polling, ProcRow, Process, ResourceRow, Snapshot, Spot, StackRow,
+    TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
 };
 
 use super::{Action, Malformed};
 use crate::proto;
+
+const ROLES: [Role; 7] = [
+    Role::Lock,
+    Role::Read,
+    Role::Write,
+    Role::Acquire,
+    Role::Send,
+    Role::Receive,
+    Role::Wait,
+];
+
+const KINDS: [Kind; 11] = [
+    Kind::Mutex,
+    Kind::RwLock,
+    Kind::Semaphore,
+    Kind::Barrier,
+    Kind::Notify,
+    Kind::OnceCell,
+    Kind::Mpsc,
+    Kind::Oneshot,
+    Kind::Broadcast,
+    Kind::Watch,
+    Kind::Timer,
+];
+
+const SEVERITIES: [Severity; 3] = [Severity::Alert, Severity::Warning, Severity::Note];
+
+const PARTIES: [PartyKind; 4] = [
+    PartyKind::Task,
+    PartyKind::Resource,
+    PartyKind::Worker,
+    PartyKind::Proc,
+];
 
 /// Gives every field a value of its own, so that two fields that change places are found.
 struct Distinct(u32);
@@ -38,6 +75,14 @@ impl Distinct {
             accounting_since_unix_ns: self.number(),
             procs_known: self.number(),
             runtime_tasks: Some(self.number()),
+            own_cost: Some(OwnCost {
+                ppm: self.number(),
+                monitor_ppm: Some(self.number()),
+                poll_ps: self.number(),
+                wake_ps: self.number(),
+                counter_ps: self.number(),
+                resource_ps: self.number(),
+            }),
         }
     }
 
@@ -90,6 +135,7 @@ impl Distinct {
             call_inclusive: self.distribution(),
             poll_hold: self.distribution(),
             poll_running: self.distribution(),
+            ready_latency: self.distribution(),
             callers: (0..2)
                 .map(|_| Caller {
                     proc: self.text(),
@@ -97,6 +143,7 @@ impl Distinct {
                     hold_ns: self.number(),
                 })
                 .collect(),
+            attributes: vec![(self.text(), self.text()), (self.text(), self.text())],
         }
     }
 
@@ -117,6 +164,10 @@ impl Distinct {
             proc: self.text(),
             place: placed.then(|| self.place()),
             since_ns: self.number(),
+            fork: placed.then_some(Fork::Unordered),
+            woken_ns: placed.then(|| self.number()),
+            aside: placed,
+            cut: !placed,
         }
     }
 
@@ -134,6 +185,105 @@ impl Distinct {
             future_bytes: self.number(),
             stack: vec![self.stack_row(true), self.stack_row(false)],
             stack_truncated: true,
+            waker: Some(WakerRow {
+                woken_by: Some(self.text()),
+                wakes: self.number(),
+                own_wakes: self.number(),
+                clones: self.number(),
+                live: self.number(),
+            }),
+            waits_on: ROLES.map(|role| self.claim(role)).to_vec(),
+            holds: vec![self.claim(Role::Write), self.claim(Role::Acquire)],
+            will: ROLES.map(|role| self.aim(role)).to_vec(),
+            may: vec![self.aim(Role::Receive)],
+            parent: Some(self.text()),
+            spawned_at: Some(self.spot()),
+            attributes: vec![(self.text(), self.text()), (self.text(), self.text())],
+        }
+    }
+
+    fn spot(&mut self) -> Spot {
+        Spot {
+            file: self.text(),
+            line: self.small(),
+            column: self.small(),
+        }
+    }
+
+    fn claim(&mut self, role: Role) -> Claim {
+        Claim {
+            resource_id: self.number(),
+            resource: self.text(),
+            role,
+            amount: self.number(),
+            since_ns: self.number(),
+            at: self.spot(),
+        }
+    }
+
+    fn aim(&mut self, role: Role) -> Aim {
+        Aim {
+            resource_id: self.number(),
+            resource: self.text(),
+            role,
+            proc: self.text(),
+        }
+    }
+
+    fn intent(&mut self, role: Role) -> IntentRow {
+        IntentRow {
+            task: (role != Role::Lock).then(|| self.text()),
+            role,
+            proc: self.text(),
+        }
+    }
+
+    fn holder(&mut self, role: Role) -> HolderRow {
+        HolderRow {
+            task: Some(self.text()),
+            role,
+            amount: self.number(),
+            since_ns: self.number(),
+            at: self.spot(),
+        }
+    }
+
+    fn waiter(&mut self, role: Role) -> WaiterRow {
+        WaiterRow {
+            task: Some(self.text()),
+            role,
+            amount: self.number(),
+            since_ns: self.number(),
+            at: self.spot(),
+            woken_ns: Some(self.number()),
+        }
+    }
+
+    fn resource_row(&mut self, kind: Kind) -> ResourceRow {
+        ResourceRow {
+            id: self.number(),
+            kind,
+            name: self.text(),
+            made_at: self.spot(),
+            age_ns: self.number(),
+            capacity: Some(self.number()),
+            level: Some(self.number()),
+            closed: true,
+            holders: ROLES.map(|role| self.holder(role)).to_vec(),
+            holder_count: self.number(),
+            waiters: ROLES.map(|role| self.waiter(role)).to_vec(),
+            waiter_count: self.number(),
+            senders: vec![Some(self.text()), None],
+            receivers: vec![None, Some(self.text()), Some(String::new())],
+            will: ROLES.map(|role| self.intent(role)).to_vec(),
+            will_count: self.number(),
+            may: vec![self.intent(Role::Send)],
+            may_count: self.number(),
+            put: self.number(),
+            took: self.number(),
+            waits: self.number(),
+            waited: self.distribution(),
+            kept: self.distribution(),
         }
     }
 
@@ -150,6 +300,70 @@ impl Distinct {
         }
     }
 
+    fn party(&mut self, kind: PartyKind) -> Party {
+        Party {
+            kind,
+            id: self.number(),
+            name: self.text(),
+        }
+    }
+
+    fn point(&mut self, placed: bool) -> Point {
+        Point {
+            proc: self.text(),
+            place: placed.then(|| self.place()),
+        }
+    }
+
+    fn step(&mut self) -> Step {
+        Step {
+            task: self.party(PartyKind::Task),
+            point: self.point(true),
+            since: self.number(),
+            on: self.party(PartyKind::Resource),
+            how: self.text(),
+        }
+    }
+
+    /// The nth kind of alert, so that with all of them every severity is there.
+    fn alert(&mut self, nth: usize) -> Alert {
+        Alert {
+            pitfall: TABLE[nth].pitfall,
+            severity: SEVERITIES[nth % SEVERITIES.len()],
+            since: self.number(),
+            held_ns: self.number(),
+            holds: nth.is_multiple_of(2),
+            certain: nth.is_multiple_of(4),
+            title: self.text(),
+            summary: self.text(),
+            parties: PARTIES.map(|kind| self.party(kind)).to_vec(),
+            at: Some(self.point(nth.is_multiple_of(2))),
+            steps: vec![self.step(), self.step()],
+            behind: Behind {
+                tasks: vec![self.party(PartyKind::Task)],
+                unlisted: self.number(),
+            },
+            why: self.text(),
+            fixes: vec![self.text(), self.text()],
+        }
+    }
+
+    fn counter(&mut self, kind: MeterKind) -> CounterRow {
+        let signed = |n: u64| Some(-n.cast_signed());
+        CounterRow {
+            name: self.text(),
+            kind,
+            proc: Some(self.text()),
+            at: self.spot(),
+            updates: self.number(),
+            added: Some(self.number()),
+            total: Some(self.number()),
+            value: signed(self.number()),
+            min: signed(self.number()),
+            max: signed(self.number()),
+        }
+    }
+
     fn page<R>(&mut self, rows: Vec<R>) -> Page<R> {
         Page {
             rows,
@@ -163,6 +377,10 @@ impl Distinct {
         let states = [TaskState::Polling, TaskState::Ready, TaskState::Waiting];
         let tasks = states.map(|state| self.task_row(state)).to_vec();
         let awaits = vec![self.await_row(), self.await_row()];
+        let resources = KINDS.map(|kind| self.resource_row(kind)).to_vec();
+        let counters = [MeterKind::Counter, MeterKind::Gauge];
+        let counters = counters.map(|kind| self.counter(kind)).to_vec();
+        let alerts = (0..TABLE.len()).map(|nth| self.alert(nth)).collect();
         Snapshot {
             process: self.process(Accounting::Armed),
             at_unix_ns: self.number(),
@@ -176,15 +394,21 @@ impl Distinct {
             },
             lost: Lost {
                 tasks: self.number(),
+                resources: self.number(),
                 procs: self.number(),
                 late_attach: self.number(),
                 orphan_end: self.number(),
                 forced_pop: self.number(),
                 clock_backwards: self.number(),
+                counters: self.number(),
             },
+            ready_latency: self.distribution(),
             procs: self.page(procs),
             tasks: self.page(tasks),
             awaits: self.page(awaits),
+            resources: self.page(resources),
+            alerts: self.page(alerts),
+            counters: self.page(counters),
         }
     }
 
@@ -223,6 +447,30 @@ fn what_is_unknown_stays_unknown() {
     check::<_, proto::Snapshot>(snapshot.clone());
     snapshot.process.runtime_tasks = None;
     snapshot.tasks_by_state.ready = None;
+    let resource = &mut snapshot.resources.rows[0];
+    resource.capacity = Some(0);
+    resource.level = Some(0);
+    resource.waiters[0].woken_ns = Some(0);
+    check::<_, proto::Snapshot>(snapshot.clone());
+    let resource = &mut snapshot.resources.rows[0];
+    resource.capacity = None;
+    resource.level = None;
+    resource.waiters[0].woken_ns = None;
+    resource.waiters[0].task = None;
+    resource.holders[0].task = None;
+    let task = &mut snapshot.tasks.rows[0];
+    task.parent = None;
+    task.spawned_at = None;
+    task.waker = Some(WakerRow::default());
+    snapshot.alerts.rows[0].at = None;
+    snapshot.alerts.rows[1].steps[0].point.place = None;
+    snapshot.tasks.rows[1].waker = None;
+    snapshot.counters.rows[0] = CounterRow {
+        total: Some(0),
+        value: Some(0),
+        ..CounterRow::default()
+    };
+    snapshot.process.own_cost = Some(OwnCost::default());
     check::<_, proto::Snapshot>(snapshot);
 }
 
@@ -241,6 +489,9 @@ fn queries_survive() {
         procs: Some(d.rows()),
         tasks: Some(d.rows()),
         awaits: Some(d.rows()),
+        resources: Some(d.rows()),
+        alerts: Some(d.rows()),
+        counters: Some(d.rows()),
     });
     check::<_, proto::Query>(Query::default());
     check::<_, proto::Query>(Query {
@@ -275,6 +526,75 @@ fn task(message: &mut proto::Snapshot) -> &mut proto::TaskRow {
     &mut message.tasks.as_mut().unwrap().rows[2]
 }
 
+fn resource(message: &mut proto::Snapshot) -> &mut proto::ResourceRow {
+    &mut message.resources.as_mut().unwrap().rows[1]
+}
+
+fn alert(message: &mut proto::Snapshot) -> &mut proto::Alert {
+    &mut message.alerts.as_mut().unwrap().rows[2]
+}
+
+/// What a process of an earlier version does not send is empty, not a fault.
+#[test]
+fn what_came_later_may_be_missing() {
+    let mut message = proto::Snapshot::from(Distinct(0).snapshot());
+    message.resources = None;
+    message.alerts = None;
+    message.counters = None;
+    message.process.as_mut().unwrap().own_cost = None;
+    proc(&mut message).ready_latency = None;
+    let snapshot = Snapshot::try_from(message).unwrap();
+    assert_eq!(snapshot.resources, Page::default());
+    assert_eq!(snapshot.alerts, Page::default());
+    assert_eq!(snapshot.counters, Page::default());
+    assert_eq!(snapshot.process.own_cost, None);
+    assert_eq!(
+        snapshot.procs.rows[1].ready_latency,
+        Distribution::default()
+    );
+}
+
+/// Every field and enum value of the protocol as `Message.field = number type`, read from its text.
+fn fields() -> Vec<String> {
+    let mut scope: Vec<&str> = Vec::new();
+    let mut fields = Vec::new();
+    for line in include_str!("../../proto/turbowish/v1/turbowish.proto").lines() {
+        let words: Vec<&str> = line.trim().trim_end_matches(';').split(' ').collect();
+        match &words[..] {
+            ["//", ..] => {}
+            ["message" | "enum" | "oneof" | "service", name, "{"] => scope.push(name),
+            ["}"] => {
+                scope.pop();
+            }
+            [kind @ .., name, "=", number] if !scope.is_empty() => {
+                let kind = kind.join(" ");
+                let field = format!("{}.{name} = {number} {kind}", scope.join("."));
+                fields.push(field.trim_end().to_owned());
+            }
+            _ => {}
+        }
+    }
+    fields
+}
+
+/// A field that was once released keeps its number and type: processes and consoles of different
+/// versions read each other by them. New ones are added to the list.
+#[test]
+fn fields_keep_their_numbers() {
+    let golden: Vec<&str> = include_str!("fields.txt").lines().collect();
+    let now = fields();
+    let gone: Vec<_> = golden
+        .iter()
+        .filter(|field| !now.iter().any(|known| known == *field))
+        .collect();
+    assert!(gone.is_empty(), "changed or gone: {gone:#?}");
+    let unlisted: Vec<_> = now
+        .iter()
+        .filter(|field| !golden.contains(&field.as_str()))
+        .collect();
+    assert!(unlisted.is_empty(), "add to fields.txt: {unlisted:#?}");
+}
+
 #[test]
 fn what_is_missing_is_refused() {
     refused(|m| m.process = None, "`Snapshot.process` is missing");
@@ -306,6 +626,33 @@ fn what_is_missing_is_refused() {
         |m| m.awaits.as_mut().unwrap().rows[0].place = None,
         "`AwaitRow.place` is missing",
     );
+    refused(
+        |m| resource(m).made_at = None,
+        "`ResourceRow.made_at` is missing",
+    );
+    refused(
+        |m| resource(m).waited = None,
+        "`ResourceRow.waited` is missing",
+    );
+    refused(|m| resource(m).kept = None, "`ResourceRow.kept` is missing");
+    refused(
+        |m| resource(m).holders[1].at = None,
+        "`Holder.at` is missing",
+    );
+    refused(
+        |m| resource(m).waiters[1].at = None,
+        "`Waiter.at` is missing",
+    );
+    refused(|m| task(m).waits_on[0].at = None, "`Claim.at` is missing");
+    refused(
+        |m| alert(m).steps[1].task = None,
+        "`AlertStep.task` is missing",
+    );
+    refused(
+        |m| alert(m).steps[1].point = None,
+        "`AlertStep.point` is missing",
+    );
+    refused(|m| alert(m).steps[1].on = None, "`AlertStep.on` is missing");
 }
 
 #[test]
@@ -317,6 +664,58 @@ fn unknown_values_are_refused() {
     refused(
         |m| task(m).state = 77,
         "`TaskRow.state` holds the unknown value 77",
+    );
+    refused(
+        |m| resource(m).kind = 0,
+        "`ResourceRow.kind` holds the unknown value 0",
+    );
+    refused(
+        |m| resource(m).kind = 12,
+        "`ResourceRow.kind` holds the unknown value 12",
+    );
+    refused(
+        |m| resource(m).holders[0].role = 0,
+        "`Holder.role` holds the unknown value 0",
+    );
+    refused(
+        |m| resource(m).waiters[0].role = 8,
+        "`Waiter.role` holds the unknown value 8",
+    );
+    refused(
+        |m| resource(m).will[0].role = 0,
+        "`Intent.role` holds the unknown value 0",
+    );
+    refused(
+        |m| task(m).may[0].role = 8,
+        "`Aim.role` holds the unknown value 8",
+    );
+    refused(
+        |m| task(m).holds[1].role = -1,
+        "`Claim.role` holds the unknown value -1",
+    );
+    refused(
+        |m| alert(m).pitfall = "gridlock".to_owned(),
+        "`Alert.pitfall` holds the unknown name \"gridlock\"",
+    );
+    refused(
+        |m| alert(m).severity = 0,
+        "`Alert.severity` holds the unknown value 0",
+    );
+    refused(
+        |m| alert(m).severity = 4,
+        "`Alert.severity` holds the unknown value 4",
+    );
+    refused(
+        |m| alert(m).parties[3].kind = 0,
+        "`Party.kind` holds the unknown value 0",
+    );
+    refused(
+        |m| alert(m).steps[0].on.as_mut().unwrap().kind = 5,
+        "`Party.kind` holds the unknown value 5",
+    );
+    refused(
+        |m| alert(m).behind[0].kind = -1,
+        "`Party.kind` holds the unknown value -1",
     );
     refused(
         |m| m.process.as_mut().unwrap().accounting = 0,

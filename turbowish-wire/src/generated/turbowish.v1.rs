@@ -74,6 +74,15 @@ pub struct Query {
     /// Rows of await points, if wanted.
     #[prost(message, optional, tag = "4")]
     pub awaits: ::core::option::Option<Rows>,
+    /// Rows of resources, if wanted.
+    #[prost(message, optional, tag = "5")]
+    pub resources: ::core::option::Option<Rows>,
+    /// Alerts, if only some are wanted, or in another order.
+    #[prost(message, optional, tag = "6")]
+    pub alerts: ::core::option::Option<Rows>,
+    /// Rows of counters and gauges, if wanted.
+    #[prost(message, optional, tag = "7")]
+    pub counters: ::core::option::Option<Rows>,
 }
 /// Which rows of a table, in which order.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -124,6 +133,18 @@ pub struct Snapshot {
     /// Rows asked for.
     #[prost(message, optional, tag = "10")]
     pub awaits: ::core::option::Option<AwaitPage>,
+    /// Rows asked for; absent from a process that knows of no resources.
+    #[prost(message, optional, tag = "11")]
+    pub resources: ::core::option::Option<ResourcePage>,
+    /// Alerts that hold, worst first; those asked for, or if none are asked for all.
+    #[prost(message, optional, tag = "12")]
+    pub alerts: ::core::option::Option<AlertPage>,
+    /// Time from wake-up to poll in the window, of all tasks; absent from a process that does not tell.
+    #[prost(message, optional, tag = "14")]
+    pub ready_latency: ::core::option::Option<Distribution>,
+    /// Rows asked for; absent from a process that knows of no counters.
+    #[prost(message, optional, tag = "13")]
+    pub counters: ::core::option::Option<CounterPage>,
 }
 /// The process that a snapshot speaks of.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -152,6 +173,31 @@ pub struct Process {
     /// Live tasks of the application's runtime, where that is known.
     #[prost(uint64, optional, tag = "8")]
     pub runtime_tasks: ::core::option::Option<u64>,
+    /// What TurboWish itself costs, where that is known.
+    #[prost(message, optional, tag = "9")]
+    pub own_cost: ::core::option::Option<OwnCost>,
+}
+/// An estimate: what each kind of event costs, times how many there were.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OwnCost {
+    /// On the application's threads, over the window, in millionths of one core.
+    #[prost(uint64, tag = "1")]
+    pub ppm: u64,
+    /// The monitor's thread since its start, in millionths of one core, where the system tells.
+    #[prost(uint64, optional, tag = "2")]
+    pub monitor_ppm: ::core::option::Option<u64>,
+    /// A poll, in picoseconds.
+    #[prost(uint64, tag = "3")]
+    pub poll_ps: u64,
+    /// A wake-up.
+    #[prost(uint64, tag = "4")]
+    pub wake_ps: u64,
+    /// A count.
+    #[prost(uint64, tag = "5")]
+    pub counter_ps: u64,
+    /// A use of a resource.
+    #[prost(uint64, tag = "6")]
+    pub resource_ps: u64,
 }
 /// A thread that polls.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -213,6 +259,12 @@ pub struct Lost {
     /// Readings of the clock that went backwards.
     #[prost(uint64, tag = "6")]
     pub clock_backwards: u64,
+    /// Resources beyond the limit: used, but not seen.
+    #[prost(uint64, tag = "7")]
+    pub resources: u64,
+    /// Counts and settings of counters and gauges that found no room.
+    #[prost(uint64, tag = "8")]
+    pub counters: u64,
 }
 /// A population of times in buckets, ascending, empty ones left out.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -327,6 +379,12 @@ pub struct ProcRow {
     /// Who polls this proc's calls.
     #[prost(message, repeated, tag = "26")]
     pub callers: ::prost::alloc::vec::Vec<Caller>,
+    /// Time from wake-up to poll, of tasks of which it is the root; absent while wake-ups are not observed.
+    #[prost(message, optional, tag = "27")]
+    pub ready_latency: ::core::option::Option<Distribution>,
+    /// Attributes written at it.
+    #[prost(message, repeated, tag = "28")]
+    pub attributes: ::prost::alloc::vec::Vec<Attribute>,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -393,6 +451,123 @@ pub struct TaskRow {
     /// The chain is longer than what is kept of it.
     #[prost(bool, tag = "12")]
     pub stack_truncated: bool,
+    /// Its waker; absent in its first poll, and where wakers are left alone.
+    #[prost(message, optional, tag = "13")]
+    pub waker: ::core::option::Option<Waker>,
+    /// Resources that it waits for, by the order of its branches.
+    #[prost(message, repeated, tag = "14")]
+    pub waits_on: ::prost::alloc::vec::Vec<Claim>,
+    /// Resources that it holds.
+    #[prost(message, repeated, tag = "15")]
+    pub holds: ::prost::alloc::vec::Vec<Claim>,
+    /// Name of the task that spawned it, if that is known.
+    #[prost(string, optional, tag = "16")]
+    pub parent: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where it was spawned, if that is known.
+    #[prost(message, optional, tag = "17")]
+    pub spawned_at: ::core::option::Option<Spot>,
+    /// Attributes given to it.
+    #[prost(message, repeated, tag = "18")]
+    pub attributes: ::prost::alloc::vec::Vec<Attribute>,
+    /// What its calls will do.
+    #[prost(message, repeated, tag = "40")]
+    pub will: ::prost::alloc::vec::Vec<Aim>,
+    /// What its calls may do.
+    #[prost(message, repeated, tag = "41")]
+    pub may: ::prost::alloc::vec::Vec<Aim>,
+}
+/// What is known of a task's waker.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Waker {
+    /// Name of the task that has woken it last; absent if it was none that is covered.
+    #[prost(string, optional, tag = "1")]
+    pub woken_by: ::core::option::Option<::prost::alloc::string::String>,
+    /// Times that it was woken.
+    #[prost(uint64, tag = "2")]
+    pub wakes: u64,
+    /// Times out of its own poll; part of wakes.
+    #[prost(uint64, tag = "3")]
+    pub own_wakes: u64,
+    /// Clones of it made so far.
+    #[prost(uint64, tag = "4")]
+    pub clones: u64,
+    /// Clones that are out there now.
+    #[prost(uint64, tag = "5")]
+    pub live: u64,
+}
+/// What a task has, or waits for.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Claim {
+    /// Id of the resource.
+    #[prost(uint64, tag = "1")]
+    pub resource_id: u64,
+    /// Its name.
+    #[prost(string, tag = "2")]
+    pub resource: ::prost::alloc::string::String,
+    /// As what.
+    #[prost(enumeration = "ResourceRole", tag = "3")]
+    pub role: i32,
+    /// How much.
+    #[prost(uint64, tag = "4")]
+    pub amount: u64,
+    /// For how long.
+    #[prost(uint64, tag = "5")]
+    pub since_ns: u64,
+    /// Where in the source.
+    #[prost(message, optional, tag = "6")]
+    pub at: ::core::option::Option<Spot>,
+}
+/// What a call of a task means to use.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Aim {
+    /// Id of the resource.
+    #[prost(uint64, tag = "1")]
+    pub resource_id: u64,
+    /// Its name.
+    #[prost(string, tag = "2")]
+    pub resource: ::prost::alloc::string::String,
+    /// As what.
+    #[prost(enumeration = "ResourceRole", tag = "3")]
+    pub role: i32,
+    /// Path of the call's proc; empty if that is not known.
+    #[prost(string, tag = "4")]
+    pub proc: ::prost::alloc::string::String,
+}
+/// A call that means to use a resource.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Intent {
+    /// Name of its task; absent if that is gone.
+    #[prost(string, optional, tag = "1")]
+    pub task: ::core::option::Option<::prost::alloc::string::String>,
+    /// As what.
+    #[prost(enumeration = "ResourceRole", tag = "2")]
+    pub role: i32,
+    /// Path of its proc; empty if that is not known.
+    #[prost(string, tag = "3")]
+    pub proc: ::prost::alloc::string::String,
+}
+/// Where something stands in the source.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Spot {
+    /// Source file.
+    #[prost(string, tag = "1")]
+    pub file: ::prost::alloc::string::String,
+    /// Line, from 1.
+    #[prost(uint32, tag = "2")]
+    pub line: u32,
+    /// Column, from 1.
+    #[prost(uint32, tag = "3")]
+    pub column: u32,
+}
+/// Something that the program says of a task.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Attribute {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its value.
+    #[prost(string, tag = "2")]
+    pub value: ::prost::alloc::string::String,
 }
 /// One call of a task's chain.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -409,6 +584,18 @@ pub struct StackRow {
     /// How long it has stood there, or the age of its poll.
     #[prost(uint64, tag = "4")]
     pub since_ns: u64,
+    /// What it polls the next rows with, where it polls several.
+    #[prost(enumeration = "Fork", optional, tag = "5")]
+    pub fork: ::core::option::Option<i32>,
+    /// It has a waker of its own, which was woken so long ago; it was not polled since.
+    #[prost(uint64, optional, tag = "6")]
+    pub woken_ns: ::core::option::Option<u64>,
+    /// It is alive, and what would poll it has gone on to something else.
+    #[prost(bool, tag = "7")]
+    pub aside: bool,
+    /// What it awaits is not shown.
+    #[prost(bool, tag = "8")]
+    pub cut: bool,
 }
 /// An await point in the source.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -472,6 +659,291 @@ pub struct AwaitRow {
     /// Calls dropped while they stood here.
     #[prost(uint64, tag = "8")]
     pub cancelled: u64,
+}
+/// Rows of resources.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ResourcePage {
+    /// The rows, in the order asked for.
+    #[prost(message, repeated, tag = "1")]
+    pub rows: ::prost::alloc::vec::Vec<ResourceRow>,
+    /// How many exist.
+    #[prost(uint64, tag = "2")]
+    pub total: u64,
+    /// How many match the filter.
+    #[prost(uint64, tag = "3")]
+    pub matched: u64,
+}
+/// One resource that was used and still exists.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ResourceRow {
+    /// Unique within the process.
+    #[prost(uint64, tag = "1")]
+    pub id: u64,
+    /// What it is.
+    #[prost(enumeration = "ResourceKind", tag = "2")]
+    pub kind: i32,
+    /// Kind and given name, or kind and the place where it was made.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+    /// Where it was made.
+    #[prost(message, optional, tag = "4")]
+    pub made_at: ::core::option::Option<Spot>,
+    /// Time since its first use.
+    #[prost(uint64, tag = "5")]
+    pub age_ns: u64,
+    /// Permits, or items that fit in; absent if unbounded, or there is no such thing.
+    #[prost(uint64, optional, tag = "6")]
+    pub capacity: ::core::option::Option<u64>,
+    /// What is held, or the number of items inside; absent if there is no such thing.
+    #[prost(uint64, optional, tag = "7")]
+    pub level: ::core::option::Option<u64>,
+    /// Nothing comes any more.
+    #[prost(bool, tag = "8")]
+    pub closed: bool,
+    /// Those who hold it, the first ones first; not all, if there are very many.
+    #[prost(message, repeated, tag = "9")]
+    pub holders: ::prost::alloc::vec::Vec<Holder>,
+    /// How many there are.
+    #[prost(uint64, tag = "10")]
+    pub holder_count: u64,
+    /// Those who wait for it, in order; not all, if there are very many.
+    #[prost(message, repeated, tag = "11")]
+    pub waiters: ::prost::alloc::vec::Vec<Waiter>,
+    /// How many there are.
+    #[prost(uint64, tag = "12")]
+    pub waiter_count: u64,
+    /// Users of the sending ends.
+    #[prost(message, repeated, tag = "13")]
+    pub senders: ::prost::alloc::vec::Vec<End>,
+    /// Users of the receiving ends.
+    #[prost(message, repeated, tag = "14")]
+    pub receivers: ::prost::alloc::vec::Vec<End>,
+    /// Items put in, or times that it was taken, since its first use.
+    #[prost(uint64, tag = "15")]
+    pub put: u64,
+    /// Items taken out, or times that it was given back.
+    #[prost(uint64, tag = "16")]
+    pub took: u64,
+    /// Waits begun.
+    #[prost(uint64, tag = "17")]
+    pub waits: u64,
+    /// Time from the beginning to the end of waits that were served.
+    #[prost(message, optional, tag = "18")]
+    pub waited: ::core::option::Option<Distribution>,
+    /// Time that it was held, or that items spent inside.
+    #[prost(message, optional, tag = "19")]
+    pub kept: ::core::option::Option<Distribution>,
+    /// Calls that will use it; not all, if there are very many.
+    #[prost(message, repeated, tag = "40")]
+    pub will: ::prost::alloc::vec::Vec<Intent>,
+    /// How many there are.
+    #[prost(uint64, tag = "41")]
+    pub will_count: u64,
+    /// Calls that may use it; not all, if there are very many.
+    #[prost(message, repeated, tag = "42")]
+    pub may: ::prost::alloc::vec::Vec<Intent>,
+    /// How many there are.
+    #[prost(uint64, tag = "43")]
+    pub may_count: u64,
+}
+/// A task that holds a resource.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Holder {
+    /// The task's name; absent if it is none that is covered.
+    #[prost(string, optional, tag = "1")]
+    pub task: ::core::option::Option<::prost::alloc::string::String>,
+    /// As what.
+    #[prost(enumeration = "ResourceRole", tag = "2")]
+    pub role: i32,
+    /// How much.
+    #[prost(uint64, tag = "3")]
+    pub amount: u64,
+    /// For how long.
+    #[prost(uint64, tag = "4")]
+    pub since_ns: u64,
+    /// Where it was taken.
+    #[prost(message, optional, tag = "5")]
+    pub at: ::core::option::Option<Spot>,
+}
+/// A task that waits for a resource.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Waiter {
+    /// The task's name; absent if it is none that is covered.
+    #[prost(string, optional, tag = "1")]
+    pub task: ::core::option::Option<::prost::alloc::string::String>,
+    /// For what.
+    #[prost(enumeration = "ResourceRole", tag = "2")]
+    pub role: i32,
+    /// How much.
+    #[prost(uint64, tag = "3")]
+    pub amount: u64,
+    /// For how long.
+    #[prost(uint64, tag = "4")]
+    pub since_ns: u64,
+    /// Where it was asked for.
+    #[prost(message, optional, tag = "5")]
+    pub at: ::core::option::Option<Spot>,
+    /// It was woken so long ago, and not polled since.
+    #[prost(uint64, optional, tag = "6")]
+    pub woken_ns: ::core::option::Option<u64>,
+}
+/// One end of a channel.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct End {
+    /// Name of the task that used it last; absent if it was not used, or by none that is covered.
+    #[prost(string, optional, tag = "1")]
+    pub task: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// Alerts that hold.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AlertPage {
+    /// The rows, in the order asked for.
+    #[prost(message, repeated, tag = "1")]
+    pub rows: ::prost::alloc::vec::Vec<Alert>,
+    /// How many hold.
+    #[prost(uint64, tag = "2")]
+    pub total: u64,
+    /// How many match the filter.
+    #[prost(uint64, tag = "3")]
+    pub matched: u64,
+}
+/// A pitfall that holds now.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Alert {
+    /// Which: the id of its page in the documentation.
+    #[prost(string, tag = "1")]
+    pub pitfall: ::prost::alloc::string::String,
+    /// How bad this one is.
+    #[prost(enumeration = "Severity", tag = "2")]
+    pub severity: i32,
+    /// The instant from which on it holds, on the process's own clock; the same in every snapshot.
+    #[prost(uint64, tag = "3")]
+    pub since: u64,
+    /// How long it has held.
+    #[prost(uint64, tag = "4")]
+    pub held_ns: u64,
+    /// It was seen in the last scan.
+    #[prost(bool, tag = "5")]
+    pub holds: bool,
+    /// It follows from what is known.
+    #[prost(bool, tag = "6")]
+    pub certain: bool,
+    /// A sentence that names it, what is involved, and how much.
+    #[prost(string, tag = "7")]
+    pub title: ::prost::alloc::string::String,
+    /// What it is, in a few words.
+    #[prost(string, tag = "8")]
+    pub summary: ::prost::alloc::string::String,
+    /// Who and what is involved, in order.
+    #[prost(message, repeated, tag = "9")]
+    pub parties: ::prost::alloc::vec::Vec<Party>,
+    /// The await point that it is about.
+    #[prost(message, optional, tag = "10")]
+    pub at: ::core::option::Option<AlertPoint>,
+    /// The chain of waits, in order.
+    #[prost(message, repeated, tag = "11")]
+    pub steps: ::prost::alloc::vec::Vec<AlertStep>,
+    /// Tasks that wait because of it, by name.
+    #[prost(message, repeated, tag = "12")]
+    pub behind: ::prost::alloc::vec::Vec<Party>,
+    /// How many more.
+    #[prost(uint64, tag = "13")]
+    pub behind_unlisted: u64,
+    /// The reason.
+    #[prost(string, tag = "14")]
+    pub why: ::prost::alloc::string::String,
+    /// What can be done, each on its own.
+    #[prost(string, repeated, tag = "15")]
+    pub fixes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Somebody or something that is involved in an alert.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Party {
+    /// What it is.
+    #[prost(enumeration = "PartyKind", tag = "1")]
+    pub kind: i32,
+    /// Its id; 0 for what has none.
+    #[prost(uint64, tag = "2")]
+    pub id: u64,
+    /// Its name.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+}
+/// A place in a proc.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AlertPoint {
+    /// Path of the proc.
+    #[prost(string, tag = "1")]
+    pub proc: ::prost::alloc::string::String,
+    /// The await point, if it is known.
+    #[prost(message, optional, tag = "2")]
+    pub place: ::core::option::Option<Place>,
+}
+/// One wait of a chain.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AlertStep {
+    /// Who waits.
+    #[prost(message, optional, tag = "1")]
+    pub task: ::core::option::Option<Party>,
+    /// Where.
+    #[prost(message, optional, tag = "2")]
+    pub point: ::core::option::Option<AlertPoint>,
+    /// Since when, on the process's own clock.
+    #[prost(uint64, tag = "3")]
+    pub since: u64,
+    /// On what.
+    #[prost(message, optional, tag = "4")]
+    pub on: ::core::option::Option<Party>,
+    /// What that has to do with the next step.
+    #[prost(string, tag = "5")]
+    pub how: ::prost::alloc::string::String,
+}
+/// Counters and gauges.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CounterPage {
+    /// The rows, in the order asked for.
+    #[prost(message, repeated, tag = "1")]
+    pub rows: ::prost::alloc::vec::Vec<CounterRow>,
+    /// How many there are.
+    #[prost(uint64, tag = "2")]
+    pub total: u64,
+    /// How many match the filter.
+    #[prost(uint64, tag = "3")]
+    pub matched: u64,
+}
+/// A counter or a gauge of one proc.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CounterRow {
+    /// Name, as the program gives it.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// What it is.
+    #[prost(enumeration = "MeterKind", tag = "2")]
+    pub kind: i32,
+    /// Path of the proc; absent outside of every one.
+    #[prost(string, optional, tag = "3")]
+    pub proc: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where it stands; of several places one.
+    #[prost(message, optional, tag = "4")]
+    pub at: ::core::option::Option<Spot>,
+    /// How often it was counted or set in the window.
+    #[prost(uint64, tag = "5")]
+    pub updates: u64,
+    /// What a counter grew by in the window.
+    #[prost(uint64, optional, tag = "6")]
+    pub added: ::core::option::Option<u64>,
+    /// What a counter grew by since the start of accounting.
+    #[prost(uint64, optional, tag = "7")]
+    pub total: ::core::option::Option<u64>,
+    /// What a gauge was set to last.
+    #[prost(sint64, optional, tag = "8")]
+    pub value: ::core::option::Option<i64>,
+    /// The least that a gauge was set to since the start of accounting.
+    #[prost(sint64, optional, tag = "9")]
+    pub min: ::core::option::Option<i64>,
+    /// The most.
+    #[prost(sint64, optional, tag = "10")]
+    pub max: ::core::option::Option<i64>,
 }
 /// Whether accounting is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -539,6 +1011,284 @@ impl TaskState {
             "TASK_STATE_POLLING" => Some(Self::Polling),
             "TASK_STATE_READY" => Some(Self::Ready),
             "TASK_STATE_WAITING" => Some(Self::Waiting),
+            _ => None,
+        }
+    }
+}
+/// An await point at which several futures are polled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Fork {
+    /// Not a meaning.
+    Unspecified = 0,
+    /// All must end.
+    Join = 1,
+    /// All must end, or one with an error.
+    TryJoin = 2,
+    /// One must end.
+    Select = 3,
+    /// The futures of a stream, taken as they end.
+    Unordered = 4,
+    /// Something else.
+    Several = 5,
+}
+impl Fork {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "FORK_UNSPECIFIED",
+            Self::Join => "FORK_JOIN",
+            Self::TryJoin => "FORK_TRY_JOIN",
+            Self::Select => "FORK_SELECT",
+            Self::Unordered => "FORK_UNORDERED",
+            Self::Several => "FORK_SEVERAL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "FORK_UNSPECIFIED" => Some(Self::Unspecified),
+            "FORK_JOIN" => Some(Self::Join),
+            "FORK_TRY_JOIN" => Some(Self::TryJoin),
+            "FORK_SELECT" => Some(Self::Select),
+            "FORK_UNORDERED" => Some(Self::Unordered),
+            "FORK_SEVERAL" => Some(Self::Several),
+            _ => None,
+        }
+    }
+}
+/// What a resource is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ResourceKind {
+    /// Not a meaning.
+    Unspecified = 0,
+    /// One holder at a time.
+    Mutex = 1,
+    /// Many readers or one writer.
+    RwLock = 2,
+    /// Permits.
+    Semaphore = 3,
+    /// A party that waits until it is complete.
+    Barrier = 4,
+    /// A signal without a value.
+    Notify = 5,
+    /// A value that is made once.
+    OnceCell = 6,
+    /// A queue with many senders and one receiver.
+    Mpsc = 7,
+    /// One value from one task to another.
+    Oneshot = 8,
+    /// A queue that every receiver sees all of.
+    Broadcast = 9,
+    /// The latest value.
+    Watch = 10,
+    /// An instant to come.
+    Timer = 11,
+}
+impl ResourceKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RESOURCE_KIND_UNSPECIFIED",
+            Self::Mutex => "RESOURCE_KIND_MUTEX",
+            Self::RwLock => "RESOURCE_KIND_RW_LOCK",
+            Self::Semaphore => "RESOURCE_KIND_SEMAPHORE",
+            Self::Barrier => "RESOURCE_KIND_BARRIER",
+            Self::Notify => "RESOURCE_KIND_NOTIFY",
+            Self::OnceCell => "RESOURCE_KIND_ONCE_CELL",
+            Self::Mpsc => "RESOURCE_KIND_MPSC",
+            Self::Oneshot => "RESOURCE_KIND_ONESHOT",
+            Self::Broadcast => "RESOURCE_KIND_BROADCAST",
+            Self::Watch => "RESOURCE_KIND_WATCH",
+            Self::Timer => "RESOURCE_KIND_TIMER",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RESOURCE_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "RESOURCE_KIND_MUTEX" => Some(Self::Mutex),
+            "RESOURCE_KIND_RW_LOCK" => Some(Self::RwLock),
+            "RESOURCE_KIND_SEMAPHORE" => Some(Self::Semaphore),
+            "RESOURCE_KIND_BARRIER" => Some(Self::Barrier),
+            "RESOURCE_KIND_NOTIFY" => Some(Self::Notify),
+            "RESOURCE_KIND_ONCE_CELL" => Some(Self::OnceCell),
+            "RESOURCE_KIND_MPSC" => Some(Self::Mpsc),
+            "RESOURCE_KIND_ONESHOT" => Some(Self::Oneshot),
+            "RESOURCE_KIND_BROADCAST" => Some(Self::Broadcast),
+            "RESOURCE_KIND_WATCH" => Some(Self::Watch),
+            "RESOURCE_KIND_TIMER" => Some(Self::Timer),
+            _ => None,
+        }
+    }
+}
+/// What a task does with a resource, or wants to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ResourceRole {
+    /// Not a meaning.
+    Unspecified = 0,
+    /// Has it alone.
+    Lock = 1,
+    /// Has it together with other readers.
+    Read = 2,
+    /// Has it alone, where others may read.
+    Write = 3,
+    /// Takes permits.
+    Acquire = 4,
+    /// Puts something in.
+    Send = 5,
+    /// Takes something out.
+    Receive = 6,
+    /// Waits for a change.
+    Wait = 7,
+}
+impl ResourceRole {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RESOURCE_ROLE_UNSPECIFIED",
+            Self::Lock => "RESOURCE_ROLE_LOCK",
+            Self::Read => "RESOURCE_ROLE_READ",
+            Self::Write => "RESOURCE_ROLE_WRITE",
+            Self::Acquire => "RESOURCE_ROLE_ACQUIRE",
+            Self::Send => "RESOURCE_ROLE_SEND",
+            Self::Receive => "RESOURCE_ROLE_RECEIVE",
+            Self::Wait => "RESOURCE_ROLE_WAIT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RESOURCE_ROLE_UNSPECIFIED" => Some(Self::Unspecified),
+            "RESOURCE_ROLE_LOCK" => Some(Self::Lock),
+            "RESOURCE_ROLE_READ" => Some(Self::Read),
+            "RESOURCE_ROLE_WRITE" => Some(Self::Write),
+            "RESOURCE_ROLE_ACQUIRE" => Some(Self::Acquire),
+            "RESOURCE_ROLE_SEND" => Some(Self::Send),
+            "RESOURCE_ROLE_RECEIVE" => Some(Self::Receive),
+            "RESOURCE_ROLE_WAIT" => Some(Self::Wait),
+            _ => None,
+        }
+    }
+}
+/// How bad an alert is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Severity {
+    /// Not a meaning.
+    Unspecified = 0,
+    /// Something does not work and will not by itself.
+    Alert = 1,
+    /// Something costs, or will.
+    Warning = 2,
+    /// Worth knowing.
+    Note = 3,
+}
+impl Severity {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SEVERITY_UNSPECIFIED",
+            Self::Alert => "SEVERITY_ALERT",
+            Self::Warning => "SEVERITY_WARNING",
+            Self::Note => "SEVERITY_NOTE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SEVERITY_UNSPECIFIED" => Some(Self::Unspecified),
+            "SEVERITY_ALERT" => Some(Self::Alert),
+            "SEVERITY_WARNING" => Some(Self::Warning),
+            "SEVERITY_NOTE" => Some(Self::Note),
+            _ => None,
+        }
+    }
+}
+/// What a name is the name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum PartyKind {
+    /// Not a meaning.
+    Unspecified = 0,
+    /// A task.
+    Task = 1,
+    /// A resource.
+    Resource = 2,
+    /// A worker.
+    Worker = 3,
+    /// A proc.
+    Proc = 4,
+}
+impl PartyKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PARTY_KIND_UNSPECIFIED",
+            Self::Task => "PARTY_KIND_TASK",
+            Self::Resource => "PARTY_KIND_RESOURCE",
+            Self::Worker => "PARTY_KIND_WORKER",
+            Self::Proc => "PARTY_KIND_PROC",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PARTY_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "PARTY_KIND_TASK" => Some(Self::Task),
+            "PARTY_KIND_RESOURCE" => Some(Self::Resource),
+            "PARTY_KIND_WORKER" => Some(Self::Worker),
+            "PARTY_KIND_PROC" => Some(Self::Proc),
+            _ => None,
+        }
+    }
+}
+/// What one of the program's own numbers is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum MeterKind {
+    /// Not a meaning.
+    Unspecified = 0,
+    /// It only grows.
+    Counter = 1,
+    /// It is set.
+    Gauge = 2,
+}
+impl MeterKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "METER_KIND_UNSPECIFIED",
+            Self::Counter => "METER_KIND_COUNTER",
+            Self::Gauge => "METER_KIND_GAUGE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "METER_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "METER_KIND_COUNTER" => Some(Self::Counter),
+            "METER_KIND_GAUGE" => Some(Self::Gauge),
             _ => None,
         }
     }

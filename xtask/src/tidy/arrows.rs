@@ -28,7 +28,8 @@ const GRAPH: &[Arrows] = &[
         package: "turbowish",
         ours: &["turbowish-macros", "turbowish-runtime"],
         optional: &[],
-        outside: Some(&[]),
+        // Only with its feature, for who compiles us out: the twins of tokio's types are tokio's then.
+        outside: Some(&["tokio"]),
     },
     Arrows {
         package: "turbowish-macros",
@@ -44,7 +45,11 @@ const GRAPH: &[Arrows] = &[
         outside: Some(&["once_cell"]),
     },
     arrows("turbowish-wire", &["turbowish-model"]),
-    arrows("turbowish-runtime", &["turbowish-model", "turbowish-wire"]),
+    arrows("turbowish-waker", &[]),
+    arrows(
+        "turbowish-runtime",
+        &["turbowish-model", "turbowish-waker", "turbowish-wire"],
+    ),
     Arrows {
         package: "turbowish-cli",
         ours: &["turbowish-model", "turbowish-wire"],
@@ -52,6 +57,15 @@ const GRAPH: &[Arrows] = &[
         optional: &["turbowish", "turbowish-kv"],
         outside: None,
     },
+    arrows(
+        "turbowish-ill",
+        &[
+            "turbowish",
+            "turbowish-kv",
+            "turbowish-model",
+            "turbowish-wire",
+        ],
+    ),
     arrows("turbowish-kv", &["turbowish"]),
     arrows("turbowish-ui-tests", &["turbowish"]),
     arrows("turbowish-ui-2018", &["turbowish"]),

@@ -10,11 +10,33 @@ const FILE_LINES: usize = 400;
 const TYPE_FIELDS: usize = 15;
 
 /// `(file, item or nothing for the file, why it is one piece)`. One that is not needed any more is a fault.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[(
-    "turbowish-model/src/snapshot.rs",
-    "ProcRow",
-    "one field for each word of the definitions; to nest them would add names that nobody uses",
-)];
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "turbowish-model/src/snapshot.rs",
+        "ProcRow",
+        "one field for each word of the definitions; to nest them would add names that nobody uses",
+    ),
+    (
+        "turbowish-model/src/snapshot.rs",
+        "TaskRow",
+        "a row is flat, as the table, the JSON and the message are",
+    ),
+    (
+        "turbowish-model/src/snapshot/resources.rs",
+        "ResourceRow",
+        "a row is flat, as the table, the JSON and the message are",
+    ),
+    (
+        "turbowish-model/src/resource.rs",
+        "Reading",
+        "a record as it is at one instant: flat, as the row that is made of it",
+    ),
+    (
+        "turbowish-wire/src/convert/procs.rs",
+        "from",
+        "every field of a flat row is named on either side, so that none is forgotten",
+    ),
+];
 
 /// Lines of functions and files, fields of types.
 pub(super) fn all(tree: &Tree) -> Vec<Fault> {

@@ -2,42 +2,8 @@
 
 use crossterm::event::KeyCode;
 
-use super::{Action, Binding, Key, Scope};
+use super::{Action, Binding, Scope, bind, char, ctrl, f, key};
 use crate::tui::state::View;
-
-const fn char(c: char) -> Key {
-    Key {
-        code: KeyCode::Char(c),
-        ctrl: false,
-    }
-}
-
-const fn ctrl(c: char) -> Key {
-    Key {
-        code: KeyCode::Char(c),
-        ctrl: true,
-    }
-}
-
-const fn key(code: KeyCode) -> Key {
-    Key { code, ctrl: false }
-}
-
-const fn bind(
-    scope: Scope,
-    label: &'static str,
-    help: &'static str,
-    hint: Option<&'static str>,
-    keys: &'static [(Key, Action)],
-) -> Binding {
-    Binding {
-        keys,
-        label,
-        scope,
-        help,
-        hint,
-    }
-}
 
 /// Every key that works, in the order of the help page; hints stand in the order of the hint line.
 pub(crate) const KEYS: &[Binding] = &[
@@ -46,30 +12,21 @@ pub(crate) const KEYS: &[Binding] = &[
         "? F1",
         "help; again: columns",
         Some("? help"),
-        &[
-            (char('?'), Action::Help),
-            (key(KeyCode::F(1)), Action::Help),
-        ],
+        &[(char('?'), Action::Help), (f(1), Action::Help)],
     ),
     bind(
         Scope::Table,
         "/ F4",
         "filter rows",
         Some("/ filter"),
-        &[
-            (char('/'), Action::Filter),
-            (key(KeyCode::F(4)), Action::Filter),
-        ],
+        &[(char('/'), Action::Filter), (f(4), Action::Filter)],
     ),
     bind(
         Scope::Table,
         "s F6",
         "sort menu",
         Some("s sort"),
-        &[
-            (char('s'), Action::SortMenu),
-            (key(KeyCode::F(6)), Action::SortMenu),
-        ],
+        &[(char('s'), Action::SortMenu), (f(6), Action::SortMenu)],
     ),
     bind(
         Scope::Table,
@@ -87,6 +44,68 @@ pub(crate) const KEYS: &[Binding] = &[
         "invert the order",
         None,
         &[(char('I'), Action::SortInvert)],
+    ),
+    bind(
+        Scope::Table,
+        "c F2",
+        "choose columns",
+        None,
+        &[(char('c'), Action::Columns), (f(2), Action::Columns)],
+    ),
+    bind(
+        Scope::Table,
+        "t F5",
+        "group by, next kind",
+        None,
+        &[(char('t'), Action::Group), (f(5), Action::Group)],
+    ),
+    bind(
+        Scope::Table,
+        "x X",
+        "hide row, show hidden",
+        None,
+        &[(char('x'), Action::Hide), (char('X'), Action::Unhide)],
+    ),
+    bind(
+        Scope::Table,
+        "Enter",
+        "open the row's record",
+        Some("Enter open"),
+        &[(key(KeyCode::Enter), Action::Accept)],
+    ),
+    bind(
+        Scope::Record,
+        "Enter",
+        "follow the link",
+        Some("Enter open"),
+        &[(key(KeyCode::Enter), Action::Accept)],
+    ),
+    bind(
+        Scope::Watch,
+        "!",
+        "open the worst alert",
+        Some("! worst"),
+        &[(char('!'), Action::WorstAlert)],
+    ),
+    bind(
+        Scope::Watch,
+        "n N",
+        "next, previous worst one",
+        None,
+        &[
+            (char('n'), Action::NextWorst),
+            (char('N'), Action::PreviousWorst),
+        ],
+    ),
+    bind(
+        Scope::Watch,
+        "H L",
+        "back, forward in history",
+        None,
+        &[
+            (char('H'), Action::HistoryBack),
+            (char('L'), Action::HistoryForward),
+        ],
     ),
     bind(
         Scope::Picker,
@@ -111,13 +130,15 @@ pub(crate) const KEYS: &[Binding] = &[
     ),
     bind(
         Scope::Watch,
-        "1 2 4",
-        "Procs, Tasks, Awaits",
+        "1 2 3 4 5",
+        "Procs .. Alerts",
         None,
         &[
             (char('1'), Action::Open(View::Procs)),
             (char('2'), Action::Open(View::Tasks)),
+            (char('3'), Action::Open(View::Resources)),
             (char('4'), Action::Open(View::Awaits)),
+            (char('5'), Action::Open(View::Alerts)),
         ],
     ),
     bind(
@@ -140,7 +161,7 @@ pub(crate) const KEYS: &[Binding] = &[
     bind(
         Scope::Lists,
         "j k Dn Up",
-        "row down, up",
+        "row or link down, up",
         None,
         &[
             (char('j'), Action::Down),
@@ -184,7 +205,7 @@ pub(crate) const KEYS: &[Binding] = &[
     bind(
         Scope::Table,
         "h l Lt Rt",
-        "columns left, right",
+        "columns; fold, unfold",
         None,
         &[
             (char('h'), Action::ColumnsLeft),
@@ -209,6 +230,20 @@ pub(crate) const KEYS: &[Binding] = &[
         "arm, disarm, asks",
         Some("a arm"),
         &[(char('a'), Action::Arm)],
+    ),
+    bind(
+        Scope::Watch,
+        "y Y",
+        "copy as text, as JSON",
+        Some("y copy"),
+        &[(char('y'), Action::Copy), (char('Y'), Action::CopyJson)],
+    ),
+    bind(
+        Scope::All,
+        "M",
+        "mouse on, off",
+        None,
+        &[(char('M'), Action::Mouse)],
     ),
     bind(
         Scope::All,
@@ -264,6 +299,54 @@ pub(crate) const KEYS: &[Binding] = &[
         "close",
         Some("Esc closes"),
         &[(key(KeyCode::Esc), Action::Back), (ctrl('c'), Action::Quit)],
+    ),
+    bind(
+        Scope::Columns,
+        "j k Dn Up",
+        "column down, up",
+        None,
+        &[
+            (char('j'), Action::Down),
+            (key(KeyCode::Down), Action::Down),
+            (char('k'), Action::Up),
+            (key(KeyCode::Up), Action::Up),
+        ],
+    ),
+    bind(
+        Scope::Columns,
+        "Space Enter",
+        "show, hide the column",
+        Some("Space shows, hides"),
+        &[
+            (char(' '), Action::Accept),
+            (key(KeyCode::Enter), Action::Accept),
+        ],
+    ),
+    bind(
+        Scope::Columns,
+        "J K",
+        "move it down, up",
+        Some("J K move"),
+        &[(char('J'), Action::MoveDown), (char('K'), Action::MoveUp)],
+    ),
+    bind(
+        Scope::Columns,
+        "=",
+        "as many as fit again",
+        Some("= default"),
+        &[(char('='), Action::Default)],
+    ),
+    bind(
+        Scope::Columns,
+        "Esc c q ^C",
+        "close",
+        Some("Esc closes"),
+        &[
+            (key(KeyCode::Esc), Action::Back),
+            (char('c'), Action::Back),
+            (char('q'), Action::Quit),
+            (ctrl('c'), Action::Quit),
+        ],
     ),
     bind(
         Scope::Prompt,

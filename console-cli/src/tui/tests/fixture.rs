@@ -3,10 +3,13 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use turbowish_model::alert::Alert;
 use turbowish_model::quantile::Distribution;
+use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, Caller, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow,
-    TaskState, TasksByState, Worker,
+    Accounting, AwaitRow, Caller, Claim, HolderRow, OwnCost, Page, Place, ProcRow, Process,
+    ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
+    Worker,
 };
 use turbowish_wire::client::Target;
 
@@ -141,6 +144,7 @@ fn task(id: u64, name: &str, chain: &[&str], at: Place, tenths: u64) -> TaskRow 
             proc: (*proc).to_owned(),
             place: Some(at.clone()),
             since_ns,
+            ..StackRow::default()
         })
         .collect();
     TaskRow {
@@ -156,7 +160,164 @@ fn task(id: u64, name: &str, chain: &[&str], at: Place, tenths: u64) -> TaskRow 
         future_bytes: 12_288,
         stack,
         stack_truncated: false,
+        waker: Some(WakerRow {
+            woken_by: Some("repl-2".to_owned()),
+            wakes: 650_000,
+            own_wakes: 12,
+            clones: 650_010,
+            live: 1,
+        }),
+        ..TaskRow::default()
     }
+}
+
+fn spot(at: (&str, u32, u32)) -> Spot {
+    Spot {
+        file: at.0.to_owned(),
+        line: at.1,
+        column: at.2,
+    }
+}
+
+/// Resources of the mock-up by their number.
+const LOG: (u64, &str) = (1, "mutex log");
+const REPL: (u64, &str) = (2, "mpsc repl");
+const DB: (u64, &str) = (3, "mutex db");
+
+fn claim((id, name): (u64, &str), role: Role, tenths: u64, at: (&str, u32, u32)) -> Claim {
+    Claim {
+        resource_id: id,
+        resource: name.to_owned(),
+        role,
+        amount: 1,
+        since_ns: tenths * SECOND / 10,
+        at: spot(at),
+    }
+}
+
+/// What each task waits for, as its await says, and who holds what.
+fn entangle(tasks: &mut [TaskRow]) {
+    for task in tasks {
+        let Some(place) = task.stack.last().and_then(|call| call.place.clone()) else {
+            continue;
+        };
+        let (on, role) = match &*place.expr {
+            "self.log.lock()" => (LOG, Role::Lock),
+            "self.repl.send(cmd)" => (REPL, Role::Send),
+            _ => (DB, Role::Lock),
+        };
+        let at = (&*place.file, place.line, place.column + 9);
+        task.waits_on = vec![claim(on, role, task.since_ns * 10 / SECOND, at)];
+        match &*task.name {
+            "conn:51022" => {
+                task.holds = vec![claim(DB, Role::Lock, 414, ("src/conn.rs", 84, 30))];
+            }
+            "snapshot" => {
+                task.holds = vec![claim(LOG, Role::Lock, 416, ("src/snapshot.rs", 92, 23))];
+            }
+            _ => {}
+        }
+    }
+}
+
+fn holder(task: &str, role: Role, tenths: u64, at: (&str, u32, u32)) -> HolderRow {
+    HolderRow {
+        task: Some(task.to_owned()),
+        role,
+        amount: 1,
+        since_ns: tenths * SECOND / 10,
+        at: spot(at),
+    }
+}
+
+fn waiters(name: &str, tasks: &[TaskRow]) -> Vec<WaiterRow> {
+    let mut waiters: Vec<WaiterRow> = tasks
+        .iter()
+        .flat_map(|task| task.waits_on.iter().map(move |claim| (task, claim)))
+        .filter(|(_, claim)| claim.resource == name)
+        .map(|(task, claim)| WaiterRow {
+            task: Some(task.name.clone()),
+            role: claim.role,
+            amount: 1,
+            since_ns: claim.since_ns,
+            at: claim.at.clone(),
+            woken_ns: None,
+        })
+        .collect();
+    waiters.sort_by_key(|waiter| std::cmp::Reverse(waiter.since_ns));
+    waiters
+}
+
+/// The resources of the mock-up: nothing moves, because of the deadlock.
+fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
+    let made = |id, kind, name: &str, made_at| {
+        let waiters = waiters(name, tasks);
+        ResourceRow {
+            id,
+            kind,
+            name: name.to_owned(),
+            made_at: spot(made_at),
+            age_ns: 842 * SECOND,
+            waiter_count: waiters.len() as u64,
+            waiters,
+            ..ResourceRow::default()
+        }
+    };
+    let mutex = |(id, name), made_at, held: HolderRow| ResourceRow {
+        capacity: Some(1),
+        level: Some(1),
+        holders: vec![held],
+        holder_count: 1,
+        ..made(id, Kind::Mutex, name, made_at)
+    };
+    let snapshot = holder("snapshot", Role::Lock, 416, ("src/snapshot.rs", 92, 23));
+    let conn = holder("conn:51022", Role::Lock, 414, ("src/conn.rs", 84, 30));
+    let mut stop = made(4, Kind::Notify, "notify stop", ("src/main.rs", 30, 16));
+    stop.waiter_count = 1;
+    stop.waiters = vec![WaiterRow {
+        role: Role::Wait,
+        since_ns: 842 * SECOND,
+        at: spot(("src/main.rs", 40, 15)),
+        ..WaiterRow::default()
+    }];
+    let permits = (0..50).map(|at| {
+        let task = format!("conn:{}", 51_000 + at);
+        holder(&task, Role::Acquire, 6_000, ("src/server.rs", 61, 30))
+    });
+    vec![
+        mutex(LOG, ("src/repl.rs", 18, 18), snapshot),
+        mutex(DB, ("src/db.rs", 21, 13), conn),
+        ResourceRow {
+            capacity: Some(64),
+            level: Some(64),
+            senders: vec![Some("conn:51022".to_owned()), None],
+            receivers: vec![Some("repl-1".to_owned())],
+            put: 320_476,
+            took: 320_412,
+            waits: 9_120,
+            waited: distribution(9_119, 20 * US, 90 * US, 2 * MS, 11 * MS),
+            kept: distribution(320_412, 1_210 * US, 4 * MS, 8_800 * US, 12 * MS),
+            ..made(REPL.0, Kind::Mpsc, REPL.1, ("src/main.rs", 33, 26))
+        },
+        stop,
+        ResourceRow {
+            capacity: Some(1_000),
+            level: Some(50),
+            holders: permits.collect(),
+            holder_count: 50,
+            ..made(
+                5,
+                Kind::Semaphore,
+                "semaphore conns",
+                ("src/main.rs", 31, 20),
+            )
+        },
+        ResourceRow {
+            senders: vec![Some("main".to_owned())],
+            receivers: vec![None],
+            ..made(6, Kind::Watch, "watch config", ("src/main.rs", 32, 22))
+        },
+    ]
 }
 
 /// The deadlock of the mock-up, with one task that polls and one whose poll is late.
@@ -191,7 +352,7 @@ pub(super) fn tasks() -> Vec<TaskRow> {
             414,
         ),
     ];
-    for port in (0..51u32).filter(|port| *port != 22) {
+    for port in (0..50u32).filter(|port| *port != 22) {
         let name = format!("conn:{}", 51_000 + port);
         let at = place("src/conn.rs", 84, (22, 41), "self.db.lock()");
         let tenths = 413 - u64::from(port) * 7 % 35;
@@ -207,6 +368,11 @@ pub(super) fn tasks() -> Vec<TaskRow> {
     polling.state = TaskState::Polling;
     polling.stack[0].place = None;
     tasks.push(polling);
+    let mut late = task(98, "wal", &["kv::wal::flush"], Place::default(), 14);
+    late.state = TaskState::Ready;
+    late.stack[0].place = None;
+    tasks.push(late);
+    entangle(&mut tasks);
     tasks
 }
 
@@ -295,6 +461,10 @@ pub(super) fn kv() -> Snapshot {
             accounting_since_unix_ns: AT - 751 * SECOND,
             procs_known: 17,
             runtime_tasks: Some(57),
+            own_cost: Some(OwnCost {
+                ppm: 14_000,
+                ..OwnCost::default()
+            }),
         },
         at_unix_ns: AT,
         window_ns: 10 * SECOND,
@@ -304,11 +474,37 @@ pub(super) fn kv() -> Snapshot {
             ready: Some(3),
             waiting: 50,
         },
+        ready_latency: {
+            let mut latency = distribution(1, 6_100, 20_000, 88_000, 36_900 * US);
+            latency
+                .buckets
+                .iter_mut()
+                .for_each(|(_, count)| *count *= 831);
+            latency.n *= 831;
+            latency
+        },
         procs: page(PROCS.iter().map(proc).collect()),
         tasks: page(tasks()),
         awaits: page(awaits()),
+        resources: page(resources(&tasks())),
         ..Snapshot::default()
     }
+}
+
+/// The server with these alerts, as the process sends them.
+pub(super) fn with(alerts: Vec<Alert>) -> Snapshot {
+    Snapshot {
+        alerts: page(alerts),
+        ..kv()
+    }
+}
+
+/// A console that watches the server with these alerts.
+pub(super) fn alarmed(size: (u16, u16), alerts: Vec<Alert>) -> State {
+    let mut state = looking(size);
+    tell(&mut state, Message::Listed(vec![listed(4242, |_| ())]));
+    arrives(&mut state, with(alerts));
+    state
 }
 
 pub(super) fn peer(pid: u32) -> Peer {
@@ -342,6 +538,7 @@ pub(super) fn looking(size: (u16, u16)) -> State {
     let look = Look {
         palette: Palette::mono(),
         glyphs: GlyphSet::Ascii.glyphs(),
+        mouse: true,
     };
     let mut state = State::new(look, size, Window(Some(10 * SECOND)), SECOND);
     tell(&mut state, Message::Tick(now(0)));

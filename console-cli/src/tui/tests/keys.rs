@@ -2,19 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use super::fixture::{attached, key, listed, press, screen, tell};
+use super::alerts::{deadlock, futurelock};
+use super::fixture::{alarmed, attached, key, listed, press, screen, tell};
 use crate::tui::keys::{KEYS, Scope, action};
 use crate::tui::message::{Effect, Message};
 use crate::tui::state::State;
 use crate::tui::update::scopes;
+use crate::tui::view::RECORD_HINTS as HINTS;
 
 #[test]
 fn no_key_has_two_meanings_where_it_works() {
-    let together: [&[Scope]; 6] = [
+    let together: [&[Scope]; 8] = [
+        &[Scope::Record, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Picker, Scope::Lists, Scope::All],
         &[Scope::Menu],
+        &[Scope::Columns],
         &[Scope::Prompt],
         &[Scope::Question],
     ];
@@ -67,7 +71,8 @@ fn labels_name_the_keys_that_are_bound() {
 
 /// A console where the keys of a scope work, and do something that can be seen.
 fn console(scope: Scope) -> State {
-    let mut state = attached((80, 24));
+    // Two of them, so that there is a next one.
+    let mut state = alarmed((80, 24), vec![deadlock(), futurelock()]);
     tell(
         &mut state,
         Message::Listed(vec![
@@ -81,7 +86,9 @@ fn console(scope: Scope) -> State {
         Scope::Lists => "j j j",
         Scope::All | Scope::Watch => "j",
         Scope::Picker => "0 j",
+        Scope::Record => "! j",
         Scope::Menu => "s r Dn",
+        Scope::Columns => "c Space j Space j",
         Scope::Prompt => "/ d b",
         Scope::Question => "a",
     };
@@ -100,9 +107,11 @@ fn every_binding_does_something() {
                 binding.scope
             );
             assert!(action(scopes(&state), *pressed).is_some(), "{pressed:?}");
-            // The open view's own digit changes nothing, so come from another one.
-            if *pressed == key("1") {
-                press(&mut state, "2");
+            // The open view's own digit changes nothing, so come from another one; forward is after back.
+            for (needs, before) in [("1", "2"), ("H", "2"), ("L", "2 H"), ("X", "x")] {
+                if *pressed == key(needs) {
+                    press(&mut state, before);
+                }
             }
             let before = (screen(&state), format!("{:?}", state.overlay));
             let effect = tell(&mut state, Message::Key(*pressed));
@@ -112,6 +121,19 @@ fn every_binding_does_something() {
                 "{} ({pressed:?}) does nothing",
                 binding.label
             );
+        }
+    }
+}
+
+#[test]
+fn the_hints_of_a_record_are_keys_that_work_there() {
+    for hint in HINTS {
+        let keys = hint
+            .split(' ')
+            .take_while(|word| word.len() == 1 || *word == "Enter");
+        for name in keys {
+            let bound = action(scopes(&console(Scope::Record)), key(name));
+            assert!(bound.is_some(), "{hint}: {name}");
         }
     }
 }
@@ -149,7 +171,9 @@ fn effects() {
     check("a y", Some(Effect::Switch(Disarmed)));
     check("a n", None);
     check("a Enter", None);
-    check("a Enter y", None);
-    check("a x y", None);
+    check("a Enter j", None);
+    check("a x j", None);
+    check("M", Some(Effect::Mouse(false)));
+    check("M M", Some(Effect::Mouse(true)));
     check("a Esc", None);
 }

@@ -1,7 +1,8 @@
 //! docs/console.md says the keys and columns as the tables say them.
 
+use turbowish_model::alert::Alert;
 use turbowish_model::column::{Family, Row};
-use turbowish_model::snapshot::{AwaitRow, ProcRow, TaskRow};
+use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
 
 use crate::tui::keys::{KEYS, Scope};
 
@@ -21,8 +22,10 @@ fn where_it_works(scope: Scope) -> &'static str {
         Scope::Watch => "a process is watched",
         Scope::Lists => "tables, processes, help",
         Scope::Table => "tables",
+        Scope::Record => "a record",
         Scope::Picker => "processes",
         Scope::Menu => "sort menu",
+        Scope::Columns => "list of columns",
         Scope::Prompt => "filter line",
         Scope::Question => "a question",
     }
@@ -60,5 +63,7 @@ fn family<R>(family: &Family<R>) -> String {
 fn it_has_every_column() {
     check(columns::<ProcRow>());
     check(columns::<TaskRow>());
+    check(columns::<ResourceRow>());
     check(columns::<AwaitRow>());
+    check(columns::<Alert>());
 }

@@ -1,9 +1,11 @@
 //! Every view, overlay and empty state at three sizes, beside the mock-ups of the screens' specification.
 
-use turbowish_model::snapshot::Accounting;
+use turbowish_model::alert::Alert;
+use turbowish_model::snapshot::{Accounting, Page};
 
+use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{
-    AT, SECOND, arrives, attached, kv, listed, looking, peer, press, screen, tell, until,
+    AT, SECOND, alarmed, arrives, attached, kv, listed, looking, peer, press, screen, tell, until,
 };
 use crate::tui::glyphs::GlyphSet;
 use crate::tui::message::Message;
@@ -41,6 +43,68 @@ fn tasks() {
 }
 
 #[test]
+fn resources() {
+    check_sizes("resources", "3");
+}
+
+/// The same keys on a console of each size, of a server with these alerts.
+fn check_alarmed(name: &str, alerts: &[Alert], keys: &str) {
+    for size in [SMALL, MIDDLE, LARGE] {
+        let mut state = alarmed(size, alerts.to_vec());
+        press(&mut state, keys);
+        check(name, &state);
+    }
+}
+
+#[test]
+fn alerts() {
+    let all = [long_poll(), futurelock(), deadlock()];
+    check_alarmed("alerts", &all, "5");
+    check_alarmed("alerts_tasks", &[deadlock()], "2");
+    check_alarmed("alerts_resources", &[deadlock()], "3");
+    check_alarmed("alerts_procs", &[long_poll()], "1");
+    check_sizes("alerts_none", "5");
+}
+
+#[test]
+fn problems() {
+    check_alarmed("problem_deadlock", &[deadlock(), long_poll()], "!");
+    check_alarmed("problem_futurelock", &[futurelock()], "!");
+    check_alarmed("problem_long_poll", &[long_poll()], "!");
+    for size in [(80, 12), (59, 24), (64, 9)] {
+        let mut state = alarmed(size, vec![deadlock()]);
+        press(&mut state, "! j j j");
+        check("problem_small", &state);
+    }
+}
+
+#[test]
+fn records() {
+    let all = [deadlock(), long_poll()];
+    check_alarmed("record_task", &all, "2 j j Enter j");
+    check_alarmed("record_resource", &all, "3 j Enter");
+    check_alarmed("record_lock", &all, "3 Enter");
+    check_alarmed("record_proc", &all, "1 j j j j j Enter j j");
+    check_alarmed("record_proc_callers", &all, "1 / s e r v e Enter Enter");
+    for size in [(80, 12), (59, 24), (64, 9)] {
+        let mut state = alarmed(size, all.to_vec());
+        press(&mut state, "2 j j Enter j j");
+        check("record_small", &state);
+    }
+}
+
+#[test]
+fn no_resources() {
+    let mut state = attached(SMALL);
+    let mut snapshot = kv();
+    snapshot.resources = Page::default();
+    press(&mut state, "3");
+    until(&mut state, 1);
+    arrives(&mut state, snapshot);
+    check("no_resources", &state);
+}
+
+#[test]
 fn awaits() {
     check_sizes("awaits", "4");
 }
@@ -57,6 +121,17 @@ fn sort_menu() {
     let mut state = attached(SMALL);
     press(&mut state, "2 s w o r");
     check("menu_narrowed", &state);
+}
+
+#[test]
+fn column_chooser() {
+    check_sizes("columns", "c j j Space");
+}
+
+#[test]
+fn groups() {
+    check_sizes("groups_procs", "t");
+    check_alarmed("groups_tasks", &[deadlock()], "2 t l");
 }
 
 #[test]
@@ -99,16 +174,16 @@ fn picker() {
             snapshot.process.command = "gateway-eu --config gate.toml".to_owned();
             snapshot.process.uptime_ns = 7_260 * SECOND;
         });
+        let kv = listed(4242, |snapshot| {
+            snapshot.alerts.rows = vec![long_poll(), deadlock(), futurelock()];
+        });
         let off = listed(4377, |snapshot| {
             snapshot.process.accounting = Accounting::Disarmed;
             snapshot.process.command = "/opt/kv/bin/kv --port 7380 --dir b".to_owned();
         });
         let mut silent = listed(6001, |_| ());
         silent.answer = Err("process 6001 does not answer within 300ms".to_owned());
-        tell(
-            &mut state,
-            Message::Listed(vec![listed(4242, |_| ()), off, gate, silent]),
-        );
+        tell(&mut state, Message::Listed(vec![kv, off, gate, silent]));
         press(&mut state, "j");
         check("picker", &state);
     }
@@ -272,8 +347,21 @@ fn hidden_columns_scroll_into_view() {
 fn no_screen_is_too_small() {
     for width in 0..12 {
         for height in 0..8 {
-            for keys in ["", "?", "s", "/ x", "a", "0", "2 j"] {
-                let mut state = attached((width, height));
+            for keys in [
+                "",
+                "?",
+                "s",
+                "/ x",
+                "a",
+                "0",
+                "2 j",
+                "5",
+                "! j PgDn",
+                "3 Enter G",
+                "c",
+                "t l",
+            ] {
+                let mut state = alarmed((width, height), vec![deadlock()]);
                 press(&mut state, keys);
                 let lines = screen(&state).split('\n').count();
                 assert_eq!(
@@ -288,8 +376,8 @@ fn no_screen_is_too_small() {
 
 #[test]
 fn a_terminal_that_shrank_before_its_message_is_survived() {
-    for keys in ["", "?", "s", "/ x", "a", "0"] {
-        let mut state = attached(LARGE);
+    for keys in ["", "?", "s", "/ x", "a", "0", "!"] {
+        let mut state = alarmed(LARGE, vec![deadlock()]);
         press(&mut state, keys);
         let mut terminal =
             ratatui::Terminal::new(ratatui::backend::TestBackend::new(40, 10)).unwrap();

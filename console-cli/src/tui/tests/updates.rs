@@ -6,7 +6,7 @@ use super::fixture::{
     AT, SECOND, arrives, attached, kv, listed, looking, now, peer, press, screen, tell, until,
 };
 use crate::tui::message::Message;
-use crate::tui::state::{Fate, Overlay, Phase, State, View};
+use crate::tui::state::{Fate, Overlay, Phase, State, View, Window};
 
 /// The first column of the selected row, and the line of the table that it stands on.
 fn selection(state: &State) -> (String, usize) {
@@ -142,7 +142,7 @@ fn an_untouched_selection_stays_on_the_first_row() {
 #[test]
 fn a_selected_row_that_ended_stays_until_one_leaves_it() {
     let mut state = attached((80, 24));
-    press(&mut state, "2 j j");
+    press(&mut state, "2 j j j");
     assert_eq!(selection(&state).0, "conn:51022");
     until(&mut state, 1);
     let without = |name: &str| {
@@ -302,8 +302,8 @@ fn processes_are_attached_to_listed_and_switched() {
     assert_eq!(state.link.peer, Some(peer(4242)));
     assert_eq!(
         (state.view, state.table().filter()),
-        (View::Tasks, "conn"),
-        "kept"
+        (View::Tasks, ""),
+        "a filter belongs to the process for which it was typed"
     );
     assert_eq!(
         state.table().counts().held,
@@ -333,4 +333,54 @@ fn a_switch_shows_at_once_and_a_refusal_is_told() {
     assert!(screen(&state).contains("! kv is read-only"));
     press(&mut state, "j");
     assert!(!screen(&state).contains("read-only"));
+}
+
+#[test]
+fn what_one_made_of_a_process_is_found_again() {
+    let mut state = attached((80, 24));
+    let both = || vec![listed(4242, |_| ()), listed(4300, |_| ())];
+    press(&mut state, "2 / e x p i r y Enter Enter w 0");
+    tell(&mut state, Message::Listed(both()));
+    press(&mut state, "j Enter");
+    arrives(&mut state, kv());
+    assert_eq!((state.view, state.table().filter()), (View::Tasks, ""));
+    assert!(state.record.is_none());
+    press(&mut state, "1 0");
+    tell(&mut state, Message::Listed(both()));
+    press(&mut state, "k Enter");
+    assert_eq!(
+        (state.view, state.table().filter()),
+        (View::Tasks, "expiry")
+    );
+    let open = state.record.as_ref().map(|open| open.name());
+    assert_eq!(open.as_deref(), Some("expiry"));
+    assert_eq!(state.window, Window(Some(60 * SECOND)));
+    press(&mut state, "Esc");
+    assert!(state.record.is_none());
+}
+
+#[test]
+fn the_record_of_a_proc_survives_a_restart() {
+    let check = |keys: &str, expected: Option<&str>| {
+        let mut state = attached((80, 24));
+        press(&mut state, keys);
+        let unix_ns = AT;
+        tell(
+            &mut state,
+            Message::Silent {
+                tries: 1,
+                fate: Fate::Ended { unix_ns },
+            },
+        );
+        tell(&mut state, Message::Listed(vec![listed(4300, |_| ())]));
+        assert_eq!(
+            state.link.peer.as_ref().and_then(|peer| peer.pid),
+            Some(4300)
+        );
+        let open = state.record.as_ref().map(|open| open.name());
+        assert_eq!(open.as_deref(), expected, "{keys}");
+    };
+    check("1 j Enter", Some("kv::conn::write_reply"));
+    check("2 j Enter", None);
+    check("1", None);
 }

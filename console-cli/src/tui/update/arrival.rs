@@ -1,16 +1,24 @@
 //! Data and news of the link: what waits, what is shown, whom the console turns to.
 
+use std::mem::take;
+
+use turbowish_model::column;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
-use super::QUIET_NS;
-use crate::tui::state::{Fate, Link, Listed, Overlay, Peer, State, View};
+use super::{QUIET_NS, record};
+use crate::record::told::Link;
+use crate::tui::history::History;
+use crate::tui::record::Record;
+use crate::tui::state::{Fate, Listed, Overlay, Peer, State, View, Watched};
 
 /// A snapshot came: shown at once, or held while the display is frozen or keys are being pressed.
-pub(super) fn snapshot(state: &mut State, snapshot: Box<Snapshot>) {
+pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
+    snapshot.alerts.rows.sort_by_key(column::worst_first);
     state.link.data_ns = state.now.mono_ns;
     state.link.tries = 0;
     state.link.fate = Fate::Running;
     state.pending.held = Some(snapshot);
+    state.pending.of = subject(state);
     show_held(state);
 }
 
@@ -24,9 +32,16 @@ pub(super) fn show_held(state: &mut State) {
     if state.pending.frozen_ns.is_some() || (!quiet && state.shown.is_some()) {
         return;
     }
-    if let Some(snapshot) = state.pending.held.take() {
+    // What was sent before a record was opened or closed has other rows.
+    if state.pending.of == subject(state)
+        && let Some(snapshot) = state.pending.held.take()
+    {
         show(state, *snapshot);
     }
+}
+
+fn subject(state: &State) -> Option<Link> {
+    state.record.as_ref().map(|open| open.subject.clone())
 }
 
 fn show(state: &mut State, mut snapshot: Snapshot) {
@@ -43,10 +58,29 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         }
         return;
     }
-    for view in View::ALL {
-        state.tables.of_mut(view).take(&mut snapshot);
+    if state.record.is_some() {
+        // The rows belong to the record: the tables keep theirs.
+        let near = Snapshot {
+            procs: take(&mut snapshot.procs),
+            tasks: take(&mut snapshot.tasks),
+            awaits: take(&mut snapshot.awaits),
+            counters: take(&mut snapshot.counters),
+            resources: take(&mut snapshot.resources),
+            window_ns: snapshot.window_ns,
+            ..Snapshot::default()
+        };
+        state.visit.near = Some(Box::new(near));
+        state.shown = Some(snapshot);
+    } else {
+        let alerts = snapshot.alerts.clone();
+        for view in View::ALL {
+            state.tables.of_mut(view).take(&mut snapshot);
+        }
+        // The tables have taken their rows; these are those of all of the screen.
+        snapshot.alerts = alerts;
+        state.shown = Some(snapshot);
     }
-    state.shown = Some(snapshot);
+    record::follow(state);
 }
 
 /// No data came.
@@ -91,14 +125,15 @@ fn successor(state: &State, listed: &[Listed]) -> Option<Peer> {
     }
 }
 
-/// Turns to a process; filter and order of the tables are kept, their rows are not.
+/// Turns to a process; filter and order of the tables are kept, their rows are not. Of records those of
+/// procs stay open: numbers of tasks and resources mean nothing in another process.
 pub(super) fn attach(state: &mut State, peer: Peer) {
     if state.link.peer.as_ref().is_some_and(|now| now.is(&peer))
         && !matches!(state.link.fate, Fate::Ended { .. })
     {
         return;
     }
-    state.link = Link {
+    state.link = Watched {
         peer: Some(peer),
         data_ns: state.now.mono_ns,
         tries: 0,
@@ -108,6 +143,10 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
         state.tables.of_mut(view).clear();
     }
     state.shown = None;
+    let lasts = |open: &Record| matches!(open.subject, Link::Proc(_));
+    state.record = state.record.take().filter(lasts);
+    state.visit.near = None;
+    state.visit.history = History::default();
     state.pending.held = None;
     state.pending.frozen_ns = None;
 }

@@ -3,7 +3,7 @@
 use crossterm::event::KeyCode;
 use turbowish_model::snapshot::Accounting;
 
-use super::{Stride, arrival, on_table, set_filter, sort, stride};
+use super::{Stride, columns, on_table, seats, set_filter, sort, stride};
 use crate::tui::keys::{Action, Key};
 use crate::tui::layout;
 use crate::tui::message::Effect;
@@ -69,6 +69,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         Overlay::Help { columns, scroll } => return on_help(state, action, columns, scroll),
         Overlay::Picker { selected } => return on_picker(state, action, selected),
         Overlay::Menu { typed, at } => on_menu(state, action, typed, at),
+        Overlay::Columns { at } => columns::act(state, action, at),
         Overlay::Prompt { text, before, .. } => on_prompt(state, action, text, before),
     }
     None
@@ -144,7 +145,7 @@ fn on_picker(state: &mut State, action: Action, selected: Option<Peer>) -> Optio
     let at = match (action, stride(action, usize::from(state.size.1))) {
         (Action::Accept, _) => {
             match listed.get(at).map(|listed| listed.peer.clone()) {
-                Some(peer) => arrival::attach(state, peer),
+                Some(peer) => seats::turn(state, peer),
                 None => state.overlay = Some(Overlay::Picker { selected }),
             }
             return None;

@@ -1,27 +1,65 @@
-//! Row 2 says what is wrong with the data themselves, and is blank when nothing is.
+//! Row 2 says what is wrong: with the data themselves, else the alerts that hold, and that there are none.
 
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
+use turbowish_model::alert::Severity;
+use turbowish_model::column;
 use turbowish_model::snapshot::{Accounting, Lost};
 use turbowish_model::units::{self, SECOND};
 
 use super::put;
+use crate::text;
 use crate::tui::layout::{Form, Screen};
 use crate::tui::state::{Fate, Phase, State};
 use crate::tui::theme::Role;
 
+/// The line, and what to do about missing data on the line below.
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+    if let (None, Some((_, todo))) = (&state.notice, advice(state))
+        && screen.form != Form::Tiny
+    {
+        put(frame, screen.header, 0, Line::from(todo));
+    }
+    draw_alone(state, frame, screen);
+}
+
+/// The line, where another view begins below it.
+pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let line = match (&state.notice, advice(state)) {
         (Some(notice), _) => Line::from(Span::styled(format!("! {notice}"), warning(state))),
-        (None, Some((what, todo))) => {
-            if screen.form != Form::Tiny {
-                put(frame, screen.header, 0, Line::from(todo));
-            }
-            Line::from(what)
-        }
-        (None, None) => Line::from(Span::styled(lost(state), warning(state))),
+        (None, Some((what, _))) => Line::from(what),
+        (None, None) => alerts(state),
     };
     put(frame, screen.alert, 0, line);
+}
+
+/// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
+fn alerts(state: &State) -> Line<'static> {
+    let alerts = state.alerts();
+    let lost = lost(state);
+    match alerts.first() {
+        None if lost.is_empty() => Line::from(" no alerts"),
+        None => Line::from(Span::styled(lost, warning(state))),
+        Some(worst) => {
+            let (mark, role) = mark(worst.severity);
+            let counts = format!("{mark} {}", column::tally(alerts));
+            let room = usize::from(state.size.0);
+            let title = text::head(&worst.title, room.saturating_sub(counts.len() + 2));
+            Line::from(vec![
+                Span::styled(counts, state.look.palette.style(role)),
+                Span::raw(format!("  {title}")),
+            ])
+        }
+    }
+}
+
+/// The letter and the role of a severity.
+pub(super) const fn mark(severity: Severity) -> (&'static str, Role) {
+    match severity {
+        Severity::Alert => ("X", Role::Alert),
+        Severity::Warning => ("!", Role::Warning),
+        Severity::Note => ("-", Role::Plain),
+    }
 }
 
 fn warning(state: &State) -> ratatui::style::Style {
@@ -84,11 +122,13 @@ fn lost(state: &State) -> String {
     };
     let Lost {
         tasks,
+        resources,
         procs,
         late_attach,
         orphan_end,
         forced_pop,
         clock_backwards,
+        counters,
     } = shown.lost;
     let switched = shown.process.accounting_since_unix_ns;
     let recent = shown.at_unix_ns.saturating_sub(switched) < 60 * SECOND;
@@ -96,11 +136,16 @@ fn lost(state: &State) -> String {
     let at_switch = |n: u64| if recent { n } else { 0 };
     let reasons = [
         (tasks, "tasks beyond the limit have no row"),
+        (resources, "resources beyond the limit are not seen"),
         (procs, "procs beyond the limit are not accounted"),
         (at_switch(late_attach), "calls began before accounting"),
         (at_switch(orphan_end), "polls began before accounting"),
         (forced_pop, "polls did not end in order"),
         (clock_backwards, "readings of a clock that went back"),
+        (
+            counters,
+            "counts found no room, or were no number of theirs",
+        ),
     ];
     let told: Vec<String> = reasons
         .into_iter()

@@ -1,14 +1,16 @@
-//! How much of the program the numbers speak of, and what was lost.
+//! How much of the program the numbers speak of, what was lost, and what they cost.
 
 use ratatui::text::Line;
-use turbowish_model::snapshot::{Lost, Snapshot};
+use turbowish_model::report;
+use turbowish_model::snapshot::Snapshot;
 use turbowish_model::units;
 
 use super::tasks;
 
-/// ` in polls 227.4% of 400%   covered 55 of 57 tasks   lost 0`
-pub(super) fn line(shown: &Snapshot) -> Line<'static> {
-    Line::from(format!(" {}   {}", polls(shown), coverage(shown)))
+/// ` in polls 227.4% of 400%   covered 55 of 57 tasks   lost 0   own cost ~1.4%`
+pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
+    let text = format!(" {}   {}", polls(shown), coverage(shown));
+    Line::from(with_cost(text, shown, width))
 }
 
 /// `in polls 227.4% of 400%`
@@ -25,30 +27,22 @@ pub(super) fn coverage(shown: &Snapshot) -> String {
         .process
         .runtime_tasks
         .map_or(units::UNKNOWN.to_owned(), units::count);
-    format!(
-        "covered {ours} of {all} tasks   lost {}",
-        units::count(lost(&shown.lost))
-    )
+    let lost = units::count(report::lost(shown));
+    format!("covered {ours} of {all} tasks   lost {lost}")
+}
+
+/// The text, and what accounting costs behind it, if that is known and there is room.
+fn with_cost(text: String, shown: &Snapshot, width: usize) -> String {
+    let Some(cost) = report::own_cost(shown) else {
+        return text;
+    };
+    let all = format!("{text}   {cost}");
+    if all.len() <= width { all } else { text }
 }
 
 /// ` 4 workers  in polls 227.4% of 400%  tasks 55  covered 55 of 57`
-pub(super) fn folded(shown: &Snapshot) -> Line<'static> {
+pub(super) fn folded(shown: &Snapshot, width: usize) -> Line<'static> {
     let workers = shown.workers.len();
-    Line::from(format!(
-        " {workers} workers {}  {}",
-        polls(shown),
-        coverage(shown)
-    ))
-}
-
-fn lost(lost: &Lost) -> u64 {
-    let Lost {
-        tasks,
-        procs,
-        late_attach,
-        orphan_end,
-        forced_pop,
-        clock_backwards,
-    } = *lost;
-    tasks + procs + late_attach + orphan_end + forced_pop + clock_backwards
+    let text = format!(" {workers} workers {}  {}", polls(shown), coverage(shown));
+    Line::from(with_cost(text, shown, width))
 }

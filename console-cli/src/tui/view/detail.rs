@@ -11,16 +11,15 @@ use crate::tui::theme::Role;
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let table = state.table();
     let Some(row) = table.selected() else { return };
-    let mut line = format!(" {}", table.detail(row, state.style()));
-    if table.ended(row) {
-        line.push_str("  (ended)");
-    }
+    let line = format!(" {}", table.detail(row, state.style()));
+    let end = if table.ended(row) { "  (ended)" } else { "" };
     let role = if table.ended(row) {
         Role::Dim
     } else {
         Role::Plain
     };
-    let cut = text::head(&line, usize::from(area.width));
+    let room = usize::from(area.width).saturating_sub(end.len());
+    let cut = text::head(&line, room) + end;
     put(
         frame,
         area,

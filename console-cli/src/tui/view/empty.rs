@@ -8,7 +8,7 @@ use turbowish_model::units;
 use super::{put, text};
 use crate::tui::layout::Screen;
 use crate::tui::rows::Rows;
-use crate::tui::state::{Fate, Phase, State};
+use crate::tui::state::{Fate, Phase, State, View};
 use crate::tui::theme::Role;
 
 /// No process, or one from which nothing has come yet.
@@ -93,6 +93,39 @@ pub(super) fn nothing_annotated(state: &State, shown: &Snapshot) -> bool {
     shown.process.accounting == Accounting::Armed && !known
 }
 
+/// The view of resources is open, and none was ever used.
+pub(super) fn no_resources(state: &State) -> bool {
+    let table = &state.tables.resources;
+    state.view == View::Resources && table.counts().total == 0 && table.filter().is_empty()
+}
+
+pub(super) fn draw_no_resources(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+    let what = "No lock or channel of turbowish::sync has been used.";
+    let todo = "Do: write turbowish::sync in place of tokio::sync (feature tokio)";
+    tell(state, what, todo, frame, screen);
+}
+
+/// The view of alerts is open, and there are none.
+pub(super) fn no_alerts(state: &State) -> bool {
+    let table = &state.tables.alerts;
+    state.view == View::Alerts && table.counts().held == 0 && table.filter().is_empty()
+}
+
+pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+    let what = "No alert holds.";
+    let todo = "Do: nothing. What is looked for, and when it is told: docs/alerts/README.md";
+    tell(state, what, todo, frame, screen);
+}
+
+/// Both lines, where the table would stand.
+fn tell(state: &State, what: &str, todo: &str, frame: &mut Frame<'_>, screen: &Screen) {
+    let width = usize::from(state.size.0);
+    let lines = [what, todo].map(|text| text::wrap(text, width));
+    for (line, told) in lines.into_iter().flatten().enumerate() {
+        put(frame, screen.table, line, Line::from(told));
+    }
+}
+
 pub(super) fn draw_unannotated(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let tasks = match state
         .shown
@@ -102,14 +135,7 @@ pub(super) fn draw_unannotated(state: &State, frame: &mut Frame<'_>, screen: &Sc
         Some(tasks) => format!(" {} tasks: 0 covered.", units::count(tasks)),
         None => String::new(),
     };
-    let width = usize::from(state.size.0);
     let what = format!("Connected. No annotated proc has run: occupancy unknown.{tasks}");
     let todo = "Do: write #[turbowish::instrument] on an async fn, impl or mod, and run it";
-    for (line, told) in text::wrap(&what, width)
-        .into_iter()
-        .chain(text::wrap(todo, width))
-        .enumerate()
-    {
-        put(frame, screen.table, line, Line::from(told));
-    }
+    tell(state, &what, todo, frame, screen);
 }

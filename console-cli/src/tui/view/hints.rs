@@ -19,6 +19,17 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     );
 }
 
+/// What one does with a record.
+pub(crate) const RECORD_HINTS: [&str; 7] = [
+    "j k links",
+    "Enter open",
+    "H back",
+    "n worst",
+    "y copy",
+    "? help",
+    "q quit",
+];
+
 /// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit" go.
 pub(super) fn line(state: &State, width: usize) -> String {
     let scopes = update::scopes(state);
@@ -41,6 +52,9 @@ pub(super) fn line(state: &State, width: usize) -> String {
             }
         })
         .collect();
+    if state.record.is_some() && state.overlay.is_none() {
+        hints = RECORD_HINTS.to_vec();
+    }
     let length = |hints: &[&str]| hints.iter().map(|hint| hint.len() + 2).sum::<usize>();
     while length(&hints) > width + 1 && hints.len() > 1 {
         hints.remove(hints.len() - 2);

@@ -4,13 +4,18 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use turbowish_model::column;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_model::units::{self, Micro};
 
-use super::{hints, put, tasks, text};
+use super::{alert, hints, put, tasks, text};
+use crate::ps;
 use crate::tui::layout::Screen;
 use crate::tui::state::{Listed, Peer, State};
 use crate::tui::theme::{Palette, Role};
+
+/// Columns for the number of alerts.
+const ALERTS: usize = 9;
 
 pub(super) fn draw(state: &State, selected: Option<&Peer>, frame: &mut Frame<'_>, screen: &Screen) {
     let listed = state.listed.as_deref().unwrap_or_default();
@@ -56,13 +61,14 @@ fn list(
     let bold = state.look.palette.style(Role::Title);
     let name = name_width(listed);
     let titles = format!(
-        "   {} {:>7} {:>6} {} {:>6} {:>5} COMMAND",
+        "   {} {:>7} {:>6} {} {:>6} {:>5} {} COMMAND",
         text::left("NAME", name),
         "PID",
         "UP",
         text::left("STATE", 8),
         "POLLS%",
-        "TASKS"
+        "TASKS",
+        text::left("ALERTS", ALERTS),
     );
     put(frame, body, 0, Line::from(Span::styled(titles, bold)));
     let at = selected
@@ -95,19 +101,23 @@ fn row(mark: char, listed: &Listed, name_width: usize) -> String {
     let told = match &listed.answer {
         Ok(snapshot) => answered(snapshot),
         Err(reason) => format!(
-            "{:>6} {} {:>6} {:>5} {reason}",
+            "{:>6} {} {:>6} {:>5} {} {reason}",
             units::UNKNOWN,
             text::left(units::UNKNOWN, 8),
             units::UNKNOWN,
-            units::UNKNOWN
+            units::UNKNOWN,
+            text::left(units::UNKNOWN, ALERTS),
         ),
     };
     let name = listed
         .answer
         .as_ref()
         .map_or(units::UNKNOWN, |snapshot| snapshot.process.name.as_str());
+    let worst = listed.answer.as_ref().ok();
+    let worst = worst.and_then(|snapshot| column::worst(&snapshot.alerts.rows));
+    let letter = worst.map_or(" ", |alert| alert::mark(alert.severity).0);
     format!(
-        "{mark}  {} {pid:>7} {told}",
+        "{mark}{letter} {} {pid:>7} {told}",
         text::left(&text::head(name, name_width), name_width)
     )
 }
@@ -123,7 +133,7 @@ fn name_width(listed: &[Listed]) -> usize {
     widest.unwrap_or(0).clamp(4, 20)
 }
 
-/// Up, state, polls, tasks and command line of a process that answers.
+/// Up, state, polls, tasks, alerts and command line of a process that answers.
 fn answered(snapshot: &Snapshot) -> String {
     let process = &snapshot.process;
     let armed = process.accounting == Accounting::Armed;
@@ -136,11 +146,12 @@ fn answered(snapshot: &Snapshot) -> String {
         }
     };
     format!(
-        "{:>6} {} {:>6} {:>5} {}",
+        "{:>6} {} {:>6} {:>5} {} {}",
         units::duration(process.uptime_ns, Micro::Ascii),
         text::left(if armed { "armed" } else { "disarmed" }, 8),
         unless_disarmed(units::share(units::ppb(busy, snapshot.window_ns))),
         unless_disarmed(units::count(tasks::alive(snapshot))),
+        text::left(&ps::alerts(snapshot), ALERTS),
         base_name(&process.command),
     )
 }

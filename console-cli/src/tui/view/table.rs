@@ -6,7 +6,7 @@ use turbowish_model::column::{Context, Shown, Style, Unit, Value};
 use turbowish_model::snapshot::Accounting;
 use turbowish_model::units;
 
-use super::{put, text, titles};
+use super::{alert, put, text, titles};
 use crate::tui::layout::{self, FULL_PLACE, Form, GUTTER, Placed, Screen};
 use crate::tui::state::{Phase, State, View};
 use crate::tui::theme::{Palette, Role};
@@ -43,7 +43,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
 fn out_of_sight(state: &State, above: usize, end: usize) -> String {
     let counts = state.table().counts();
     let below = counts.held.saturating_sub(end);
-    let left_out = counts.matched.saturating_sub(counts.held as u64);
+    let left_out = counts.matched.saturating_sub(counts.kept as u64);
     let mut words = Vec::new();
     if above > 0 {
         words.push(format!("{above} above"));
@@ -53,6 +53,9 @@ fn out_of_sight(state: &State, above: usize, end: usize) -> String {
     }
     if left_out > 0 {
         words.push(format!("{} not sent", units::count(left_out)));
+    }
+    if counts.hidden > 0 {
+        words.push(format!("{} hidden (X shows them)", counts.hidden));
     }
     if words.is_empty() {
         String::new()
@@ -64,6 +67,9 @@ fn out_of_sight(state: &State, above: usize, end: usize) -> String {
 /// `   17 procs      227.4  = time in polls of all workers`
 fn total(state: &State, columns: &[Placed]) -> Line<'static> {
     let held = state.table().counts().held;
+    if state.table().grouping().is_some() {
+        return Line::default();
+    }
     let [first, second, ..] = columns else {
         return Line::default();
     };
@@ -91,13 +97,34 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
     } else {
         ' '
     };
-    let mut spans = vec![Span::raw(text::left(&mark.to_string(), GUTTER))];
+    let warns = table.warns(row) && !dim;
+    let (letter, severe) = match table.severity(row).filter(|_| !dim) {
+        Some(severity) => alert::mark(severity),
+        None if warns => ("!", Role::Warning),
+        None => (" ", Role::Plain),
+    };
+    // A group says whether it can be unfolded; a row of it stands where any row does.
+    let fold = match table.is_folded(row) {
+        Some(true) => "+",
+        Some(false) => "-",
+        None => " ",
+    };
+    let mut spans = vec![
+        Span::raw(mark.to_string()),
+        Span::styled(letter, palette.style(severe)),
+        Span::raw(fold),
+    ];
     for (at, column) in columns.iter().enumerate() {
         if at > 0 {
             spans.push(Span::raw(" ".repeat(column.gap)));
         }
         let value = table.value(row, column.index, &context);
-        let role = if dim { Role::Dim } else { role(column, &value) };
+        let role = match role(column, &value) {
+            _ if dim => Role::Dim,
+            // The state is what it warns of.
+            _ if warns && column.face.key == "state" => Role::Warning,
+            role => role,
+        };
         let cell = cell(column, &value, state.style());
         spans.push(Span::styled(cell, palette.style(role)));
         if column.bar > 0 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use turbowish::sync::oneshot;
 
 use super::{load, path, run, write};
 use crate::clock::Clock;

@@ -1,6 +1,7 @@
 //! Text from the process is fitted to its column; what is cut is marked with two dots.
 
 use ratatui::text::{Line, Span};
+use turbowish_model::printable;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns of the terminal that a text takes.
@@ -19,13 +20,21 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
     }
 }
 
-/// A path in at most `room` columns: whole segments go from its beginning, then letters.
+/// Letters of a segment that still tell which one it is.
+const TELLING: usize = 3;
+
+/// A path in at most `room` columns: whole segments go from its beginning until two are left, which
+/// lose letters as long as the first of them can be told; else only the last one stays.
 pub(crate) fn fit_path(text: &str, separator: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
     let mut rest = text;
     while let Some((_, shorter)) = rest.split_once(separator) {
+        let last_two = !shorter.contains(separator);
+        if last_two && 2 + TELLING + separator.len() + width(shorter) <= room {
+            return tail(text, room);
+        }
         rest = shorter;
         if width(rest) + 2 <= room {
             return format!("..{rest}");
@@ -75,6 +84,12 @@ pub(crate) fn right(text: &str, room: usize) -> String {
     format!("{}{text}", " ".repeat(room.saturating_sub(width(text))))
 }
 
+/// Lines as they are printed: each stays one, whatever the names in it hold.
+pub(crate) fn printed(lines: &[String]) -> String {
+    let lines: Vec<_> = lines.iter().map(|line| printable::line(line)).collect();
+    lines.join("\n")
+}
+
 /// Words on as many lines as they need, each beginning with a blank.
 pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -89,6 +104,13 @@ pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// What names have in common that differ in a number at their end only; `None` for one name and for others.
+pub(crate) fn stem<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut stems = names.map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let first = stems.next().filter(|stem| !stem.is_empty())?;
+    stems.all(|stem| stem == first).then_some(first)
 }
 
 /// Two lines as one: the second ends one column before the end of `room`, and goes if there is none.
@@ -111,7 +133,9 @@ mod tests {
             |text, room, expected| assert_eq!(fit(text, room), expected, "{text} in {room}");
         check("kv::conn::read_frame", 20, "kv::conn::read_frame");
         check("kv::conn::read_frame", 19, "..conn::read_frame");
-        check("kv::conn::read_frame", 17, "..read_frame");
+        check("kv::conn::read_frame", 17, "..onn::read_frame");
+        check("kv::conn::read_frame", 16, "..read_frame");
+        check("Server::run-1", 12, "..ver::run-1");
         check("kv::conn::read_frame", 8, ".._frame");
         check("self.db.lock()", 10, "self.db...");
         check("command::apply(x)", 10, "command:..");

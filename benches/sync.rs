@@ -1,0 +1,251 @@
+//! What a lock, a send and a receive cost over tokio's own while nobody is in the way, in one run, as differences.
+//!
+//! `cargo bench --features tokio --bench sync` prints the smallest of many interleaved rounds; run it on a quiet machine.
+//! Words after `--` keep the lines that contain them all.
+
+use std::time::Duration;
+
+const ROUNDS: usize = 60;
+const ITEMS: u32 = 10_000;
+
+macro_rules! workloads {
+    ($module:ident, $($sync:tt)*) => {
+        #[turbowish::instrument]
+        mod $module {
+            use std::hint::black_box;
+            use std::sync::Arc;
+            use std::time::{Duration, Instant};
+
+            use $($sync)*::{Mutex, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
+
+            pub(super) async fn lock(n: u32) -> Duration {
+                let mutex = Mutex::new(0);
+                let start = Instant::now();
+                for _ in 0..n {
+                    *mutex.lock().await += 1;
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn try_lock(n: u32) -> Duration {
+                let mutex = Mutex::new(0);
+                let start = Instant::now();
+                for _ in 0..n {
+                    *mutex.try_lock().expect("free") += 1;
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn lock_owned(n: u32) -> Duration {
+                let mutex = Arc::new(Mutex::new(0));
+                let start = Instant::now();
+                for _ in 0..n {
+                    *mutex.clone().lock_owned().await += 1;
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn read(n: u32) -> Duration {
+                let lock = RwLock::new(0);
+                let start = Instant::now();
+                for _ in 0..n {
+                    black_box(*lock.read().await);
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn write(n: u32) -> Duration {
+                let lock = RwLock::new(0);
+                let start = Instant::now();
+                for _ in 0..n {
+                    *lock.write().await += 1;
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn acquire(n: u32) -> Duration {
+                let permits = Semaphore::new(5);
+                let start = Instant::now();
+                for _ in 0..n {
+                    drop(permits.acquire().await.expect("open"));
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn acquire_owned(n: u32) -> Duration {
+                let permits = Arc::new(Semaphore::new(5));
+                let start = Instant::now();
+                for _ in 0..n {
+                    drop(permits.clone().acquire_owned().await.expect("open"));
+                }
+                start.elapsed()
+            }
+
+            /// Sends, then receives: how long it took to do either.
+            async fn bounded(n: u32) -> (Duration, Duration) {
+                let (tx, mut rx) = mpsc::channel(n as usize);
+                let start = Instant::now();
+                for i in 0..n {
+                    tx.send(i).await.expect("open");
+                }
+                let sent = start.elapsed();
+                for _ in 0..n {
+                    black_box(rx.recv().await);
+                }
+                (sent, start.elapsed() - sent)
+            }
+
+            pub(super) async fn send(n: u32) -> Duration {
+                bounded(n).await.0
+            }
+
+            pub(super) async fn recv(n: u32) -> Duration {
+                bounded(n).await.1
+            }
+
+            async fn unbounded(n: u32) -> (Duration, Duration) {
+                let (tx, mut rx) = mpsc::unbounded_channel();
+                let start = Instant::now();
+                for i in 0..n {
+                    tx.send(i).expect("open");
+                }
+                let sent = start.elapsed();
+                let mut items = Vec::with_capacity(64);
+                let mut left = n as usize;
+                while left > 0 {
+                    left -= rx.recv_many(&mut items, 64).await;
+                    items.clear();
+                }
+                (sent, start.elapsed() - sent)
+            }
+
+            pub(super) async fn send_unbounded(n: u32) -> Duration {
+                unbounded(n).await.0
+            }
+
+            pub(super) async fn recv_many(n: u32) -> Duration {
+                unbounded(n).await.1
+            }
+
+            pub(super) async fn reserve(n: u32) -> Duration {
+                let (tx, _rx) = mpsc::channel(n as usize);
+                let start = Instant::now();
+                for i in 0..n {
+                    tx.reserve().await.expect("open").send(i);
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn clone(n: u32) -> Duration {
+                let (tx, _rx) = mpsc::channel::<u32>(1);
+                let start = Instant::now();
+                for _ in 0..n {
+                    black_box(tx.clone());
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn once(n: u32) -> Duration {
+                let start = Instant::now();
+                for i in 0..n {
+                    let (tx, rx) = oneshot::channel();
+                    tx.send(i).expect("open");
+                    black_box(rx.await.expect("sent"));
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn all(n: u32) -> Duration {
+                let (tx, mut rx) = broadcast::channel(4);
+                let start = Instant::now();
+                for i in 0..n {
+                    tx.send(i).expect("a receiver");
+                    black_box(rx.recv().await.expect("sent"));
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn latest(n: u32) -> Duration {
+                let (tx, mut rx) = watch::channel(0);
+                let start = Instant::now();
+                for i in 0..n {
+                    tx.send(i).expect("a receiver");
+                    rx.changed().await.expect("sent");
+                }
+                start.elapsed()
+            }
+        }
+    };
+}
+
+workloads!(theirs, tokio::sync);
+workloads!(ours, turbowish::sync);
+
+/// Smallest time per item of each of the two, interleaved.
+fn compare<T, O>(name: &str, theirs: impl Fn(u32) -> T, ours: impl Fn(u32) -> O)
+where
+    T: Future<Output = Duration>,
+    O: Future<Output = Duration>,
+{
+    if !std::env::args()
+        .skip(1)
+        .all(|word| word.starts_with('-') || name.contains(&word))
+    {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.expect("a runtime");
+    let (mut least_theirs, mut least_ours) = (Duration::MAX, Duration::MAX);
+    for _ in 0..ROUNDS {
+        least_theirs = least_theirs.min(runtime.block_on(theirs(ITEMS)));
+        least_ours = least_ours.min(runtime.block_on(ours(ITEMS)));
+    }
+    let per_item = |least: Duration| least.as_nanos() as f64 / f64::from(ITEMS);
+    let (theirs, ours) = (per_item(least_theirs), per_item(least_ours));
+    println!(
+        "{name:<36} tokio {theirs:7.2} ns   ours {ours:7.2} ns   adds {:7.2} ns",
+        ours - theirs
+    );
+}
+
+fn all(state: &str) {
+    let name = |what: &str| format!("{state}: {what}");
+    compare(&name("lock and unlock"), theirs::lock, ours::lock);
+    compare(&name("try_lock"), theirs::try_lock, ours::try_lock);
+    compare(&name("lock_owned"), theirs::lock_owned, ours::lock_owned);
+    compare(&name("read"), theirs::read, ours::read);
+    compare(&name("write"), theirs::write, ours::write);
+    compare(&name("acquire"), theirs::acquire, ours::acquire);
+    compare(
+        &name("acquire_owned"),
+        theirs::acquire_owned,
+        ours::acquire_owned,
+    );
+    compare(&name("send, bounded"), theirs::send, ours::send);
+    compare(&name("recv, bounded"), theirs::recv, ours::recv);
+    compare(
+        &name("send, unbounded"),
+        theirs::send_unbounded,
+        ours::send_unbounded,
+    );
+    compare(
+        &name("recv_many, per item"),
+        theirs::recv_many,
+        ours::recv_many,
+    );
+    compare(&name("reserve and send"), theirs::reserve, ours::reserve);
+    compare(&name("clone and drop a sender"), theirs::clone, ours::clone);
+    compare(&name("oneshot, all of it"), theirs::once, ours::once);
+    compare(&name("broadcast, send and recv"), theirs::all, ours::all);
+    compare(
+        &name("watch, send and changed"),
+        theirs::latest,
+        ours::latest,
+    );
+}
+
+fn main() {
+    all("disarmed");
+    let _turbowish = turbowish::init();
+    all("armed");
+}

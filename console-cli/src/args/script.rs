@@ -1,0 +1,253 @@
+//! The command line of what scripts and CI use: `tree`, `check`, `watch` and `diff`.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use turbowish_model::alert::{Pitfall, Severity, TABLE};
+use turbowish_model::quantile::Percentile;
+use turbowish_model::units;
+
+use super::{Format, RowArgs, TARGET, TableName, Window, percentile, window};
+
+pub(super) const TREE_EXAMPLES: &str = "\
+Examples:
+  turbowish tree                          every task of the only process
+  turbowish tree 4242 --filter 'on:db -conn'
+                                          who waits for the resource db
+  turbowish tree --filter 'since>10s' -n 5";
+
+#[derive(Args, Debug)]
+pub(crate) struct TreeArgs {
+    #[arg(value_name = "PID|ADDR", help = TARGET)]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) rows: RowArgs,
+    /// At most so many tasks; 0 is all
+    #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
+    pub(crate) limit: u32,
+}
+
+pub(super) const CHECK_EXAMPLES: &str = "\
+Examples:
+  turbowish check                         no alert holds now
+  turbowish check 4242 --for 30s --max 'procs.hold_p99 < 10ms' --no-alerts
+                                          nor in the next 30 s, and no poll is long
+  turbowish check --max 'procs.run_p99<5ms' --filter 'proc:kv::db::*'
+  turbowish check --max 'tasks.since < 1m' --max 'resources.waiters < 10'
+  turbowish check --no-alerts=alert --except lock_convoy
+                                          warnings may hold, and lock convoys
+  turbowish check --within 30s            wait for the program, and until it is well
+  turbowish check --from report.json --max 'procs.hold_p99 < 10ms'
+
+A limit is TABLE.COLUMN, one of < <= > >= =, and a number with its unit; it must hold
+for every row. turbowish query --help lists the columns.
+
+Exit codes: 0 all of it holds; 1 a limit or an alert does not, it is printed; 2 wrong
+usage; 3 the target cannot be reached.";
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    #[arg(value_name = "PID|ADDR", help = TARGET)]
+    pub(crate) target: Option<String>,
+    /// What must hold for every row: procs.hold_p99 < 10ms
+    #[arg(long, visible_alias = "min", value_name = "LIMIT")]
+    pub(crate) max: Vec<String>,
+    /// No alert holds, or none as bad as this: alert, warning or note. What is checked if
+    /// nothing else is said
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SEVERITY",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "note"
+    )]
+    pub(crate) no_alerts: Option<SeverityName>,
+    /// Only alerts of this kind count: deadlock, long_poll, ...
+    #[arg(long, value_name = "KIND", value_parser = pitfall)]
+    pub(crate) alert: Vec<Pitfall>,
+    /// Alerts of this kind do not count
+    #[arg(long, value_name = "KIND", value_parser = pitfall)]
+    pub(crate) except: Vec<Pitfall>,
+    /// Rows that the limits are about, as in turbowish query
+    #[arg(
+        short,
+        long,
+        default_value = "",
+        hide_default_value = true,
+        value_name = "TEXT",
+        allow_hyphen_values = true
+    )]
+    pub(crate) filter: String,
+    /// Length of the window: 5s, 10s, 1m, ..., or start; at most what --for says
+    #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
+    pub(crate) window: Window,
+    /// Look for so long, from now on: what does not hold once, fails
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    pub(crate) during: Option<Duration>,
+    /// Wait for so long until all of it holds, and for the process to come
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "during")]
+    pub(crate) within: Option<Duration>,
+    /// A saved report, or JSON of turbowish query; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "during", "within", "window"])]
+    pub(crate) from: Option<String>,
+    /// A text to read, or JSON (see docs/json.md)
+    #[arg(short = 'o', long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
+    pub(crate) format: ReportFormat,
+}
+
+pub(super) const WATCH_EXAMPLES: &str = "\
+Examples:
+  turbowish watch procs                   a line of JSON every second
+  turbowish watch 4242 --every 5s alerts procs --limit 10
+                                          a line for each table
+  turbowish watch tasks --filter 'state:waiting since>10s' | jq '.tasks[].name'
+  turbowish watch procs --count 60 --columns proc,run,hold_p99 > minute.jsonl
+  turbowish watch alerts --reconnect      goes on when the process was started again
+
+Each line is a document of docs/json.md.
+
+Exit codes: 0 the process has ended, the lines asked for are printed, or nobody reads
+them; 2 wrong usage; 3 the target cannot be reached, or has ended before that.";
+
+#[derive(Args, Debug)]
+pub(crate) struct WatchArgs {
+    /// Process id, socket path or host:port, and the tables: procs, tasks, resources, awaits,
+    /// alerts, counters; left out: the only process of yours, and procs
+    #[arg(value_name = "PID|ADDR|TABLE")]
+    pub(crate) words: Vec<String>,
+    /// Time from one snapshot to the next, 100ms to 1h
+    #[arg(short, long, default_value = "1s", value_name = "TIME", value_parser = pace)]
+    pub(crate) every: Duration,
+    /// So many snapshots, and then no more; 0 is no end
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) count: u64,
+    /// Wait for a process that has ended, or for one of the same command line
+    #[arg(long)]
+    pub(crate) reconnect: bool,
+    #[command(flatten)]
+    pub(crate) rows: RowArgs,
+    /// At most so many rows of a table; 0 is all
+    #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
+    pub(crate) limit: u32,
+    /// Length of the window: 5s, 10s, 1m, ..., or start
+    #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
+    pub(crate) window: Window,
+    /// Percentiles of each population: 50,90,99,99.9
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = percentile)]
+    pub(crate) percentiles: Vec<Percentile>,
+    /// Columns whose fields are printed, by key; of one table
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) columns: Vec<String>,
+}
+
+pub(super) const DIFF_EXAMPLES: &str = "\
+Examples:
+  turbowish query procs -w 1m -o json > before.json
+  turbowish diff before.json after.json   what has changed, the worst first
+  turbowish diff before.json after.json --fail-over 25% --columns run_p50,hold_p99
+                                          only these columns count
+  turbowish diff before.json after.json --table resources --filter 'kind:mutex'
+  turbowish query procs -o json | turbowish diff before.json -
+
+Files are reports at exit (TURBOWISH_REPORT=FILE.json) or JSON of turbowish query. More
+time or memory for the same is worse; more calls, or a larger share, are not.
+
+Exit codes: 0 nothing has become worse by more than --fail-over; 1 something has; 2 wrong
+usage, no such files; 3 a file cannot be read.";
+
+#[derive(Args, Debug)]
+pub(crate) struct DiffArgs {
+    /// The file with the numbers of before; - is standard input
+    pub(crate) before: String,
+    /// The file with the numbers of after
+    pub(crate) after: String,
+    /// Which table, if they have several: procs if it is there
+    #[arg(short, long, value_enum, value_name = "TABLE")]
+    pub(crate) table: Option<TableName>,
+    /// What is worse by more than this fails
+    #[arg(long, visible_alias = "threshold", default_value = "10%", value_name = "PERCENT", value_parser = share)]
+    pub(crate) fail_over: Share,
+    /// Rows to compare, as in turbowish query
+    #[arg(
+        short,
+        long,
+        default_value = "",
+        hide_default_value = true,
+        value_name = "TEXT",
+        allow_hyphen_values = true
+    )]
+    pub(crate) filter: String,
+    /// Columns to compare, by key; left out: times and sizes that the table shows
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) columns: Vec<String>,
+    /// Percentiles of each population to compare, which the files must have
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST", default_value = "50,99", value_parser = percentile)]
+    pub(crate) percentiles: Vec<Percentile>,
+    /// A table to read, JSON or CSV (see docs/json.md)
+    #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
+    pub(crate) format: Format,
+}
+
+/// How a verdict is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// A line for each thing that fails, and a summary
+    Text,
+    /// One document on one line, integers
+    Json,
+}
+
+/// From how bad an alert on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SeverityName {
+    /// Only what does not work, and will not by itself
+    Alert,
+    /// That, and what costs
+    Warning,
+    /// Everything
+    Note,
+}
+
+impl From<SeverityName> for Severity {
+    fn from(name: SeverityName) -> Self {
+        match name {
+            SeverityName::Alert => Self::Alert,
+            SeverityName::Warning => Self::Warning,
+            SeverityName::Note => Self::Note,
+        }
+    }
+}
+
+/// A part of a whole, in billionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share(pub(crate) u64);
+
+fn share(text: &str) -> Result<Share, String> {
+    units::parse_share(text)
+        .map(Share)
+        .ok_or_else(|| "a number and %, as in 5% or 0.5%".to_owned())
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    match units::parse_duration(text) {
+        Some(ns) if ns > 0 => Ok(Duration::from_nanos(ns)),
+        _ => Err("a time with its unit, as in 30s or 1m".to_owned()),
+    }
+}
+
+fn pace(text: &str) -> Result<Duration, String> {
+    let pace = units::parse_duration(text).map(Duration::from_nanos);
+    pace.filter(|time| (Duration::from_millis(100)..=Duration::from_secs(3_600)).contains(time))
+        .ok_or_else(|| "a time from 100ms to 1h".to_owned())
+}
+
+/// By its name in JSON, on screens or of its page: `long_poll`, `long poll`, `long-poll`.
+fn pitfall(text: &str) -> Result<Pitfall, String> {
+    let id = text.replace([' ', '-'], "_").to_lowercase();
+    let known = TABLE.iter().find(|row| row.id == id);
+    known.map(|row| row.pitfall).ok_or_else(|| {
+        let all: Vec<&str> = TABLE.iter().map(|row| row.id).collect();
+        format!("no alert is called so; there are {}", all.join(", "))
+    })
+}

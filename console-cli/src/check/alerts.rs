@@ -1,0 +1,73 @@
+//! That no alert holds: of the kinds and severities that count.
+
+use std::collections::BTreeMap;
+
+use turbowish_model::alert::{Alert, Pitfall, Severity};
+use turbowish_model::snapshot::Snapshot;
+
+use crate::args::CheckArgs;
+
+/// Which alerts count, and those that were seen.
+pub(super) struct NoAlerts {
+    /// What is not even as bad as this does not count.
+    least: Severity,
+    only: Vec<Pitfall>,
+    except: Vec<Pitfall>,
+    /// Each once, however often it was seen: by severity, when it began, and which.
+    pub(super) seen: BTreeMap<(Severity, u64, Pitfall), Alert>,
+}
+
+impl NoAlerts {
+    /// What the command line says; `alone` if nothing else is checked.
+    pub(super) fn of(args: &CheckArgs, alone: bool) -> Option<Self> {
+        let said = args.no_alerts.is_some() || !args.alert.is_empty() || !args.except.is_empty();
+        (alone || said).then(|| Self {
+            least: args.no_alerts.map_or(Severity::Note, Into::into),
+            only: args.alert.clone(),
+            except: args.except.clone(),
+            seen: BTreeMap::new(),
+        })
+    }
+
+    fn counts(&self, alert: &Alert) -> bool {
+        // The worst comes first.
+        alert.severity <= self.least
+            && (self.only.is_empty() || self.only.contains(&alert.pitfall))
+            && !self.except.contains(&alert.pitfall)
+    }
+
+    pub(super) fn look(&mut self, snapshot: &Snapshot) {
+        for alert in &snapshot.alerts.rows {
+            if self.counts(alert) {
+                let key = (alert.severity, alert.since, alert.pitfall);
+                self.seen.insert(key, alert.clone());
+            }
+        }
+    }
+
+    /// What was asked for, in words.
+    pub(super) fn text(&self) -> String {
+        let titles = |pitfalls: &[Pitfall]| {
+            let titles: Vec<&str> = pitfalls.iter().map(|each| each.row().title).collect();
+            titles.join(", ")
+        };
+        let mut text = match &self.only[..] {
+            [] => "no alerts".to_owned(),
+            only => format!("no {}", titles(only)),
+        };
+        text += match self.least {
+            Severity::Note => "",
+            Severity::Warning => ", notes allowed",
+            Severity::Alert => ", warnings allowed",
+        };
+        if !self.except.is_empty() {
+            let comma = if self.least == Severity::Note {
+                ""
+            } else {
+                ","
+            };
+            text += &format!("{comma} except {}", titles(&self.except));
+        }
+        text
+    }
+}

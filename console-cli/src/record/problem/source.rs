@@ -1,0 +1,262 @@
+//! Lines of source that a record shows, read from disk if what was compiled still stands there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use turbowish_model::alert::Alert;
+use turbowish_model::report::one_line;
+use turbowish_model::snapshot::Place;
+
+use crate::text;
+
+/// More would hide the rest.
+const LINES: usize = 4;
+/// A proc's line is that of its name, or of an attribute above it.
+const SIGNATURE: usize = 6;
+/// A file that is longer is no source that somebody wrote.
+const LONGEST: u64 = 4 << 20;
+
+/// `conn.rs:88 |  self.repl.send(cmd).await?;`, a line for each place that can be read.
+///
+/// A place is looked for from here, and from the folder in which the process runs, if it is one of this host.
+pub(crate) fn lines(alert: &Alert, pid: Option<u32>) -> Vec<String> {
+    let folders = folders(pid);
+    let found: Vec<(String, String)> = places(alert)
+        .into_iter()
+        .filter_map(|place| Some((name(place), line(place, &folders)?)))
+        .collect();
+    let width = found.iter().map(|(name, _)| text::width(name)).max();
+    let told = |(name, line): &(String, String)| {
+        format!("{} |  {line}", text::left(name, width.unwrap_or(0)))
+    };
+    found.iter().map(told).collect()
+}
+
+/// The await point with the line before it, its own columns marked; a line that says so if the source has changed.
+pub(crate) fn around(place: &Place, pid: Option<u32>) -> Vec<String> {
+    let Some(source) = found(&place.file, &folders(pid)) else {
+        return Vec::new();
+    };
+    excerpt(place, &source).unwrap_or_else(|| {
+        vec![format!(
+            "  source differs: {} does not stand at {} any more",
+            one_line(&place.expr),
+            name(place)
+        )]
+    })
+}
+
+fn excerpt(place: &Place, source: &str) -> Option<Vec<String>> {
+    stands(place, source)?;
+    let at = place.line.checked_sub(1)? as usize;
+    let mut lines = source.lines().skip(at.saturating_sub(1));
+    let mut told = Vec::new();
+    let width = place.line.to_string().len();
+    let numbered = |mark: &str, number: u32, line: &str| {
+        let line = printable(line);
+        format!("  {mark} {number:>width$} | {line}")
+            .trim_end()
+            .to_owned()
+    };
+    if at > 0 {
+        told.push(numbered(" ", place.line - 1, lines.next()?));
+    }
+    let line = lines.next()?;
+    told.push(numbered(">", place.line, line));
+    let column = place.column.checked_sub(1)? as usize;
+    let end = match place.end_line == place.line {
+        true => place.end_column as usize,
+        false => line.chars().count(),
+    };
+    // Columns are of letters; a tab is one of them, and is written as one blank.
+    let letters: String = line.chars().take(column).collect();
+    let marked: String = line.chars().take(end).skip(column).collect();
+    let blanks = " ".repeat(text::width(&printable(&letters)));
+    let marks = "^".repeat(text::width(&printable(&marked)));
+    told.push(format!("    {:>width$} | {blanks}{marks}", ""));
+    Some(told)
+}
+
+/// `async fn write(&self, id: usize) -> io::Result<()>`, the signature of a proc as far as it is on its first line.
+pub(crate) fn signature(proc: &str, file: &str, line: u32, pid: Option<u32>) -> Vec<String> {
+    let Some(source) = found(file, &folders(pid)) else {
+        return Vec::new();
+    };
+    let own = proc.rsplit("::").next().unwrap_or(proc);
+    let there = source
+        .lines()
+        .skip(line.saturating_sub(1) as usize)
+        .take(SIGNATURE);
+    let signature = there.map(str::trim).find(|line| is_signature(line, own));
+    let told = signature.map(|line| format!("  {}", printable(line.trim_end_matches(['{', ' ']))));
+    told.into_iter().collect()
+}
+
+/// Attributes and words stand before it, and no other letter.
+fn is_signature(line: &str, name: &str) -> bool {
+    line.split_once("fn ").is_some_and(|(before, rest)| {
+        let end = rest.strip_prefix(name);
+        let ends =
+            end.is_some_and(|end| !end.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+        ends && !before.contains('"')
+    })
+}
+
+/// What is printed of a line of somebody's file: no control characters, and each tab as a blank.
+fn printable(line: &str) -> String {
+    let shown = |c: char| if c.is_control() { ' ' } else { c };
+    line.chars().map(shown).collect()
+}
+
+/// From here, and from the folder in which the process runs, if it is one of this host.
+fn folders(pid: Option<u32>) -> Vec<PathBuf> {
+    let own = pid.map(|pid| PathBuf::from(format!("/proc/{pid}/cwd")));
+    [Some(PathBuf::new()), own].into_iter().flatten().collect()
+}
+
+fn found(file: &str, folders: &[PathBuf]) -> Option<String> {
+    folders.iter().find_map(|folder| read(&folder.join(file)))
+}
+
+/// Where its waits stand, each line once.
+fn places(alert: &Alert) -> Vec<&Place> {
+    let steps = alert.steps.iter().map(|step| &step.point);
+    let points = alert.at.iter().chain(steps);
+    let mut places: Vec<&Place> = Vec::new();
+    for place in points.filter_map(|point| point.place.as_ref()) {
+        let known = |other: &&Place| (&other.file, other.line) == (&place.file, place.line);
+        if places.len() < LINES && !places.iter().any(known) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// `conn.rs:88`
+fn name(place: &Place) -> String {
+    let file = place.file.rsplit(['/', '\\']).next();
+    format!("{}:{}", file.unwrap_or_default(), place.line)
+}
+
+/// The first line of the expression, if it is still what was compiled.
+fn line(place: &Place, folders: &[PathBuf]) -> Option<String> {
+    stands(place, &found(&place.file, folders)?).map(printable)
+}
+
+fn stands<'a>(place: &Place, source: &'a str) -> Option<&'a str> {
+    let (first, last) = (place.line.checked_sub(1)?, place.end_line);
+    let count = usize::try_from(last.checked_sub(first)?).ok()?;
+    let lines = source.lines().skip(usize::try_from(first).ok()?);
+    let there: String = lines.clone().take(count).collect();
+    // What a macro holds is not written out.
+    let ends = ["{..}", "(..)", "[..]"];
+    let expr = ends.iter().find_map(|end| place.expr.strip_suffix(end));
+    let expr = bare(expr.unwrap_or(&place.expr));
+    let same = bare(&there).contains(&expr) && !expr.is_empty();
+    lines.map(str::trim).next().filter(|_| same)
+}
+
+/// How an expression is broken into lines is no matter.
+fn bare(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// A pipe or a device could keep the console waiting: only files, and only those of Rust.
+fn read(path: &Path) -> Option<String> {
+    let there = fs::metadata(path).ok()?;
+    let is_source = path.extension().is_some_and(|end| end == "rs");
+    let sane = is_source && there.is_file() && there.len() <= LONGEST;
+    sane.then(|| fs::read_to_string(path).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use turbowish_model::snapshot::Place;
+
+    use super::{excerpt, is_signature, lines, stands};
+
+    const SOURCE: &str =
+        "fn a() {\n    self.db\n        .lock()\n        .await;\n    x.await\n}\n";
+
+    fn check(lines: (u32, u32), expr: &str, expected: Option<&str>) {
+        let place = Place {
+            line: lines.0,
+            end_line: lines.1,
+            expr: expr.to_owned(),
+            ..Place::default()
+        };
+        assert_eq!(stands(&place, SOURCE), expected, "{lines:?} {expr}");
+    }
+
+    #[test]
+    fn a_line_is_told_if_the_expression_stands_there() {
+        check((5, 5), "x", Some("x.await"));
+        check((2, 4), "self. {..}", Some("self.db"));
+        check((2, 4), "self.db.lock()", Some("self.db"));
+        check((2, 4), "self.db\n   .lock()", Some("self.db"));
+        check((2, 2), "self.db.lock()", None);
+        check((5, 5), "y", None);
+        check((5, 5), "", None);
+        check((9, 9), "x", None);
+        check((0, 0), "x", None);
+        check((4, 2), "x", None);
+    }
+
+    #[test]
+    fn an_await_is_shown_with_the_line_before_it() {
+        let at = |line, columns: (u32, u32), expr: &str| Place {
+            line,
+            end_line: line,
+            column: columns.0,
+            end_column: columns.1,
+            expr: expr.to_owned(),
+            ..Place::default()
+        };
+        let told = |place: &Place| excerpt(place, "fn a() {\n\tlet x = y().await;\n}\n");
+        let expected = [
+            "    1 | fn a() {",
+            "  > 2 |  let x = y().await;",
+            "      |          ^^^",
+        ];
+        let lines = told(&at(2, (10, 12), "y()")).unwrap();
+        assert_eq!(lines, expected);
+        assert_eq!(told(&at(2, (10, 12), "z()")), None);
+        assert_eq!(told(&at(9, (1, 2), "y()")), None);
+    }
+
+    #[test]
+    fn a_signature_is_found_below_its_attributes() {
+        assert!(is_signature("pub async fn write(&self) {", "write"));
+        assert!(is_signature("fn write<T>()", "write"));
+        assert!(!is_signature("async fn write_all()", "write"));
+        assert!(!is_signature("write()", "write"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_out() {
+        use turbowish_model::alert::{Alert, Point};
+        let at = |file: &str| Alert {
+            at: Some(Point {
+                proc: String::new(),
+                place: Some(Place {
+                    file: file.to_owned(),
+                    line: 1,
+                    end_line: 1,
+                    expr: "Lines of source that".to_owned(),
+                    ..Place::default()
+                }),
+            }),
+            ..Alert::default()
+        };
+        let this = concat!(env!("CARGO_MANIFEST_DIR"), "/src/record/problem/source.rs");
+        let [told] = &lines(&at(this), None)[..] else {
+            panic!("the first line of this file");
+        };
+        assert!(
+            told.starts_with("source.rs:1 |  //! Lines of source that "),
+            "{told}"
+        );
+        assert!(lines(&at("/dev/zero"), None).is_empty());
+        assert!(lines(&at("src/no/such.rs"), Some(std::process::id())).is_empty());
+    }
+}

@@ -1,0 +1,165 @@
+//! One task: where it stands, on what, what it holds and who waits for that, and its await tree.
+
+use turbowish_model::report::one_line;
+use turbowish_model::snapshot::{Claim, Place, ResourceRow, TaskRow};
+use turbowish_model::units;
+
+use super::told::Told;
+use super::tree::{self, fill};
+use super::{Beside, alerts, of, time};
+
+/// The record of a task, line by line.
+pub(crate) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
+    let mut lines = vec![head(row, beside)];
+    let holds = row.holds.iter().map(|claim| holds(row, claim, beside));
+    lines.extend(holds);
+    lines.extend(means(row));
+    lines.extend(origin(row, beside));
+    let polls = format!(
+        "  polls {}   run {}   longest {}   size {}",
+        units::count(row.polls),
+        time(row.running_ns),
+        time(row.max_poll_ns),
+        tree::cell(row, "size"),
+    );
+    lines.push(polls.into());
+    lines.extend(woken(row));
+    let pairs = row.attributes.iter();
+    lines.extend(pairs.map(|(name, value)| Told::from(format!("  {name} = {value}"))));
+    lines.extend(alerts(row, beside));
+    lines.extend(tree::lines(row, beside));
+    lines
+}
+
+/// The await point at which it stands, the first one if there are several.
+pub(crate) fn stands_at(row: &TaskRow) -> Option<&Place> {
+    tree::first_leaf(row)?.place.as_ref()
+}
+
+/// `conn:51022  waiting 41.4 s on mpsc repl (full 64/64)   src/conn.rs:88:9-33  self.repl.send(cmd)`
+fn head(row: &TaskRow, beside: &Beside<'_>) -> Told {
+    let mut line = Told::default().title(format!("{}  {}", row.name, tree::state(row)));
+    if !row.waits_on.is_empty() {
+        let on = row.waits_on.iter().map(|claim| on(claim, beside.resources));
+        line = line.say(" on ").join(Told::joined(on, ", "));
+    }
+    // The tree tells branches apart; here stands the first one.
+    match stands_at(row) {
+        Some(place) => line.say(format!(
+            "   {}  {}",
+            beside.place(place),
+            one_line(&place.expr)
+        )),
+        None => line,
+    }
+}
+
+fn on(claim: &Claim, resources: &[ResourceRow]) -> Told {
+    let line = Told::default().resource(claim.resource_id, &claim.resource);
+    match of(claim, resources).and_then(fill) {
+        Some(fill) => line.say(format!(" ({fill})")),
+        None => line,
+    }
+}
+
+/// `holds mutex db 41.4 s, taken at src/conn.rs:84:30; 2 wait for it: expiry, snapshot`
+fn holds(row: &TaskRow, claim: &Claim, beside: &Beside<'_>) -> Told {
+    let mut line = Told::default()
+        .label("  holds ")
+        .resource(claim.resource_id, &claim.resource);
+    if claim.amount > 1 {
+        line = line.say(format!(" ({} of it)", units::count(claim.amount)));
+    }
+    line = line.say(format!(
+        " {}, taken at {}",
+        time(claim.since_ns),
+        beside.spot(&claim.at)
+    ));
+    let Some(held) = of(claim, beside.resources).filter(|held| held.waiter_count > 0) else {
+        return line;
+    };
+    let verb = if held.waiter_count == 1 {
+        "waits"
+    } else {
+        "wait"
+    };
+    let waiters = || held.waiters.iter().map(|waiter| waiter.task.as_deref());
+    let count = units::count(held.waiter_count);
+    line = line
+        .say(format!("; {count} {verb} for it: "))
+        .join(Told::tasks(waiters(), held.waiter_count));
+    if waiters().any(|waiter| waiter == Some(&*row.name)) {
+        line = line.say(" (itself too)");
+    }
+    line
+}
+
+/// `will send mpsc repl   may lock mutex db`
+fn means(row: &TaskRow) -> Option<Told> {
+    let mut line = Told::default();
+    for (word, aims) in [("will", &row.will), ("may", &row.may)] {
+        let mut each: Vec<Told> = Vec::new();
+        for aim in aims {
+            let one = Told::from(format!("{} ", aim.role.word()));
+            let one = one.resource(aim.resource_id, &aim.resource);
+            // Several calls of a task may mean the same.
+            if !each.contains(&one) {
+                each.push(one);
+            }
+        }
+        if !each.is_empty() {
+            let blanks = if line.width() == 0 { "  " } else { "   " };
+            let told = Told::joined(each, ", ");
+            line = line.say(blanks).label(word).say(" ").join(told);
+        }
+    }
+    (line.width() > 0).then_some(line)
+}
+
+/// `spawned by main-1 at src/main.rs:31:5   alive 14m02s`
+fn origin(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
+    let alive = format!("alive {}", time(row.age_ns));
+    if row.parent.is_none() && row.spawned_at.is_none() {
+        let line = Told::default().say(format!("  {alive}   root "));
+        return vec![line.proc(&row.root)];
+    }
+    let mut line = Told::default().label("  spawned");
+    if let Some(parent) = &row.parent {
+        line = line.say(" by ").task(Some(parent));
+    }
+    if let Some(at) = &row.spawned_at {
+        line = line.say(format!(" at {}", beside.spot(at)));
+    }
+    vec![line.say(format!("   {alive}"))]
+}
+
+/// `woken 650k times, 12 by itself, last by repl-2; 1 could wake it`
+fn woken(row: &TaskRow) -> Option<Told> {
+    let waker = row.waker.as_ref()?;
+    let live = match waker.live {
+        1 => "; 1 clone of its waker is kept".to_owned(),
+        n => format!("; {} clones of its waker are kept", units::count(n)),
+    };
+    let by = tree::cell(row, "woken_by");
+    let by = match &waker.woken_by {
+        Some(task) if *task == by && !by.starts_with("thread ") => Told::default().task(Some(task)),
+        _ => Told::from(by),
+    };
+    Some(match waker.wakes {
+        0 => Told::default().label("  never woken").say(live),
+        1 => Told::default()
+            .label("  woken")
+            .say(" once, by ")
+            .join(by)
+            .say(live),
+        wakes => Told::default()
+            .label("  woken")
+            .say(format!(
+                " {} times, {} by itself, last by ",
+                units::count(wakes),
+                units::count(waker.own_wakes),
+            ))
+            .join(by)
+            .say(live),
+    })
+}

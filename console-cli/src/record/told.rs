@@ -1,0 +1,363 @@
+//! A line of a record: words, some of which lead to another record; a screen, a pipe and an issue get the same.
+
+use turbowish_model::alert::{Alert, Party, PartyKind, Pitfall};
+use turbowish_model::units;
+
+use crate::text;
+
+/// Something that has a record of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// A task by its name, and by its number where that is known.
+    Task {
+        /// Never used twice in a process.
+        id: Option<u64>,
+        /// As its row has it.
+        name: String,
+    },
+    /// A resource by its name, and by its number where that is known.
+    Resource {
+        /// Never used twice in a process.
+        id: Option<u64>,
+        /// With its kind, as its row has it.
+        name: String,
+    },
+    /// A proc by its path.
+    Proc(String),
+    /// An alert by its kind, when it began, and the first who is involved.
+    Alert(Pitfall, u64, String),
+}
+
+impl Link {
+    /// A task of which the name is all that is known.
+    pub(crate) fn task(name: &str) -> Self {
+        Self::Task {
+            id: None,
+            name: name.to_owned(),
+        }
+    }
+
+    /// A cycle is the same one with other members in it; its beginning tells it from others.
+    pub(crate) fn alert(alert: &Alert) -> Self {
+        let cycle = matches!(alert.pitfall, Pitfall::Deadlock | Pitfall::SelfDeadlock);
+        let first = alert.parties.first().filter(|_| !cycle);
+        let name = first.map_or_else(String::new, |party| party.name.clone());
+        Self::Alert(alert.pitfall, alert.since, name)
+    }
+
+    /// What is involved in an alert, if it has a record: a worker has none.
+    pub(crate) fn party(party: &Party) -> Option<Self> {
+        let (id, name) = (Some(party.id), party.name.clone());
+        match party.kind {
+            PartyKind::Task => Some(Self::Task { id, name }),
+            PartyKind::Resource => Some(Self::Resource { id, name }),
+            PartyKind::Proc => Some(Self::Proc(name)),
+            PartyKind::Worker => None,
+        }
+    }
+}
+
+/// What a piece of a line is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Ordinary words.
+    #[default]
+    Plain,
+    /// The heading.
+    Title,
+    /// What the line speaks of.
+    Label,
+    /// It leads to another record.
+    Link(Link),
+}
+
+/// A piece of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) text: String,
+    pub(crate) kind: Kind,
+}
+
+/// One line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) parts: Vec<Part>,
+}
+
+impl From<String> for Told {
+    fn from(text: String) -> Self {
+        Self::default().say(text)
+    }
+}
+
+impl From<&str> for Told {
+    fn from(text: &str) -> Self {
+        Self::default().say(text)
+    }
+}
+
+impl Told {
+    fn part(mut self, text: impl Into<String>, kind: Kind) -> Self {
+        let text = text.into();
+        match self.parts.last_mut() {
+            _ if text.is_empty() => {}
+            Some(last) if last.kind == kind && kind == Kind::Plain => last.text.push_str(&text),
+            _ => self.parts.push(Part { text, kind }),
+        }
+        self
+    }
+
+    /// Adds ordinary words.
+    pub(crate) fn say(self, text: impl Into<String>) -> Self {
+        self.part(text, Kind::Plain)
+    }
+
+    /// Adds what the line speaks of.
+    pub(crate) fn label(self, text: impl Into<String>) -> Self {
+        self.part(text, Kind::Label)
+    }
+
+    /// Adds a heading.
+    pub(crate) fn title(self, text: impl Into<String>) -> Self {
+        self.part(text, Kind::Title)
+    }
+
+    /// Adds words that lead somewhere; without a link they do not.
+    pub(crate) fn link(self, text: impl Into<String>, link: Option<Link>) -> Self {
+        self.part(text, link.map_or(Kind::Plain, Kind::Link))
+    }
+
+    /// Adds a task's name, or the sign for one that is none of ours.
+    pub(crate) fn task(self, name: Option<&str>) -> Self {
+        let text = name.unwrap_or(units::UNKNOWN);
+        self.link(text, name.map(Link::task))
+    }
+
+    /// Adds a resource's name.
+    pub(crate) fn resource(self, id: u64, name: &str) -> Self {
+        let link = Link::Resource {
+            id: Some(id),
+            name: name.to_owned(),
+        };
+        self.link(name, Some(link))
+    }
+
+    /// Adds a proc's path.
+    pub(crate) fn proc(self, path: &str) -> Self {
+        self.link(path, Some(Link::Proc(path.to_owned())))
+    }
+
+    /// Adds another line.
+    pub(crate) fn join(mut self, other: impl Into<Self>) -> Self {
+        self.parts.extend(other.into().parts);
+        self
+    }
+
+    /// Lines as one, with the same words between each two.
+    pub(crate) fn joined(lines: impl IntoIterator<Item = Self>, between: &str) -> Self {
+        let mut lines = lines.into_iter();
+        let first = lines.next().unwrap_or_default();
+        lines.fold(first, |told, line| told.say(between).join(line))
+    }
+
+    /// The first names of tasks, and that there are more.
+    pub(crate) fn tasks<'a>(names: impl Iterator<Item = Option<&'a str>>, all: u64) -> Self {
+        let named = names.take(super::NAMED);
+        let mut lines: Vec<Self> = named.map(|name| Self::default().task(name)).collect();
+        if all > lines.len() as u64 {
+            lines.push("..".into());
+        }
+        Self::joined(lines, ", ")
+    }
+
+    /// The same with blanks on its right.
+    pub(crate) fn left(self, room: usize) -> Self {
+        let blanks = room.saturating_sub(self.width());
+        self.say(" ".repeat(blanks))
+    }
+
+    /// Columns of the terminal that it takes.
+    pub(crate) fn width(&self) -> usize {
+        self.parts.iter().map(|part| text::width(&part.text)).sum()
+    }
+
+    /// Its words.
+    pub(crate) fn text(&self) -> String {
+        self.parts.iter().map(|part| part.text.as_str()).collect()
+    }
+
+    /// Nothing of it goes beyond that many columns.
+    pub(crate) fn cut(&mut self, room: usize) {
+        if self.width() <= room {
+            return;
+        }
+        let mut left = room;
+        let mut kept = Vec::new();
+        for mut part in self.parts.drain(..) {
+            let own = text::width(&part.text);
+            // What is cut needs room for the two dots.
+            if own + 2 <= left {
+                left -= own;
+                kept.push(part);
+                continue;
+            }
+            part.text = text::head(&format!("{}{}", part.text, " ".repeat(left + 1)), left);
+            let dots = part.text.trim_end_matches('.').trim_end().is_empty();
+            part.kind = if dots { Kind::Plain } else { part.kind };
+            kept.push(part);
+            break;
+        }
+        self.parts = kept;
+    }
+
+    /// As many lines as it needs; what goes on stands further in than what it began with.
+    pub(crate) fn wrapped(self, room: usize) -> Vec<Self> {
+        if self.width() <= room {
+            return vec![self];
+        }
+        let text = self.text();
+        let lead = text::width(&text) - text::width(text.trim_start_matches([' ', '|', '`', '-']));
+        let indent = (lead + 4).min(room / 2);
+        let mut lines = Vec::new();
+        let mut line = Self::default();
+        let mut used = 0;
+        for part in self.parts {
+            let whole = matches!(part.kind, Kind::Link(_));
+            let pieces = match whole {
+                true => vec![part.text.as_str()],
+                false => part.text.split_inclusive(' ').collect(),
+            };
+            for piece in pieces {
+                let own = text::width(piece);
+                // Blanks at a line's end are of no use, nor are they at the beginning of the next one.
+                if used == indent && !lines.is_empty() && piece.trim().is_empty() {
+                    continue;
+                }
+                if used > indent && used + text::width(piece.trim_end()) > room {
+                    lines.push(std::mem::take(&mut line).trimmed());
+                    line = line.say(" ".repeat(indent));
+                    used = indent;
+                }
+                used += own;
+                line = line.part(piece, part.kind.clone());
+            }
+        }
+        lines.push(line.trimmed());
+        lines.iter_mut().for_each(|line| line.cut(room));
+        lines
+    }
+
+    /// Without the blanks at its end.
+    fn trimmed(mut self) -> Self {
+        if let Some(last) = self.parts.last_mut() {
+            last.text.truncate(last.text.trim_end().len());
+        }
+        self
+    }
+
+    /// Its links, in order.
+    #[cfg(test)]
+    pub(crate) fn links(&self) -> impl Iterator<Item = &Link> {
+        self.parts.iter().filter_map(|part| match &part.kind {
+            Kind::Link(link) => Some(link),
+            _ => None,
+        })
+    }
+}
+
+/// The cells of one column are cut until rows of that many cells fit into the room, but never to nothing.
+pub(crate) fn shrink(rows: &mut [Vec<Told>], column: usize, room: usize) {
+    let width = |rows: &[Vec<Told>], at: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        cells.map(Told::width).max().unwrap_or(0)
+    };
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let others: usize = (0..columns)
+        .filter(|at| *at != column)
+        .map(|at| width(rows, at) + 1)
+        .sum();
+    let least = room.saturating_sub(others).max(8);
+    let cells = rows.iter_mut().filter_map(|row| row.get_mut(column));
+    cells.for_each(|cell| cell.cut(least));
+}
+
+/// Rows of cells with each column as wide as its widest; those named are aligned on their right.
+pub(crate) fn aligned(rows: Vec<Vec<Told>>, right: &[usize]) -> Vec<Told> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |at: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        cells.map(Told::width).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let told = |cells: Vec<Told>| {
+        let last = cells.len().saturating_sub(1);
+        let cells = cells.into_iter().enumerate().map(|(at, cell)| {
+            let blanks = widths[at].saturating_sub(cell.width());
+            match right.contains(&at) {
+                true => Told::from(" ".repeat(blanks)).join(cell),
+                false if at == last => cell,
+                false => cell.left(widths[at]),
+            }
+        });
+        Told::joined(cells, " ")
+    };
+    rows.into_iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Link, Told};
+
+    #[test]
+    fn a_line_is_cut_where_it_ends_and_keeps_its_links() {
+        let line = || Told::from("holds ").task(Some("expiry")).say(", taken");
+        let check = |room, expected: &str, links| {
+            let mut told = line();
+            told.cut(room);
+            assert_eq!(
+                (told.text().as_str(), told.links().count()),
+                (expected, links)
+            );
+            assert!(told.width() <= room, "{room}");
+        };
+        check(19, "holds expiry, taken", 1);
+        check(18, "holds expiry, ta..", 1);
+        check(14, "holds expiry..", 1);
+        check(13, "holds expir..", 1);
+        check(8, "holds ..", 0);
+        check(7, "holds..", 0);
+        check(1, ".", 0);
+        check(0, "", 0);
+    }
+
+    #[test]
+    fn a_long_line_goes_on_further_in() {
+        let line = || {
+            Told::from("  |- holds ")
+                .task(Some("expiry"))
+                .say(", taken at src/a.rs")
+        };
+        let check = |room, expected: &[&str]| {
+            let lines: Vec<String> = line().wrapped(room).iter().map(Told::text).collect();
+            assert_eq!(lines, expected);
+        };
+        check(40, &["  |- holds expiry, taken at src/a.rs"]);
+        check(30, &["  |- holds expiry, taken at", "         src/a.rs"]);
+        check(
+            19,
+            &[
+                "  |- holds expiry,",
+                "         taken at",
+                "         src/a.rs",
+            ],
+        );
+    }
+
+    #[test]
+    fn names_are_links_and_what_is_not_known_is_none() {
+        let told = Told::tasks([Some("a"), None, Some("b")].into_iter(), 7);
+        assert_eq!(told.text(), "a, ?, b, ..");
+        let links: Vec<&Link> = told.links().collect();
+        assert_eq!(links, [&Link::task("a"), &Link::task("b")]);
+    }
+}

@@ -1,0 +1,234 @@
+//! A report, or what `query --format json` printed, read back: what the file does not say is not made up.
+
+mod read;
+mod rows;
+mod tables;
+
+use std::io::Read as _;
+
+use serde_json::{Map, Value};
+use turbowish_model::alert::Alert;
+use turbowish_model::column::{Column, Row};
+use turbowish_model::json::SCHEMA;
+use turbowish_model::snapshot::{
+    Accounting, AwaitRow, CounterRow, Page, ProcRow, Process, ResourceRow, Snapshot, TaskRow,
+};
+
+use self::read::fill;
+pub(crate) use self::tables::Kept;
+use crate::failure::Failure;
+
+type Object = Map<String, Value>;
+
+/// The name that stands for standard input.
+const STDIN: &str = "-";
+
+/// A snapshot out of a file, and what the file says of each row.
+#[derive(Debug)]
+pub(crate) struct Saved {
+    /// The file, as it was named.
+    pub(crate) name: String,
+    /// Only the tables of [`Self::has`] hold anything.
+    pub(crate) snapshot: Snapshot,
+    document: Object,
+}
+
+/// All tables that a file can have.
+pub(crate) const TABLES: [&str; 6] = [
+    ProcRow::TABLE,
+    TaskRow::TABLE,
+    ResourceRow::TABLE,
+    AwaitRow::TABLE,
+    Alert::TABLE,
+    CounterRow::TABLE,
+];
+
+/// What is wrong with a file, without its name.
+type Fault = String;
+
+impl Saved {
+    /// Reads a file; `-` is standard input.
+    ///
+    /// # Errors
+    /// It cannot be read (the target cannot be reached), or is no document that we know (usage).
+    pub(crate) fn read(name: &str) -> Result<Self, Failure> {
+        let text = if name == STDIN {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map(|_| text)
+        } else {
+            std::fs::read_to_string(name)
+        };
+        let text = text.map_err(|cause| Failure::target(format!("cannot read {name}: {cause}")))?;
+        let refuse = |fault| Failure::usage(format!("{name}: {fault}"));
+        let document = document(&text).map_err(refuse)?;
+        let snapshot = snapshot(&document).map_err(refuse)?;
+        Ok(Self {
+            name: name.to_owned(),
+            snapshot,
+            document,
+        })
+    }
+
+    /// The file has this table.
+    pub(crate) fn has<R: Row>(&self) -> bool {
+        self.document.contains_key(R::TABLE)
+    }
+
+    /// The tables that it has.
+    pub(crate) fn tables(&self) -> Vec<&'static str> {
+        let all = TABLES.into_iter();
+        all.filter(|table| self.document.contains_key(*table))
+            .collect()
+    }
+
+    /// Its rows say enough for this column. Of a table without rows nothing is missing.
+    pub(crate) fn tells<R: Kept>(&self, column: &Column<R>) -> bool {
+        let rows = self.document.get(R::TABLE).and_then(Value::as_array);
+        let Some(row) = rows.and_then(|rows| rows.first()) else {
+            return true;
+        };
+        let percentile = column.key.rsplit_once('_').map(|(_, name)| name);
+        column.fields.iter().all(|name| {
+            let known = R::reads().iter().any(|(read, _)| read == name);
+            let value = row.get(name).filter(|_| known);
+            value.is_some_and(|value| match percentile {
+                Some(q) if column.is_percentile() => value.get(q).is_some(),
+                _ => true,
+            })
+        })
+    }
+}
+
+impl Saved {
+    /// As [`Self::tells`].
+    ///
+    /// # Errors
+    /// The file does not tell (usage), and which percentiles it has.
+    pub(crate) fn must_tell<R: Kept>(&self, column: &Column<R>) -> Result<(), Failure> {
+        if self.tells(column) {
+            return Ok(());
+        }
+        let rows = self.document.get(R::TABLE).and_then(Value::as_array);
+        let row = rows.and_then(|rows| rows.first());
+        let field = column.fields.first().filter(|_| column.is_percentile());
+        let population = row.and_then(|row| row.get(*field?)?.as_object());
+        let hint = population.map_or_else(
+            || "it was written without, or by another version".to_owned(),
+            |population| {
+                let names = population.keys().filter(|name| name.starts_with('p'));
+                let names: Vec<&str> = names.map(String::as_str).collect();
+                format!("of this population it has {}", names.join(", "))
+            },
+        );
+        Err(Failure::usage(format!(
+            "{} does not say {} of {}; {hint}",
+            self.name,
+            column.key,
+            R::TABLE
+        )))
+    }
+}
+
+fn document(text: &str) -> Result<Object, Fault> {
+    let value: Value = serde_json::from_str(text).map_err(|cause| {
+        // A second document comes after a first one that was good.
+        if cause.is_syntax() && cause.to_string().starts_with("trailing") {
+            "has several documents; take one line of it".to_owned()
+        } else {
+            format!("no JSON: {cause}")
+        }
+    })?;
+    let Value::Object(document) = value else {
+        return Err(no_report("no object"));
+    };
+    match document.get("schema").map(Value::as_u64) {
+        Some(Some(SCHEMA)) => Ok(document),
+        Some(Some(other)) => Err(format!(
+            "has schema {other}, this turbowish reads {SCHEMA}: update turbowish-cli"
+        )),
+        _ => Err(no_report("no schema")),
+    }
+}
+
+fn no_report(fault: &str) -> Fault {
+    format!("no report of turbowish, nor JSON of turbowish query: {fault}")
+}
+
+fn snapshot(document: &Object) -> Result<Snapshot, Fault> {
+    let mut snapshot = Snapshot {
+        process: process(document).ok_or_else(|| no_report("no process"))?,
+        ..Snapshot::default()
+    };
+    for (name, slot) in [
+        ("at_unix_ns", &mut snapshot.at_unix_ns),
+        ("window_ns", &mut snapshot.window_ns),
+    ] {
+        let value = document.get(name).and_then(Value::as_u64);
+        *slot = value.ok_or_else(|| no_report(&format!("no {name}")))?;
+    }
+    let since_start = document.get("since_start").and_then(Value::as_bool);
+    snapshot.since_start = since_start.unwrap_or(false);
+    page::<ProcRow>(document, &mut snapshot)?;
+    page::<TaskRow>(document, &mut snapshot)?;
+    page::<ResourceRow>(document, &mut snapshot)?;
+    page::<AwaitRow>(document, &mut snapshot)?;
+    page::<Alert>(document, &mut snapshot)?;
+    page::<CounterRow>(document, &mut snapshot)?;
+    Ok(snapshot)
+}
+
+fn process(document: &Object) -> Option<Process> {
+    let value = document.get("process")?;
+    let mut process = Process::default();
+    fill(&mut process.name, value, "name")?;
+    fill(&mut process.pid, value, "pid")?;
+    process.accounting = match value.get("accounting")?.as_str()? {
+        "disarmed" => Accounting::Disarmed,
+        _ => Accounting::Armed,
+    };
+    Some(process)
+}
+
+/// Reads the rows of a table, if there is such a table.
+fn page<R: Kept>(document: &Object, snapshot: &mut Snapshot) -> Result<(), Fault> {
+    let Some(table) = document.get(R::TABLE) else {
+        return Ok(());
+    };
+    let wrong = |at: &str| format!("{at} is not what docs/json.md says");
+    let rows = table.as_array().ok_or_else(|| wrong(R::TABLE))?;
+    let mut page = Page {
+        rows: Vec::with_capacity(rows.len()),
+        ..Page::default()
+    };
+    for (nth, row) in rows.iter().enumerate() {
+        page.rows.push(self::row(row, nth)?);
+    }
+    let count = |name| document.get("counts")?.get(R::TABLE)?.get(name)?.as_u64();
+    let shown = page.rows.len() as u64;
+    page.total = count("total").unwrap_or(shown).max(shown);
+    page.matched = count("matched").unwrap_or(shown).max(shown);
+    *R::page_mut(snapshot) = page;
+    Ok(())
+}
+
+/// A row: fields that are not there stay as they are in an empty row, and [`Saved::tells`] knows.
+fn row<R: Kept>(value: &Value, nth: usize) -> Result<R, Fault> {
+    let at = |name: &str| format!("{}[{nth}].{name}", R::TABLE);
+    if let Some(name) = R::NEEDED.iter().find(|name| value.get(name).is_none()) {
+        return Err(format!(
+            "has no {}: it takes whole rows, written without --columns",
+            at(name)
+        ));
+    }
+    let mut row = R::default();
+    for (name, read) in R::reads() {
+        if let Some(value) = value.get(name) {
+            read(&mut row, value)
+                .ok_or_else(|| format!("{} is not what docs/json.md says", at(name)))?;
+        }
+    }
+    Ok(row)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Which rows are seen, and in which order: filtered, without the hidden ones, sorted, grouped.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+
+use turbowish_model::alert::Severity;
+use turbowish_model::column::{Column, Context, SortKey, find};
+
+use super::{Entry, Order};
+use crate::text;
+
+/// A line of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    /// A row, by its position in the page.
+    Row(usize),
+    /// A group, by its position among the groups.
+    Group(usize),
+}
+
+/// Rows that have something in common.
+#[derive(Clone, Debug)]
+pub(super) struct Group<R> {
+    /// What that is.
+    pub(super) key: String,
+    /// All of them as one row.
+    pub(super) row: R,
+    /// Their positions in the page, in order.
+    pub(super) members: Vec<usize>,
+    /// The worst alert that one of them is part of.
+    pub(super) severity: Option<Severity>,
+}
+
+/// What stands before what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Rank {
+    /// By the worst: severity, class, number.
+    Worst(u8, u8, Reverse<u64>),
+    /// By a column.
+    Value(SortKey),
+}
+
+/// The order of a table, and what it needs to know of a row.
+pub(super) struct Arrangement<'a, R: 'static> {
+    pub(super) rows: &'a [R],
+    pub(super) severities: &'a [Option<Severity>],
+    pub(super) order: &'a Order,
+    pub(super) context: &'a Context,
+}
+
+impl<R: Entry> Arrangement<'_, R> {
+    fn severity(&self, at: usize) -> Option<Severity> {
+        self.severities.get(at).copied().flatten()
+    }
+
+    fn rank(&self, column: Option<&Column<R>>, row: &R, severity: Option<Severity>) -> Rank {
+        match column {
+            Some(column) => Rank::Value(column.value(row, self.context).sort_key()),
+            None => {
+                // What is part of an alert goes first.
+                let (class, number) = row.worst();
+                Rank::Worst(
+                    severity.map_or(u8::MAX, |is| is as u8),
+                    class,
+                    Reverse(number),
+                )
+            }
+        }
+    }
+
+    /// Each value is asked for once, however many comparisons there are.
+    pub(super) fn sort(&self, kept: Vec<usize>) -> Vec<usize> {
+        let column = find::<R>(&self.order.key);
+        let rank = |at: usize| self.rank(column.as_ref(), &self.rows[at], self.severity(at));
+        let mut ranked: Vec<(Rank, usize)> = kept.into_iter().map(|at| (rank(at), at)).collect();
+        let numbers = column.is_some_and(|column| column.unit.is_number());
+        ranked.sort_by(|(a, at), (b, other)| {
+            let by_value = self.compare(a, b, numbers);
+            by_value.then_with(|| self.rows[*at].name().cmp(&self.rows[*other].name()))
+        });
+        ranked.into_iter().map(|(_, at)| at).collect()
+    }
+
+    /// Numbers down first, words up; what has no value stays last in either direction.
+    fn compare(&self, a: &Rank, b: &Rank, numbers: bool) -> Ordering {
+        let invert = self.order.invert;
+        match (a, b) {
+            (Rank::Value(SortKey::Missing), Rank::Value(SortKey::Missing)) => Ordering::Equal,
+            (Rank::Value(SortKey::Missing), _) => Ordering::Greater,
+            (_, Rank::Value(SortKey::Missing)) => Ordering::Less,
+            (Rank::Value(a), Rank::Value(b)) if numbers != invert => b.cmp(a),
+            (Rank::Value(a), Rank::Value(b)) => a.cmp(b),
+            (Rank::Worst(a, b, c), Rank::Worst(x, y, z)) => {
+                let order = (a, b, c).cmp(&(x, y, z));
+                if invert { order.reverse() } else { order }
+            }
+            _ => Ordering::Equal,
+        }
+    }
+
+    /// Groups of sorted rows, themselves in the order of the table.
+    pub(super) fn group(&self, sorted: &[usize], key: fn(&R) -> String) -> Vec<Group<R>> {
+        let mut by_key: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for &at in sorted {
+            by_key.entry(key(&self.rows[at])).or_default().push(at);
+        }
+        let column = find::<R>(&self.order.key);
+        let groups = by_key
+            .into_iter()
+            .map(|(key, members)| self.merged(key, members));
+        let mut ranked: Vec<(Rank, Group<R>)> = groups
+            .map(|group| {
+                (
+                    self.rank(column.as_ref(), &group.row, group.severity),
+                    group,
+                )
+            })
+            .collect();
+        let numbers = column.is_some_and(|column| column.unit.is_number());
+        ranked.sort_by(|(a, one), (b, other)| {
+            let by_value = self.compare(a, b, numbers);
+            by_value.then_with(|| one.key.cmp(&other.key))
+        });
+        ranked.into_iter().map(|(_, group)| group).collect()
+    }
+
+    fn merged(&self, key: String, members: Vec<usize>) -> Group<R> {
+        let mut row = self.rows[members[0]].clone();
+        for &at in &members[1..] {
+            row.absorb(&self.rows[at]);
+        }
+        if members.len() > 1 {
+            let names = members.iter().map(|&at| self.rows[at].name().0);
+            let stem = text::stem(names);
+            let called = stem.map_or_else(|| key.clone(), |stem| format!("{stem}*"));
+            row.call_it(format!("{}x {called}", members.len()));
+        }
+        Group {
+            severity: members.iter().filter_map(|&at| self.severity(at)).min(),
+            key,
+            row,
+            members,
+        }
+    }
+}

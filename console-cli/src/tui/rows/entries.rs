@@ -1,0 +1,219 @@
+//! What the console needs to know of each kind of row: identity, record, group, and the line that says more.
+
+use turbowish_model::alert::{Alert, Severity};
+use turbowish_model::column::{self, Context, Row, Style};
+use turbowish_model::json::Table as Document;
+use turbowish_model::snapshot::{AwaitRow, Place, ProcRow, ResourceRow, TaskRow, TaskState};
+use turbowish_model::units::SECOND;
+
+use super::{Entry, Grouping, RowId, merge};
+use crate::record::told::Link;
+use crate::tui::detail;
+
+/// The path without its last name.
+fn module(path: &str) -> String {
+    let (module, _) = path.rsplit_once("::").unwrap_or(("", path));
+    format!("{module}::*")
+}
+
+/// What a column prints of a row of now.
+fn cell<R: Row>(row: &R, key: &str) -> String {
+    let context = Context { window_ns: 0 };
+    let column = column::find::<R>(key);
+    column.map_or_else(String::new, |column| {
+        column.cell(row, &context, Style::default())
+    })
+}
+
+impl Entry for ProcRow {
+    const DOCUMENT: Document = Document::Procs;
+    const GROUPINGS: &'static [Grouping<Self>] = &[("module", |row| module(&row.proc))];
+
+    fn absorb(&mut self, other: &Self) {
+        merge::procs(self, other);
+    }
+
+    fn call_it(&mut self, name: String) {
+        self.proc = name;
+    }
+
+    const BAR: Option<(&'static str, usize)> = Some(("run", 8));
+
+    fn id(&self) -> RowId {
+        RowId::Proc(self.proc.clone(), self.file.clone(), self.line)
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        matches!(id, RowId::Proc(proc, file, line)
+            if *line == self.line && *proc == self.proc && *file == self.file)
+    }
+
+    fn link(&self) -> Link {
+        Link::Proc(self.proc.clone())
+    }
+
+    fn detail(&self, _: Style) -> String {
+        detail::proc(self)
+    }
+}
+
+impl Entry for TaskRow {
+    const DOCUMENT: Document = Document::Tasks;
+    const GROUPINGS: &'static [Grouping<Self>] = &[
+        ("root", |row| row.root.clone()),
+        ("await point", |row| cell(row, "at")),
+        ("spawn site", |row| cell(row, "site")),
+    ];
+
+    fn absorb(&mut self, other: &Self) {
+        merge::tasks(self, other);
+    }
+
+    fn call_it(&mut self, name: String) {
+        self.name = name;
+    }
+
+    const BAR: Option<(&'static str, usize)> = None;
+
+    fn id(&self) -> RowId {
+        RowId::Task(self.id)
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        *id == RowId::Task(self.id)
+    }
+
+    fn link(&self) -> Link {
+        Link::Task {
+            id: Some(self.id),
+            name: self.name.clone(),
+        }
+    }
+
+    fn detail(&self, style: Style) -> String {
+        detail::task(self, style)
+    }
+
+    /// It was woken long ago, and nobody polls it.
+    fn warns(&self) -> bool {
+        self.state == TaskState::Ready && self.since_ns > SECOND
+    }
+}
+
+impl Entry for ResourceRow {
+    const DOCUMENT: Document = Document::Resources;
+    const GROUPINGS: &'static [Grouping<Self>] = &[
+        ("kind", |row| cell(row, "kind")),
+        ("place", |row| cell(row, "site")),
+    ];
+
+    fn absorb(&mut self, other: &Self) {
+        merge::resources(self, other);
+    }
+
+    fn call_it(&mut self, name: String) {
+        self.name = name;
+    }
+
+    const BAR: Option<(&'static str, usize)> = Some(("fill", 5));
+
+    fn id(&self) -> RowId {
+        RowId::Resource(self.id)
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        *id == RowId::Resource(self.id)
+    }
+
+    fn link(&self) -> Link {
+        Link::Resource {
+            id: Some(self.id),
+            name: self.name.clone(),
+        }
+    }
+
+    fn detail(&self, style: Style) -> String {
+        detail::resource(self, style)
+    }
+}
+
+impl Entry for AwaitRow {
+    const DOCUMENT: Document = Document::Awaits;
+    const GROUPINGS: &'static [Grouping<Self>] = &[
+        ("proc", |row| row.proc.clone()),
+        ("module", |row| module(&row.proc)),
+    ];
+
+    fn absorb(&mut self, other: &Self) {
+        merge::awaits(self, other);
+    }
+
+    fn call_it(&mut self, name: String) {
+        self.place = Place {
+            file: name,
+            ..Place::default()
+        };
+    }
+
+    const BAR: Option<(&'static str, usize)> = None;
+
+    fn id(&self) -> RowId {
+        RowId::Await(
+            self.proc.clone(),
+            self.place.file.clone(),
+            self.place.line,
+            self.place.column,
+        )
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        matches!(id, RowId::Await(proc, file, line, column)
+            if (*line, *column) == (self.place.line, self.place.column)
+                && *proc == self.proc
+                && *file == self.place.file)
+    }
+
+    /// An await point is told in the record of its proc.
+    fn link(&self) -> Link {
+        Link::Proc(self.proc.clone())
+    }
+
+    fn detail(&self, _: Style) -> String {
+        detail::await_point(self)
+    }
+}
+
+impl Entry for Alert {
+    const DOCUMENT: Document = Document::Alerts;
+    const GROUPINGS: &'static [Grouping<Self>] = &[("alert", |row| row.row().title.to_owned())];
+
+    fn absorb(&mut self, other: &Self) {
+        merge::alerts(self, other);
+    }
+
+    fn call_it(&mut self, name: String) {
+        self.title = name;
+    }
+
+    const BAR: Option<(&'static str, usize)> = None;
+
+    fn id(&self) -> RowId {
+        RowId::Alert(Link::alert(self))
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        self.id() == *id
+    }
+
+    fn link(&self) -> Link {
+        Link::alert(self)
+    }
+
+    fn detail(&self, _: Style) -> String {
+        detail::alert(self)
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+}

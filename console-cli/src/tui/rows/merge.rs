@@ -1,0 +1,94 @@
+//! Rows of a group as one: sums add up, ages and peaks are the largest, populations are merged, never averaged.
+
+use turbowish_model::alert::Alert;
+use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow, TaskState, WakerRow};
+
+pub(super) fn procs(into: &mut ProcRow, other: &ProcRow) {
+    for (sum, more) in [
+        (&mut into.running_ns, other.running_ns),
+        (&mut into.hold_ns, other.hold_ns),
+        (&mut into.inclusive_ns, other.inclusive_ns),
+        (&mut into.yielded_ns, other.yielded_ns),
+        (&mut into.unstarted_ns, other.unstarted_ns),
+        (&mut into.wall_ns, other.wall_ns),
+        (&mut into.calls, other.calls),
+        (&mut into.polls, other.polls),
+        (&mut into.live, other.live),
+        (&mut into.ready, other.ready),
+        (&mut into.err, other.err),
+        (&mut into.cancelled, other.cancelled),
+        (&mut into.panicked, other.panicked),
+        (&mut into.never_polled, other.never_polled),
+        (&mut into.occupancy_ppm, other.occupancy_ppm),
+    ] {
+        *sum = sum.saturating_add(more);
+    }
+    if other.max_poll_ns > into.max_poll_ns {
+        (into.max_poll_ns, into.max_poll_open) = (other.max_poll_ns, other.max_poll_open);
+    }
+    into.future_bytes = into.future_bytes.max(other.future_bytes);
+    into.call_running.merge(&other.call_running);
+    into.call_inclusive.merge(&other.call_inclusive);
+    into.poll_hold.merge(&other.poll_hold);
+    into.poll_running.merge(&other.poll_running);
+    into.ready_latency.merge(&other.ready_latency);
+}
+
+pub(super) fn tasks(into: &mut TaskRow, other: &TaskRow) {
+    // The state is that of the one which has been in it for the longest.
+    if (other.state == TaskState::Polling, other.since_ns)
+        > (into.state == TaskState::Polling, into.since_ns)
+    {
+        (into.state, into.since_ns) = (other.state, other.since_ns);
+    }
+    into.age_ns = into.age_ns.max(other.age_ns);
+    into.polls = into.polls.saturating_add(other.polls);
+    into.running_ns = into.running_ns.saturating_add(other.running_ns);
+    into.max_poll_ns = into.max_poll_ns.max(other.max_poll_ns);
+    into.future_bytes = into.future_bytes.max(other.future_bytes);
+    into.waker = match (into.waker.take(), &other.waker) {
+        (Some(own), Some(more)) => Some(WakerRow {
+            wakes: own.wakes.saturating_add(more.wakes),
+            own_wakes: own.own_wakes.saturating_add(more.own_wakes),
+            clones: own.clones.saturating_add(more.clones),
+            live: own.live.saturating_add(more.live),
+            ..own
+        }),
+        (own, more) => own.or_else(|| more.clone()),
+    };
+}
+
+pub(super) fn resources(into: &mut ResourceRow, other: &ResourceRow) {
+    let both = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+    into.capacity = both(into.capacity, other.capacity);
+    into.level = both(into.level, other.level);
+    into.holder_count = into.holder_count.saturating_add(other.holder_count);
+    into.holders.extend(other.holders.iter().cloned());
+    into.waiter_count = into.waiter_count.saturating_add(other.waiter_count);
+    into.waiters.extend(other.waiters.iter().cloned());
+    into.senders.extend(other.senders.iter().cloned());
+    into.receivers.extend(other.receivers.iter().cloned());
+    into.put = into.put.saturating_add(other.put);
+    into.took = into.took.saturating_add(other.took);
+    into.waits = into.waits.saturating_add(other.waits);
+    into.age_ns = into.age_ns.max(other.age_ns);
+    into.waited.merge(&other.waited);
+    into.kept.merge(&other.kept);
+}
+
+pub(super) fn awaits(into: &mut AwaitRow, other: &AwaitRow) {
+    into.waits = into.waits.saturating_add(other.waits);
+    into.now = into.now.saturating_add(other.now);
+    into.waited_ns = into.waited_ns.saturating_add(other.waited_ns);
+    into.max_wait_ns = into.max_wait_ns.max(other.max_wait_ns);
+    into.share_ppm = into.share_ppm.saturating_add(other.share_ppm);
+    into.cancelled = into.cancelled.saturating_add(other.cancelled);
+}
+
+pub(super) fn alerts(into: &mut Alert, other: &Alert) {
+    into.severity = into.severity.min(other.severity);
+    into.since = into.since.min(other.since);
+    into.held_ns = into.held_ns.max(other.held_ns);
+    into.holds |= other.holds;
+    into.behind.unlisted = into.behind.unlisted.saturating_add(other.behind_count());
+}

@@ -1,0 +1,311 @@
+//! A table of one kind as the console sees any table.
+
+use turbowish_model::alert::Severity;
+use turbowish_model::column::{Column, Context, Involved, Style, Unit, Value, find};
+use turbowish_model::json;
+use turbowish_model::query::{self, Filter};
+use turbowish_model::snapshot::{Page, Snapshot};
+
+use super::super::arrange::At;
+use super::super::{Counts, Entry, Face, Order, RowId, Rows};
+use super::{BACKGROUND_ROWS, Table};
+use crate::record::told::Link;
+
+impl<R: Entry> Rows for Table<R> {
+    fn faces(&self) -> Vec<Face> {
+        let face = |column: &'static Column<R>| Face {
+            key: &column.key,
+            title: &column.title,
+            meaning: column.meaning,
+            unit: column.unit,
+            width: column.width,
+            rank: column.rank,
+            bar: R::BAR
+                .filter(|(key, _)| *key == column.key)
+                .map_or(0, |(_, length)| length),
+            grows: column.grows(),
+        };
+        R::columns().iter().map(face).collect()
+    }
+
+    fn own_order(&self) -> Option<Face> {
+        find::<R>(R::OWN_ORDER).is_none().then_some(Face {
+            key: R::OWN_ORDER,
+            title: R::OWN_ORDER,
+            meaning: "what most needs a look comes first",
+            unit: Unit::Count,
+            width: 0,
+            rank: 0,
+            bar: 0,
+            grows: false,
+        })
+    }
+
+    fn counts(&self) -> Counts {
+        let whole = self.page.rows.len() as u64 >= self.page.total;
+        let hidden = self.shape.hidden.len();
+        let matched = if self.refiltered || whole {
+            self.kept as u64
+        } else {
+            self.page.matched.saturating_sub(hidden as u64)
+        };
+        Counts {
+            held: self.visible.len(),
+            kept: self.kept,
+            hidden,
+            total: self.page.total,
+            matched,
+        }
+    }
+
+    fn order(&self) -> &Order {
+        &self.order
+    }
+
+    fn filter(&self) -> &str {
+        &self.filter
+    }
+
+    fn columns_skipped(&self) -> usize {
+        self.shape.skip
+    }
+
+    fn skip_columns(&mut self, skip: usize) {
+        self.shape.skip = skip;
+    }
+
+    fn value(&self, row: usize, column: usize, context: &Context) -> Value<'_> {
+        let Some(column) = R::columns().get(column) else {
+            return Value::Blank;
+        };
+        match (self.group(row), self.row(row)) {
+            (Some(group), _) => self.shared(group, column, context),
+            (None, Some(row)) => column.value(row, context),
+            (None, None) => Value::Blank,
+        }
+    }
+
+    fn detail(&self, row: usize, style: Style) -> String {
+        if let Some(group) = self.group(row) {
+            let count = group.members.len();
+            return format!("{count} {} of {}; l unfolds, h folds", R::TABLE, group.key);
+        }
+        self.row(row)
+            .map(|row| row.detail(style))
+            .unwrap_or_default()
+    }
+
+    fn warns(&self, row: usize) -> bool {
+        match self.group(row) {
+            Some(group) => group.members.iter().any(|&at| self.page.rows[at].warns()),
+            None => self.row(row).is_some_and(Entry::warns),
+        }
+    }
+
+    fn severity(&self, row: usize) -> Option<Severity> {
+        match *self.visible.get(row)? {
+            At::Row(at) => self.severities.get(at).copied().flatten(),
+            At::Group(at) => self.groups.get(at)?.severity,
+        }
+    }
+
+    fn id(&self, row: usize) -> Option<RowId> {
+        match self.group(row) {
+            Some(group) => Some(RowId::Group(group.key.clone())),
+            None => self.row(row).map(Entry::id),
+        }
+    }
+
+    fn link(&self, row: usize) -> Option<Link> {
+        match self.group(row) {
+            Some(_) => None,
+            None => self.row(row).map(Entry::link),
+        }
+    }
+
+    fn ended(&self, row: usize) -> bool {
+        self.ended
+            && self
+                .visible
+                .get(row)
+                .is_some_and(|at| *at == At::Row(self.page.rows.len() - 1))
+    }
+
+    fn selected(&self) -> Option<usize> {
+        if self.visible.is_empty() {
+            return None;
+        }
+        Some(
+            self.cursor
+                .as_ref()
+                .and_then(|id| self.position(id))
+                .unwrap_or(0),
+        )
+    }
+
+    fn first_shown(&self, height: usize) -> usize {
+        let Some(selected) = self.selected().filter(|_| self.cursor.is_some()) else {
+            return 0;
+        };
+        let line = self.line.min(height.saturating_sub(1));
+        selected
+            .saturating_sub(line)
+            .min(self.visible.len().saturating_sub(height))
+    }
+
+    fn select(&mut self, row: usize, height: usize) {
+        let mut first = self.first_shown(height);
+        let Some(id) = self.id(row) else {
+            return;
+        };
+        if self.cursor.as_ref() != Some(&id) {
+            let ended = (0..self.visible.len()).find(|&at| self.ended(at));
+            self.drop_ended();
+            // The rows below the one that left move up by one line.
+            first -= usize::from(ended.is_some_and(|at| at < first));
+        }
+        let row = self.position(&id).unwrap_or(row);
+        self.line = row.saturating_sub(first).min(height.saturating_sub(1));
+        self.cursor = Some(id);
+    }
+
+    fn follow_first(&mut self) {
+        self.drop_ended();
+        self.cursor = None;
+        self.line = 0;
+    }
+
+    fn sort(&mut self, order: Order, context: &Context) {
+        self.order = order;
+        self.arrange(context);
+    }
+
+    fn set_filter(&mut self, filter: String, context: &Context) {
+        if self.filter != filter {
+            self.filter = filter;
+            self.refiltered = true;
+            self.follow_first();
+            self.arrange(context);
+        }
+    }
+
+    fn rows_wanted(&self, open: bool) -> query::Rows {
+        query::Rows {
+            filter: self.filter.clone(),
+            sort: self.order.key.clone(),
+            invert: self.order.invert,
+            limit: if open { 0 } else { BACKGROUND_ROWS },
+        }
+    }
+
+    fn check_filter(&self, filter: &str) -> Result<(), String> {
+        Filter::<R>::parse(filter)
+            .map(|_| ())
+            .map_err(|fault| fault.to_string())
+    }
+
+    fn picked(&self) -> Option<&[&'static str]> {
+        self.shape.picked.as_deref()
+    }
+
+    fn pick(&mut self, keys: Option<Vec<&'static str>>) {
+        self.shape.picked = keys;
+        self.shape.skip = 0;
+    }
+
+    fn grouping(&self) -> Option<&'static str> {
+        let grouping = R::GROUPINGS.get(self.shape.grouping?)?;
+        Some(grouping.0)
+    }
+
+    fn group_next(&mut self, context: &Context) {
+        let next = self.shape.grouping.map_or(0, |at| at + 1);
+        self.shape.grouping = (next < R::GROUPINGS.len()).then_some(next);
+        self.shape.unfolded.clear();
+        self.follow_first();
+        self.arrange(context);
+    }
+
+    fn fold(&mut self, row: usize, fold: bool, context: &Context) -> bool {
+        let Some(key) = self.group(row).map(|group| group.key.clone()) else {
+            return false;
+        };
+        let changed = match fold {
+            true => self.shape.unfolded.remove(&key),
+            false => self.shape.unfolded.insert(key),
+        };
+        self.arrange(context);
+        changed
+    }
+
+    fn is_folded(&self, row: usize) -> Option<bool> {
+        let group = self.group(row)?;
+        Some(!self.shape.unfolded.contains(&group.key))
+    }
+
+    fn hide(&mut self, row: usize, context: &Context) {
+        let members = self.group(row).map(|group| group.members.clone());
+        let ids: Vec<RowId> = match members {
+            Some(members) => members.iter().map(|&at| self.page.rows[at].id()).collect(),
+            None => self.id(row).into_iter().collect(),
+        };
+        self.shape.hidden.extend(ids);
+        self.drop_ended();
+        self.arrange(context);
+        // What comes into its place is selected.
+        let next = row.min(self.visible.len().saturating_sub(1));
+        self.cursor = self.id(next).filter(|_| row > 0);
+    }
+
+    fn unhide(&mut self, context: &Context) -> usize {
+        let hidden = std::mem::take(&mut self.shape.hidden).len();
+        self.arrange(context);
+        hidden
+    }
+
+    fn json(&self, row: usize, of: &Snapshot) -> String {
+        let rows: Vec<R> = match (self.group(row), self.row(row)) {
+            (Some(group), _) => {
+                let members = group.members.iter();
+                members.map(|&at| self.page.rows[at].clone()).collect()
+            }
+            (None, row) => row.cloned().into_iter().collect(),
+        };
+        let mut one = Snapshot {
+            alerts: Page::default(),
+            ..of.clone()
+        };
+        let count = rows.len() as u64;
+        *R::page_mut(&mut one) = Page {
+            rows,
+            total: count,
+            matched: count,
+        };
+        json::document(&one, &[R::DOCUMENT], &json::Shape::default())
+    }
+
+    fn take(&mut self, snapshot: &mut Snapshot) {
+        let context = Context::of(snapshot);
+        let page = std::mem::take(R::page_mut(snapshot));
+        let old = std::mem::replace(&mut self.page, page);
+        self.refiltered = false;
+        self.keep_ended(old);
+        let involved = Involved::of(&snapshot.alerts.rows);
+        let severity = |row: &R| row.severity().or_else(|| involved.severity(row));
+        self.severities = self.page.rows.iter().map(severity).collect();
+        self.arrange(&context);
+    }
+
+    fn clear(&mut self) {
+        self.ended = false;
+        self.cursor = None;
+        self.line = 0;
+        self.page = Page::default();
+        self.severities.clear();
+        self.visible.clear();
+        self.groups.clear();
+        // Numbers of rows mean nothing in another process.
+        self.shape.hidden.clear();
+        self.kept = 0;
+    }
+}

@@ -1,0 +1,87 @@
+//! The views of the console, and a table for each.
+
+use turbowish_model::alert::Alert;
+use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
+
+use crate::tui::rows::{Rows, Table};
+
+/// A table of the console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    Procs,
+    Tasks,
+    Resources,
+    Awaits,
+    Alerts,
+}
+
+impl View {
+    /// In the order of the tabs.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Procs,
+        Self::Tasks,
+        Self::Resources,
+        Self::Awaits,
+        Self::Alerts,
+    ];
+
+    /// The digit that opens it.
+    pub(crate) const fn digit(self) -> char {
+        match self {
+            Self::Procs => '1',
+            Self::Tasks => '2',
+            Self::Resources => '3',
+            Self::Awaits => '4',
+            Self::Alerts => '5',
+        }
+    }
+
+    /// What its tab says.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Procs => "Procs",
+            Self::Tasks => "Tasks",
+            Self::Resources => "Resources",
+            Self::Awaits => "Awaits",
+            Self::Alerts => "Alerts",
+        }
+    }
+
+    /// The view that many tabs further on, round the end.
+    pub(crate) fn step(self, by: usize) -> Self {
+        let at = Self::ALL.iter().position(|view| *view == self).unwrap_or(0);
+        Self::ALL[(at + by) % Self::ALL.len()]
+    }
+}
+
+/// The tables, one for each view.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    pub(crate) procs: Table<ProcRow>,
+    pub(crate) tasks: Table<TaskRow>,
+    pub(crate) resources: Table<ResourceRow>,
+    pub(crate) awaits: Table<AwaitRow>,
+    pub(crate) alerts: Table<Alert>,
+}
+
+impl Tables {
+    pub(crate) fn of(&self, view: View) -> &dyn Rows {
+        match view {
+            View::Procs => &self.procs,
+            View::Tasks => &self.tasks,
+            View::Resources => &self.resources,
+            View::Awaits => &self.awaits,
+            View::Alerts => &self.alerts,
+        }
+    }
+
+    pub(crate) fn of_mut(&mut self, view: View) -> &mut dyn Rows {
+        match view {
+            View::Procs => &mut self.procs,
+            View::Tasks => &mut self.tasks,
+            View::Resources => &mut self.resources,
+            View::Awaits => &mut self.awaits,
+            View::Alerts => &mut self.alerts,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What one makes of a table: columns that are chosen, rows in groups, rows that are hidden, rows that are copied.
+
+use super::alerts::{deadlock, long_poll};
+use super::fixture::{alarmed, arrives, attached, kv, press, screen, until};
+use crate::tui::message::Effect;
+use crate::tui::state::State;
+
+const SIZE: (u16, u16) = (80, 24);
+
+fn line(state: &State, at: usize) -> String {
+    screen(state).lines().nth(at).unwrap_or_default().to_owned()
+}
+
+/// The first word of each line of the table.
+fn names(state: &State) -> Vec<String> {
+    let screen = screen(state);
+    let lines = screen.lines().skip(7).take(15);
+    let names = lines.filter_map(|line| line.get(3..)?.split("  ").next().map(str::to_owned));
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn columns_are_chosen_and_moved() {
+    let check = |keys: &str, expected: &str| {
+        let mut state = attached(SIZE);
+        press(&mut state, keys);
+        let titles = line(&state, 6);
+        let titles: Vec<&str> = titles.split_whitespace().collect();
+        assert_eq!(titles.join(" "), expected, "after {keys:?}");
+    };
+    let all = "PROC RUN%v CALL/s RUNp50 RUNp99 HOLp99 LONGEST";
+    check("", all);
+    check("c Esc", all);
+    check("c Space Esc", "PROC CALL/s RUNp50 RUNp99 HOLp99 LONGEST");
+    check("c J Esc", "PROC CALL/s RUN%v RUNp50 RUNp99 HOLp99 LONGEST");
+    check(
+        "c j j K K Esc",
+        "PROC RUNp50 RUN%v CALL/s RUNp99 HOLp99 LONGEST",
+    );
+    check("c K Esc", all);
+    check("c Space Space = Esc", all);
+    // What was hidden and shown again stands at the end.
+    check(
+        "c Space j j j j j Space c",
+        "PROC CALL/s RUNp50 RUNp99 HOLp99 LONGEST RUN%v",
+    );
+}
+
+#[test]
+fn groups_add_up_and_unfold() {
+    let mut state = alarmed((120, 40), vec![deadlock()]);
+    press(&mut state, "2 t j");
+    assert!(line(&state, 5).contains("by root"), "{}", line(&state, 5));
+    let of_conn = screen(&state);
+    let of_conn = of_conn
+        .lines()
+        .find(|line| line.contains("50x conn:*"))
+        .unwrap();
+    assert!(of_conn.starts_with(">X+50x conn:*"), "{of_conn}");
+    assert!(of_conn.contains(" 41.4 s "), "{of_conn}");
+    // They do not wait for the same thing, nor at the same place.
+    assert!(of_conn.contains(".."), "{of_conn}");
+    press(&mut state, "l");
+    let unfolded = screen(&state);
+    assert!(unfolded.contains("\n>X-50x conn:*"), "{unfolded}");
+    assert!(unfolded.contains("\n X conn:51022"), "{unfolded}");
+    press(&mut state, "h");
+    assert!(screen(&state).contains("\n>X+50x conn:*"));
+    press(&mut state, "Enter");
+    assert!(screen(&state).contains("\n>X-50x conn:*"));
+    press(&mut state, "Enter t");
+    assert!(
+        line(&state, 5).contains("by await point"),
+        "{}",
+        line(&state, 5)
+    );
+    assert!(screen(&state).contains("49x conn:*"), "{}", screen(&state));
+    press(&mut state, "t t");
+    assert!(!line(&state, 5).contains("by "), "{}", line(&state, 5));
+}
+
+#[test]
+fn a_group_of_procs_is_the_sum_of_them() {
+    let mut state = attached((200, 50));
+    press(&mut state, "t");
+    let screen = screen(&state);
+    let conn = screen
+        .lines()
+        .find(|line| line.contains("3x kv::conn::*"))
+        .unwrap();
+    // 96.4 + 61.7 + 24.9
+    assert!(conn.contains(" 183.0 "), "{conn}");
+    // The longest is that of the longest; none is added.
+    assert!(conn.contains("1.92ms"), "{conn}");
+}
+
+#[test]
+fn the_group_stays_selected_and_open_when_data_come() {
+    let mut state = alarmed(SIZE, vec![deadlock(), long_poll()]);
+    press(&mut state, "2 t j l");
+    let before: Vec<String> = names(&state);
+    until(&mut state, 2);
+    arrives(&mut state, kv());
+    let selected = screen(&state);
+    let selected = selected.lines().find(|line| line.starts_with('>')).unwrap();
+    let was = before.iter().find(|name| selected.contains(name.as_str()));
+    assert!(was.is_some(), "{selected} is not one of {before:?}");
+    assert_eq!(&selected[2..3], "-");
+}
+
+#[test]
+fn hidden_rows_are_counted_and_come_back() {
+    let mut state = attached(SIZE);
+    press(&mut state, "x");
+    assert_eq!(names(&state)[0], "kv::conn::write_reply");
+    let counted = |state: &State| {
+        let screen = screen(state);
+        screen
+            .lines()
+            .find(|line| line.contains("hidden"))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(
+        counted(&state),
+        " ... 2 more below, 1 hidden (X shows them)"
+    );
+    press(&mut state, "j j x");
+    assert_eq!(names(&state)[1..3], ["kv::conn::serve", "kv::db::set"]);
+    until(&mut state, 2);
+    arrives(&mut state, kv());
+    assert_eq!(
+        counted(&state),
+        " ... 1 more below, 2 hidden (X shows them)"
+    );
+    press(&mut state, "X g");
+    assert_eq!(
+        (counted(&state).as_str(), names(&state)[0].as_str()),
+        ("", "kv::conn::read_frame")
+    );
+    press(&mut state, "X");
+    assert_eq!(
+        line(&state, 1),
+        "! nothing is hidden; x hides the selected row"
+    );
+    // A group is hidden with all of its rows.
+    press(&mut state, "t x");
+    assert!(counted(&state).contains("3 hidden"), "{}", counted(&state));
+}
+
+#[test]
+fn rows_and_records_are_copied() {
+    let copied = |keys: &str| {
+        let mut state = alarmed(SIZE, vec![deadlock()]);
+        match press(&mut state, keys) {
+            Some(Effect::Copy(text)) => text,
+            other => panic!("{keys}: {other:?}"),
+        }
+    };
+    let expected = "\
+TASK   STATE    SINCE ON        AT             EXPRESSION
+repl-1 waiting 41.6 s mutex log src/repl.rs:51 self.log.lock()
+repl-1  kv::repl::run > kv::repl::push  src/repl.rs:51:27  polls 649k  ran 12.0 s";
+    assert_eq!(copied("2 y"), expected);
+    let record = copied("2 Enter y");
+    assert!(
+        record.starts_with("repl-1  waiting 41.6 s on mutex log"),
+        "{record}"
+    );
+    let alert = copied("! y");
+    assert!(alert.starts_with("DEADLOCK "), "{alert}");
+    let json = |keys: &str| -> serde_json::Value { serde_json::from_str(&copied(keys)).unwrap() };
+    assert_eq!(
+        json("2 Y")["tasks"][0]["task"],
+        json("2 Enter Y")["tasks"][0]["task"]
+    );
+    assert_eq!(json("1 t Y")["procs"].as_array().unwrap().len(), 3);
+    assert_eq!(json("! Y")["alerts"][0]["kind"], "deadlock");
+    let mut state = attached(SIZE);
+    assert_eq!(press(&mut state, "5 y"), None);
+    assert_eq!(line(&state, 1), "! there is nothing to copy");
+}
+
+#[test]
+fn a_regular_expression_filters() {
+    let check = |filter: &str, expected: &[&str]| {
+        let mut state = attached(SIZE);
+        press(&mut state, &format!("/ {filter} Enter"));
+        assert_eq!(names(&state), expected, "{filter}");
+    };
+    check(
+        "/ ^ k v : : ( d b | w a l ) : : /",
+        &[
+            "kv::db::get",
+            "kv::db::set",
+            "kv::db::incr",
+            "kv::wal::flush",
+        ],
+    );
+    check("- / : : . * _ / Space r u n > 2 0 %", &["kv::conn::serve"]);
+}

@@ -1,0 +1,235 @@
+//! What feeds the console, against a mock monitor: data come, stop, and come again, and what is wrong is said in one line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::sync::mpsc::{Receiver, channel};
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::Snapshot;
+use turbowish_wire::client::Target;
+
+use super::fixture;
+use super::server::{Manner, Reply, Server};
+use crate::tui::message::Message;
+use crate::tui::source::{Source, Told};
+use crate::tui::state::{Fate, Peer, Wanted};
+
+/// A console that watches a socket, and whoever answers there.
+struct Stage {
+    folder: TempDir,
+    source: Source,
+    inbox: Receiver<Told>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (sender, inbox) = channel(64);
+        Self {
+            folder,
+            source: Source::new(sender, Duration::from_millis(100)),
+            inbox,
+        }
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("kv.sock")
+    }
+
+    fn start(&self, manner: Manner) -> Server {
+        Server::start(self.socket(), fixture::kv(), manner)
+    }
+
+    /// Watches all procs from now on, or fewer.
+    fn watch(&mut self, filter: &str) {
+        let rows = Rows {
+            filter: filter.to_owned(),
+            ..Rows::default()
+        };
+        let query = Query {
+            procs: Some(rows),
+            ..Query::default()
+        };
+        let target = Target::Socket(self.socket());
+        let peer = Peer { pid: None, target };
+        self.source.follow(Wanted {
+            watch: Some((peer, query)),
+            listing: false,
+        });
+    }
+
+    /// The next message of the current subscription.
+    async fn next(&mut self) -> Message {
+        loop {
+            let told = self.inbox.recv().await.unwrap();
+            if self.source.is_current(&told) {
+                return told.message;
+            }
+        }
+    }
+
+    /// The next snapshot; that there is none meanwhile may be told before.
+    async fn snapshot(&mut self) -> Snapshot {
+        loop {
+            if let Message::Snapshot(snapshot) = self.next().await {
+                return *snapshot;
+            }
+        }
+    }
+
+    /// Why there is no data, and after how many tries.
+    async fn refused(&mut self) -> (u32, String) {
+        loop {
+            match self.next().await {
+                Message::Silent {
+                    tries,
+                    fate: Fate::Refused(why),
+                } => return (tries, why),
+                Message::Snapshot(_) | Message::Silent { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn data_come_as_they_are_asked_for() {
+    let mut stage = Stage::new();
+    let server = stage.start(Manner::Good);
+    stage.watch("");
+    server.send(Reply::Snapshot);
+    let all = stage.snapshot().await.procs.rows.len();
+    server.send(Reply::Snapshot);
+    assert_eq!(stage.snapshot().await.procs.rows.len(), all);
+    // Another question is another subscription: what the first one still gets is not for it.
+    server.send(Reply::Snapshot);
+    stage.watch("snapshot::write");
+    let rows = loop {
+        // The first one may take a few before it is told that nobody listens.
+        server.send(Reply::Snapshot);
+        if let Message::Snapshot(snapshot) = stage.next().await {
+            break snapshot.procs.rows;
+        }
+    };
+    let names: Vec<&str> = rows.iter().map(|row| &*row.proc).collect();
+    assert_eq!(names, ["kv::snapshot::write"]);
+    assert!(all > 1);
+}
+
+#[tokio::test]
+async fn a_monitor_that_went_away_is_found_again() {
+    let mut stage = Stage::new();
+    let server = stage.start(Manner::Good);
+    stage.watch("");
+    server.send(Reply::Snapshot);
+    stage.snapshot().await;
+    drop(server);
+    let (tries, why) = stage.refused().await;
+    assert_eq!(tries, 1);
+    assert!(why.starts_with("kv 4242 is gone ("), "{why}");
+    let (tries, why) = stage.refused().await;
+    assert_eq!(tries, 2);
+    assert!(why.starts_with("cannot connect to "), "{why}");
+    let server = stage.start(Manner::Good);
+    server.send(Reply::Snapshot);
+    assert_eq!(stage.snapshot().await.process.pid, 4242);
+    // The count begins anew.
+    drop(server);
+    assert_eq!(stage.refused().await.0, 1);
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_is_begun_again() {
+    let mut stage = Stage::new();
+    let server = stage.start(Manner::Good);
+    stage.watch("");
+    for (end, expected) in [
+        (Reply::End, "kv 4242 is gone (it ended the stream)"),
+        (Reply::Fail("no more"), "kv 4242 is gone (no more)"),
+    ] {
+        server.send(Reply::Snapshot);
+        stage.snapshot().await;
+        server.send(end);
+        let (tries, why) = stage.refused().await;
+        let why = why.replace(&stage.socket().display().to_string(), "kv 4242");
+        assert_eq!((tries, &*why), (1, expected));
+    }
+    server.send(Reply::Snapshot);
+    stage.snapshot().await;
+}
+
+#[tokio::test]
+async fn a_slow_monitor_is_waited_for_and_goes_on() {
+    let mut stage = Stage::new();
+    let server = stage.start(Manner::Good);
+    stage.watch("");
+    server.send(Reply::Snapshot);
+    stage.snapshot().await;
+    // Nothing is sent: it is said, and the stream is kept.
+    let waits = |message: &Message| {
+        let (tries, fate) = (0, Fate::Running);
+        matches!(message, Message::Silent { tries: told, fate: what } if *told == tries && *what == fate)
+    };
+    let message = stage.next().await;
+    assert!(waits(&message), "{message:?}");
+    server.send(Reply::Snapshot);
+    let mut message = stage.next().await;
+    while waits(&message) {
+        message = stage.next().await;
+    }
+    assert!(matches!(message, Message::Snapshot(_)), "{message:?}");
+}
+
+/// What is said of a monitor that does not behave, again and again, and the data when a good one takes its place.
+async fn check(manner: Manner, expected: &str) {
+    let mut stage = Stage::new();
+    let server = stage.start(manner);
+    if matches!(
+        manner,
+        Manner::Oversize | Manner::Malformed | Manner::Cuts(_)
+    ) {
+        server.send(Reply::Snapshot);
+    }
+    stage.watch("");
+    let (tries, why) = stage.refused().await;
+    assert_eq!(tries, 1);
+    let why = why.replace(&stage.socket().display().to_string(), "SOCKET");
+    assert!(why.starts_with(expected), "{manner:?}: {why}");
+    assert!(!why.contains('\n'), "{manner:?}: {why}");
+    drop(server);
+    let server = stage.start(Manner::Good);
+    server.send(Reply::Snapshot);
+    stage.snapshot().await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_one_line_and_a_good_one_is_taken() {
+    check(
+        Manner::Speaks(2),
+        "kv 4242 speaks protocol 2, this console 1: update turbowish-cli",
+    )
+    .await;
+    check(
+        Manner::Garbage,
+        "SOCKET does not answer as TurboWish does (",
+    )
+    .await;
+    check(
+        Manner::HangsUp,
+        "SOCKET does not answer as TurboWish does (",
+    )
+    .await;
+    check(Manner::Mute, "SOCKET does not answer within 1s: ").await;
+    check(Manner::Cuts(5000), "kv 4242 is gone (").await;
+    check(
+        Manner::Oversize,
+        "kv 4242 sends more than the 64 MiB that this console takes at once",
+    )
+    .await;
+    check(
+        Manner::Malformed,
+        "kv 4242 sent what this console does not understand (",
+    )
+    .await;
+}

@@ -1,0 +1,225 @@
+//! Records: what is open, where its links lead, and the way back.
+
+use super::{Stride, stride};
+use crate::record::told::Link;
+use crate::tui::history::{History, Stop};
+use crate::tui::keys::Action;
+use crate::tui::record::{self, Kept, Record};
+use crate::tui::state::{State, View};
+use crate::tui::worst;
+
+/// Opens the first alert.
+pub(super) fn worst_alert(state: &mut State) {
+    match state.alerts().first().map(Link::alert) {
+        Some(link) => open(state, link),
+        None => state.notice = Some("no alerts".to_owned()),
+    }
+}
+
+/// Opens the next of the worst things or the one before, round the end; the first if none of them is open.
+pub(super) fn step(state: &mut State, forward: bool) {
+    let list = worst::list(state);
+    let open_now = state.record.as_ref().map(|open| &open.subject);
+    let at = list
+        .iter()
+        .position(|thing| open_now.is_some_and(|link| thing.is(link)));
+    let to = match at {
+        Some(at) if forward => (at + 1) % list.len(),
+        Some(at) => (at + list.len() - 1) % list.len(),
+        None => 0,
+    };
+    let Some(thing) = list.get(to) else {
+        state.notice = Some("nothing stands out".to_owned());
+        return;
+    };
+    let told = format!("{} of {} worst: {}", to + 1, list.len(), thing.told);
+    let link = thing.link.clone();
+    // Stepping is one visit: the way back leads to where it began.
+    if state.record.is_some() {
+        show(state, link);
+    } else {
+        open(state, link);
+    }
+    state.notice = Some(told);
+}
+
+/// Opens the record of the selected row.
+pub(super) fn of_row(state: &mut State) {
+    let table = state.table();
+    if let Some(link) = table.selected().and_then(|at| table.link(at)) {
+        open(state, link);
+    }
+}
+
+/// Opens a record, in place of what is there.
+pub(super) fn open(state: &mut State, link: Link) {
+    let here = here(state);
+    if here
+        .record
+        .as_ref()
+        .is_some_and(|open| open.subject == link)
+    {
+        return;
+    }
+    state.visit.history.leave(here);
+    show(state, link);
+}
+
+/// Shows what is known of a record until its own rows come.
+fn show(state: &mut State, link: Link) {
+    let mut record = Record::new(link);
+    let known = record.find(&state.beside());
+    state.visit.near = None;
+    if !known {
+        record.find(&state.beside());
+    }
+    state.record = Some(record);
+}
+
+/// Opens a table, in place of whatever is there.
+pub(super) fn open_table(state: &mut State, view: View) {
+    if state.record.is_some() || state.view != view {
+        let here = here(state);
+        state.visit.history.leave(here);
+    }
+    state.record = None;
+    state.visit.near = None;
+    state.view = view;
+}
+
+fn here(state: &State) -> Stop {
+    Stop {
+        view: state.view,
+        record: state.record.clone(),
+    }
+}
+
+/// Goes so many places back.
+pub(super) fn back(state: &mut State, steps: usize) {
+    for _ in 0..steps {
+        travel(state, History::return_from);
+    }
+}
+
+/// Goes forward again.
+pub(super) fn forward(state: &mut State) {
+    travel(state, History::advance_from);
+}
+
+fn travel(state: &mut State, way: fn(&mut History, Stop) -> Option<Stop>) {
+    let here = here(state);
+    let Some(there) = way(&mut state.visit.history, here) else {
+        state.notice = Some("there is nothing further that way".to_owned());
+        return;
+    };
+    state.view = there.view;
+    state.record = there.record;
+    state.visit.near = None;
+    if let Some(open) = &mut state.record {
+        // What came since is told as it is now.
+        open.over = false;
+    }
+}
+
+/// New rows came: the record is told as it is now, or as it was last; the same link stays selected.
+pub(super) fn follow(state: &mut State) {
+    let Some(mut open) = state.record.take() else {
+        return;
+    };
+    let selected = {
+        state.record = Some(open.clone());
+        let lines = record::lines(state);
+        let links = record::links(&lines);
+        links.get(open.link).map(|&(.., link)| link.clone())
+    };
+    let there = open.find(&state.beside());
+    let asked = state.visit.near.is_some() || matches!(open.subject, Link::Alert(..));
+    open.over = !there && asked && open.kept != Kept::Nothing;
+    state.record = Some(open);
+    let Some(selected) = selected else { return };
+    let lines = record::lines(state);
+    let links = record::links(&lines);
+    let Some(open) = &mut state.record else {
+        return;
+    };
+    let same = links
+        .iter()
+        .enumerate()
+        .filter(|(_, (.., link))| **link == selected);
+    let nearest = same.min_by_key(|(at, _)| at.abs_diff(open.link));
+    if let Some((at, _)) = nearest {
+        open.link = at;
+    }
+}
+
+/// Where the open alert stands among those that hold.
+pub(crate) fn position(state: &State) -> Option<usize> {
+    let subject = &state.record.as_ref()?.subject;
+    state
+        .alerts()
+        .iter()
+        .position(|alert| Link::alert(alert) == *subject)
+}
+
+/// What an action does while a record is open.
+pub(super) fn act(state: &mut State, action: Action) {
+    match action {
+        Action::Back => back(state, 1),
+        Action::Accept => follow_link(state),
+        _ => walk(state, action),
+    }
+}
+
+/// One line further is one link further, and beyond the last link one line of text; pages move the text.
+fn walk(state: &mut State, action: Action) {
+    let lines = record::lines(state);
+    let links = record::links(&lines);
+    let height = record::height(state, lines.len());
+    let last = lines.len().saturating_sub(height);
+    let Some(open) = &mut state.record else {
+        return;
+    };
+    let to = |at: usize, by: isize, last: usize| at.saturating_add_signed(by).min(last);
+    let scrolled = |open: &Record, by| to(open.scroll, by, last);
+    match (action, stride(action, height)) {
+        (Action::Down | Action::Up, Some(Stride::By(by))) if !links.is_empty() => {
+            let at = open.link.min(links.len() - 1);
+            let next = to(at, by, links.len() - 1);
+            if next == at {
+                open.scroll = scrolled(open, by);
+                return;
+            }
+            open.link = next;
+            let line = links[next].0;
+            let least = (line + 1).saturating_sub(height.max(1));
+            open.scroll = open.scroll.clamp(least, line).min(last);
+        }
+        (_, Some(Stride::By(by))) => open.scroll = scrolled(open, by),
+        (_, Some(Stride::First)) => (open.scroll, open.link) = (0, 0),
+        (_, Some(Stride::Last)) => {
+            (open.scroll, open.link) = (last, links.len().saturating_sub(1));
+        }
+        (_, None) => {}
+    }
+}
+
+/// Opens what the selected link leads to.
+fn follow_link(state: &mut State) {
+    let lines = record::lines(state);
+    let links = record::links(&lines);
+    let selected = state.record.as_ref().map_or(0, |open| open.link);
+    let link = links.get(selected.min(links.len().saturating_sub(1)));
+    let Some(link) = link.map(|&(.., link)| link.clone()) else {
+        state.notice = Some("nothing here leads further".to_owned());
+        return;
+    };
+    let own = state
+        .record
+        .as_ref()
+        .is_some_and(|open| worst::same(&open.subject, &link));
+    if own {
+        state.notice = Some("this is its record".to_owned());
+        return;
+    }
+    open(state, link);
+}

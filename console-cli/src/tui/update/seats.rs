@@ -1,0 +1,48 @@
+//! View, window, filters and history are kept for each process while another one is watched.
+
+use std::mem::take;
+
+use super::arrival::attach;
+use crate::tui::state::{Fate, Peer, Seat, State, View};
+
+/// Seats that are kept, the oldest go first.
+const KEPT: usize = 16;
+
+/// Turns to another process, as one has left it.
+pub(super) fn turn(state: &mut State, peer: Peer) {
+    let own = state.link.peer.clone();
+    let ended = matches!(state.link.fate, Fate::Ended { .. });
+    if own.as_ref().is_some_and(|own| own.is(&peer) && !ended) {
+        return;
+    }
+    let (record, history) = (state.record.take(), take(&mut state.visit.history));
+    let known = state
+        .visit
+        .seats
+        .iter()
+        .position(|seat| seat.peer.is(&peer));
+    let next = known.map(|at| state.visit.seats.remove(at));
+    if let Some(own) = own.filter(|own| !own.is(&peer)) {
+        for view in View::ALL {
+            state.tables.of_mut(view).clear();
+        }
+        state.visit.seats.push(Seat {
+            peer: own,
+            view: state.view,
+            window: state.window,
+            tables: take(&mut state.tables),
+            record,
+            history,
+        });
+        let beyond = state.visit.seats.len().saturating_sub(KEPT);
+        state.visit.seats.drain(..beyond);
+    }
+    attach(state, peer);
+    if let Some(seat) = next {
+        state.view = seat.view;
+        state.window = seat.window;
+        state.tables = seat.tables;
+        state.record = seat.record;
+        state.visit.history = seat.history;
+    }
+}

@@ -1,0 +1,100 @@
+//! A record, in place of header and table: the way to it, and all that is known.
+
+use ratatui::Frame;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::put;
+use crate::record::told::{Kind, Told};
+use crate::text;
+use crate::tui::layout::{self, Parts};
+use crate::tui::record::{self, Record};
+use crate::tui::state::State;
+use crate::tui::theme::{Palette, Role};
+use crate::tui::update;
+
+pub(super) fn draw(state: &State, open: &Record, frame: &mut Frame<'_>, parts: &Parts) {
+    put(frame, parts.crumb, 0, crumb(state, open, parts.crumb.width));
+    let lines = record::lines(state);
+    let links = record::links(&lines);
+    let selected = links.get(open.link.min(links.len().saturating_sub(1)));
+    let selected = selected.map(|&(line, part, _)| (line, part));
+    let height = layout::record_rows(state.size, lines.len());
+    let scroll = open.scroll.min(lines.len().saturating_sub(height));
+    for (at, told) in lines.iter().enumerate().skip(scroll).take(height) {
+        let here = selected
+            .filter(|(line, _)| *line == at)
+            .map(|(_, part)| part);
+        put(
+            frame,
+            parts.body,
+            at - scroll,
+            line(state, open, told, here),
+        );
+    }
+    let below = lines.len().saturating_sub(scroll + height);
+    let last = usize::from(parts.body.height).saturating_sub(1);
+    if below > 0 {
+        let told = format!(" ... {below} more below (PgDn)");
+        put(frame, parts.body, last, Line::from(told));
+    } else if scroll > 0 {
+        let told = format!(" ... {scroll} above (PgUp)");
+        put(frame, parts.body, last, Line::from(told));
+    }
+}
+
+/// One line; the part that is selected stands out, and a mark says in which line it is.
+fn line(state: &State, open: &Record, told: &Told, selected: Option<usize>) -> Line<'static> {
+    let palette = state.look.palette;
+    let style = |kind: &Kind| match kind {
+        _ if open.over => palette.style(Role::Dim),
+        Kind::Plain => Style::new(),
+        Kind::Title | Kind::Label => palette.style(Role::Title),
+        Kind::Link(_) => palette.style(Role::Link),
+    };
+    let spans = told.parts.iter().enumerate().map(|(at, part)| {
+        let mut text = part.text.clone();
+        // The first column of every line is free for it.
+        if at == 0 && selected.is_some() && text.starts_with(' ') {
+            text.replace_range(..1, state.look.glyphs.selection.encode_utf8(&mut [0; 4]));
+        }
+        let style = style(&part.kind);
+        let style = match selected == Some(at) {
+            true => style.patch(Palette::selected()),
+            false => style,
+        };
+        Span::styled(text, style)
+    });
+    Line::from(spans.collect::<Vec<_>>())
+}
+
+/// ` Alerts > deadlock > snapshot                                task`
+fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
+    let palette = state.look.palette;
+    let end = match (open.alert(), update::position(state)) {
+        (Some(_), Some(at)) => format!("{} of {}   n next", at + 1, state.alerts().len()),
+        (Some(_), None) => "it is over   n next".to_owned(),
+        (None, _) if open.over => format!("{}, ended", open.word()),
+        (None, _) => open.word().to_owned(),
+    };
+    let room = usize::from(width).saturating_sub(end.len() + 3);
+    let words = record::crumbs(state);
+    let mut told = Told::from(" ");
+    let last = words.len().saturating_sub(1);
+    for (at, (word, _)) in words.into_iter().enumerate() {
+        if at > 0 {
+            told = told.say(" > ");
+        }
+        told = match at == last {
+            true => told.title(word),
+            false => told.label(word),
+        };
+    }
+    told.cut(room);
+    let spans = told.parts.into_iter().map(|part| match part.kind {
+        Kind::Label => Span::styled(part.text, palette.style(Role::Link)),
+        _ => Span::raw(part.text),
+    });
+    let begin = Line::from(spans.collect::<Vec<_>>());
+    text::apart(begin, Line::from(end), usize::from(width))
+}

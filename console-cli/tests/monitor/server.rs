@@ -1,0 +1,263 @@
+//! A mock monitor: it answers over a real Unix socket from a script, in good order or in one of many bad ways.
+#![allow(dead_code, reason = "each of the tests that include it takes its part")]
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Mutex, mpsc};
+use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
+use tonic::{Request, Response, Status};
+use turbowish_model::query::{Query, Selection};
+use turbowish_model::snapshot::Snapshot;
+use turbowish_wire::proto::turbowish_server::{Turbowish, TurbowishServer};
+use turbowish_wire::proto::{self, HelloReply, HelloRequest, WatchRequest};
+use turbowish_wire::{MESSAGE_LIMIT, PROTOCOL, VERSION};
+
+/// How a monitor behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// As ours do.
+    Good,
+    /// It speaks another protocol.
+    Speaks(u32),
+    /// It takes connections, and never says a word.
+    Mute,
+    /// It takes its time for each answer.
+    Slow,
+    /// It says what no monitor says.
+    Garbage,
+    /// It ends every connection at once.
+    HangsUp,
+    /// It ends every connection after so many bytes.
+    Cuts(u64),
+    /// Its answers are larger than a console takes.
+    Oversize,
+    /// Its answers hold what a later version may hold.
+    Malformed,
+}
+
+/// What the next one who watches is sent; who watches meanwhile waits.
+#[derive(Clone, Debug)]
+pub(crate) enum Reply {
+    /// A snapshot, as it was asked for.
+    Snapshot,
+    /// The stream ends in good order.
+    End,
+    /// The stream ends with an error.
+    Fail(&'static str),
+}
+
+/// A running monitor; dropped, it is gone with all its connections.
+pub(crate) struct Server {
+    socket: PathBuf,
+    feed: mpsc::UnboundedSender<Reply>,
+    runtime: Option<Runtime>,
+}
+
+impl Server {
+    /// Starts one; it is reachable when this returns.
+    pub(crate) fn start(socket: PathBuf, snapshot: Snapshot, manner: Manner) -> Self {
+        // Of one that was killed.
+        let _ = fs::remove_file(&socket);
+        let (feed, told) = mpsc::unbounded_channel();
+        let mut runtime = None;
+        match manner {
+            Manner::Mute | Manner::Garbage | Manner::HangsUp => by_hand(&socket, manner),
+            Manner::Cuts(after) => {
+                let behind = socket.with_extension("behind");
+                let script = Script::new(snapshot, manner, told);
+                runtime = Some(script.serve(&behind));
+                between(&socket, behind, after);
+            }
+            manner => runtime = Some(Script::new(snapshot, manner, told).serve(&socket)),
+        }
+        Self {
+            socket,
+            feed,
+            runtime,
+        }
+    }
+
+    /// Ends it as a process is killed: its socket stays behind.
+    pub(crate) fn kill(mut self) {
+        self.socket = PathBuf::new();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(Duration::from_secs(10));
+        }
+    }
+
+    /// Says what one who watches is sent next.
+    pub(crate) fn send(&self, reply: Reply) {
+        let _ = self.feed.send(reply);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.socket);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Takes connections without knowing the protocol, as long as the test runs.
+fn by_hand(socket: &Path, manner: Manner) {
+    let listener = UnixListener::bind(socket).unwrap();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            match manner {
+                Manner::Mute => held.push(stream),
+                Manner::Garbage => drop(stream.write_all(&[0x5a; 4096])),
+                _ => drop(stream),
+            }
+        }
+    });
+}
+
+/// Passes bytes on, and ends each connection after so many of the monitor's.
+fn between(socket: &Path, behind: PathBuf, after: u64) {
+    let listener = UnixListener::bind(socket).unwrap();
+    std::thread::spawn(move || {
+        for console in listener.incoming() {
+            let (Ok(console), Ok(monitor)) = (console, UnixStream::connect(&behind)) else {
+                return;
+            };
+            let (mut from, mut to) = (console.try_clone().unwrap(), monitor.try_clone().unwrap());
+            std::thread::spawn(move || io::copy(&mut from, &mut to));
+            std::thread::spawn(move || {
+                let _ = io::copy(&mut (&monitor).take(after), &mut &console);
+                let _ = console.shutdown(Shutdown::Both);
+                let _ = monitor.shutdown(Shutdown::Both);
+            });
+        }
+    });
+}
+
+/// Answers every query from one snapshot, as a monitor does: filtered, sorted and limited.
+struct Script {
+    snapshot: Snapshot,
+    manner: Manner,
+    told: Arc<Mutex<mpsc::UnboundedReceiver<Reply>>>,
+}
+
+impl Script {
+    fn new(snapshot: Snapshot, manner: Manner, told: mpsc::UnboundedReceiver<Reply>) -> Self {
+        Self {
+            snapshot,
+            manner,
+            told: Arc::new(Mutex::new(told)),
+        }
+    }
+
+    fn serve(self, socket: &Path) -> Runtime {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let inside = runtime.enter();
+        let listener = tokio::net::UnixListener::bind(socket).unwrap();
+        let incoming = UnixListenerStream::new(listener);
+        let service = TurbowishServer::new(self);
+        runtime.spawn(tonic::transport::Server::builder().serve_with_incoming(service, incoming));
+        drop(inside);
+        runtime
+    }
+
+    fn answer(&self, query: Option<proto::Query>) -> Result<proto::Snapshot, Status> {
+        let bad = |error: String| Status::invalid_argument(error);
+        let query = query.unwrap_or_default();
+        let query = Query::try_from(query).map_err(|e| bad(e.to_string()))?;
+        let selection = Selection::parse(&query).map_err(|e| bad(e.to_string()))?;
+        let mut snapshot = self.snapshot.clone();
+        selection.apply(&mut snapshot);
+        match self.manner {
+            Manner::Oversize => snapshot.process.command = "x".repeat(MESSAGE_LIMIT),
+            // More than a greeting, whatever was asked for.
+            Manner::Cuts(after) => snapshot.process.command = "x".repeat(after as usize),
+            _ => {}
+        }
+        let mut snapshot = proto::Snapshot::from(snapshot);
+        if self.manner == Manner::Malformed
+            && let Some(process) = &mut snapshot.process
+        {
+            process.accounting = 99;
+        }
+        Ok(snapshot)
+    }
+}
+
+/// What a slow one takes for an answer, below what a console has patience for.
+const LONG: Duration = Duration::from_millis(300);
+
+#[tonic::async_trait]
+impl Turbowish for Script {
+    async fn hello(&self, _: Request<HelloRequest>) -> Result<Response<HelloReply>, Status> {
+        let protocol = match self.manner {
+            Manner::Speaks(protocol) => protocol,
+            _ => PROTOCOL,
+        };
+        Ok(Response::new(HelloReply {
+            protocol,
+            version: VERSION.to_owned(),
+            process: Some(self.snapshot.process.clone().into()),
+            read_only: false,
+        }))
+    }
+
+    async fn read(
+        &self,
+        request: Request<proto::Query>,
+    ) -> Result<Response<proto::Snapshot>, Status> {
+        if self.manner == Manner::Slow {
+            tokio::time::sleep(LONG).await;
+        }
+        self.answer(Some(request.into_inner())).map(Response::new)
+    }
+
+    type WatchStream = ReceiverStream<Result<proto::Snapshot, Status>>;
+
+    async fn watch(
+        &self,
+        request: Request<WatchRequest>,
+    ) -> Result<Response<Self::WatchStream>, Status> {
+        let snapshot = self.answer(request.into_inner().query)?;
+        let (send, stream) = mpsc::channel(1);
+        let told = self.told.clone();
+        tokio::spawn(async move {
+            let mut told = told.lock().await;
+            loop {
+                let reply = tokio::select! {
+                    reply = told.recv() => reply,
+                    () = send.closed() => return,
+                };
+                let item = match reply {
+                    Some(Reply::Snapshot) => Ok(snapshot.clone()),
+                    Some(Reply::Fail(why)) => Err(Status::internal(why)),
+                    Some(Reply::End) | None => return,
+                };
+                let is_over = item.is_err();
+                if send.send(item).await.is_err() || is_over {
+                    return;
+                }
+            }
+        });
+        Ok(Response::new(ReceiverStream::new(stream)))
+    }
+
+    async fn control(
+        &self,
+        _: Request<proto::ControlRequest>,
+    ) -> Result<Response<proto::ControlReply>, Status> {
+        Err(Status::permission_denied("the script cannot be touched"))
+    }
+}

@@ -1,0 +1,218 @@
+//! The console in a real terminal: tmux types the keys of somebody who looks around, and reads what stands there.
+
+#![cfg(feature = "demo")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Longer than anything takes on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A terminal of 100 columns and 30 lines with a shell in it.
+struct Terminal {
+    folder: TempDir,
+}
+
+impl Terminal {
+    /// The terminal, or none where there is no tmux.
+    fn open() -> Option<Self> {
+        let terminal = Self {
+            // A process lets itself be found only in a folder that is closed to others.
+            folder: tempfile::Builder::new()
+                .permissions(fs::Permissions::from_mode(0o700))
+                .tempdir()
+                .unwrap(),
+        };
+        let there = Command::new("tmux").arg("-V").output();
+        if !there.is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: tmux is not installed");
+            return None;
+        }
+        let shell =
+            "env -i PATH=\"$PATH\" HOME=\"$HOME\" TERM=screen-256color LANG=C.UTF-8 PS1='$ ' sh";
+        terminal.tmux(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            "100",
+            "-y",
+            "30",
+            shell,
+        ]);
+        terminal.until("a prompt", |screen| screen.contains('$'));
+        Some(terminal)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("tmux")
+    }
+
+    fn tmux(&self, args: &[&str]) -> Output {
+        let output = Command::new("tmux")
+            .arg("-S")
+            .arg(self.socket())
+            .args(args)
+            .env_remove("TMUX")
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "tmux {args:?}: {told}");
+        output
+    }
+
+    fn screen(&self) -> String {
+        let output = self.tmux(&["capture-pane", "-p"]);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The screen as soon as it shows what is waited for.
+    fn until(&self, what: &str, shows: impl Fn(&str) -> bool) -> String {
+        let begin = Instant::now();
+        loop {
+            let screen = self.screen();
+            if shows(&screen) {
+                return screen;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{what} never came:\n{screen}");
+        }
+    }
+
+    /// Keys by tmux's names.
+    fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys"], keys].concat());
+    }
+
+    /// A line for the shell.
+    fn run(&self, line: &str) {
+        self.tmux(&["send-keys", "-l", line]);
+        self.press(&["Enter"]);
+    }
+
+    /// The settings of the terminal, as the shell sees them.
+    fn settings(&self, name: &str) -> String {
+        // As a sum: the line itself would not fit a narrow terminal.
+        self.run(&format!(
+            "clear; echo sum $(stty -g | cksum); echo told {name}"
+        ));
+        let told = format!("told {name}");
+        let shows = |screen: &str| screen.lines().any(|line| line == told);
+        let screen = self.until("the settings", shows);
+        let line = screen
+            .lines()
+            .find(|line| line.starts_with("sum "))
+            .unwrap();
+        line.to_owned()
+    }
+
+    /// The program, with its sockets in a folder of its own.
+    fn program(&self, args: &str) -> String {
+        let folder = self.folder.path().display();
+        format!(
+            "TURBOWISH_RUNTIME_DIR={folder} {} {args}",
+            env!("CARGO_BIN_EXE_turbowish")
+        )
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // Nobody is left to be told if it was gone already.
+        let _ = Command::new("tmux")
+            .arg("-S")
+            .arg(self.socket())
+            .arg("kill-server")
+            .output();
+    }
+}
+
+/// How far in one is: words of the breadcrumb below the alert line.
+fn depth(screen: &str) -> usize {
+    let crumb = screen.lines().nth(2).unwrap_or_default();
+    crumb.matches(" > ").count()
+}
+
+#[test]
+fn somebody_looks_around_and_leaves_the_terminal_as_it_was() {
+    let Some(terminal) = Terminal::open() else {
+        return;
+    };
+    let before = terminal.settings("before");
+    terminal.run(&format!(
+        "{}; echo left $?",
+        terminal.program("demo --ascii --theme mono")
+    ));
+    let contains = |text: &'static str| move |screen: &str| screen.contains(text);
+    terminal.until("the table", contains("kv::conn::serve"));
+    terminal.press(&[">"]);
+    terminal.until("another order", contains("INCL%v"));
+    terminal.press(&["/"]);
+    terminal.tmux(&["send-keys", "-l", "/^kv::db::/ run>0%"]);
+    terminal.press(&["Enter"]);
+    let filtered = terminal.until("a filter", |screen| {
+        screen.contains("/^kv::db::/") && screen.contains("[1 Procs ") && screen.contains(" of ")
+    });
+    assert!(!filtered.contains(" kv::conn::serve "), "{filtered}");
+    // Three links deep: a proc, who calls it, and whom that one calls.
+    for steps in 1..=3 {
+        terminal.press(&["Enter"]);
+        terminal.until("a record", |screen| depth(screen) == steps);
+        terminal.until("its links", |screen| {
+            screen.lines().any(|line| line.starts_with('>'))
+        });
+    }
+    for steps in (0..3).rev() {
+        terminal.press(&["H"]);
+        terminal.until("the way back", |screen| depth(screen) == steps);
+    }
+    terminal.until("the table as it was left", |screen| {
+        screen.contains("/^kv::db::/") && screen.contains("[1 Procs ")
+    });
+    terminal.press(&["Escape"]);
+    terminal.press(&["!"]);
+    terminal.until("the alert, or that there is none", |screen| {
+        screen.contains("Alerts > ") || screen.contains("! no alerts")
+    });
+    terminal.tmux(&["resize-window", "-x", "80", "-y", "24"]);
+    terminal.press(&["2"]);
+    terminal.until("the tasks", contains("[2 Tasks "));
+    terminal.press(&["q"]);
+    let left = terminal.until("the shell", contains("left 0"));
+    assert!(
+        left.contains("told before"),
+        "what stood there is back:\n{left}"
+    );
+    assert_eq!(terminal.settings("after"), before);
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    let Some(terminal) = Terminal::open() else {
+        return;
+    };
+    let before = terminal.settings("before");
+    let program = terminal.program("top --ascii");
+    let pid = terminal.folder.path().join("pid");
+    terminal.run(&format!(
+        "sh -c 'echo $$ > {}; exec env {program}'; echo left $?",
+        pid.display()
+    ));
+    terminal.until("the console", |screen| {
+        screen.contains("No process of yours")
+    });
+    let id = fs::read_to_string(pid).unwrap();
+    let killed = Command::new("kill").args(["-TERM", id.trim()]).status();
+    assert!(killed.unwrap().success());
+    terminal.until("the shell", |screen| screen.contains("left 143"));
+    assert_eq!(terminal.settings("after"), before);
+}

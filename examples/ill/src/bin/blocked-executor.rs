@@ -1,0 +1,23 @@
+//! All workers are held by tasks without the attribute: nothing that is woken is polled any more.
+
+use std::time::Duration;
+
+async fn block() {
+    std::thread::sleep(Duration::from_secs(600));
+}
+
+#[turbowish::instrument]
+async fn idle() {
+    std::future::pending::<()>().await;
+}
+
+#[tokio::main(worker_threads = 2)]
+async fn main() {
+    let _turbowish = turbowish_ill::begin(&[("blocked_worker", "500ms")]);
+    turbowish::spawn(idle());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let blocking = [tokio::spawn(block()), tokio::spawn(block())];
+    for task in blocking {
+        let _ = task.await;
+    }
+}

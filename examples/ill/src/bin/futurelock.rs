@@ -1,0 +1,46 @@
+//! A `select!` goes on with another branch, and leaves behind a future that is next in the queue of a lock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use turbowish::sync::{Mutex, named};
+
+#[turbowish::instrument]
+async fn save(name: &str, lock: Arc<Mutex<()>>) {
+    let _held = lock.lock().await;
+    println!("{name}");
+}
+
+#[turbowish::instrument]
+async fn run(lock: Arc<Mutex<()>>) {
+    let mut first = Box::pin(save("first", lock.clone()));
+    tokio::select! {
+        () = &mut first => {}
+        () = tokio::time::sleep(Duration::from_millis(50)) => {
+            save("second", lock).await;
+        }
+    }
+}
+
+#[turbowish::instrument]
+async fn hold(lock: Arc<Mutex<()>>) {
+    let _held = lock.lock().await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+}
+
+#[tokio::main]
+async fn main() {
+    let _turbowish = turbowish_ill::begin(&[]);
+    let lock = Arc::new(named("db", Mutex::new(())));
+    let holder = turbowish::TaskBuilder::new()
+        .name("holder")
+        .spawn(hold(lock.clone()));
+    // It holds the lock before anybody asks for it.
+    while lock.try_lock().is_ok() {
+        tokio::task::yield_now().await;
+    }
+    let run = turbowish::TaskBuilder::new()
+        .name("runner")
+        .spawn(run(lock));
+    let _ = tokio::join!(holder, run);
+}

@@ -1,0 +1,40 @@
+//! A bell wakes everybody, and everybody wants the same lock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use turbowish::sync::{Mutex, Notify, named};
+
+#[turbowish::instrument]
+async fn eat(bell: Arc<Notify>, spoon: Arc<Mutex<u64>>) {
+    loop {
+        bell.notified().await;
+        let mut spoon = spoon.lock().await;
+        *spoon += 1;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[turbowish::instrument]
+async fn ring(bell: Arc<Notify>) {
+    loop {
+        bell.notify_waiters();
+        tokio::time::sleep(Duration::from_secs(4)).await;
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    let limits = [("guard_across_await.held", "1h")];
+    let _turbowish = turbowish_ill::begin(&limits);
+    let bell = Arc::new(named("bell", Notify::new()));
+    let spoon = Arc::new(named("spoon", Mutex::new(0)));
+    for number in 0..24 {
+        let guest = turbowish::TaskBuilder::new().name(format!("guest-{number}"));
+        guest.spawn(eat(bell.clone(), spoon.clone()));
+    }
+    turbowish::TaskBuilder::new()
+        .name("bell")
+        .root(ring(bell))
+        .await;
+}

@@ -1,0 +1,17 @@
+//! A task computes in its first poll, and does not come out of it.
+
+#[turbowish::instrument]
+async fn solve() -> u64 {
+    let mut state = 1_u64;
+    while state != 0 {
+        state = std::hint::black_box(state.wrapping_mul(6_364_136_223_846_793_005) | 1);
+    }
+    state
+}
+
+#[tokio::main]
+async fn main() {
+    let _turbowish = turbowish_ill::begin(&[("never_yields", "500ms")]);
+    let task = turbowish::TaskBuilder::new().name("solver").spawn(solve());
+    task.await.expect("it never ends");
+}

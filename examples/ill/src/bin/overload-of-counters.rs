@@ -1,0 +1,33 @@
+//! A counter in the innermost loop: telling of each step costs more than the step.
+
+#[turbowish::instrument]
+async fn sum(numbers: &[u64]) -> u64 {
+    let mut sum = 0_u64;
+    for number in numbers {
+        sum = sum.wrapping_add(*number);
+        turbowish::counter!("numbers");
+    }
+    turbowish::gauge!("last sum", sum);
+    sum
+}
+
+#[turbowish::instrument]
+async fn run() {
+    let numbers = vec![1; 1_000];
+    loop {
+        std::hint::black_box(sum(&numbers).await);
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    let limits = [
+        ("overload", "5000"),
+        ("yields_rarely.share", "100"),
+        ("long_poll.warn", "1s"),
+    ];
+    let _turbowish = turbowish_ill::begin(&limits);
+    let task = turbowish::TaskBuilder::new().name("runner").spawn(run());
+    task.await.expect("it never ends");
+}

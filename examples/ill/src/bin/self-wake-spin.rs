@@ -1,0 +1,22 @@
+//! A task that asks again and again whether it may go on, and wakes itself to ask again.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+#[turbowish::instrument]
+async fn until_connected() {
+    poll_fn(|cx| {
+        cx.waker().wake_by_ref();
+        Poll::<()>::Pending
+    })
+    .await;
+}
+
+#[tokio::main]
+async fn main() {
+    let _turbowish = turbowish_ill::begin(&[("long_poll.warn", "1s")]);
+    let task = turbowish::TaskBuilder::new()
+        .name("connector")
+        .spawn(until_connected());
+    task.await.expect("it never ends");
+}

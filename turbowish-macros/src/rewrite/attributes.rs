@@ -1,0 +1,78 @@
+//! `attributes(shard = "7")`: constants that stand beside a proc's name, as text, and never a cost at run time.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Ident, Lit, Result, Token};
+
+/// Names and values, in the order in which they are written.
+#[derive(Clone, Default)]
+pub(crate) struct Attributes(Vec<(Ident, String)>);
+
+const FORM: &str = "an attribute is a name and a constant: `attributes(shard = \"7\", tier = 2)`";
+
+impl Parse for Attributes {
+    /// What stands between the parentheses.
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut all = Self::default();
+        while !input.is_empty() {
+            let malformed = |error: Error| Error::new(error.span(), FORM);
+            let name = input.call(Ident::parse_any).map_err(malformed)?;
+            input.parse::<Token![=]>().map_err(malformed)?;
+            let value = text(&input.parse::<Lit>().map_err(malformed)?)?;
+            if all.0.iter().any(|(given, _)| *given == name) {
+                return Err(Error::new(name.span(), format!("`{name}` is given twice")));
+            }
+            all.0.push((name, value));
+            if !input.is_empty() {
+                input.parse::<Token![,]>().map_err(malformed)?;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// A constant as it is shown.
+fn text(value: &Lit) -> Result<String> {
+    let text = match value {
+        Lit::Str(text) => text.value(),
+        Lit::Char(letter) => letter.value().to_string(),
+        Lit::Bool(flag) => flag.value.to_string(),
+        Lit::Int(number) => number.base10_digits().to_owned(),
+        Lit::Float(number) => number.base10_digits().to_owned(),
+        _ => return Err(Error::new(value.span(), FORM)),
+    };
+    if text.chars().any(char::is_control) {
+        let message = "an attribute is one line of text, without control characters";
+        return Err(Error::new(value.span(), message));
+    }
+    Ok(text)
+}
+
+impl Attributes {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// These, and those of what is around that are not among them.
+    pub(crate) fn within(&self, around: &Self) -> Self {
+        let is_own = |name: &Ident| self.0.iter().any(|(own, _)| own == name);
+        let inherited = around.0.iter().filter(|(name, _)| !is_own(name));
+        Self(inherited.chain(&self.0).cloned().collect())
+    }
+
+    /// A line each, as the runtime reads them: `=shard 7`.
+    pub(crate) fn write(&self, places: &mut String) {
+        for (name, value) in &self.0 {
+            let name = name.unraw();
+            places.push_str(&format!("\n={name} {value}"));
+        }
+    }
+
+    /// As they are written; nothing if there are none.
+    pub(crate) fn again(&self) -> Option<TokenStream> {
+        let each = self.0.iter().map(|(name, value)| quote!(#name = #value));
+        (!self.is_empty()).then(|| quote!(attributes(#(#each),*)))
+    }
+}

@@ -1,0 +1,156 @@
+//! What follows from something worse that was found is no alert of its own.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::finding::Finding;
+use super::table::Pitfall;
+
+/// Cycles of waits: the same one if tasks and resources are, as far as they still are.
+pub(super) const fn is_cycle(pitfall: Pitfall) -> bool {
+    matches!(
+        pitfall,
+        Pitfall::Deadlock | Pitfall::SelfDeadlock | Pitfall::Futurelock
+    )
+}
+
+/// Others follow from it.
+pub(super) const fn is_cause(pitfall: Pitfall) -> bool {
+    let says_more = matches!(
+        pitfall,
+        Pitfall::BlockedSender | Pitfall::StreamStall | Pitfall::SelfWakeSpin
+    );
+    is_cycle(pitfall) || is_held_worker(pitfall) || says_more
+}
+
+const fn is_held_worker(pitfall: Pitfall) -> bool {
+    matches!(pitfall, Pitfall::BlockedWorker | Pitfall::NeverYields)
+}
+
+/// What tasks in a cycle, or behind one, cannot help.
+const fn follows_from_cycle(pitfall: Pitfall) -> bool {
+    matches!(
+        pitfall,
+        Pitfall::GuardAcrossAwait
+            | Pitfall::LockConvoy
+            | Pitfall::BlockedSender
+            | Pitfall::BufferBloat
+            | Pitfall::UnboundedGrowth
+            | Pitfall::SnoozedFuture
+            | Pitfall::StreamStall
+            | Pitfall::LostWaker
+            | Pitfall::LockOrderInversion
+            | Pitfall::Starvation
+    )
+}
+
+/// Takes out what follows from something else that was found, or from one of `standing`, which was found before.
+pub(super) fn fold(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
+    let locked = tasks(found, Pitfall::Futurelock);
+    let turns = resources(found, Pitfall::Futurelock);
+    let mut folded = take(found, |finding| {
+        // A turn that is not taken explains a cycle through it.
+        matches!(
+            finding.alert.pitfall,
+            Pitfall::Deadlock | Pitfall::SelfDeadlock
+        ) && !finding.tasks.is_disjoint(&locked)
+            && !finding.resources.is_disjoint(&turns)
+    });
+    let causes = Causes::of(found.iter().chain(standing));
+    folded.extend(take(found, |finding| causes.explain(finding)));
+    folded.extend(duplicates(found, standing));
+    folded
+}
+
+/// What the worst of what was found is about.
+#[derive(Default)]
+struct Causes {
+    /// Tasks in cycles, and behind them.
+    tasks: BTreeSet<u64>,
+    /// Resources in cycles.
+    resources: BTreeSet<u64>,
+    /// Some worker does not come back.
+    held: bool,
+    /// Procs and tasks that hold workers.
+    procs: BTreeSet<String>,
+    holding: BTreeSet<u64>,
+}
+
+impl Causes {
+    fn of<'a>(found: impl Iterator<Item = &'a Finding>) -> Self {
+        let mut causes = Self::default();
+        for finding in found {
+            if is_cycle(finding.alert.pitfall) {
+                causes.tasks.extend(finding.tasks.iter().copied());
+                causes.resources.extend(finding.resources.iter().copied());
+            }
+            if is_held_worker(finding.alert.pitfall) {
+                causes.held = true;
+                causes.holding.extend(finding.tasks.iter().copied());
+                let at = finding.alert.at.as_ref();
+                causes.procs.extend(at.map(|at| at.proc.clone()));
+            }
+        }
+        causes
+    }
+
+    fn explain(&self, finding: &Finding) -> bool {
+        let pitfall = finding.alert.pitfall;
+        let in_cycle = !finding.resources.is_disjoint(&self.resources)
+            || !finding.tasks.is_empty() && finding.tasks.is_subset(&self.tasks);
+        let at = finding.alert.at.as_ref();
+        let in_poll = at.is_some_and(|at| self.procs.contains(&at.proc))
+            || !finding.tasks.is_empty() && finding.tasks.is_subset(&self.holding);
+        follows_from_cycle(pitfall) && in_cycle
+            || pitfall == Pitfall::Starvation && self.held
+            || pitfall == Pitfall::LongPoll && in_poll
+    }
+}
+
+/// The same tasks are named by something more precise.
+fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
+    let pairs = [
+        (Pitfall::SnoozedFuture, Pitfall::Futurelock),
+        (Pitfall::SnoozedFuture, Pitfall::StreamStall),
+        (Pitfall::SpuriousPolls, Pitfall::SelfWakeSpin),
+    ];
+    let mut folded = Vec::new();
+    // A sender waits now and then on any channel that is full: only when that is an alert does it say more.
+    let blocked = resources(standing, Pitfall::BlockedSender);
+    folded.extend(take(found, |finding| {
+        finding.alert.pitfall == Pitfall::BufferBloat && !finding.resources.is_disjoint(&blocked)
+    }));
+    for (less, more) in pairs {
+        let known = tasks(found, more);
+        let places: BTreeSet<u64> = resources(found, more);
+        folded.extend(take(found, |finding| {
+            finding.alert.pitfall == less
+                && (!finding.tasks.is_disjoint(&known) || !finding.resources.is_disjoint(&places))
+        }));
+    }
+    folded
+}
+
+fn tasks(found: &[Finding], pitfall: Pitfall) -> BTreeSet<u64> {
+    let of = found
+        .iter()
+        .filter(|finding| finding.alert.pitfall == pitfall);
+    of.flat_map(|finding| finding.tasks.iter().copied())
+        .collect()
+}
+
+fn resources(found: &[Finding], pitfall: Pitfall) -> BTreeSet<u64> {
+    let of = found
+        .iter()
+        .filter(|finding| finding.alert.pitfall == pitfall);
+    of.flat_map(|finding| finding.resources.iter().copied())
+        .collect()
+}
+
+fn take(found: &mut Vec<Finding>, which: impl Fn(&Finding) -> bool) -> Vec<Finding> {
+    let all = core::mem::take(found);
+    let (taken, kept) = all.into_iter().partition(which);
+    *found = kept;
+    taken
+}

@@ -1,0 +1,48 @@
+//! The rules, one family a file. Each is a pure function of a scan: what it sees now, and what is remembered.
+
+pub(super) mod cancelled;
+pub(super) mod channels;
+pub(super) mod deadlock;
+pub(super) mod futurelock;
+pub(super) mod futures;
+pub(super) mod locks;
+pub(super) mod order;
+pub(super) mod overload;
+pub(super) mod polls;
+pub(super) mod same_turn;
+pub(super) mod snoozed;
+pub(super) mod wakes;
+
+use alloc::vec::Vec;
+
+use super::finding::{Finding, Scan};
+
+/// Adds what it finds.
+pub(super) type Rule = fn(&Scan<'_>, &mut Vec<Finding>);
+
+/// All of them.
+pub(super) const ALL: &[Rule] = &[
+    deadlock::cycles,
+    futurelock::futurelocks,
+    same_turn::futurelocks,
+    polls::open_polls,
+    polls::long_polls,
+    polls::busy_tasks,
+    polls::starved,
+    wakes::lost_wakers,
+    wakes::spins,
+    wakes::spurious,
+    wakes::churn,
+    snoozed::snoozed,
+    cancelled::cut,
+    locks::guards,
+    locks::convoys,
+    order::inversions,
+    channels::growth,
+    channels::bloat,
+    channels::senders,
+    futures::detached,
+    futures::large,
+    futures::never_polled,
+    overload::overload,
+];

@@ -1,0 +1,87 @@
+//! What tasks and resources have to do with each other, as JSON.
+
+use alloc::string::String;
+
+use super::writer::Writer;
+use crate::snapshot::{Aim, Claim, HolderRow, IntentRow, Spot, WaiterRow, WakerRow};
+
+pub(super) fn spot(out: &mut Writer, spot: &Spot) {
+    out.object(|out| {
+        out.text("file", &spot.file);
+        out.number("line", spot.line.into());
+        out.number("column", spot.column.into());
+    });
+}
+
+pub(super) fn waker(out: &mut Writer, waker: &WakerRow) {
+    out.object(|out| {
+        out.optional_text("woken_by", waker.woken_by.as_deref());
+        out.number("wakes", waker.wakes);
+        out.number("own_wakes", waker.own_wakes);
+        out.number("clones", waker.clones);
+        out.number("live", waker.live);
+    });
+}
+
+pub(super) fn claim(out: &mut Writer, claim: &Claim) {
+    out.object(|out| {
+        out.number("resource_id", claim.resource_id);
+        out.text("resource", &claim.resource);
+        out.text("role", claim.role.word());
+        out.number("amount", claim.amount);
+        out.number("since_ns", claim.since_ns);
+        out.key("at");
+        spot(out, &claim.at);
+    });
+}
+
+pub(super) fn aim(out: &mut Writer, aim: &Aim) {
+    out.object(|out| {
+        out.number("resource_id", aim.resource_id);
+        out.text("resource", &aim.resource);
+        out.text("role", aim.role.word());
+        out.text("proc", &aim.proc);
+    });
+}
+
+pub(super) fn intent(out: &mut Writer, row: &IntentRow) {
+    out.object(|out| {
+        out.optional_text("task", row.task.as_deref());
+        out.text("role", row.role.word());
+        out.text("proc", &row.proc);
+    });
+}
+
+pub(super) fn holder(out: &mut Writer, row: &HolderRow) {
+    out.object(|out| {
+        out.optional_text("task", row.task.as_deref());
+        out.text("role", row.role.word());
+        out.number("amount", row.amount);
+        out.number("since_ns", row.since_ns);
+        out.key("at");
+        spot(out, &row.at);
+    });
+}
+
+pub(super) fn waiter(out: &mut Writer, row: &WaiterRow) {
+    out.object(|out| {
+        out.optional_text("task", row.task.as_deref());
+        out.text("role", row.role.word());
+        out.number("amount", row.amount);
+        out.number("since_ns", row.since_ns);
+        out.key("at");
+        spot(out, &row.at);
+        out.optional("woken_ns", row.woken_ns);
+    });
+}
+
+/// One object; of two attributes with one name the later one counts, as it does in every reader.
+pub(super) fn attributes(out: &mut Writer, pairs: &[(String, String)]) {
+    out.object(|out| {
+        for (at, (name, value)) in pairs.iter().enumerate() {
+            if !pairs[at + 1..].iter().any(|(later, _)| later == name) {
+                out.text(name, value);
+            }
+        }
+    });
+}

@@ -1,0 +1,58 @@
+//! Names come from the program, and may hold anything: what a terminal would obey is written out instead.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+
+/// The text on one line, with `\n`, `\u{1b}` and the like in place of characters that control a terminal or turn text round.
+#[must_use]
+pub fn line(text: &str) -> Cow<'_, str> {
+    replaced(text, is_unprintable)
+}
+
+/// The same, but for the ends of its lines.
+#[must_use]
+pub fn lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| c != '\n' && is_unprintable(c))
+}
+
+fn replaced(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' if bad(c) => shown.extend(c.escape_debug()),
+            c if bad(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Controls, and those marks that make a terminal write from right to left.
+fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line, lines};
+
+    #[test]
+    fn what_a_terminal_would_obey_is_written_out() {
+        let check = |text: &str, on_one: &str, on_many: &str| {
+            assert_eq!((&*line(text), &*lines(text)), (on_one, on_many));
+        };
+        check("größe 日本 \\n", "größe 日本 \\n", "größe 日本 \\n");
+        check("a\nb\tc", "a\\nb\\tc", "a\nb\\tc");
+        check(
+            "\u{1b}[2Jx\u{7}\u{9b}",
+            "\\u{1b}[2Jx\\u{7}\\u{9b}",
+            "\\u{1b}[2Jx\\u{7}\\u{9b}",
+        );
+        check("ab\u{202e}cd", "ab\\u{202e}cd", "ab\\u{202e}cd");
+        check("", "", "");
+    }
+}

@@ -1,0 +1,166 @@
+//! Whether an await point awaits a resource itself, or something that was wrapped around it and may end earlier.
+
+use super::Spot;
+use crate::snapshot::Place;
+
+/// Whether what is awaited at `place` is the very call that was made at `asked`, where `Location::caller()` points: at the name of a method.
+///
+/// `self.db.lock()` is, if `asked` is the place of `lock`. `timeout(second, self.db.lock())` is not: it ends without the lock, too. Where it
+/// cannot be told from the text the answer is no.
+#[must_use]
+pub fn asks_directly(place: &Place, asked: &Spot) -> bool {
+    if asked.file != place.file || !(place.line..=place.end_line).contains(&asked.line) {
+        return false;
+    }
+    let Some(name) = last_call(&place.expr) else {
+        return false;
+    };
+    // `tx.send_timeout(…)` ends without the channel, too.
+    if !METHODS.contains(&&place.expr[name..name_end(&place.expr, name)]) {
+        return false;
+    }
+    if asked.line != place.line || place.line != place.end_line {
+        // The text may be laid out in another way than the source; what is left is the name.
+        return true;
+    }
+    let before = place.expr[..name].chars().count() as u32;
+    place.column + before == asked.column
+}
+
+/// The method, or function, whose closing bracket ends the text.
+pub(crate) fn last_method(text: &str) -> Option<&str> {
+    let name = last_call(text)?;
+    Some(&text[name..name_end(text, name)])
+}
+
+/// Whether what is awaited is a method by that name which waits for a resource, and nothing around it.
+#[must_use]
+pub fn awaits_a_resource(expr: &str) -> bool {
+    last_method(expr).is_some_and(|method| METHODS.contains(&method))
+}
+
+/// Methods that wait for a resource.
+const METHODS: &[&str] = &[
+    "acquire",
+    "acquire_many",
+    "acquire_many_owned",
+    "acquire_owned",
+    "changed",
+    "closed",
+    "get_or_init",
+    "get_or_try_init",
+    "lock",
+    "lock_owned",
+    "notified",
+    "read",
+    "read_owned",
+    "recv",
+    "recv_many",
+    "reserve",
+    "reserve_many",
+    "reserve_owned",
+    "send",
+    "wait",
+    "wait_for",
+    "write",
+    "write_owned",
+];
+
+/// Where the name of the call begins whose closing bracket ends the text.
+fn last_call(text: &str) -> Option<usize> {
+    let text = text.trim_end();
+    if !text.ends_with(')') || text.contains(['"', '\'']) && !quotes_are_sound(text) {
+        return None;
+    }
+    let mut depth = 0_u32;
+    let open = text.char_indices().rev().find_map(|(at, c)| {
+        match c {
+            ')' => depth += 1,
+            '(' => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    })?;
+    let head = text[..open].trim_end();
+    let name = head.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    (name.len() < head.len()).then_some(name.len())
+}
+
+/// No bracket stands inside of a literal, so that brackets can be counted.
+fn quotes_are_sound(text: &str) -> bool {
+    let mut inside = false;
+    for c in text.chars() {
+        match c {
+            '"' => inside = !inside,
+            '(' | ')' | '\\' if inside => return false,
+            // A character or a lifetime: not worth telling apart.
+            '\'' => return false,
+            _ => {}
+        }
+    }
+    !inside
+}
+
+fn name_end(text: &str, start: usize) -> usize {
+    text[start..]
+        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .map_or(text.len(), |len| start + len)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::{Spot, asks_directly};
+    use crate::snapshot::Place;
+
+    /// The place of `expr` in column 9 of line 5, asked at `method` in it.
+    fn check(expr: &str, method: &str, lines: u32, expected: bool) {
+        let place = Place {
+            file: "a.rs".to_string(),
+            line: 5,
+            column: 9,
+            end_line: 5 + lines,
+            end_column: 0,
+            expr: expr.to_string(),
+        };
+        let at = expr.find(method).expect("it is in there");
+        let asked = Spot {
+            file: "a.rs".to_string(),
+            line: 5 + lines,
+            column: 9 + expr[..at].chars().count() as u32,
+        };
+        assert_eq!(asks_directly(&place, &asked), expected, "{expr}");
+        let elsewhere = Spot { line: 99, ..asked };
+        assert!(!asks_directly(&place, &elsewhere), "{expr}");
+    }
+
+    #[test]
+    fn the_outermost_call_is_asked() {
+        check("self.db.lock()", "lock", 0, true);
+        check("tx.send(f(1, (2, 3)))", "send", 0, true);
+        check("tx.send(\"a\")", "send", 0, true);
+        check("self.naïve.lock()", "lock", 0, true);
+        check("self\n.db\n.lock()", "lock", 2, true);
+    }
+
+    #[test]
+    fn what_is_wrapped_is_not() {
+        check("timeout(second, self.db.lock())", "lock", 0, false);
+        check("timeout(second,\nself.db.lock())", "lock", 1, false);
+        check("self.db.lock().fuse()", "lock", 0, false);
+        check("Box::pin(db.lock())", "lock", 0, false);
+        check("db.lock", "lock", 0, false);
+        check("tx.send_timeout(1, second)", "send_timeout", 0, false);
+        check("tx\n.send_timeout(1, second)", "send_timeout", 1, false);
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not() {
+        check("tx.send(\")\")", "send", 0, false);
+        check("tx.send(')')", "send", 0, false);
+        check("", "", 0, false);
+        check(")", ")", 0, false);
+        check("((a)", "a", 0, false);
+    }
+}

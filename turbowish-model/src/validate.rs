@@ -1,0 +1,148 @@
+//! Holds a stream of events to what can happen: each event that is not coherent with those before it is reported by rule.
+//!
+//! No stream stops it: after a report it goes on as a replay does, so that one mistake is told once and not again with every event
+//! that follows. Its memory is bounded; what it had to forget, and what came while accounting was off, it believes.
+//!
+//! ```
+//! use turbowish_model::replay::Kind;
+//! use turbowish_model::validate::{Act, Event, Rule, Validator};
+//!
+//! let mut validator = Validator::default();
+//! let end = Kind::PollEnd(turbowish_model::call::PollEnd::Pending);
+//! let event = Event { t: 100, thread: 1, act: Act::Call { id: 7, kind: end } };
+//! let mut rules = Vec::new();
+//! validator.event(&event, &mut |report| rules.push(report.rule));
+//! assert_eq!(rules, [Rule::OrphanEnd]);
+//! ```
+
+mod calls;
+mod console;
+mod event;
+mod intents;
+mod known;
+mod report;
+mod resources;
+mod rule;
+mod tasks;
+
+use self::calls::Calls;
+use self::console::Console;
+pub use self::event::{Act, Claim, Event, OfConsole, OfIntent, OfResource, OfTask, OfUser};
+use self::intents::{Intents, Users};
+pub use self::known::LIMIT;
+use self::report::{Counts, Desk};
+pub use self::report::{Report, Subject};
+use self::resources::Resources;
+pub use self::rule::{RULES, Rule, RuleRow};
+use self::tasks::Tasks;
+use crate::replay::Kind;
+
+/// Takes a stream, event by event.
+#[derive(Debug)]
+pub struct Validator {
+    nth: u64,
+    counts: Counts,
+    unseen: u64,
+    model: Model,
+}
+
+/// What is known after the events so far.
+#[derive(Debug, Default)]
+struct Model {
+    calls: Calls,
+    tasks: Tasks,
+    resources: Resources,
+    intents: Intents,
+    users: Users,
+    console: Console,
+}
+
+impl Default for Validator {
+    fn default() -> Self {
+        Self {
+            nth: 0,
+            counts: [0; RULES.len()],
+            unseen: 0,
+            model: Model::default(),
+        }
+    }
+}
+
+impl Validator {
+    /// Takes the next event, and tells `report` what is wrong with it.
+    pub fn event(&mut self, event: &Event, report: &mut dyn FnMut(Report)) {
+        self.nth += 1;
+        let model = &mut self.model;
+        let mut desk = Desk::new(self.nth, event, &mut self.counts, report);
+        if !model.calls.reach(event.t, &mut desk) {
+            self.unseen += 1;
+        } else if model.console.sees(&event.act, &mut desk) {
+            model.act(&event.act, &mut desk);
+        }
+    }
+
+    /// Events so far.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.nth
+    }
+
+    /// Events that were not looked at: their threads were too many.
+    #[must_use]
+    pub const fn unseen(&self) -> u64 {
+        self.unseen
+    }
+
+    /// Rules that were broken so far, and how often.
+    pub fn broken(&self) -> impl Iterator<Item = (&'static RuleRow, u64)> {
+        let each = RULES.iter().zip(self.counts);
+        each.filter(|(_, count)| *count > 0)
+    }
+}
+
+impl Model {
+    fn act(&mut self, act: &Act, desk: &mut Desk<'_>) {
+        match act {
+            Act::Call { id, kind } => {
+                let task = self.calls.task_of(*id);
+                if let (Kind::PollStart { .. }, Some(task)) = (kind, task)
+                    && self.console.is_paused(task)
+                {
+                    desk.report_with(Rule::PausedPoll, Subject::Task(task), Subject::Call(*id));
+                }
+                self.calls.event(*id, kind, desk);
+            }
+            Act::Task { id, kind } => self.tasks.event(*id, *kind, &mut self.calls, desk),
+            Act::Resource { id, kind } => {
+                if let OfResource::Wait(claim) | OfResource::Taken(claim) = kind {
+                    let other = Subject::Resource(*id);
+                    self.tasks.acts(claim.task, other, &self.calls, desk);
+                }
+                self.resources.event(*id, *kind, desk);
+            }
+            Act::Intent { id, kind } => {
+                if let OfIntent::Made { task, resource, .. } = kind {
+                    let other = Subject::Intent(*id);
+                    self.tasks.acts(*task, other, &self.calls, desk);
+                    self.resources.may_be_used(*resource, desk);
+                }
+                self.intents.event(*id, *kind, desk);
+            }
+            Act::User { name, kind } => self.users.event(name, kind, desk),
+            Act::Console { client, kind } => self.console(*client, *kind, desk),
+        }
+    }
+
+    fn console(&mut self, client: u64, kind: OfConsole, desk: &mut Desk<'_>) {
+        if let OfConsole::Pause { task } | OfConsole::Resume { task } = kind {
+            self.tasks.is_known(task, Subject::Client(client), desk);
+        }
+        let live = self.calls.live();
+        if self.console.event(client, kind, live, desk).is_some() {
+            self.calls.forget();
+            self.tasks.forget();
+            self.resources.forget();
+            self.intents.forget();
+        }
+    }
+}

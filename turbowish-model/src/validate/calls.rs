@@ -1,0 +1,235 @@
+//! Calls and the stacks of threads, by the rules by which a replay takes them: both come to the same stacks.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::known::{Ends, Known};
+use super::report::{Desk, Subject};
+use super::rule::Rule;
+use crate::call::PollEnd;
+use crate::replay::Kind;
+
+/// So many threads are followed; what happens on others is not looked at.
+const THREADS: usize = 1 << 12;
+
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    known: Known<u64, Call>,
+    threads: BTreeMap<u64, Thread>,
+    live: u64,
+}
+
+#[derive(Debug, Default)]
+struct Thread {
+    latest: u64,
+    /// Open polls, outermost first; each call is at most once in one of them.
+    stack: Vec<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    proc: Option<u64>,
+    /// The thread on which it is polled.
+    on: Option<u64>,
+    over: bool,
+    /// The task that it is the root of.
+    task: Option<u64>,
+}
+
+impl Ends for Call {
+    fn is_over(&self) -> bool {
+        self.over
+    }
+}
+
+/// Names are compared, and never kept.
+pub(super) fn fingerprint(name: &str) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    name.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+impl Calls {
+    /// A thread's time goes on to `t`; `false` if there are too many threads to follow this one.
+    pub(super) fn reach(&mut self, t: u64, desk: &mut Desk<'_>) -> bool {
+        let room = self.threads.len() < THREADS;
+        if !room && !self.threads.contains_key(&desk.thread) {
+            return false;
+        }
+        let thread = self.threads.entry(desk.thread).or_default();
+        if t < thread.latest {
+            desk.report(Rule::TimeBack, Subject::Thread(desk.thread));
+        }
+        thread.latest = t.max(thread.latest);
+        true
+    }
+
+    pub(super) fn event(&mut self, id: u64, kind: &Kind, desk: &mut Desk<'_>) {
+        match kind {
+            Kind::Create(proc) => self.create(id, fingerprint(proc), desk),
+            Kind::PollStart { proc, .. } => {
+                self.poll_start(id, proc.as_deref().map(fingerprint), desk);
+            }
+            Kind::PollEnd(end) => self.poll_end(id, *end, desk),
+            Kind::Drop => self.drop_call(id, desk),
+            Kind::Wake => {
+                if self.known.get(id).is_none() && !self.known.is_unsure() {
+                    desk.report(Rule::UnknownCall, Subject::Call(id));
+                }
+            }
+        }
+    }
+
+    fn create(&mut self, id: u64, proc: u64, desk: &mut Desk<'_>) {
+        if self.known.get(id).is_some_and(|call| !call.over) {
+            return desk.report(Rule::CallTwice, Subject::Call(id));
+        }
+        self.enter(id, Some(proc));
+    }
+
+    fn enter(&mut self, id: u64, proc: Option<u64>) {
+        self.live += 1;
+        let call = Call {
+            proc,
+            ..Call::default()
+        };
+        self.known.enter(id, call);
+    }
+
+    fn poll_start(&mut self, id: u64, proc: Option<u64>, desk: &mut Desk<'_>) {
+        if self.known.get(id).is_none() {
+            if !self.known.is_unsure() {
+                desk.report(Rule::UnknownCall, Subject::Call(id));
+            }
+            self.enter(id, proc);
+        }
+        // One too many.
+        let Some(call) = self.known.get_mut(id) else {
+            return;
+        };
+        if call.over {
+            return desk.report(Rule::EndedCall, Subject::Call(id));
+        }
+        if let Some(thread) = call.on {
+            let on = Subject::Thread(thread);
+            return desk.report_with(Rule::OverlappingPoll, Subject::Call(id), on);
+        }
+        if proc.is_some() && call.proc.is_some() && proc != call.proc {
+            desk.report(Rule::ProcChanged, Subject::Call(id));
+        }
+        call.on = Some(desk.thread);
+        self.stack(desk.thread).push(id);
+    }
+
+    fn stack(&mut self, thread: u64) -> &mut Vec<u64> {
+        &mut self.threads.entry(thread).or_default().stack
+    }
+
+    fn poll_end(&mut self, id: u64, end: PollEnd, desk: &mut Desk<'_>) {
+        let on = self.known.get(id).and_then(|call| call.on);
+        if on != Some(desk.thread) {
+            if self.known.get(id).is_some() || !self.known.has_lost() {
+                let subject = Subject::Call(id);
+                match on {
+                    Some(thread) => {
+                        desk.report_with(Rule::OrphanEnd, subject, Subject::Thread(thread));
+                    }
+                    None => desk.report(Rule::OrphanEnd, subject),
+                }
+            }
+            return;
+        }
+        while let Some(above) = self.stack(desk.thread).pop() {
+            let Some(call) = self.known.get_mut(above) else {
+                continue;
+            };
+            call.on = None;
+            if above == id {
+                if end != PollEnd::Pending {
+                    call.over = true;
+                    self.live -= 1;
+                }
+                return;
+            }
+            desk.report_with(Rule::ForcedEnd, Subject::Call(above), Subject::Call(id));
+        }
+    }
+
+    fn drop_call(&mut self, id: u64, desk: &mut Desk<'_>) {
+        let Some(call) = self.known.get_mut(id) else {
+            if !self.known.is_unsure() {
+                desk.report(Rule::UnknownCall, Subject::Call(id));
+            }
+            return;
+        };
+        if call.over {
+            return;
+        }
+        let Some(thread) = call.on else {
+            call.over = true;
+            self.live -= 1;
+            return;
+        };
+        desk.report_with(
+            Rule::DroppedInPoll,
+            Subject::Call(id),
+            Subject::Thread(thread),
+        );
+        if thread == desk.thread {
+            self.poll_end(id, PollEnd::Torn, desk);
+        }
+    }
+
+    /// The task that a call is the root of.
+    pub(super) fn task_of(&self, id: u64) -> Option<u64> {
+        self.known.get(id).and_then(|call| call.task)
+    }
+
+    /// Makes a call the root of a task; `false` if it cannot be.
+    pub(super) fn make_root(&mut self, id: u64, task: u64, thread: u64) -> bool {
+        let unsure = self.known.is_unsure();
+        match self.known.get_mut(id) {
+            None => unsure,
+            Some(call) => {
+                let fits = call.on == Some(thread) && call.task.is_none();
+                call.task.get_or_insert(task);
+                fits
+            }
+        }
+    }
+
+    /// Whether a call has not ended; an unknown one has.
+    pub(super) fn is_live(&self, id: u64) -> bool {
+        self.known.get(id).is_some_and(|call| !call.over)
+    }
+
+    /// Whether a call is being polled.
+    pub(super) fn is_polled(&self, id: u64) -> bool {
+        self.known.get(id).is_some_and(|call| call.on.is_some())
+    }
+
+    /// Whether a root of the task is being polled on a thread.
+    pub(super) fn is_here(&self, task: u64, thread: u64) -> bool {
+        let stack = self.threads.get(&thread).map(|thread| &thread.stack);
+        let mut open = stack.into_iter().flatten();
+        open.any(|&call| self.task_of(call) == Some(task))
+    }
+
+    /// Some calls may be there that are not known.
+    pub(super) const fn is_unsure(&self) -> bool {
+        self.known.is_unsure()
+    }
+
+    /// Calls that have not ended; `None` if there were too many to know.
+    pub(super) fn live(&self) -> Option<u64> {
+        (!self.known.has_lost()).then_some(self.live)
+    }
+
+    /// Accounting was switched: what is open and live is let go of.
+    pub(super) fn forget(&mut self) {
+        self.known.forget_all();
+        self.live = 0;
+        self.threads
+            .values_mut()
+            .for_each(|thread| thread.stack.clear());
+    }
+}

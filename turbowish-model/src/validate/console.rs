@@ -1,0 +1,135 @@
+//! Consoles: who connects and leaves, whether accounting is on, and which tasks are paused.
+
+use super::event::{Act, OfConsole};
+use super::known::{Ends, Known};
+use super::report::{Desk, Subject};
+use super::rule::Rule;
+
+#[derive(Debug, Default)]
+pub(super) struct Console {
+    clients: Known<u64, Link>,
+    /// Not known before the first event that tells.
+    armed: Option<bool>,
+    paused: Known<u64, Pause>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Link {
+    Open,
+    Closed,
+}
+
+impl Ends for Link {
+    fn is_over(&self) -> bool {
+        *self == Self::Closed
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    On,
+    Off,
+}
+
+impl Ends for Pause {
+    fn is_over(&self) -> bool {
+        *self == Self::Off
+    }
+}
+
+/// Accounting was switched.
+pub(super) struct Switched;
+
+impl Console {
+    /// Whether the program can be seen when this happens.
+    pub(super) fn sees(&mut self, act: &Act, desk: &mut Desk<'_>) -> bool {
+        if matches!(act, Act::Console { .. }) {
+            return true;
+        }
+        let armed = *self.armed.get_or_insert(true);
+        if !armed {
+            let subject = match act {
+                Act::Call { id, .. } => Subject::Call(*id),
+                Act::Task { id, .. } => Subject::Task(*id),
+                Act::Resource { id, .. } => Subject::Resource(*id),
+                Act::Intent { id, .. } => Subject::Intent(*id),
+                Act::User { .. } => Subject::User,
+                Act::Console { client, .. } => Subject::Client(*client),
+            };
+            desk.report(Rule::Unarmed, subject);
+        }
+        armed
+    }
+
+    /// `live` calls are there, if that is known.
+    pub(super) fn event(
+        &mut self,
+        client: u64,
+        kind: OfConsole,
+        live: Option<u64>,
+        desk: &mut Desk<'_>,
+    ) -> Option<Switched> {
+        let subject = Subject::Client(client);
+        let open = self.clients.get(client) == Some(&Link::Open);
+        if kind == OfConsole::Connect {
+            if open {
+                desk.report(Rule::ClientTwice, subject);
+            }
+            self.clients.enter(client, Link::Open);
+            return None;
+        }
+        if !open && !self.clients.is_unsure() {
+            desk.report(Rule::UnknownClient, subject);
+        }
+        match kind {
+            OfConsole::Connect | OfConsole::Query => None,
+            OfConsole::Disconnect => {
+                self.clients.enter(client, Link::Closed);
+                None
+            }
+            OfConsole::Reply { calls } => {
+                let live = live.filter(|_| self.armed == Some(true));
+                if live.is_some_and(|live| live != calls) {
+                    desk.report(Rule::ReplyDiffers, subject);
+                }
+                None
+            }
+            OfConsole::Arm => self.switch(true, subject, desk),
+            OfConsole::Disarm => self.switch(false, subject, desk),
+            OfConsole::Pause { task } => self.pause(task, Pause::On, subject, desk),
+            OfConsole::Resume { task } => self.pause(task, Pause::Off, subject, desk),
+        }
+    }
+
+    fn switch(&mut self, armed: bool, subject: Subject, desk: &mut Desk<'_>) -> Option<Switched> {
+        if self.armed == Some(armed) {
+            desk.report(Rule::SwitchedTwice, subject);
+        }
+        self.armed = Some(armed);
+        Some(Switched)
+    }
+
+    fn pause(
+        &mut self,
+        task: u64,
+        pause: Pause,
+        client: Subject,
+        desk: &mut Desk<'_>,
+    ) -> Option<Switched> {
+        let rule = match (pause, self.is_paused(task)) {
+            (Pause::On, true) => Some(Rule::PausedTwice),
+            (Pause::Off, false) if !self.paused.is_unsure() => Some(Rule::NotPaused),
+            _ => None,
+        };
+        if let Some(rule) = rule {
+            desk.report_with(rule, Subject::Task(task), client);
+        }
+        self.paused.enter(task, pause);
+        None
+    }
+
+    /// Whether a console has paused a task.
+    pub(super) fn is_paused(&self, task: u64) -> bool {
+        self.paused.get(task) == Some(&Pause::On)
+    }
+}

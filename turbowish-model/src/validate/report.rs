@@ -1,0 +1,133 @@
+//! A report names the rule, the event, its subject, and what else the event refers to.
+
+use core::fmt;
+
+use super::event::Event;
+use super::rule::{RULES, Rule};
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// A thread.
+    Thread(u64),
+    /// A call.
+    Call(u64),
+    /// A task.
+    Task(u64),
+    /// A resource.
+    Resource(u64),
+    /// A claim on a resource.
+    Claim {
+        /// The resource.
+        resource: u64,
+        /// The claim's ticket.
+        ticket: u64,
+    },
+    /// An intent.
+    Intent(u64),
+    /// The program's own data.
+    User,
+    /// A console.
+    Client(u64),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Thread(id) => write!(f, "thread {id}"),
+            Self::Call(id) => write!(f, "call {id}"),
+            Self::Task(id) => write!(f, "task {id}"),
+            Self::Resource(id) => write!(f, "resource {id}"),
+            Self::Claim { resource, ticket } => write!(f, "ticket {ticket} of resource {resource}"),
+            Self::Intent(id) => write!(f, "intent {id}"),
+            Self::User => f.write_str("user data"),
+            Self::Client(id) => write!(f, "client {id}"),
+        }
+    }
+}
+
+/// An event that is not coherent with those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// Which event it is, from 1.
+    pub nth: u64,
+    /// The event's time, as it stands there.
+    pub t: u64,
+    /// The event's thread.
+    pub thread: u64,
+    /// What is wrong.
+    pub subject: Subject,
+    /// What else has to do with it.
+    pub other: Option<Subject>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            rule,
+            nth,
+            t,
+            thread,
+            subject,
+            other,
+        } = self;
+        let row = rule.row();
+        write!(f, "event {nth}, t {t}, thread {thread}: {}: ", row.id)?;
+        write!(f, "{subject}: {}", row.text)?;
+        match other {
+            Some(other) => write!(f, " ({other})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Takes the reports about one event.
+pub(super) struct Desk<'a> {
+    nth: u64,
+    t: u64,
+    pub(super) thread: u64,
+    counts: &'a mut Counts,
+    sink: &'a mut dyn FnMut(Report),
+}
+
+/// Reports by rule.
+pub(super) type Counts = [u64; RULES.len()];
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(
+        nth: u64,
+        event: &Event,
+        counts: &'a mut Counts,
+        sink: &'a mut dyn FnMut(Report),
+    ) -> Self {
+        Self {
+            nth,
+            t: event.t,
+            thread: event.thread,
+            counts,
+            sink,
+        }
+    }
+
+    pub(super) fn report(&mut self, rule: Rule, subject: Subject) {
+        self.tell(rule, subject, None);
+    }
+
+    pub(super) fn report_with(&mut self, rule: Rule, subject: Subject, other: Subject) {
+        self.tell(rule, subject, Some(other));
+    }
+
+    fn tell(&mut self, rule: Rule, subject: Subject, other: Option<Subject>) {
+        self.counts[rule as usize] += 1;
+        (self.sink)(Report {
+            rule,
+            nth: self.nth,
+            t: self.t,
+            thread: self.thread,
+            subject,
+            other,
+        });
+    }
+}

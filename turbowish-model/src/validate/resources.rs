@@ -1,0 +1,254 @@
+//! Resources: who waits is served once, who holds gives back once, and nothing holds more than there is.
+
+use alloc::collections::BTreeSet;
+
+use super::event::{Claim, OfResource};
+use super::known::{Ends, Known};
+use super::report::{Desk, Subject};
+use super::rule::Rule;
+use crate::resource::{Kind, Role};
+
+#[derive(Debug, Default)]
+pub(super) struct Resources {
+    known: Known<u64, Resource>,
+    claims: Known<(u64, u64), Stand>,
+}
+
+#[derive(Debug)]
+struct Resource {
+    kind: Kind,
+    capacity: Option<u64>,
+    closed: bool,
+    over: bool,
+    /// Items inside, or parts that are held.
+    inside: u64,
+    /// The ticket of the one who has it alone.
+    alone: Option<u64>,
+    /// Tickets of those who hold it, and who wait, as far as their claims are remembered.
+    held: BTreeSet<u64>,
+    line: BTreeSet<u64>,
+}
+
+impl Ends for Resource {
+    fn is_over(&self) -> bool {
+        self.over
+    }
+}
+
+/// How a claim stands.
+#[derive(Debug)]
+enum Stand {
+    Waits(Claim),
+    Holds(Claim),
+    Over,
+}
+
+impl Ends for Stand {
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Over)
+    }
+}
+
+/// Whoever has it so has it alone.
+const fn is_alone(role: Role) -> bool {
+    matches!(role, Role::Lock | Role::Write)
+}
+
+impl Resource {
+    /// Each item that comes in goes out once.
+    const fn is_queue(&self) -> bool {
+        matches!(self.kind, Kind::Mpsc | Kind::Oneshot)
+    }
+}
+
+impl Resources {
+    pub(super) fn event(&mut self, id: u64, kind: OfResource, desk: &mut Desk<'_>) {
+        if let OfResource::Made { kind, capacity } = kind {
+            return self.make(id, kind, capacity, desk);
+        }
+        if !self.may_be_used(id, desk) {
+            return;
+        }
+        match kind {
+            OfResource::Made { .. } => {}
+            OfResource::Wait(claim) => self.wait(id, claim, desk),
+            OfResource::Taken(claim) => self.take(id, claim, desk),
+            OfResource::Left { ticket } => self.leave(id, ticket, desk),
+            OfResource::Released { ticket } => self.release(id, ticket, desk),
+            OfResource::Put { items } => self.put(id, items, desk),
+            OfResource::Took { items } => self.took(id, items, desk),
+            OfResource::Closed => {
+                if let Some(resource) = self.known.get_mut(id) {
+                    resource.closed = true;
+                }
+            }
+            OfResource::Dropped => self.drop_resource(id, desk),
+        }
+    }
+
+    fn make(&mut self, id: u64, kind: Kind, capacity: Option<u64>, desk: &mut Desk<'_>) {
+        if self.known.get(id).is_some() {
+            return desk.report(Rule::ResourceTwice, Subject::Resource(id));
+        }
+        let resource = Resource {
+            kind,
+            capacity,
+            closed: false,
+            over: false,
+            inside: 0,
+            alone: None,
+            held: BTreeSet::new(),
+            line: BTreeSet::new(),
+        };
+        self.known.enter(id, resource);
+    }
+
+    /// Whether the resource that is referred to is there, or may be.
+    pub(super) fn may_be_used(&self, id: u64, desk: &mut Desk<'_>) -> bool {
+        let subject = Subject::Resource(id);
+        match self.known.get(id) {
+            Some(resource) if resource.over => desk.report(Rule::GoneResource, subject),
+            None if !self.known.is_unsure() => desk.report(Rule::UnknownResource, subject),
+            _ => return true,
+        }
+        false
+    }
+
+    fn wait(&mut self, id: u64, claim: Claim, desk: &mut Desk<'_>) {
+        let ticket = claim.ticket;
+        if self.claims.get((id, ticket)).is_some() {
+            let resource = id;
+            return desk.report(Rule::TicketTwice, Subject::Claim { resource, ticket });
+        }
+        self.claims.enter((id, ticket), Stand::Waits(claim));
+        if self.claims.get((id, ticket)).is_some()
+            && let Some(resource) = self.known.get_mut(id)
+        {
+            resource.line.insert(ticket);
+        }
+    }
+
+    fn take(&mut self, id: u64, claim: Claim, desk: &mut Desk<'_>) {
+        let ticket = claim.ticket;
+        let subject = Subject::Claim {
+            resource: id,
+            ticket,
+        };
+        match self.claims.get((id, ticket)) {
+            Some(Stand::Holds(_) | Stand::Over) => {
+                return desk.report(Rule::ServedTwice, subject);
+            }
+            Some(Stand::Waits(wanted)) if *wanted != claim => {
+                desk.report(Rule::OtherClaim, subject);
+            }
+            Some(Stand::Waits(_)) | None => {}
+        }
+        self.claims.enter((id, ticket), Stand::Holds(claim));
+        let remembered = self.claims.get((id, ticket)).is_some();
+        let Some(resource) = self.known.get_mut(id).filter(|_| remembered) else {
+            return;
+        };
+        resource.line.remove(&ticket);
+        let inside = resource.inside.checked_add(claim.amount);
+        let first = resource.line.first().filter(|&&first| first < ticket);
+        let other = |ticket: u64| Subject::Claim {
+            resource: id,
+            ticket,
+        };
+        if let Some(&holder) = resource.alone.as_ref().or_else(|| {
+            let exclusive = is_alone(claim.role);
+            resource.held.first().filter(|_| exclusive)
+        }) {
+            desk.report_with(Rule::TwoHolders, subject, other(holder));
+        } else if inside.is_none() || inside > Some(resource.capacity.unwrap_or(u64::MAX)) {
+            desk.report(Rule::OverCapacity, subject);
+        } else if let (Kind::Mutex, Some(&first)) = (resource.kind, first) {
+            desk.report_with(Rule::OutOfTurn, subject, other(first));
+        }
+        resource.inside = inside.unwrap_or(u64::MAX);
+        resource.held.insert(ticket);
+        if is_alone(claim.role) {
+            resource.alone = Some(ticket);
+        }
+    }
+
+    fn leave(&mut self, id: u64, ticket: u64, desk: &mut Desk<'_>) {
+        match self.claims.get((id, ticket)) {
+            Some(Stand::Waits(_)) => {
+                self.claims.enter((id, ticket), Stand::Over);
+                if let Some(resource) = self.known.get_mut(id) {
+                    resource.line.remove(&ticket);
+                }
+            }
+            None if self.claims.is_unsure() => {}
+            _ => {
+                let resource = id;
+                desk.report(Rule::NotWaiting, Subject::Claim { resource, ticket });
+            }
+        }
+    }
+
+    fn release(&mut self, id: u64, ticket: u64, desk: &mut Desk<'_>) {
+        match self.claims.get((id, ticket)) {
+            Some(Stand::Holds(claim)) => {
+                let amount = claim.amount;
+                self.claims.enter((id, ticket), Stand::Over);
+                if let Some(resource) = self.known.get_mut(id) {
+                    resource.inside = resource.inside.saturating_sub(amount);
+                    resource.held.remove(&ticket);
+                    resource.alone = resource.alone.filter(|&holder| holder != ticket);
+                }
+            }
+            None if self.claims.is_unsure() => {}
+            _ => {
+                let resource = id;
+                desk.report(Rule::NotHeld, Subject::Claim { resource, ticket });
+            }
+        }
+    }
+
+    fn put(&mut self, id: u64, items: u64, desk: &mut Desk<'_>) {
+        let Some(resource) = self.known.get_mut(id).filter(|known| known.is_queue()) else {
+            return;
+        };
+        let subject = Subject::Resource(id);
+        if resource.closed {
+            desk.report(Rule::ClosedResource, subject);
+        }
+        let inside = resource.inside.checked_add(items);
+        if inside.is_none() || inside > Some(resource.capacity.unwrap_or(u64::MAX)) {
+            desk.report(Rule::Overfull, subject);
+        }
+        resource.inside = inside.unwrap_or(u64::MAX);
+    }
+
+    fn took(&mut self, id: u64, items: u64, desk: &mut Desk<'_>) {
+        let Some(resource) = self.known.get_mut(id).filter(|known| known.is_queue()) else {
+            return;
+        };
+        if items > resource.inside {
+            desk.report(Rule::TookTooMany, Subject::Resource(id));
+        }
+        resource.inside = resource.inside.saturating_sub(items);
+    }
+
+    fn drop_resource(&mut self, id: u64, desk: &mut Desk<'_>) {
+        let Some(resource) = self.known.get_mut(id) else {
+            return;
+        };
+        resource.over = true;
+        let claimed = resource.held.first().or(resource.line.first());
+        if let Some(&ticket) = claimed {
+            let claim = Subject::Claim {
+                resource: id,
+                ticket,
+            };
+            desk.report_with(Rule::DroppedInUse, Subject::Resource(id), claim);
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.known.forget_all();
+        self.claims.forget_all();
+    }
+}

@@ -1,0 +1,103 @@
+//! Tasks and their wakers: a task begins in a poll of its root, is woken through a waker that somebody has, and ends after its root.
+
+use super::calls::Calls;
+use super::event::OfTask;
+use super::known::{Ends, Known};
+use super::report::{Desk, Subject};
+use super::rule::Rule;
+
+#[derive(Debug, Default)]
+pub(super) struct Tasks(Known<u64, Task>);
+
+#[derive(Debug)]
+struct Task {
+    root: u64,
+    over: bool,
+    /// Clones of its waker, unless some may have been made while nobody looked.
+    wakers: Option<u64>,
+}
+
+impl Ends for Task {
+    fn is_over(&self) -> bool {
+        self.over && self.wakers.unwrap_or(0) == 0
+    }
+}
+
+impl Tasks {
+    pub(super) fn event(&mut self, id: u64, kind: OfTask, calls: &mut Calls, desk: &mut Desk<'_>) {
+        if let OfTask::Begin { root } = kind {
+            return self.begin(id, root, calls, desk);
+        }
+        let subject = Subject::Task(id);
+        let unsure = self.0.is_unsure();
+        let Some(task) = self.0.get_mut(id) else {
+            if !unsure {
+                desk.report(Rule::UnknownTask, subject);
+            }
+            return;
+        };
+        match kind {
+            OfTask::Begin { .. } => {}
+            OfTask::Cloned => task.wakers = task.wakers.map(|wakers| wakers.saturating_add(1)),
+            OfTask::Dropped => match task.wakers {
+                Some(0) => desk.report(Rule::WakersBelowZero, subject),
+                wakers => task.wakers = wakers.map(|wakers| wakers - 1),
+            },
+            OfTask::Woken => {
+                if task.wakers == Some(0) && !calls.is_polled(task.root) {
+                    desk.report(Rule::WokenByNobody, subject);
+                }
+            }
+            OfTask::End if task.over => desk.report(Rule::EndedTask, subject),
+            OfTask::End => {
+                if calls.is_live(task.root) {
+                    desk.report_with(Rule::TaskOutlived, subject, Subject::Call(task.root));
+                }
+                task.over = true;
+            }
+        }
+    }
+
+    fn begin(&mut self, id: u64, root: u64, calls: &mut Calls, desk: &mut Desk<'_>) {
+        let subject = Subject::Task(id);
+        if self.0.get(id).is_some() {
+            return desk.report(Rule::TaskTwice, subject);
+        }
+        if !calls.make_root(root, id, desk.thread) {
+            desk.report_with(Rule::NotARoot, subject, Subject::Call(root));
+        }
+        let task = Task {
+            root,
+            over: false,
+            wakers: (!self.0.is_unsure()).then_some(0),
+        };
+        self.0.enter(id, task);
+    }
+
+    /// In the name of a task something is done to `other`, now and on this thread; 0 is none of ours.
+    pub(super) fn acts(&self, id: u64, other: Subject, calls: &Calls, desk: &mut Desk<'_>) {
+        let subject = Subject::Task(id);
+        if id == 0 || !self.is_known(id, other, desk) {
+            return;
+        }
+        let unsure = self.0.is_unsure() || calls.is_unsure();
+        if self.0.get(id).is_some_and(|task| task.over) {
+            desk.report_with(Rule::EndedTask, subject, other);
+        } else if !unsure && !calls.is_here(id, desk.thread) {
+            desk.report_with(Rule::TaskElsewhere, subject, other);
+        }
+    }
+
+    /// Whether a task that is referred to may exist.
+    pub(super) fn is_known(&self, id: u64, other: Subject, desk: &mut Desk<'_>) -> bool {
+        let known = self.0.get(id).is_some() || self.0.is_unsure();
+        if !known {
+            desk.report_with(Rule::UnknownTask, Subject::Task(id), other);
+        }
+        known
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.0.forget_all();
+    }
+}

@@ -1,0 +1,198 @@
+//! Futures that fail unheard, that are large, that nobody awaits or that are dropped half-way; and too many events.
+
+use turbowish_model::scene::{Cut, Ended, Proc, Site, Source};
+
+use crate::play::{check, check_still};
+use crate::scenes::{START, Stage, place, spot};
+
+#[test]
+fn a_panic_that_nobody_hears_of() {
+    let build = |detached| {
+        move |stage: &mut Stage| {
+            stage.scene.ended.push(Ended {
+                id: 9,
+                name: "flush-3".to_owned(),
+                root: "app::flush".to_owned(),
+                at: START,
+                detached,
+                spawned: Some(spot("main.rs:31")),
+                place: Some(place("flush.rs:7 file.sync_data()")),
+            });
+        }
+    };
+    let forget = |stage: &mut Stage, ms: u64| {
+        if ms == 30_000 {
+            stage.scene.ended.clear();
+        }
+    };
+    check(
+        build(Some(true)),
+        120_000,
+        forget,
+        &[
+            "0 + alert detached failure: flush-3 panicked at flush.rs:7, and nobody is told",
+            "89750 - detached_failure",
+        ],
+    );
+    // The next one of the same kind is no other alert.
+    check(
+        build(Some(true)),
+        5_000,
+        |stage, ms| {
+            if ms == 1_000 {
+                let again = stage.scene.ended[0].clone();
+                stage.scene.ended.push(Ended {
+                    id: 10,
+                    name: "flush-4".to_owned(),
+                    at: START + 1_000_000_000,
+                    ..again
+                });
+            }
+        },
+        &["0 + alert detached failure: flush-3 panicked at flush.rs:7, and nobody is told"],
+    );
+    check(build(Some(false)), 5_000, forget, &[]);
+    check(build(None), 5_000, forget, &[]);
+}
+
+fn proc<'a>(stage: &'a mut Stage, path: &str) -> &'a mut Proc {
+    stage.scene.procs.push(Proc {
+        path: path.to_owned(),
+        spot: spot("write.rs:9"),
+        ..Proc::default()
+    });
+    stage.scene.procs.last_mut().expect("a proc")
+}
+
+#[test]
+fn large_futures() {
+    let build = |bytes| {
+        move |stage: &mut Stage| {
+            let proc = proc(stage, "app::write");
+            proc.future_bytes = bytes;
+            proc.parts = vec![("buf.fill()".to_owned(), bytes - 100)];
+        }
+    };
+    check_still(
+        build(24 << 10),
+        5_000,
+        &["0 + warning large future: app::write is 24KiB"],
+    );
+    check_still(build((16 << 10) - 1), 5_000, &[]);
+    // It is large because of what it awaits, which is named.
+    check_still(
+        |stage| {
+            build(24 << 10)(stage);
+            let outer = proc(stage, "app::serve");
+            outer.future_bytes = 25 << 10;
+            outer.parts = vec![("app::write".to_owned(), 24 << 10)];
+        },
+        5_000,
+        &["0 + warning large future: app::write is 24KiB"],
+    );
+    // That alone does not make it so large. (Of two that begin at one instant, the play tells the first.)
+    check_still(
+        |stage| {
+            build(24 << 10)(stage);
+            let outer = proc(stage, "app::serve");
+            outer.future_bytes = 64 << 10;
+            outer.parts = vec![("app::write".to_owned(), 24 << 10)];
+        },
+        5_000,
+        &["0 + warning large future: app::serve is 64KiB"],
+    );
+}
+
+#[test]
+fn calls_that_nobody_awaits() {
+    let ended = |never_polled, polls, lost_races| {
+        move |stage: &mut Stage| {
+            let proc = proc(stage, "app::write");
+            (proc.never_polled, proc.polls, proc.lost_races) = (never_polled, polls, lost_races);
+        }
+    };
+    let three = [
+        "0 + warning never polled: app::write, 3 calls dropped without a poll",
+        "60000 - never_polled",
+    ];
+    check_still(ended(3, 0, None), 70_000, &three);
+    check_still(ended(7, 900, Some(4)), 70_000, &three);
+    // The loser of a select! is dropped like this now and then.
+    check_still(ended(3, 1, None), 5_000, &[]);
+    check_still(ended(3, 1, Some(3)), 5_000, &[]);
+    check_still(ended(0, 9, Some(0)), 5_000, &[]);
+}
+
+#[test]
+fn branches_dropped_when_they_had_taken_something() {
+    let build = |select, timeout| {
+        move |stage: &mut Stage| {
+            proc(stage, "app::serve").sites.push(Site {
+                place: place("serve.rs:20 select!"),
+                cut_in_select: select,
+                cut_in_timeout: timeout,
+                cut: Some(Cut {
+                    proc: "app::read_frame".to_owned(),
+                    place: Some(place("frame.rs:9 self.rx.recv()")),
+                    did: "recv".to_owned(),
+                    resource: "mpsc bytes".to_owned(),
+                    resource_id: 0,
+                }),
+            });
+        }
+    };
+    check_still(
+        build(Some(1), Some(0)),
+        90_000,
+        &[
+            "0 + warning cancel-unsafe select!: app::read_frame was dropped at frame.rs:9 after recv on mpsc bytes, 1 time",
+            "60000 - cancel_unsafe_select",
+        ],
+    );
+    check_still(
+        build(Some(0), Some(2)),
+        1_000,
+        &[
+            "0 + warning timeout leaves work half done: app::read_frame was dropped at frame.rs:9 after recv on mpsc bytes, 2 times",
+        ],
+    );
+    check_still(build(Some(0), None), 1_000, &[]);
+    // It goes on: one alert.
+    check(
+        build(Some(1), None),
+        200_000,
+        |stage, _| stage.scene.procs[0].sites[0].cut_in_select = Some(stage.scene.now),
+        &[
+            "0 + warning cancel-unsafe select!: app::read_frame was dropped at frame.rs:9 after recv on mpsc bytes, 1.00T times",
+        ],
+    );
+}
+
+/// A percent below the limit is silent, and one above it is not, whatever makes the events.
+#[test]
+fn more_events_than_accounting_is_made_for() {
+    let build = |name: &'static str, events, resource: Option<&'static str>| {
+        move |stage: &mut Stage| {
+            stage.scene.sources.push(Source {
+                name: name.to_owned(),
+                events,
+                noisiest: resource.is_none().then(|| "app::tick".to_owned()),
+                resource: resource.map(|name| (7, name.to_owned())),
+            });
+        }
+    };
+    let sources = [
+        ("polls", None, "app::tick"),
+        ("wake-ups", None, "app::tick"),
+        ("counters", None, "app::tick"),
+        ("resources", Some("mutex db"), "mutex db"),
+    ];
+    for (name, resource, most) in sources {
+        let expected = format!(
+            "250 + warning overload: {name} made 1.01M events in 100 ms, most of them {most}"
+        );
+        check_still(build(name, 1_010_000, resource), 1_000, &[&expected]);
+        check_still(build(name, 1_000_000, resource), 5_000, &[]);
+        check_still(build(name, 990_000, resource), 5_000, &[]);
+    }
+}

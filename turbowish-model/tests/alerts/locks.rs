@@ -1,0 +1,207 @@
+//! Locks: kept across an await, wanted by all at once, taken in both orders.
+
+use turbowish_model::resource::{Kind, Role};
+use turbowish_model::scene::{Order, Seat, Taken};
+use turbowish_model::snapshot::TaskState;
+
+use crate::play::{check, check_still};
+use crate::scenes::{MS, START, Stage, spot};
+
+/// A task holds a lock while it waits elsewhere; another wants it.
+fn held(stage: &mut Stage) {
+    stage.task("save", "save.rs:9 file.sync_data()");
+    stage.task("get", "get.rs:3 db.lock()");
+    stage.mutex("db");
+    stage.locks("save", "db").since = START - MS;
+    stage.waits("get", Role::Lock, "db");
+}
+
+#[test]
+fn a_guard_that_is_kept_while_its_task_waits() {
+    check_still(
+        held,
+        2_000,
+        &[
+            "250 + warning guard across await: save holds mutex db for 251ms while it waits at save.rs:9; 1 task waits for it",
+        ],
+    );
+    // Nobody is the worse for it.
+    check_still(
+        |stage| {
+            held(stage);
+            stage.on("db").waiters.clear();
+            stage.on("db").waiting = 0;
+        },
+        2_000,
+        &[
+            "250 + note guard across await: save holds mutex db for 251ms while it waits at save.rs:9",
+        ],
+    );
+}
+
+#[test]
+fn a_guard_that_is_given_back_soon() {
+    let near = |change: fn(&mut Stage, u64)| check(held, 5_000, change, &[]);
+    near(|stage, ms| stage.on("db").holders[0].since = START + ms * MS - 99 * MS);
+    near(|stage, _| stage.get("save").state = TaskState::Polling);
+    // Taken in the poll that is in progress, or by nobody that is known.
+    near(|stage, _| stage.on("db").holders[0].since = START + MS);
+    near(|stage, _| stage.on("db").holders[0].task = None);
+    near(|stage, _| stage.on("db").holders[0].role = Role::Read);
+    near(|stage, _| stage.on("db").kind = Kind::Semaphore);
+    near(|stage, _| stage.get("save").paused = true);
+}
+
+/// So many tasks came to a lock within so many microseconds, and are served one by one.
+fn convoy(stage: &mut Stage, count: u64, spread_us: u64) {
+    stage.mutex("db");
+    for n in 0..count {
+        let name = format!("conn-{n}");
+        stage.task(&name, "conn.rs:84 db.lock()");
+        stage.waits(&name, Role::Lock, "db").since = START + n * spread_us * 1_000 / (count - 1);
+    }
+}
+
+#[test]
+fn many_come_to_a_lock_at_once() {
+    let serve = |stage: &mut Stage, _: u64| stage.on("db").flow.took += 1;
+    check(
+        |stage| convoy(stage, 8, 1_000),
+        2_000,
+        serve,
+        &["500 + warning lock convoy: 8 tasks came to mutex db at once, and are served one by one"],
+    );
+    // A new one at each tick.
+    check(
+        |stage| convoy(stage, 8, 1_000),
+        2_000,
+        |stage, ms| {
+            serve(stage, ms);
+            for waiter in &mut stage.on("db").waiters {
+                waiter.since = START + ms * MS - 10 * MS;
+            }
+        },
+        &["500 + warning lock convoy: 8 tasks came to mutex db at once, and are served one by one"],
+    );
+    // They are served as soon as they come.
+    check(
+        |stage| convoy(stage, 8, 1_000),
+        2_000,
+        |stage, ms| {
+            serve(stage, ms);
+            for waiter in &mut stage.on("db").waiters {
+                waiter.since = START + ms * MS - 9 * MS;
+            }
+        },
+        &[],
+    );
+    check(|stage| convoy(stage, 7, 1_000), 5_000, serve, &[]);
+    check(|stage| convoy(stage, 8, 1_200), 5_000, serve, &[]);
+    // Nobody is served: not a convoy.
+    check(|stage| convoy(stage, 8, 1_000), 5_000, |_, _| (), &[]);
+}
+
+/// A task held one lock and asked for another.
+fn order(task: u64, first: (u64, Role), second: (u64, Role), gates: &[u64]) -> Order {
+    let taken = |(resource, role): (u64, Role), at: &str| Taken {
+        resource,
+        role: Some(role),
+        spot: Some(spot(at)),
+    };
+    Order {
+        first: taken(first, "first.rs:1"),
+        second: taken(second, &format!("second.rs:{task}")),
+        task,
+        name: format!("t{task}"),
+        gates: gates.to_vec(),
+    }
+}
+
+fn orders(orders: Vec<Order>, expected: &[&str]) {
+    check_still(
+        |stage| {
+            stage.mutex("a");
+            stage.mutex("b");
+            stage.mutex("c");
+            stage.scene.orders = orders;
+        },
+        2_000,
+        expected,
+    );
+}
+
+const INVERTED: &str =
+    "250 + warning lock order: t1 takes mutex a then mutex b, t2 the other way round";
+
+#[test]
+fn two_locks_in_both_orders() {
+    use Role::{Lock, Read, Write};
+    let ab = |role| order(1, (1, role), (2, role), &[]);
+    let ba = |role| order(2, (2, role), (1, role), &[]);
+    orders(vec![ab(Lock), ba(Lock)], &[INVERTED]);
+    orders(vec![ab(Lock)], &[]);
+    orders(vec![ab(Read), ba(Read)], &[]);
+    orders(vec![ab(Read), ba(Write)], &[INVERTED]);
+    // One task cannot do both at once.
+    orders(vec![ab(Lock), order(1, (2, Lock), (1, Lock), &[])], &[]);
+    // Both do it only under a third lock, or one of them did it without.
+    let gated = |task, first, second| order(task, (first, Lock), (second, Lock), &[3]);
+    orders(vec![gated(1, 1, 2), gated(2, 2, 1)], &[]);
+    orders(vec![gated(1, 1, 2), gated(2, 2, 1), ba(Lock)], &[INVERTED]);
+    // One of the locks is gone.
+    orders(
+        vec![
+            order(1, (1, Lock), (9, Lock), &[]),
+            order(2, (9, Lock), (1, Lock), &[]),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn scenes_show_orders_themselves() {
+    check(
+        |stage| {
+            stage.task("x", "x.rs:2 b.lock()");
+            stage.task("y", "y.rs:2 a.lock()");
+            stage.mutex("a");
+            stage.mutex("b");
+        },
+        3_000,
+        |stage, ms| {
+            for name in ["a", "b"] {
+                let lock = stage.on(name);
+                (lock.held, lock.waiting) = (0, 0);
+                lock.holders.clear();
+                lock.waiters.clear();
+            }
+            // One after the other, and never at the same time.
+            let (task, first, second) = match ms {
+                500 => ("x", "a", "b"),
+                1_500 => ("y", "b", "a"),
+                _ => return,
+            };
+            stage.locks(task, first).since = START + ms * MS - 2;
+            stage.locks(task, second).since = START + ms * MS - 1;
+        },
+        &["1750 + warning lock order: x takes mutex a then mutex b, y the other way round"],
+    );
+}
+
+#[test]
+fn to_wait_for_two_locks_is_to_hold_neither() {
+    check_still(
+        |stage| {
+            stage.task("x", "x.rs:2 b.lock()");
+            stage.task("y", "y.rs:2 a.lock()");
+            stage.mutex("a");
+            stage.mutex("b");
+            for (task, first, second) in [("x", "a", "b"), ("y", "b", "a")] {
+                stage.waits(task, Role::Lock, first).seat = Seat::Aside;
+                stage.waits(task, Role::Lock, second).since = START + MS;
+            }
+        },
+        3_000,
+        &[],
+    );
+}

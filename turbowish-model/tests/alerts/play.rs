@@ -1,0 +1,88 @@
+//! Scenes played one after the other, and what is said about them.
+
+use std::collections::BTreeSet;
+
+use turbowish_model::alert::{Alert, Detector, Limits, Pitfall};
+
+use crate::scenes::{MS, START, Stage};
+
+/// Time between two scenes.
+pub(crate) const TICK: u64 = 250;
+
+/// Plays scenes for some milliseconds, and returns what changed: `250 + title` for an alert that comes, `500 - id` for one that goes.
+pub(crate) struct Play {
+    pub(crate) stage: Stage,
+    detector: Detector,
+    shown: BTreeSet<(Pitfall, u64)>,
+    pub(crate) log: Vec<String>,
+    pub(crate) last: Vec<Alert>,
+    ms: u64,
+}
+
+impl Play {
+    pub(crate) fn new(stage: Stage) -> Self {
+        Self::with(Limits::default(), stage)
+    }
+
+    pub(crate) fn with(limits: Limits, stage: Stage) -> Self {
+        Self {
+            stage,
+            detector: Detector::new(limits),
+            shown: BTreeSet::new(),
+            log: Vec::new(),
+            last: Vec::new(),
+            ms: 0,
+        }
+    }
+
+    /// Up to and including `until` milliseconds after the beginning; `change` makes each scene of the one before.
+    pub(crate) fn until(&mut self, until: u64, mut change: impl FnMut(&mut Stage, u64)) {
+        while self.ms <= until {
+            change(&mut self.stage, self.ms);
+            self.stage.scene.now = START + self.ms * MS;
+            self.last = self.detector.scan(&self.stage.scene);
+            let mut now = BTreeSet::new();
+            for alert in &self.last {
+                assert!(!format!("{alert:?}").contains("{task}"), "{alert:?}");
+                assert!(!alert.title.contains("{for}"), "{}", alert.title);
+                assert!(!alert.why.is_empty(), "{}", alert.title);
+                assert!(!alert.summary.is_empty(), "{}", alert.title);
+                let known = !now.insert((alert.pitfall, alert.since));
+                if !known && !self.shown.contains(&(alert.pitfall, alert.since)) {
+                    self.log.push(format!(
+                        "{} + {} {}",
+                        self.ms,
+                        alert.severity.word(),
+                        alert.title
+                    ));
+                }
+            }
+            for (pitfall, since) in &self.shown {
+                if !now.contains(&(*pitfall, *since)) {
+                    self.log.push(format!("{} - {}", self.ms, pitfall.row().id));
+                }
+            }
+            self.shown = now;
+            self.ms += TICK;
+        }
+    }
+}
+
+/// What is said while the scene that `build` makes stands still for so many milliseconds.
+pub(crate) fn check_still(build: impl FnOnce(&mut Stage), until: u64, expected: &[&str]) {
+    check(build, until, |_, _| (), expected);
+}
+
+/// What is said while `change` makes each scene of the one before.
+pub(crate) fn check(
+    build: impl FnOnce(&mut Stage),
+    until: u64,
+    change: impl FnMut(&mut Stage, u64),
+    expected: &[&str],
+) {
+    let mut stage = Stage::new();
+    build(&mut stage);
+    let mut play = Play::new(stage);
+    play.until(until, change);
+    assert_eq!(play.log, expected);
+}

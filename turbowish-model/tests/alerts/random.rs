@@ -1,0 +1,85 @@
+//! Scenes of all shapes, one after the other: nothing stops the detector, and the order of rows means nothing.
+
+use proptest::collection::vec;
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
+use proptest::test_runner::RngSeed;
+use turbowish_model::alert::{Detector, Limits, Pitfall, Severity};
+use turbowish_model::scene::NodeKind;
+
+use crate::scenes::random::scene;
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(2026),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn nothing_stops_the_detector(scenes in vec(scene(), 1..4)) {
+        let mut detector = Detector::new(Limits::default());
+        let mut now = 0;
+        for mut scene in scenes {
+            now = scene.now.max(now);
+            scene.now = now;
+            // Twice, so that what must be seen twice is.
+            for _ in 0..2 {
+                let alerts = detector.scan(&scene);
+                for alert in &alerts {
+                    prop_assert!(alert.since <= now);
+                    prop_assert!(!alert.title.contains("{for}"), "{alert:?}");
+                    prop_assert!(!alert.title.is_empty() && !alert.why.is_empty());
+                    prop_assert!(alert.fixes.iter().all(|fix| !fix.is_empty()));
+                }
+                let ranks: Vec<(Severity, Pitfall, u64)> =
+                    alerts.iter().map(|alert| (alert.severity, alert.pitfall, alert.since)).collect();
+                prop_assert!(ranks.is_sorted());
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_rows_means_nothing(scene in scene(), turn in any::<usize>()) {
+        let mut scene = scene;
+        // Ids are never used twice.
+        scene.tasks.sort_by_key(|task| task.id);
+        scene.tasks.dedup_by_key(|task| task.id);
+        scene.resources.sort_by_key(|resource| resource.id);
+        scene.resources.dedup_by_key(|resource| resource.id);
+        scene.procs.sort_by(|a, b| a.path.cmp(&b.path));
+        scene.procs.dedup_by(|a, b| a.path == b.path);
+        let mut turned = scene.clone();
+        if !turned.tasks.is_empty() {
+            let by = turn % turned.tasks.len();
+            turned.tasks.rotate_left(by);
+        }
+        turned.resources.reverse();
+        turned.procs.reverse();
+        let (mut one, mut other) = (Detector::new(Limits::default()), Detector::new(Limits::default()));
+        for _ in 0..2 {
+            let (a, b) = (one.scan(&scene), other.scan(&turned));
+            prop_assert_eq!(a, b);
+        }
+    }
+
+    #[test]
+    fn what_may_be_anything_is_no_deadlock(scene in scene()) {
+        let mut scene = scene;
+        for task in &mut scene.tasks {
+            for node in &mut task.tree {
+                node.kind = NodeKind::Unknown;
+            }
+        }
+        let mut detector = Detector::new(Limits::default());
+        for _ in 0..3 {
+            let alerts = detector.scan(&scene);
+            let cycles = [Pitfall::Deadlock, Pitfall::SelfDeadlock];
+            prop_assert!(alerts.iter().all(|alert| !cycles.contains(&alert.pitfall)));
+        }
+    }
+}

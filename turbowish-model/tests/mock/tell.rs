@@ -1,0 +1,112 @@
+//! What is told: what a process sees that accounts, and nothing of the program while it does not.
+
+use turbowish_model::call::PollEnd;
+use turbowish_model::replay::Kind;
+use turbowish_model::validate::{Act, Event, OfConsole, OfIntent, OfResource, OfTask, OfUser};
+
+use super::{Frame, Mock, PROCS, Step};
+
+impl Mock {
+    fn push(&mut self, act: Act) {
+        let (t, thread) = (self.now, self.thread);
+        self.events.push(Event { t, thread, act });
+    }
+
+    fn see(&mut self, act: Act) {
+        if self.armed {
+            self.push(act);
+        }
+    }
+
+    fn see_call(&mut self, id: u64, kind: Kind) {
+        self.see(Act::Call { id, kind });
+    }
+
+    pub(super) fn tell_task(&mut self, id: u64, kind: OfTask) {
+        self.see(Act::Task { id, kind });
+    }
+
+    pub(super) fn tell_resource(&mut self, id: u64, kind: OfResource) {
+        self.see(Act::Resource { id, kind });
+    }
+
+    pub(super) fn tell_console(&mut self, client: u64, kind: OfConsole) {
+        self.push(Act::Console { client, kind });
+    }
+
+    /// A poll begins: of a call that is not registered now, it says what it is.
+    pub(super) fn tell_start(&mut self, call: u64) {
+        if !self.armed {
+            return;
+        }
+        let epoch = Some(self.epoch);
+        let known = self.call_mut(call);
+        let is_late = std::mem::replace(&mut known.epoch, epoch) != epoch;
+        let proc = is_late.then(|| PROCS[known.proc].to_owned());
+        self.see_call(call, Kind::PollStart { proc, root: false });
+    }
+
+    pub(super) fn tell_end(&mut self, call: u64, end: PollEnd, frame: Option<Frame>) {
+        if frame.is_some_and(|frame| frame.epoch == Some(self.epoch)) {
+            self.see_call(call, Kind::PollEnd(end));
+        }
+        self.call_mut(call).over |= end != PollEnd::Pending;
+    }
+
+    pub(super) fn tell(&mut self, step: Step) {
+        match step {
+            Step::Create { call, proc } => {
+                self.call_mut(call).epoch = self.armed.then_some(self.epoch);
+                self.see_call(call, Kind::Create(PROCS[proc].to_owned()));
+            }
+            Step::Drop { call } => {
+                self.call_mut(call).over = true;
+                if self.call(call).epoch == Some(self.epoch) {
+                    self.see_call(call, Kind::Drop);
+                }
+            }
+            Step::Finish { task } => {
+                self.task_mut(task).over = true;
+                if self.task(task).begun {
+                    self.tell_task(task, OfTask::End);
+                }
+            }
+            Step::WakeSelf { task } | Step::Wake { task } => {
+                self.task_mut(task).woken = true;
+                self.tell_task(task, OfTask::Woken);
+            }
+            Step::Keep { task } => {
+                self.task_mut(task).kept += 1;
+                self.tell_task(task, OfTask::Cloned);
+            }
+            Step::Forget { task } => {
+                self.task_mut(task).kept -= 1;
+                self.tell_task(task, OfTask::Dropped);
+            }
+            Step::Intend { intent, kind } => self.tell_intent(intent, kind),
+            Step::Say { name } => {
+                let (name, kind) = match name {
+                    0 => ("requests", OfUser::Count { by: 1 }),
+                    1 => ("depth", OfUser::Gauge { value: -3 }),
+                    _ => {
+                        let value = "acme \"7\"".to_owned();
+                        ("tenant", OfUser::Attribute { value })
+                    }
+                };
+                let name = name.to_owned();
+                self.see(Act::User { name, kind });
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_intent(&mut self, id: u64, kind: OfIntent) {
+        let mut owners = self.calls.iter_mut();
+        let of = |intent: &super::Intent| intent.id == id;
+        let owner = owners.find(|call| call.intent.as_ref().is_some_and(of));
+        if let (OfIntent::Done | OfIntent::Gone, Some(call)) = (kind, owner) {
+            call.intent = None;
+        }
+        self.see(Act::Intent { id, kind });
+    }
+}

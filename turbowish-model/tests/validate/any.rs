@@ -1,0 +1,274 @@
+//! Any stream is taken; what it says of polls is what a replay counts, and what it has to forget it believes.
+
+use proptest::collection::vec;
+use proptest::prelude::{
+    Just, ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof, proptest,
+};
+use proptest::test_runner::RngSeed;
+use turbowish_model::call::PollEnd;
+use turbowish_model::replay::{Kind, Replay};
+use turbowish_model::resource::{self, Role};
+use turbowish_model::scene::Strength;
+use turbowish_model::tally::Anomaly;
+use turbowish_model::validate::{
+    Act, Claim, Event, LIMIT, OfConsole, OfIntent, OfResource, OfTask, OfUser, Rule, Validator,
+};
+
+use super::{check, reports};
+
+fn id() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0u64..4, 1 => any::<u64>()]
+}
+
+fn call() -> impl Strategy<Value = Act> {
+    let kind = prop_oneof![
+        "[ab]".prop_map(Kind::Create),
+        (any::<bool>(), any::<bool>()).prop_map(|(named, root)| Kind::PollStart {
+            proc: named.then(|| "a".to_owned()),
+            root,
+        }),
+        prop_oneof![
+            Just(PollEnd::Pending),
+            Just(PollEnd::Ready),
+            Just(PollEnd::Panic),
+            Just(PollEnd::Torn)
+        ]
+        .prop_map(Kind::PollEnd),
+        Just(Kind::Drop),
+        Just(Kind::Wake),
+    ];
+    (id(), kind).prop_map(|(id, kind)| Act::Call { id, kind })
+}
+
+fn task() -> impl Strategy<Value = Act> {
+    let kind = prop_oneof![
+        id().prop_map(|root| OfTask::Begin { root }),
+        Just(OfTask::Cloned),
+        Just(OfTask::Dropped),
+        Just(OfTask::Woken),
+        Just(OfTask::End),
+    ];
+    (id(), kind).prop_map(|(id, kind)| Act::Task { id, kind })
+}
+
+fn resource() -> impl Strategy<Value = Act> {
+    let role = prop_oneof![Just(Role::Lock), Just(Role::Read), Just(Role::Acquire)];
+    let claim = (id(), id(), role, id(), any::<bool>());
+    let claim = claim.prop_map(|(ticket, task, role, amount, waits)| {
+        let claim = Claim {
+            ticket,
+            task,
+            role,
+            amount,
+        };
+        if waits {
+            OfResource::Wait(claim)
+        } else {
+            OfResource::Taken(claim)
+        }
+    });
+    let kinds = prop_oneof![
+        Just(resource::Kind::Mutex),
+        Just(resource::Kind::RwLock),
+        Just(resource::Kind::Mpsc),
+        Just(resource::Kind::Watch)
+    ];
+    let kind = prop_oneof![
+        1 => (kinds, proptest::option::of(id()))
+            .prop_map(|(kind, capacity)| OfResource::Made { kind, capacity }),
+        2 => claim,
+        1 => id().prop_map(|ticket| OfResource::Left { ticket }),
+        1 => id().prop_map(|ticket| OfResource::Released { ticket }),
+        1 => id().prop_map(|items| OfResource::Put { items }),
+        1 => id().prop_map(|items| OfResource::Took { items }),
+        1 => Just(OfResource::Closed),
+        1 => Just(OfResource::Dropped),
+    ];
+    (id(), kind).prop_map(|(id, kind)| Act::Resource { id, kind })
+}
+
+fn other() -> impl Strategy<Value = Act> {
+    let strength = prop_oneof![Just(Strength::Will), Just(Strength::May)];
+    let intent = prop_oneof![
+        (id(), id(), strength).prop_map(|(task, resource, strength)| OfIntent::Made {
+            task,
+            resource,
+            role: Role::Lock,
+            strength,
+        }),
+        Just(OfIntent::Sure),
+        Just(OfIntent::Done),
+        Just(OfIntent::Gone),
+    ];
+    let user = prop_oneof![
+        id().prop_map(|by| OfUser::Count { by }),
+        any::<i64>().prop_map(|value| OfUser::Gauge { value }),
+        ".*".prop_map(|value| OfUser::Attribute { value }),
+    ];
+    let console = prop_oneof![
+        4 => Just(OfConsole::Connect),
+        1 => Just(OfConsole::Disconnect),
+        1 => Just(OfConsole::Query),
+        1 => id().prop_map(|calls| OfConsole::Reply { calls }),
+        1 => Just(OfConsole::Arm),
+        1 => Just(OfConsole::Disarm),
+        1 => id().prop_map(|task| OfConsole::Pause { task }),
+        1 => id().prop_map(|task| OfConsole::Resume { task }),
+    ];
+    prop_oneof![
+        (id(), intent).prop_map(|(id, kind)| Act::Intent { id, kind }),
+        ("[ab]|.*", user).prop_map(|(name, kind)| Act::User { name, kind }),
+        (id(), console).prop_map(|(client, kind)| Act::Console { client, kind }),
+    ]
+}
+
+fn event(act: impl Strategy<Value = Act>) -> impl Strategy<Value = Event> {
+    let t = prop_oneof![any::<u64>(), 0u64..100];
+    (t, id(), act).prop_map(|(t, thread, act)| Event { t, thread, act })
+}
+
+/// What a replay counts, in the validator's words: unknown when polled, orphans, forced ends, clocks back.
+fn counted(events: &[Event]) -> [u64; 4] {
+    let told = reports(events);
+    let started = |nth: u64| {
+        let kind = events[nth as usize - 1].replayed().map(|event| event.kind);
+        matches!(kind, Some(Kind::PollStart { .. }))
+    };
+    let count = |rule: Rule| told.iter().filter(|report| report.rule == rule).count() as u64;
+    let unknown = told
+        .iter()
+        .filter(|report| report.rule == Rule::UnknownCall && started(report.nth));
+    [
+        unknown.count() as u64,
+        count(Rule::OrphanEnd),
+        count(Rule::ForcedEnd),
+        count(Rule::TimeBack),
+    ]
+}
+
+fn replayed(events: &[Event]) -> [u64; 4] {
+    let mut replay = Replay::default();
+    let each = events.iter().filter_map(Event::replayed);
+    each.for_each(|event| replay.event(&event));
+    let anomalies = replay.finish(None).tally.anomalies;
+    [
+        Anomaly::LateAttach,
+        Anomaly::OrphanEnd,
+        Anomaly::ForcedPop,
+        Anomaly::ClockBackwards,
+    ]
+    .map(|kind| anomalies[kind as usize])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        rng_seed: RngSeed::Fixed(2026),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+    #[test]
+    fn any_stream_is_taken(
+        events in vec(event(prop_oneof![call(), task(), resource(), other()]), 0..150),
+    ) {
+        let told = reports(&events);
+        // The same stream again, and the same is told.
+        prop_assert_eq!(reports(&events), told);
+    }
+
+    #[test]
+    fn a_replay_counts_the_same(events in vec(event(call()), 0..80)) {
+        prop_assert_eq!(counted(&events), replayed(&events));
+    }
+}
+
+#[test]
+fn the_vectors_have_the_anomalies_that_they_say() {
+    let mut torn = Vec::new();
+    for file in [
+        include_str!("../occupancy-vectors.json"),
+        include_str!("../odd-vectors.json"),
+    ] {
+        for vector in check::read(file).expect("vectors") {
+            let events: Vec<Event> = vector.events.into_iter().map(Event::from).collect();
+            let counted = counted(&events);
+            assert_eq!(counted, replayed(&events), "{}", vector.name);
+            let said = vector.expect.get("anomalies");
+            let said = |name: &str| {
+                let count = said.and_then(|said| said.get(name));
+                count.and_then(serde_json::Value::as_u64).unwrap_or(0)
+            };
+            let names = ["late_attach", "orphan_end", "forced_pop", "clock_backwards"];
+            if vector.expect.contains_key("anomalies") {
+                assert_eq!(counted, names.map(said), "{}", vector.name);
+            }
+            let told = reports(&events);
+            if vector.name.starts_with("attach_") {
+                let rules = told.iter().map(|report| report.rule.row().id);
+                torn.push((vector.name, rules.collect::<Vec<_>>().join(" ")));
+            }
+        }
+    }
+    let torn: Vec<(&str, &str)> = torn.iter().map(|(name, ids)| (&**name, &**ids)).collect();
+    assert_eq!(
+        torn,
+        [
+            ("attach_mid_run_between_polls", "unknown_call"),
+            ("attach_mid_poll", "orphan_end unknown_call"),
+        ]
+    );
+}
+
+/// Takes calls' events; returns how many reports there were.
+fn feed(validator: &mut Validator, id: u64, kind: Kind) -> usize {
+    let (t, thread) = (1, 1);
+    let act = Act::Call { id, kind };
+    let mut told = 0;
+    validator.event(&Event { t, thread, act }, &mut |_| told += 1);
+    told
+}
+
+#[test]
+fn what_does_not_fit_is_believed() {
+    let mut validator = Validator::default();
+    let (proc, root) = (None, false);
+    let start = Kind::PollStart { proc, root };
+    let end = Kind::PollEnd(PollEnd::Pending);
+    assert_eq!(feed(&mut validator, u64::MAX, start.clone()), 1);
+    for id in 0..LIMIT as u64 + 100 {
+        assert_eq!(feed(&mut validator, id, Kind::Create("p".to_owned())), 0);
+    }
+    // One that fitted is held to the rules, one that did not is not.
+    assert_eq!(feed(&mut validator, 0, end.clone()), 1);
+    let beyond = LIMIT as u64 + 50;
+    for kind in [start.clone(), start, end.clone(), end, Kind::Drop] {
+        assert_eq!(feed(&mut validator, beyond, kind), 0);
+    }
+    // What has ended makes room.
+    for id in 0..LIMIT as u64 {
+        assert_eq!(feed(&mut validator, id, Kind::Drop), 0);
+    }
+    for id in 0..LIMIT as u64 {
+        feed(&mut validator, 1 << 40 | id, Kind::Create("p".to_owned()));
+    }
+    assert_eq!(
+        feed(
+            &mut validator,
+            1 << 40 | (LIMIT as u64 - 1),
+            Kind::PollEnd(PollEnd::Ready)
+        ),
+        1
+    );
+}
+
+#[test]
+fn threads_beyond_the_limit_are_not_looked_at() {
+    let mut validator = Validator::default();
+    let mut told = 0;
+    for thread in 0..5000 {
+        let kind = Kind::PollEnd(PollEnd::Pending);
+        let act = Act::Call { id: 1, kind };
+        validator.event(&Event { t: 1, thread, act }, &mut |_| told += 1);
+    }
+    assert_eq!((told, validator.unseen()), (1 << 12, 5000 - (1 << 12)));
+}

@@ -1,0 +1,34 @@
+//! Without instrumented primitives there is nothing to mean: intents compile, on whatever they name, and do nothing.
+
+use std::marker::PhantomData;
+
+use turbowish_model::resource::Role;
+
+use super::Means;
+use crate::here::Here;
+
+/// The account of what is meant: there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Meant<'a>(PhantomData<&'a ()>);
+
+impl Meant<'_> {
+    pub(super) const fn link(self, _: Here, _: Role, _: u8, next: Option<Link>) -> Option<Link> {
+        next
+    }
+}
+
+/// An intent that is kept: none is.
+#[derive(Debug)]
+pub enum Link {}
+
+impl Link {
+    pub(super) const fn will(&self) {
+        match *self {}
+    }
+}
+
+impl<V, T: ?Sized> Means<V> for T {
+    fn meant(&self) -> Meant<'_> {
+        Meant(PhantomData)
+    }
+}

@@ -1,0 +1,38 @@
+//! What can be done with a resource, as a user writes it.
+
+use turbowish_model::resource::Role;
+
+/// One of them.
+pub trait Verb: Copy {
+    /// What whoever does it is to the resource.
+    const ROLE: Role;
+}
+
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $Verb:ident = $Role:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $Verb;
+
+        impl Verb for $Verb {
+            const ROLE: Role = Role::$Role;
+        }
+    )*};
+}
+
+verbs! {
+    /// `send(tx)`
+    Send = Send;
+    /// `recv(rx)`
+    Recv = Receive;
+    /// `lock(mutex)`
+    Lock = Lock;
+    /// `read(rwlock)`
+    Read = Read;
+    /// `write(rwlock)`
+    Write = Write;
+    /// `acquire(semaphore)`
+    Acquire = Acquire;
+    /// `wait(notify)`
+    Wait = Wait;
+}

@@ -1,0 +1,119 @@
+//! What accounting costs in a window: how many events of each kind there were.
+
+#[cfg(feature = "server")]
+use std::collections::VecDeque;
+
+use turbowish_model::assemble::{Assembly, Names};
+use turbowish_model::resource::Reading;
+use turbowish_model::row::{Population, Sum};
+use turbowish_model::snapshot::OwnCost;
+
+use super::Monitor;
+use crate::own::{self, Events};
+
+/// Ticks of which the uses of resources are kept: a little more than a minute, as of the history.
+#[cfg(feature = "server")]
+const KEPT: usize = 256;
+
+/// Uses of resources over time. A record counts since its first use, and takes what it has counted with it when it goes.
+#[cfg(feature = "server")]
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    /// Since the start.
+    total: u64,
+    /// At the end of a tick; the oldest first.
+    past: VecDeque<(u64, u64)>,
+}
+
+#[cfg(feature = "server")]
+impl Uses {
+    /// So many more by `now`.
+    pub(super) fn tick(&mut self, now: u64, more: u64) {
+        self.total = self.total.saturating_add(more);
+        if self.past.len() == KEPT {
+            self.past.pop_front();
+        }
+        self.past.push_back((now, self.total));
+    }
+
+    /// Those since `begin`, as well as ticks tell.
+    fn since(&self, begin: u64) -> u64 {
+        let nearest = self.past.iter().min_by_key(|(at, _)| at.abs_diff(begin));
+        self.total - nearest.map_or(0, |&(_, total)| total)
+    }
+}
+
+/// How often a resource was used.
+pub(super) const fn uses(reading: &Reading) -> u64 {
+    let flow = &reading.flow;
+    flow.put
+        .saturating_add(flow.took)
+        .saturating_add(flow.waits)
+}
+
+impl Monitor {
+    /// What accounting costs in the assembly's window.
+    pub(super) fn own_cost<N: Names>(
+        &self,
+        assembly: &Assembly<'_, N>,
+        uptime_ns: u64,
+    ) -> Option<OwnCost> {
+        let tally = &assembly.window.tally;
+        let woken = |population: Population| {
+            let procs = tally.procs.iter();
+            procs.map(move |proc| proc.populations[population as usize].total())
+        };
+        let events = Events {
+            polls: tally.procs.iter().map(|proc| proc.sum(Sum::Polls)).sum(),
+            // A wake-up that was followed by no poll of its own is not in it.
+            wakes: woken(Population::ReadyLatency).sum(),
+            counts: tally.meters.values().map(|meter| meter.updates).sum(),
+            uses: self.uses(assembly),
+            within_ns: assembly.scale.ns(assembly.window.length),
+        };
+        own::cost(&events, uptime_ns)
+    }
+
+    #[cfg(feature = "server")]
+    fn uses<N: Names>(&self, assembly: &Assembly<'_, N>) -> u64 {
+        let (watch, window) = (self.watch(), assembly.window);
+        if window.since_start {
+            watch.uses.total
+        } else {
+            let begin = assembly.now.at.saturating_sub(window.length);
+            watch.uses.since(begin)
+        }
+    }
+
+    /// Without a thread that watches, those of resources that still exist.
+    #[cfg(not(feature = "server"))]
+    fn uses<N: Names>(&self, assembly: &Assembly<'_, N>) -> u64 {
+        let all = super::resources::all();
+        let total = all.iter().map(uses).fold(0, u64::saturating_add);
+        if assembly.window.since_start {
+            total
+        } else {
+            0
+        }
+    }
+}
+
+#[cfg(all(test, feature = "server"))]
+mod tests {
+    use super::{KEPT, Uses};
+
+    #[test]
+    fn uses_are_those_of_the_ticks_in_the_window() {
+        let mut uses = Uses::default();
+        assert_eq!(uses.since(0), 0);
+        for tick in 1..=1000 {
+            uses.tick(tick * 250, 10);
+        }
+        let check = |begin, expected| assert_eq!(uses.since(begin), expected, "{begin}");
+        check(250_000, 0);
+        check(249_000, 40);
+        check(249_100, 40);
+        check(0, (KEPT as u64 - 1) * 10);
+        assert_eq!((uses.total, uses.past.len()), (10_000, KEPT));
+    }
+}

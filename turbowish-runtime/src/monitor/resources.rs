@@ -1,0 +1,240 @@
+//! Resources as rows, and what each task has of them.
+
+use std::collections::HashMap;
+use std::panic::Location;
+
+use turbowish_model::assemble::{Assembly, Names};
+use turbowish_model::resource::{Here, Intent, Kind, Reading, Role, Strength};
+use turbowish_model::snapshot::{
+    Aim, Claim, HolderRow, IntentRow, ResourceRow, TaskRow, WaiterRow,
+};
+
+use super::tasks::{Known, spot};
+
+/// Every resource that was used and still exists.
+#[cfg(feature = "tokio")]
+pub(super) fn all() -> Vec<Reading> {
+    let records = crate::resource::all();
+    let mut all: Vec<Reading> = records.iter().map(|record| record.read()).collect();
+    all.sort_unstable_by_key(|reading| reading.id);
+    all
+}
+
+/// Adds to each task the timers that it waits for, after the resources.
+#[cfg(feature = "tokio")]
+fn claim_timers<N: Names>(
+    assembly: &Assembly<'_, N>,
+    at: &HashMap<u64, usize>,
+    rows: &mut [TaskRow],
+) {
+    for timer in crate::resource::timers() {
+        if let Some(&at) = at.get(&timer.who.task) {
+            let age = assembly.now.at.saturating_sub(timer.since);
+            rows[at].waits_on.push(Claim {
+                // It is no resource with a row of its own.
+                resource_id: 0,
+                resource: Kind::Timer.word().to_owned(),
+                role: Role::Wait,
+                amount: 1,
+                since_ns: assembly.scale.ns(age),
+                at: spot(timer.at),
+            });
+        }
+    }
+}
+
+/// Without timers of ours there are none.
+#[cfg(not(feature = "tokio"))]
+const fn claim_timers<N: Names>(_: &Assembly<'_, N>, _: &HashMap<u64, usize>, _: &mut [TaskRow]) {}
+
+/// Resources beyond the limit.
+#[cfg(feature = "tokio")]
+pub(super) fn lost() -> u64 {
+    crate::resource::lost()
+}
+
+/// Without instrumented primitives there are none.
+#[cfg(not(feature = "tokio"))]
+pub(super) const fn all() -> Vec<Reading> {
+    Vec::new()
+}
+
+/// Without instrumented primitives there are none.
+#[cfg(not(feature = "tokio"))]
+pub(super) const fn lost() -> u64 {
+    0
+}
+
+/// Kind and given name, or kind and place.
+pub(super) fn name(reading: &Reading) -> String {
+    label(reading.kind, reading.name.as_deref(), reading.place)
+}
+
+/// The same of a resource that may be gone.
+pub(super) fn label(kind: Kind, name: Option<&str>, place: &Location<'_>) -> String {
+    let kind = kind.word();
+    match name {
+        Some(name) => format!("{kind} {name}"),
+        None => {
+            let file = place.file();
+            let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+            format!("{kind} {file}:{}", place.line())
+        }
+    }
+}
+
+/// Items put in and not taken out.
+pub(super) const fn inside(reading: &Reading) -> u64 {
+    match reading.kind {
+        Kind::Mpsc => reading.flow.put.saturating_sub(reading.flow.took),
+        _ => 0,
+    }
+}
+
+/// What is held or inside, where there is such a thing.
+fn level(reading: &Reading) -> Option<u64> {
+    match reading.kind {
+        Kind::Mutex | Kind::RwLock | Kind::Semaphore => Some(reading.held),
+        Kind::Barrier => Some(reading.waiter_count),
+        // Room that is reserved is not free. An item is out before it is counted out.
+        Kind::Mpsc => {
+            Some((inside(reading) + reading.held).min(reading.capacity.unwrap_or(u64::MAX)))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn rows<N: Names>(
+    assembly: &Assembly<'_, N>,
+    known: &Known<'_>,
+    readings: &[Reading],
+) -> Vec<ResourceRow> {
+    readings
+        .iter()
+        .map(|reading| row(assembly, known, reading))
+        .collect()
+}
+
+fn row<N: Names>(assembly: &Assembly<'_, N>, known: &Known<'_>, reading: &Reading) -> ResourceRow {
+    let age = |since: u64| assembly.scale.ns(assembly.now.at.saturating_sub(since));
+    let task = |who: Here| known.name(who.task);
+    let holders = reading.holders.iter().map(|holder| HolderRow {
+        task: task(holder.who),
+        role: holder.role,
+        amount: holder.amount.into(),
+        since_ns: age(holder.since),
+        at: spot(holder.at),
+    });
+    let waiters = reading.waiters.iter().map(|waiter| WaiterRow {
+        task: task(waiter.who),
+        role: waiter.role,
+        amount: waiter.amount.into(),
+        since_ns: age(waiter.since),
+        at: spot(waiter.at),
+        woken_ns: waiter.woken.map(age),
+    });
+    let users = |role: Role| {
+        let ends = reading.ends.iter().filter(move |end| end.role == role);
+        ends.map(|end| known.name(end.user?)).collect()
+    };
+    let intents = |strength: Strength| {
+        let of_kind = of_strength(reading, strength);
+        let rows = of_kind.map(|intent| IntentRow {
+            task: task(intent.who),
+            role: intent.role,
+            proc: path(assembly, intent.who),
+        });
+        rows.collect()
+    };
+    ResourceRow {
+        id: reading.id,
+        kind: reading.kind,
+        name: name(reading),
+        made_at: spot(reading.place),
+        age_ns: age(reading.created),
+        capacity: reading.capacity,
+        level: level(reading),
+        closed: reading.closed,
+        holders: holders.collect(),
+        holder_count: reading.holder_count,
+        waiters: waiters.collect(),
+        waiter_count: reading.waiter_count,
+        senders: users(Role::Send),
+        receivers: users(Role::Receive),
+        will: intents(Strength::Will),
+        will_count: reading.intent_counts.0,
+        may: intents(Strength::May),
+        may_count: reading.intent_counts.1,
+        put: reading.flow.put,
+        took: reading.flow.took,
+        waits: reading.flow.waits,
+        waited: assembly.population(&reading.times.waited),
+        kept: assembly.population(&reading.times.kept),
+    }
+}
+
+fn of_strength(reading: &Reading, strength: Strength) -> impl Iterator<Item = &Intent> {
+    let intents = reading.intents.iter();
+    intents.filter(move |intent| intent.strength == strength)
+}
+
+/// Path of the proc of a call.
+fn path<N: Names>(assembly: &Assembly<'_, N>, who: Here) -> String {
+    let proc = who.proc.checked_sub(1);
+    let proc = proc.and_then(|proc| assembly.names.proc(proc));
+    proc.map_or_else(String::new, |proc| proc.path.to_owned())
+}
+
+/// Tells each task what it holds, what it waits for, and what it means to do; `resources` are the rows of `readings`.
+pub(super) fn claim<N: Names>(
+    assembly: &Assembly<'_, N>,
+    readings: &[Reading],
+    resources: &[ResourceRow],
+    rows: &mut [TaskRow],
+) {
+    let tasks = rows.iter().enumerate().map(|(at, row)| (row.id, at));
+    let at: HashMap<u64, usize> = tasks.collect();
+    for (reading, resource) in readings.iter().zip(resources) {
+        let claim = |role: Role, amount: u64, since_ns: u64, at: &_| Claim {
+            resource_id: resource.id,
+            resource: resource.name.clone(),
+            role,
+            amount,
+            since_ns,
+            at: Clone::clone(at),
+        };
+        for (holder, shown) in reading.holders.iter().zip(&resource.holders) {
+            if let Some(&at) = at.get(&holder.who.task) {
+                let held = claim(shown.role, shown.amount, shown.since_ns, &shown.at);
+                rows[at].holds.push(held);
+            }
+        }
+        for (waiter, shown) in reading.waiters.iter().zip(&resource.waiters) {
+            if let Some(&at) = at.get(&waiter.who.task) {
+                let wanted = claim(shown.role, shown.amount, shown.since_ns, &shown.at);
+                rows[at].waits_on.push(wanted);
+            }
+        }
+        for (strength, meant) in [
+            (Strength::Will, &resource.will),
+            (Strength::May, &resource.may),
+        ] {
+            for (intent, shown) in of_strength(reading, strength).zip(meant) {
+                let Some(row) = at.get(&intent.who.task).map(|&at| &mut rows[at]) else {
+                    continue;
+                };
+                let aims = match strength {
+                    Strength::Will => &mut row.will,
+                    Strength::May => &mut row.may,
+                };
+                aims.push(Aim {
+                    resource_id: resource.id,
+                    resource: resource.name.clone(),
+                    role: shown.role,
+                    proc: shown.proc.clone(),
+                });
+            }
+        }
+    }
+    claim_timers(assembly, &at, rows);
+}

@@ -1,0 +1,99 @@
+//! Who may have been given what a task took before it began to wait: no move is seen, so all are counted who could have got it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use turbowish_model::resource::Reading;
+use turbowish_model::scene::Heir;
+
+use super::Stage;
+use crate::monitor::tasks::One;
+
+/// A task that is made is polled so soon after, in general: one that is first seen later was made by somebody else. In nanoseconds.
+const GRACE: u64 = 100_000_000;
+
+/// Heirs of one task that are told, of those that it made and of those of which nobody knows who made them.
+const TOLD: usize = 8;
+
+/// What is known of who made a live task.
+struct Made {
+    task: u64,
+    at: u64,
+}
+
+impl Stage<'_> {
+    /// The heirs of the tasks that wait for a resource, and have one or use an end of one.
+    pub(super) fn heirs(&self) -> Vec<Heir> {
+        let waiting: BTreeSet<u64> = self
+            .resources
+            .iter()
+            .flat_map(|reading| &reading.waiters)
+            .map(|waiter| waiter.who.task)
+            .collect();
+        let owns = |task: &u64| *task != 0 && waiting.contains(task);
+        let owners: BTreeSet<u64> = self
+            .resources
+            .iter()
+            .flat_map(owners)
+            .filter(owns)
+            .collect();
+        if owners.is_empty() {
+            return Vec::new();
+        }
+        let made = self.made();
+        let of = |one: &One| {
+            let id = one.birth.id;
+            let until = one.reading.since.saturating_add(self.ticks(GRACE));
+            let told = [id, UNKNOWN].into_iter().filter_map(|by| made.get(&by));
+            let told = told.flat_map(move |made| {
+                let known = made.partition_point(|made| made.at <= until);
+                made[..known].iter().rev().take(TOLD)
+            });
+            let heirs = told
+                .filter(move |made| made.task != id)
+                .map(move |made| Heir {
+                    of: id,
+                    task: made.task,
+                    name: self.known.name(made.task).unwrap_or_default(),
+                    made: self.ns(made.at),
+                });
+            heirs.collect::<Vec<Heir>>()
+        };
+        let waits = self
+            .live
+            .iter()
+            .filter(|one| owners.contains(&one.birth.id));
+        waits.flat_map(of).collect()
+    }
+
+    /// All live tasks by the one that made them, in the order in which they were made.
+    fn made(&self) -> HashMap<u64, Vec<Made>> {
+        let alive: BTreeSet<u64> = self.live.iter().map(|one| one.birth.id).collect();
+        let mut made: HashMap<u64, Vec<Made>> = HashMap::new();
+        for one in self.live.iter() {
+            let task = one.birth.id;
+            let (by, at) = match &one.story {
+                None => (UNKNOWN, one.birth.created),
+                // By none of ours.
+                Some(story) if story.parent == 0 => continue,
+                // Whoever made it has ended, and got what it had from another one, maybe.
+                Some(story) if !alive.contains(&story.parent) => (UNKNOWN, story.at),
+                Some(story) => (story.parent, story.at),
+            };
+            made.entry(by).or_default().push(Made { task, at });
+        }
+        for made in made.values_mut() {
+            made.sort_unstable_by_key(|made| made.at);
+        }
+        made
+    }
+}
+
+/// Stands for who made a task of which that is not known.
+const UNKNOWN: u64 = 0;
+
+/// The tasks that have a part of a resource, or were seen to use it.
+fn owners(reading: &Reading) -> impl Iterator<Item = u64> {
+    let holders = reading.holders.iter().filter(|holder| !holder.owned);
+    let users = reading.ends.iter().filter_map(|end| end.user);
+    holders.map(|holder| holder.who.task).chain(users)
+}

@@ -1,0 +1,200 @@
+//! Resources in a scene: who holds and who waits, and which of a task's futures that is.
+
+use std::collections::{BTreeMap, HashMap};
+
+use turbowish_model::resource::{self as model, Here, Reading};
+use turbowish_model::scene::{
+    Flow, Holder, Intent, Node, NodeKind, NodeWake, Resource, Seat, Task, Waiter, asks_directly,
+};
+use turbowish_model::snapshot::TaskState;
+use turbowish_model::task::TaskReading;
+
+use super::{Stage, spot};
+use crate::monitor::resources;
+
+/// Where the calls of each task stand, and in which root poll they were seen there.
+pub(super) type Trees<'a> = BTreeMap<u64, &'a TaskReading>;
+
+impl Stage<'_> {
+    pub(super) fn resource(
+        &self,
+        reading: &Reading,
+        trees: &Trees<'_>,
+        tasks: &[Task],
+    ) -> Resource {
+        let holders = reading.holders.iter().map(|holder| Holder {
+            task: known(holder.who).filter(|_| !holder.owned),
+            seat: holder_seat(holder.who, trees),
+            role: holder.role,
+            amount: holder.amount.into(),
+            since: self.ns(holder.since),
+            spot: Some(spot(holder.at)),
+            proc: self.proc_of(holder.who),
+        });
+        let waiters = reading.waiters.iter();
+        let waiters = waiters.map(|waiter| self.waiter(waiter, trees, tasks));
+        let intents = reading.intents.iter().map(|intent| Intent {
+            task: intent.who.task,
+            role: intent.role,
+            strength: intent.strength,
+            proven: intent.proven && stands(intent.who, trees),
+            end: intent.end,
+        });
+        Resource {
+            id: reading.id,
+            kind: reading.kind,
+            name: resources::name(reading),
+            made: Some(spot(reading.place)),
+            capacity: reading.capacity,
+            length: resources::inside(reading),
+            closed: reading.closed,
+            holders: holders.collect(),
+            held: reading.held,
+            waiters: waiters.collect(),
+            waiting: reading.waiter_count,
+            ends: reading.ends.clone(),
+            intents: intents.collect(),
+            intending: reading.intent_counts.0 + reading.intent_counts.1,
+            flow: Flow {
+                put: reading.flow.put,
+                took: reading.flow.took,
+                inside_p99_ns: None,
+                deserted: reading.deserted.map(|since| self.ns(since)),
+            },
+        }
+    }
+
+    fn waiter(&self, waiter: &model::Waiter, trees: &Trees<'_>, tasks: &[Task]) -> Waiter {
+        let who = waiter.who;
+        let place = who.proc.checked_sub(1);
+        let place = place.and_then(|proc| self.place(proc, who.site));
+        let asked = spot(waiter.at);
+        let directly = place
+            .as_ref()
+            .is_some_and(|place| asks_directly(place, &asked));
+        let began = trees.get(&who.task).map(|tree| tree.began);
+        // One poll of the task at least has begun since.
+        let polled_since = waiter
+            .woken
+            .zip(began)
+            .is_some_and(|(woken, began)| began > woken);
+        let task = waiter
+            .woken
+            .and_then(|_| tasks.iter().find(|task| task.id == who.task));
+        Waiter {
+            task: known(who),
+            seat: waiter_seat(waiter, trees, directly),
+            role: waiter.role,
+            amount: waiter.amount.into(),
+            since: self.ns(waiter.since),
+            proc: self.proc_of(who),
+            place,
+            woken: waiter.woken.map(|woken| self.ns(woken)),
+            woken_poll: task.map(|task| task.polls - u64::from(polled_since)),
+        }
+    }
+
+    fn proc_of(&self, who: Here) -> Option<String> {
+        self.path(who.proc.checked_sub(1)?)
+    }
+}
+
+/// A call of that proc is still one of the task's: a future may have gone on to another task, with all that its source proves.
+fn stands(who: Here, trees: &Trees<'_>) -> bool {
+    trees.get(&who.task).is_some_and(|tree| {
+        let branches = tree.branches.iter().flat_map(|branch| &branch.chain);
+        let mut steps = tree.stack.iter().chain(branches);
+        steps.any(|step| Some(step.proc) == who.proc.checked_sub(1))
+    })
+}
+
+fn known(who: Here) -> Option<u64> {
+    (who.task != 0).then_some(who.task)
+}
+
+/// A call that awaits a resource itself, and nothing around it, is one that cannot go on without it. A wait that the task's last poll
+/// has left aside is a future of its own.
+pub(super) fn seat(tasks: &mut [Task], resources: &[Resource]) {
+    let at: HashMap<u64, usize> = tasks.iter().map(|task| task.id).zip(0..).collect();
+    for waiter in resources.iter().flat_map(|resource| &resource.waiters) {
+        let Some(&at) = waiter.task.and_then(|task| at.get(&task)) else {
+            continue;
+        };
+        let task = &mut tasks[at];
+        match waiter.seat {
+            Seat::Node(node) => {
+                if let Some(node) = task.tree.get_mut(node as usize) {
+                    node.kind = NodeKind::Call;
+                }
+            }
+            Seat::Aside if task.state == TaskState::Polling || rests(task, waiter) => {}
+            Seat::Aside => task.tree.push(Node {
+                id: u32::try_from(task.tree.len()).unwrap_or(u32::MAX),
+                aside: true,
+                proc: waiter.proc.clone().unwrap_or_default(),
+                place: waiter.place.clone(),
+                since: waiter.since,
+                wake: Some(NodeWake {
+                    polled: task.polls.saturating_sub(1),
+                    woken: waiter.woken,
+                }),
+                ..Node::default()
+            }),
+            Seat::Unknown => {}
+        }
+    }
+}
+
+/// The call that waits is in the tree, in a branch that the last poll has not come to.
+fn rests(task: &Task, waiter: &Waiter) -> bool {
+    let passed = |node: &Node| {
+        let polled = node.wake.map(|wake| wake.polled);
+        node.aside || polled.is_some_and(|polled| polled < task.polls)
+    };
+    let above = |node: &&Node| task.tree.get(node.parent? as usize);
+    let mut nodes = task.tree.iter();
+    nodes.any(|node| {
+        let same = waiter.proc.as_ref() == Some(&node.proc) && waiter.place == node.place;
+        same && std::iter::successors(Some(node), above).any(passed)
+    })
+}
+
+/// Position in the tree of the one call that stands there, if it is one.
+fn node_at(tree: &TaskReading, who: Here) -> Option<u32> {
+    let mut at = tree
+        .stack
+        .iter()
+        .zip(0..)
+        .filter(|(step, _)| step.proc + 1 == who.proc && step.site == who.site);
+    let found = at.next()?;
+    at.next().is_none().then_some(found.1)
+}
+
+fn waiter_seat(waiter: &model::Waiter, trees: &Trees<'_>, directly: bool) -> Seat {
+    let Some(tree) = trees.get(&waiter.who.task).filter(|_| waiter.who.task != 0) else {
+        return Seat::Unknown;
+    };
+    if waiter.polled < tree.began && tree.thread.is_none() {
+        return Seat::Aside;
+    }
+    match node_at(tree, waiter.who) {
+        Some(node) if directly => Seat::Node(node),
+        _ => Seat::Unknown,
+    }
+}
+
+/// The guard is in the call that took it, or in one above.
+fn holder_seat(who: Here, trees: &Trees<'_>) -> Seat {
+    let Some(tree) = trees.get(&who.task).filter(|_| who.task != 0) else {
+        return Seat::Unknown;
+    };
+    let mut of_proc = tree
+        .stack
+        .iter()
+        .zip(0..)
+        .filter(|(step, _)| step.proc + 1 == who.proc);
+    match (of_proc.next(), of_proc.next()) {
+        (Some((_, node)), None) => Seat::Node(node),
+        _ => Seat::Unknown,
+    }
+}

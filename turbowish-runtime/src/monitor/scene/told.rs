@@ -1,0 +1,118 @@
+//! What the text of an await point tells of the one who stands there: whether it drops what it awaits, and when.
+
+/// Who drops what it polls before that has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dropper {
+    /// Once another branch is ready.
+    Select,
+    /// Once the time is over.
+    Timeout,
+}
+
+/// Who stands at an await point with this text, if it is somebody who drops.
+pub(super) fn dropper(text: &str) -> Option<Dropper> {
+    if let Some(name) = macro_name(text) {
+        return matches!(name, "select" | "select_biased" | "race").then_some(Dropper::Select);
+    }
+    if text.contains(".timeout(") || text.contains(".timeout_at(") {
+        return Some(Dropper::Timeout);
+    }
+    match called(text)? {
+        "select" | "select_all" | "select_ok" | "race" | "or" => Some(Dropper::Select),
+        "timeout" | "timeout_at" => Some(Dropper::Timeout),
+        _ => None,
+    }
+}
+
+/// Whether futures that have not been polled are dropped there, and rightly so.
+pub(super) fn is_race(text: &str) -> bool {
+    let fails = |name| matches!(name, "try_join" | "try_join_all");
+    dropper(text) == Some(Dropper::Select)
+        || macro_name(text).is_some_and(fails)
+        || called(text).is_some_and(fails)
+}
+
+/// Whether it is a timer that is waited for, or a turn: what a call has in hand it does not give to that.
+#[cfg(feature = "tokio")]
+pub(super) fn is_pause(text: &str) -> bool {
+    let last = text.rsplit('.').next().unwrap_or(text);
+    let pauses = |name: &str| {
+        matches!(
+            name,
+            "sleep" | "sleep_until" | "tick" | "yield_now" | "pending" | "notified" | "changed"
+        )
+    };
+    called(text).is_some_and(pauses) || called(last).is_some_and(pauses)
+}
+
+/// The name of the macro, if the text is one.
+pub(super) fn macro_name(text: &str) -> Option<&str> {
+    let (path, _) = text.split_once('!')?;
+    let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | ' ');
+    path.chars().all(is_path).then(|| last(path))
+}
+
+/// The name of the function that is called first, if the text begins with a call.
+fn called(text: &str) -> Option<&str> {
+    let (path, _) = text.split_once('(')?;
+    let path = path.split("::<").next().unwrap_or(path);
+    let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | ' ');
+    path.chars().all(is_path).then(|| last(path))
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit("::").next().unwrap_or(path).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(feature = "tokio")]
+    use super::is_pause;
+    use super::{Dropper, dropper, is_race};
+
+    #[test]
+    fn who_drops_is_told_from_the_text() {
+        let check = |text: &str, expected| assert_eq!(dropper(text), expected, "{text}");
+        check("tokio::select! {..}", Some(Dropper::Select));
+        check("select! {..}", Some(Dropper::Select));
+        check("futures::select_biased! {..}", Some(Dropper::Select));
+        check("future::select(a, b)", Some(Dropper::Select));
+        check("timeout(SECOND, self.step())", Some(Dropper::Timeout));
+        check(
+            "tokio::time::timeout_at(at, step())",
+            Some(Dropper::Timeout),
+        );
+        check("self.step().timeout(SECOND)", Some(Dropper::Timeout));
+        check("join!(a, b)", None);
+        check("tokio::try_join!(a, b)", None);
+        check("self.select(query)", None);
+        check("self.timeout", None);
+        check("read_timeout(SECOND)", None);
+        check("", None);
+    }
+
+    #[test]
+    fn unpolled_futures_lose_where_others_win_or_fail() {
+        let check = |text: &str, expected| assert_eq!(is_race(text), expected, "{text}");
+        check("tokio::select! {..}", true);
+        check("tokio::try_join! {..}", true);
+        check("try_join_all(jobs)", true);
+        check("join! {..}", false);
+        check("timeout(SECOND, step())", false);
+        check("println! {..}", false);
+    }
+
+    #[cfg(feature = "tokio")]
+    #[test]
+    fn pauses_take_nothing() {
+        let check = |text: &str, expected| assert_eq!(is_pause(text), expected, "{text}");
+        check("tokio::time::sleep(Duration::from_secs(1))", true);
+        check("ticks.tick()", true);
+        check("tokio::task::yield_now()", true);
+        check("stop.notified()", true);
+        check("std::future::pending::<()>()", true);
+        check("db.write(item)", false);
+        check("sleep_on(item)", false);
+        check("work(a.b)", false);
+    }
+}

@@ -1,0 +1,68 @@
+//! Await trees: which calls of a task stand where, what each needs, and which of them its last poll has left aside.
+
+use turbowish_model::branch::{Twig, tree};
+use turbowish_model::fork::Fork;
+use turbowish_model::scene::{Node, NodeKind, NodeWake};
+use turbowish_model::snapshot::Place;
+use turbowish_model::task::TaskReading;
+
+use super::Stage;
+
+impl Stage<'_> {
+    pub(super) fn tree(&self, reading: &TaskReading) -> Vec<Node> {
+        let twigs = tree(reading);
+        let mut forks = vec![false; twigs.len()];
+        for twig in twigs.iter().filter(|twig| twig.branch.is_some()) {
+            if let Some(parent) = twig.parent.filter(|_| !twig.aside) {
+                forks[parent] = true;
+            }
+        }
+        let nodes = (0..).zip(&twigs).zip(forks);
+        nodes
+            .map(|((id, twig), forks)| self.node(reading, id, twig, forks))
+            .collect()
+    }
+
+    fn node(&self, reading: &TaskReading, id: u32, twig: &Twig, forks: bool) -> Node {
+        let step = twig.step;
+        let place = self.place(step.proc, step.site);
+        let wake = twig.branch.map(|branch| NodeWake {
+            // It may have been passed over more often.
+            polled: reading.polls - u64::from(!branch.polled),
+            woken: branch.woken.map(|woken| self.ns(woken)),
+        });
+        let polled_at = twig
+            .branch
+            .and_then(|branch| self.place(branch.parent.proc, branch.parent.site));
+        Node {
+            id,
+            parent: twig.parent.and_then(|parent| u32::try_from(parent).ok()),
+            kind: kind(place.as_ref(), step.direct, forks),
+            aside: twig.aside,
+            proc: self.path(step.proc).unwrap_or_default(),
+            place,
+            since: self.ns(step.since),
+            wake,
+            branch: twig.branch.map_or(0, |branch| branch.id),
+            fork: kind(polled_at.as_ref(), false, twig.branch.is_some()),
+            ..Node::default()
+        }
+    }
+}
+
+/// What a call needs of what it awaits, told from the text of the await point; `forks` if it is known to poll several calls there.
+fn kind(place: Option<&Place>, direct: bool, forks: bool) -> NodeKind {
+    let text = place.map_or("", |place| place.expr.as_str());
+    let fork = if forks {
+        Some(Fork::of(text))
+    } else {
+        Fork::told(text)
+    };
+    match fork {
+        Some(Fork::Join) => NodeKind::Join,
+        Some(Fork::TryJoin | Fork::Select) => NodeKind::Select,
+        Some(Fork::Unordered) => NodeKind::Unordered,
+        None if direct => NodeKind::Call,
+        Some(Fork::Several) | None => NodeKind::Unknown,
+    }
+}

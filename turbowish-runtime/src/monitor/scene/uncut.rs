@@ -1,0 +1,19 @@
+//! Without resources of ours nobody knows what is lost, or which lock is held.
+
+use std::collections::BTreeMap;
+
+use turbowish_model::scene::{Order, Site};
+
+use super::Stage;
+
+impl Stage<'_> {
+    /// None is known.
+    pub(super) const fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
+        BTreeMap::new()
+    }
+
+    /// None is known.
+    pub(super) const fn orders(&self) -> Vec<Order> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,252 @@
+//! Live tasks: counted, named, and as rows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use turbowish_model::assemble::{Assembly, Names};
+use turbowish_model::branch::BranchReading;
+use turbowish_model::read::OpenPoll;
+use turbowish_model::short_name::SharedEnds;
+use turbowish_model::snapshot::{Spot, TaskRow, TasksByState, WakerRow};
+use turbowish_model::task::{Birth, STACK_LIMIT, TaskReading};
+
+use crate::gather::ThreadNow;
+use crate::here::THREAD;
+use crate::root::Story;
+use crate::task;
+
+/// Every live task at one instant.
+pub(super) struct Live {
+    tasks: Vec<One>,
+    counts: TasksByState,
+}
+
+/// One of them.
+pub(super) struct One {
+    pub(super) birth: Birth,
+    pub(super) reading: TaskReading,
+    pub(super) story: Option<Arc<Story>>,
+    /// It was polled while accounting was off, for all that is known: then it has given away wakers that are not ours.
+    pub(super) unseen: bool,
+}
+
+impl One {
+    /// Something is there that can wake it, and no future of it was woken that it has not polled since, as far as that is seen.
+    #[cfg(feature = "server")]
+    pub(super) fn may_rest(&self) -> bool {
+        let mut branches = self.reading.branches.iter();
+        if branches.any(|branch| branch.woken.is_some()) {
+            return false;
+        }
+        let seen = self.reading.waker.filter(|_| !self.unseen);
+        seen.is_none_or(|waker| waker.woken.is_none() && waker.live > 0)
+    }
+
+    /// Not polled since accounting was switched on again: it waits, but where is not known, nor who could wake it, nor who has.
+    fn forget(&mut self) {
+        self.reading.forget_place(self.birth.root());
+        if let Some(waker) = &mut self.reading.waker {
+            waker.woken = None;
+        }
+        self.unseen = true;
+    }
+}
+
+impl Live {
+    pub(super) fn read(threads: &[ThreadNow], epoch: u32) -> Self {
+        let mut tasks = readings(threads);
+        let mut counts = TasksByState {
+            ready: task::is_wrapped().then_some(0),
+            ..TasksByState::default()
+        };
+        for one in &mut tasks {
+            if one.reading.epoch != epoch {
+                one.forget();
+            }
+            let reading = &one.reading;
+            let is_woken = reading.waker.is_some_and(|waker| waker.woken.is_some());
+            match (reading.thread, &mut counts.ready) {
+                (Some(_), _) => counts.polling += 1,
+                (None, Some(ready)) if is_woken => *ready += 1,
+                (None, _) => counts.waiting += 1,
+            }
+        }
+        Self { tasks, counts }
+    }
+
+    #[cfg(feature = "server")]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &One> {
+        self.tasks.iter()
+    }
+
+    pub(super) const fn by_state(&self) -> TasksByState {
+        self.counts
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.tasks.len() as u64
+    }
+}
+
+/// Every live task once: those with a row, and those in their first poll.
+fn readings(threads: &[ThreadNow]) -> Vec<One> {
+    let newborn = |thread: &ThreadNow| {
+        let birth = thread.newborn?;
+        let is_open = !open_of(threads, thread.index, birth.created).is_empty();
+        is_open.then(|| One {
+            birth,
+            reading: TaskReading::first(&birth, thread.epoch, thread.index),
+            story: thread.story.clone(),
+            unseen: false,
+        })
+    };
+    let mut newborn: Vec<One> = threads.iter().filter_map(newborn).collect();
+    let mut all = Vec::new();
+    for live in task::all() {
+        // The threads were read first: a newborn may have got its row since.
+        newborn.retain(|one| one.birth.id != live.cell.birth.id);
+        all.push(One {
+            birth: live.cell.birth,
+            reading: live.read(),
+            story: live.story.clone(),
+            unseen: false,
+        });
+    }
+    all.append(&mut newborn);
+    // Their tasks were read first: a branch that is gone by now is nobody's.
+    let mut branches = task::branches();
+    for one in &mut all {
+        if let Some(branches) = branches.remove(&one.birth.id) {
+            one.reading.branches = shown(&branches, one.reading.epoch);
+        }
+    }
+    all
+}
+
+/// More branches than this of one task are not shown; those that were woken go first.
+const BRANCHES: usize = STACK_LIMIT as usize;
+
+fn shown(branches: &[Arc<task::Live>], epoch: u32) -> Vec<BranchReading> {
+    let readings = branches.iter().filter_map(|branch| {
+        let (reading, polled_in) = branch.read_branch();
+        // What became of it while accounting was off is not known.
+        (polled_in == epoch).then_some(reading)
+    });
+    let mut shown: Vec<BranchReading> = readings.collect();
+    if shown.len() > BRANCHES {
+        shown.sort_by_key(|branch| (branch.woken.is_none(), branch.id));
+        shown.truncate(BRANCHES);
+    }
+    shown
+}
+
+/// The part of a thread's stack that belongs to the root poll begun at `since`; empty if the thread has
+/// gone on to another one since the ledgers were read.
+fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPoll] {
+    let thread = threads.iter().find(|thread| thread.index == index);
+    let open = thread.map_or(&[][..], |thread| &thread.open);
+    let root = open
+        .iter()
+        .position(|poll| poll.root && poll.start == since);
+    root.map_or(&[], |at| &open[at..])
+}
+
+/// Names of tasks: given ones, or the end of the root's path and a number.
+pub(super) struct Known<'a> {
+    shared: SharedEnds<'a>,
+    paths: Vec<&'a str>,
+    given: HashMap<u64, Arc<str>>,
+    threads: HashMap<u32, &'a str>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn of(
+        assembly: &Assembly<'a, super::Registry>,
+        live: &Live,
+        threads: &'a [ThreadNow],
+    ) -> Self {
+        let paths: Vec<&str> = assembly.names.paths().collect();
+        let given = live.tasks.iter().filter_map(|one| {
+            let name = one.story.as_ref()?.name.clone()?;
+            Some((one.birth.id, name))
+        });
+        Self {
+            shared: SharedEnds::of(paths.iter().copied()),
+            given: given.collect(),
+            threads: threads
+                .iter()
+                .map(|thread| (thread.index, &*thread.name))
+                .collect(),
+            paths,
+        }
+    }
+
+    /// Who has woken a task: another one by its name, or `thread NAME`.
+    pub(super) fn waker(&self, by: u64) -> Option<String> {
+        if by & THREAD == 0 {
+            return self.name(by);
+        }
+        // One that is gone since is not known any more.
+        let name = self.threads.get(&(by as u32))?;
+        Some(format!("thread {name}"))
+    }
+
+    /// The name of a task that lives, or lived; `None` for 0, which is none.
+    pub(super) fn name(&self, id: u64) -> Option<String> {
+        if let Some(name) = self.given.get(&id) {
+            return Some(name.to_string());
+        }
+        let birth = Birth {
+            id,
+            ..Birth::default()
+        };
+        let path = self.paths.get(birth.root() as usize).filter(|_| id != 0)?;
+        let word = self.shared.shortest(path);
+        Some(format!("{word}-{}", birth.ordinal()))
+    }
+
+    /// A row for each live task.
+    pub(super) fn rows<N: Names>(
+        &self,
+        assembly: &Assembly<'_, N>,
+        live: &Live,
+        threads: &[ThreadNow],
+    ) -> Vec<TaskRow> {
+        let row = |one: &One| {
+            let open = one.reading.thread;
+            let open = open.map(|index| open_of(threads, index, one.reading.since));
+            let row = assembly.task(&one.birth, &one.reading, open, &self.shared)?;
+            Some(self.told(row, one))
+        };
+        live.tasks.iter().filter_map(row).collect()
+    }
+
+    /// Adds what the task's waker and its story tell.
+    fn told(&self, mut row: TaskRow, one: &One) -> TaskRow {
+        row.waker = one.reading.waker.map(|waker| WakerRow {
+            woken_by: self.waker(waker.by),
+            wakes: waker.wakes,
+            own_wakes: waker.own_wakes,
+            clones: waker.clones,
+            live: waker.live.into(),
+        });
+        if let Some(story) = &one.story {
+            if let Some(name) = &story.name {
+                row.name = name.to_string();
+            }
+            row.parent = self.name(story.parent);
+            row.attributes.clone_from(&story.attributes);
+            row.spawned_at = Some(spot(story.place));
+        }
+        row
+    }
+}
+
+/// A place in the source.
+pub(super) fn spot(place: &std::panic::Location<'_>) -> Spot {
+    Spot {
+        file: place.file().to_owned(),
+        line: place.line(),
+        column: place.column(),
+    }
+}

@@ -1,0 +1,136 @@
+//! A task of ours on the runtime in which TurboWish was started, whose only work is to be polled: while it is not, no worker is free.
+//!
+//! The monitor wakes it, so that it needs no timer of that runtime and moves no clock that stands still. On a runtime of one thread there is
+//! none: whether anybody drives that is up to the application.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+#[derive(Debug, Default)]
+struct Pulse {
+    waker: Mutex<Option<Waker>>,
+    /// When it was woken and not polled since, in ticks; 0 if it was polled.
+    asked: AtomicU64,
+    over: AtomicBool,
+}
+
+/// The one that there is, and when it was looked at last.
+static PULSE: Mutex<Option<(Arc<Pulse>, u64)>> = Mutex::new(None);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pulse {
+    fn wake(&self) {
+        let waker = lock(&self.waker).clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// Starts it on the runtime that this is called in, if that has workers of its own.
+pub(crate) fn start() {
+    let handle = Handle::try_current().ok();
+    let Some(handle) =
+        handle.filter(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread)
+    else {
+        return;
+    };
+    let pulse = Arc::new(Pulse::default());
+    *lock(&PULSE) = Some((pulse.clone(), 0));
+    handle.spawn(poll_fn(move |cx| {
+        let before = lock(&pulse.waker).replace(cx.waker().clone());
+        drop(before);
+        pulse.asked.store(0, Ordering::Relaxed);
+        match pulse.over.load(Ordering::Relaxed) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }));
+}
+
+/// Ends it.
+pub(crate) fn stop() {
+    let pulse = lock(&PULSE).take();
+    if let Some((pulse, _)) = pulse {
+        pulse.over.store(true, Ordering::Relaxed);
+        pulse.wake();
+    }
+}
+
+/// Since when it waits to be polled, at most until `now`; it is woken if it did not wait. `None`: it is not there, or its runtime has gone.
+///
+/// It is asked again and again, `pace` ticks apart: after a longer pause, in which the whole process may have stood still, it has its time anew.
+pub(crate) fn ask(now: u64, pace: u64) -> Option<u64> {
+    let mut slot = lock(&PULSE);
+    let (pulse, looked) = slot.as_mut()?;
+    if Arc::strong_count(pulse) == 1 {
+        *slot = None;
+        return None;
+    }
+    let paused = now.saturating_sub(std::mem::replace(looked, now)) > pace;
+    let pulse = pulse.clone();
+    drop(slot);
+    let asked = pulse.asked.load(Ordering::Relaxed);
+    if asked != 0 && !paused {
+        return Some(asked);
+    }
+    pulse.asked.store(now.max(1), Ordering::Relaxed);
+    pulse.wake();
+    Some(now)
+}
+
+/// How many tasks of the application's runtimes are this one.
+pub(crate) fn tasks() -> u64 {
+    let slot = lock(&PULSE);
+    let lives = slot
+        .as_ref()
+        .is_some_and(|(pulse, _)| Arc::strong_count(pulse) > 1);
+    u64::from(lives)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ask, start, stop, tasks};
+
+    #[test]
+    fn a_pulse_is_felt_while_a_worker_is_free() {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .build();
+        let runtime = runtime.expect("it starts");
+        assert_eq!((ask(1, 100), tasks()), (None, 0));
+        runtime.block_on(async { start() });
+        let polled = || runtime.block_on(async { tokio::spawn(async {}).await.expect("it ends") });
+        polled();
+        assert_eq!((ask(10, 100), tasks()), (Some(10), 1));
+        while ask(20, 100) != Some(20) {
+            polled();
+        }
+        polled();
+        let (entered, is_in) = std::sync::mpsc::channel();
+        let (leave, left) = std::sync::mpsc::channel::<()>();
+        runtime.spawn(async move {
+            let _ = entered.send(());
+            let _ = left.recv();
+        });
+        is_in.recv().expect("the worker is held");
+        assert_eq!(ask(500, 100), Some(500), "after a pause");
+        assert_eq!(ask(550, 100), Some(500), "nobody polls it");
+        drop(leave);
+        while ask(600, 100) != Some(600) {
+            polled();
+        }
+        stop();
+        while runtime.metrics().num_alive_tasks() > 0 {
+            polled();
+        }
+        assert_eq!((ask(700, 100), tasks()), (None, 0));
+    }
+}

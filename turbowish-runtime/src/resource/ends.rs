@@ -1,0 +1,161 @@
+//! The ends of a channel, and which task used each of them last.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use turbowish_model::resource::{End as Shown, SHOWN};
+
+use super::{Resource, Role};
+use crate::{effect, here, switch};
+
+/// All ends of one channel.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    senders: AtomicUsize,
+    receivers: AtomicUsize,
+    /// How many were ever used.
+    numbers: AtomicUsize,
+    /// Those that were used or are meant to be, in that order.
+    used: Mutex<BTreeMap<usize, Arc<Used>>>,
+}
+
+/// An end that was used, or is meant to be.
+#[derive(Debug)]
+struct Used {
+    number: usize,
+    role: Role,
+    /// Task that used it last; 0 if it was none, or none of ours.
+    user: AtomicU64,
+}
+
+impl Ends {
+    const fn count(&self, role: Role) -> &AtomicUsize {
+        match role {
+            Role::Receive => &self.receivers,
+            _ => &self.senders,
+        }
+    }
+
+    fn used(&self) -> MutexGuard<'_, BTreeMap<usize, Arc<Used>>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ends of each side, those of unknown users last. Of those beyond [`SHOWN`] one stands for all, and its user is unknown: who
+    /// looks for an end that could still be used must not miss it.
+    pub(super) fn read(&self) -> Vec<Shown> {
+        let mut shown = Vec::new();
+        for role in [Role::Send, Role::Receive] {
+            let used = self.used();
+            // Not all, if there are very many: the lock is not held for so long.
+            let of_role = used.values().take(SCANNED).filter(|used| used.role == role);
+            let known = of_role.take(SHOWN).map(|used| {
+                let user = used.user.load(Ordering::Relaxed);
+                Shown {
+                    role,
+                    user: (user != 0).then_some(user),
+                    number: Some(used.number as u64),
+                }
+            });
+            let mut ends: Vec<Shown> = known.collect();
+            ends.sort_by_key(|end| end.user.is_none());
+            // The lock is held, so that none is counted that is not among them and was used.
+            let total = self.count(role).load(Ordering::Acquire);
+            drop(used);
+            let unknown = Shown {
+                role,
+                ..Shown::default()
+            };
+            ends.resize(total.clamp(ends.len(), SHOWN + 1), unknown);
+            shown.extend(ends);
+        }
+        shown
+    }
+}
+
+/// Ends that are looked at for those that are shown.
+const SCANNED: usize = 16 * SHOWN;
+
+/// One end of a channel.
+#[derive(Debug)]
+pub(crate) struct End {
+    ends: Arc<Ends>,
+    role: Role,
+    used: OnceLock<Arc<Used>>,
+}
+
+impl Resource {
+    /// A new end, that was not used yet.
+    pub(crate) fn end(&self, role: Role) -> End {
+        End::new(self.ends.get_or_init(Arc::default), role)
+    }
+}
+
+impl End {
+    fn new(ends: &Arc<Ends>, role: Role) -> Self {
+        ends.count(role).fetch_add(1, Ordering::Relaxed);
+        Self {
+            ends: ends.clone(),
+            role,
+            used: OnceLock::new(),
+        }
+    }
+
+    /// The current task uses it.
+    #[inline]
+    pub(crate) fn used(&self) {
+        if !switch::is_armed() {
+            return;
+        }
+        let user = here::ledger(|ledger| {
+            if self.role == Role::Receive {
+                effect::asks(ledger);
+            }
+            ledger.here().task
+        });
+        let user = user.unwrap_or(0);
+        match self.used.get() {
+            Some(used) => used.user.store(user, Ordering::Relaxed),
+            None => {
+                self.first(user);
+            }
+        }
+    }
+
+    /// Its number among the ends that were used, or that somebody means to use.
+    pub(super) fn number(&self) -> u64 {
+        match self.used.get() {
+            Some(used) => used.number as u64,
+            None => self.first(0).number as u64,
+        }
+    }
+
+    #[cold]
+    fn first(&self, user: u64) -> &Used {
+        self.used.get_or_init(|| {
+            let number = self.ends.numbers.fetch_add(1, Ordering::Relaxed);
+            let used = Arc::new(Used {
+                number,
+                role: self.role,
+                user: AtomicU64::new(user),
+            });
+            self.ends.used().insert(number, used.clone());
+            used
+        })
+    }
+}
+
+impl Clone for End {
+    fn clone(&self) -> Self {
+        Self::new(&self.ends, self.role)
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let Some(used) = self.used.get() {
+            self.ends.used().remove(&used.number);
+        }
+        self.ends.count(self.role).fetch_sub(1, Ordering::Release);
+    }
+}

@@ -1,0 +1,292 @@
+//! Which lock was asked for while another was held, also if it was there at once: two tasks that do so in opposite orders will meet some day.
+//!
+//! What a task takes in a poll is kept on its thread, and looked at only by who takes another lock there. What it has at the end of that poll
+//! goes where its next poll finds it, on whichever thread, when it takes another one.
+//!
+//! An owned guard may go to another task. What was taken under one counts when it is given back by the task that has taken it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::panic::Location;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use dashmap::DashMap;
+use turbowish_model::ledger::{Head, Ledger};
+use turbowish_model::resource::Role;
+
+use super::record::Record;
+use super::{ALERTS, source_held};
+use crate::effect;
+use crate::here::{self, Here};
+
+/// A lock as a task takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) resource: u64,
+    pub(crate) role: Role,
+    /// Where in the source.
+    pub(crate) at: &'static Location<'static>,
+}
+
+/// One was held while the other was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) first: Taken,
+    pub(crate) second: Taken,
+    pub(crate) task: u64,
+    /// What the task held before both.
+    pub(crate) gates: Vec<u64>,
+}
+
+/// What is held.
+struct Held {
+    taken: Taken,
+    slot: u32,
+    who: Here,
+    head: Head,
+    owned: bool,
+    /// What was asked for since, if that does not count yet.
+    later: Vec<Order>,
+}
+
+thread_local! {
+    /// What was taken in polls on this thread that are not over, in that order.
+    static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
+}
+
+/// By task, what it had when its last poll ended.
+static LEFT: LazyLock<DashMap<u64, Vec<Held>>> =
+    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
+static TASKS: AtomicUsize = AtomicUsize::new(0);
+
+const SHARDS: usize = 64;
+
+/// Tasks of which that is kept.
+const LIMIT: usize = 100_000;
+/// Pairs of locks, and ways to take each.
+const PAIRS: usize = 4_096;
+const WAYS: usize = 8;
+
+static ORDERS: Mutex<BTreeMap<(u64, u64), Vec<Order>>> = Mutex::new(BTreeMap::new());
+
+fn with_held<R>(f: impl FnOnce(&mut Vec<Held>) -> R) -> Option<R> {
+    let done = HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| f(&mut held)));
+    done.ok().flatten()
+}
+
+/// The current task has taken a lock.
+#[inline]
+pub(super) fn taken(
+    ledger: &Ledger,
+    record: &Record,
+    (slot, who): (u32, Here),
+    (role, at): (Role, &'static Location<'static>),
+    owned: bool,
+) {
+    if !ALERTS || !record.is_lock() {
+        return;
+    }
+    if !owned && matches!(role, Role::Lock | Role::Write) {
+        effect::lock(ledger, role, record.id, slot, who);
+    }
+    let Some(head) = ledger.head().filter(|_| who.task != 0) else {
+        return;
+    };
+    let taken = Taken {
+        resource: record.id,
+        role,
+        at,
+    };
+    let is_left = ledger.mark_root();
+    with_held(|held| {
+        if is_left {
+            fetch(held, who.task);
+        }
+        if !held.is_empty() {
+            note(held, ledger, who.task, taken);
+        }
+        held.push(Held {
+            taken,
+            slot,
+            who,
+            head,
+            owned,
+            later: Vec::new(),
+        });
+    });
+}
+
+/// The current task begins to wait for a lock.
+#[cold]
+pub(super) fn asked(record: &Record, role: Role, at: &'static Location<'static>) {
+    if !ALERTS || !record.is_lock() {
+        return;
+    }
+    let taken = Taken {
+        resource: record.id,
+        role,
+        at,
+    };
+    here::ledger(|ledger| {
+        let task = ledger.here().task;
+        if task != 0 {
+            let is_left = ledger.mark_root();
+            with_held(|held| {
+                if is_left {
+                    fetch(held, task);
+                }
+                note(held, ledger, task, taken);
+            });
+        }
+    });
+}
+
+/// What `who` held in a slot is given back, or never will be.
+#[inline]
+pub(super) fn released(record: &Record, slot: u32, who: Here) {
+    if !ALERTS || !record.is_lock() {
+        return;
+    }
+    let held = with_held(|held| take(held, record.id, slot)).flatten();
+    if let Some(held) = held.or_else(|| take_left(who.task, record.id, slot))
+        && !held.later.is_empty()
+        && here::here().task == held.who.task
+    {
+        held.later.into_iter().for_each(count);
+    }
+}
+
+fn place(held: &[Held], resource: u64, slot: u32) -> Option<usize> {
+    held.iter()
+        .rposition(|held| held.taken.resource == resource && held.slot == slot)
+}
+
+fn take(held: &mut Vec<Held>, resource: u64, slot: u32) -> Option<Held> {
+    let at = place(held, resource, slot)?;
+    Some(held.remove(at))
+}
+
+#[cold]
+fn take_left(task: u64, resource: u64, slot: u32) -> Option<Held> {
+    if TASKS.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
+    let mut left = LEFT.get_mut(&task)?;
+    take(&mut left, resource, slot)
+}
+
+/// What is held in a slot is held as something else.
+pub(super) fn recast(record: &Record, slot: u32, role: Role) {
+    if !ALERTS || !record.is_lock() {
+        return;
+    }
+    let change = |held: &mut Vec<Held>| {
+        let at = place(held, record.id, slot)?;
+        held[at].taken.role = role;
+        Some(())
+    };
+    if with_held(change).flatten().is_none()
+        && TASKS.load(Ordering::Relaxed) != 0
+        && let Some(who) = record.holder(slot)
+        && let Some(mut left) = LEFT.get_mut(&who.task)
+    {
+        change(&mut left);
+    }
+}
+
+/// A poll of a task is over in which it took locks. Returns whether it has one of them, or of those before.
+pub(crate) fn leave(task: u64) -> bool {
+    let left = with_held(|held| {
+        let of_task = held.extract_if(.., |held| held.who.task == task);
+        of_task.collect::<Vec<Held>>()
+    });
+    let left = left.unwrap_or_default();
+    if left.is_empty() || TASKS.load(Ordering::Relaxed) >= LIMIT {
+        return LEFT.contains_key(&task);
+    }
+    if LEFT.insert(task, left).is_none() {
+        TASKS.fetch_add(1, Ordering::Relaxed);
+    }
+    true
+}
+
+/// Brings what a task has had since an earlier poll.
+#[cold]
+fn fetch(held: &mut Vec<Held>, task: u64) {
+    if let Some((_, left)) = LEFT.remove(&task) {
+        TASKS.fetch_sub(1, Ordering::Relaxed);
+        held.splice(0..0, left);
+    }
+}
+
+/// A task that has taken locks is over.
+pub(crate) fn over(task: u64) {
+    with_held(|held| held.retain(|held| held.who.task != task));
+    if LEFT.remove(&task).is_some() {
+        TASKS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Tasks of an epoch that is over are let go of.
+pub(crate) fn clear() {
+    LEFT.retain(|_, _| {
+        TASKS.fetch_sub(1, Ordering::Relaxed);
+        false
+    });
+}
+
+/// A task asks for `second`, whatever it holds.
+#[cold]
+fn note(held: &mut Vec<Held>, ledger: &Ledger, task: u64, second: Taken) {
+    // What was given back on another thread is not held any more.
+    held.retain(|held| held.who.task != task || is_held(held));
+    let mut gates = Vec::new();
+    for held in held.iter_mut().filter(|held| held.who.task == task) {
+        if held.taken.resource == second.resource {
+            continue;
+        }
+        let order = Order {
+            first: held.taken,
+            second,
+            task,
+            gates: gates.clone(),
+        };
+        gates.push(held.taken.resource);
+        // Another branch of the task does not keep this one.
+        if !ledger.is_under(&held.head) {
+            continue;
+        }
+        if !held.owned {
+            count(order);
+        } else if held.later.len() < WAYS {
+            held.later.push(order);
+        }
+    }
+}
+
+fn is_held(held: &Held) -> bool {
+    source_held(held.taken.resource, held.slot, held.who).is_some()
+}
+
+fn count(order: Order) {
+    let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let pair = (order.first.resource, order.second.resource);
+    if orders.len() >= PAIRS && !orders.contains_key(&pair) {
+        return;
+    }
+    let ways = orders.entry(pair).or_default();
+    if ways.len() < WAYS && !ways.contains(&order) {
+        ways.push(order);
+    }
+}
+
+/// What was counted since this was asked last.
+#[cfg(feature = "server")]
+pub(crate) fn orders() -> Vec<Order> {
+    let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *orders)
+        .into_values()
+        .flatten()
+        .collect()
+}

@@ -1,0 +1,345 @@
+//! One resource's account.
+
+mod meant;
+
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use turbowish_model::histogram::{Buckets, Histogram};
+use turbowish_model::resource::{Flow, Holder, Kind, Reading, Role, SHOWN, Times, Waiter};
+
+use super::NONE;
+use super::ends::Ends;
+use super::state::State;
+use super::wait::WaitNode;
+use crate::clock;
+use crate::effect::Source;
+use crate::here::Here;
+
+/// What is known of one resource.
+pub(crate) struct Record {
+    /// Unique within the process.
+    pub(crate) id: u64,
+    kind: Kind,
+    place: &'static Location<'static>,
+    created: u64,
+    name: OnceLock<Arc<str>>,
+    capacity: AtomicU64,
+    closed: AtomicBool,
+    put: AtomicU64,
+    took: AtomicU64,
+    /// Intents to do something once that is not done: nobody looks for them while there are none.
+    unmet: AtomicU64,
+    ends: Arc<Ends>,
+    state: Mutex<State>,
+    /// Time inside or held.
+    kept: Histogram,
+}
+
+impl std::fmt::Debug for Record {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Record").field("id", &self.id).finish()
+    }
+}
+
+impl Record {
+    pub(super) fn new(
+        id: u64,
+        kind: Kind,
+        place: &'static Location<'static>,
+        capacity: u64,
+        ends: Arc<Ends>,
+    ) -> Self {
+        Self {
+            id,
+            kind,
+            place,
+            created: clock::ticks(),
+            name: OnceLock::new(),
+            capacity: AtomicU64::new(capacity),
+            closed: AtomicBool::new(false),
+            put: AtomicU64::new(0),
+            took: AtomicU64::new(0),
+            unmet: AtomicU64::new(0),
+            ends,
+            state: Mutex::default(),
+            kept: Histogram::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn name(&self, name: &Arc<str>) {
+        self.name.get_or_init(|| name.clone());
+    }
+
+    pub(super) fn set_capacity(&self, capacity: u64) {
+        self.capacity.store(capacity, Ordering::Relaxed);
+    }
+
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn put(&self, items: u64) {
+        self.put.fetch_add(items, Ordering::Relaxed);
+        self.met(Role::Send);
+    }
+
+    #[inline]
+    pub(super) fn took(&self, items: u64) {
+        self.took.fetch_add(items, Ordering::Relaxed);
+        self.met(Role::Receive);
+    }
+
+    /// The last one did not come in.
+    pub(super) fn put_back(&self) {
+        self.put.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// One more, if one more came in.
+    pub(super) fn took_known(&self) {
+        let put = self.put.load(Ordering::Relaxed);
+        let more = |took: u64| (took < put).then_some(took + 1);
+        let _all_out = self
+            .took
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+    }
+
+    /// One of them was inside for so many ticks.
+    #[inline]
+    pub(super) fn kept(&self, ticks: u64) {
+        self.kept.record(ticks);
+    }
+
+    /// Nobody takes out any more what is inside.
+    pub(super) fn emptied(&self) {
+        self.took
+            .store(self.put.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// A task begins to wait. Returns the wait's ticket.
+    pub(super) fn wait(
+        &self,
+        who: Here,
+        role: Role,
+        amount: u32,
+        at: &'static Location<'static>,
+        node: Arc<WaitNode>,
+    ) -> u64 {
+        let since = clock::ticks();
+        let mut state = self.state();
+        state.tickets += 1;
+        state.waits += 1;
+        let ticket = state.tickets;
+        let waiter = Waiter {
+            ticket,
+            who,
+            role,
+            amount,
+            since,
+            at,
+            woken: None,
+            wakeable: true,
+            polled: who.poll,
+        };
+        state.waiters.insert(ticket, (waiter, node));
+        ticket
+    }
+
+    /// That wait is another one's now.
+    pub(super) fn adopt(&self, ticket: u64, who: Here) {
+        if let Some((waiter, _)) = self.state().waiters.get_mut(&ticket) {
+            waiter.who = who;
+        }
+    }
+
+    /// That wait is over; `served` if it was not given up.
+    pub(super) fn leave(&self, ticket: u64, served: bool) {
+        let now = clock::ticks();
+        let mut state = self.state();
+        let left = state.waiters.remove(&ticket);
+        if let Some((waiter, _)) = &left
+            && served
+        {
+            let waited = state.waited.get_or_insert_default();
+            waited.record(now.saturating_sub(waiter.since));
+        }
+        drop(state);
+        // Its node may hold the last of the executor's wakers.
+        drop(left);
+    }
+
+    /// A task has so much from now on. Returns the slot.
+    pub(super) fn hold(
+        &self,
+        who: Here,
+        role: Role,
+        amount: u32,
+        at: &'static Location<'static>,
+        owned: bool,
+    ) -> u32 {
+        let since = clock::ticks();
+        let mut state = self.state();
+        state.tickets += 1;
+        state.held += u64::from(amount);
+        let holder = Holder {
+            ticket: state.tickets,
+            who,
+            role,
+            amount,
+            since,
+            at,
+            owned,
+        };
+        if self.counts_holds() {
+            count(&self.put);
+            self.meet(&mut state, who, role);
+        }
+        state.seat(holder)
+    }
+
+    /// What is held in a slot is given back. Returns who took it.
+    pub(super) fn release(&self, slot: u32) -> Here {
+        let now = clock::ticks();
+        let mut state = self.state();
+        let Some(holder) = state.unseat(slot) else {
+            return Here::default();
+        };
+        state.held -= u64::from(holder.amount);
+        if self.counts_holds() {
+            count(&self.took);
+            self.kept.record(now.saturating_sub(holder.since));
+        }
+        holder.who
+    }
+
+    /// Of a channel the items are counted, not the room that is reserved for them.
+    const fn counts_holds(&self) -> bool {
+        !matches!(self.kind, Kind::Mpsc)
+    }
+
+    /// What is held in a slot is never given back. Returns who took it.
+    pub(super) fn forget(&self, slot: u32) -> Here {
+        let mut state = self.state();
+        let Some(holder) = state.unseat(slot) else {
+            return Here::default();
+        };
+        let amount = u64::from(holder.amount);
+        state.held -= amount;
+        state.forgotten += amount;
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        if capacity != NONE {
+            self.capacity
+                .store(capacity.saturating_sub(amount), Ordering::Relaxed);
+        }
+        holder.who
+    }
+
+    /// Splits `amount` off what is held in a slot, into one of its own.
+    pub(super) fn split(&self, slot: u32, amount: u32) -> u32 {
+        self.state().split(slot, amount)
+    }
+
+    /// Adds what is held in `from` to `slot`.
+    pub(super) fn merge(&self, slot: u32, from: u32) {
+        self.state().merge(slot, from);
+    }
+
+    /// What is held in a slot is held as something else.
+    pub(super) fn recast(&self, slot: u32, role: Role) {
+        self.state().recast(slot, role);
+    }
+
+    /// Only one can have it, or it has a side for readers.
+    pub(super) fn is_lock(&self) -> bool {
+        match self.kind {
+            Kind::Mutex | Kind::RwLock => true,
+            Kind::Semaphore => self.capacity.load(Ordering::Relaxed) == 1,
+            _ => false,
+        }
+    }
+
+    /// Who has taken what is held in a slot.
+    pub(super) fn holder(&self, slot: u32) -> Option<Here> {
+        let state = self.state();
+        Some(state.holders.get(slot as usize)?.as_ref()?.who)
+    }
+
+    /// What is to be said of it beyond its life.
+    pub(super) fn source(&self) -> Source {
+        Source {
+            id: self.id,
+            kind: self.kind,
+            name: self.name.get().cloned(),
+            place: self.place,
+        }
+    }
+
+    /// The resource as it is now.
+    pub(crate) fn read(&self) -> Reading {
+        let state = self.state();
+        let seated = state.holders.iter().flatten();
+        // Not the very first ones if there are very many: the lock is not held for all of them.
+        let mut holders: Vec<Holder> = seated.take(4 * SHOWN).copied().collect();
+        let holder_count = state.holder_count();
+        let shown = state.waiters.values().take(SHOWN);
+        let waiters = shown.map(|(waiter, node)| node.shown(waiter)).collect();
+        let (waiter_count, held) = (state.waiters.len() as u64, state.held);
+        let (waits, forgotten) = (state.waits, state.forgotten);
+        let (intents, intent_counts) = (state.intents.read(), state.intents.counts());
+        let deserted = state.intents.deserted(self.took.load(Ordering::Relaxed));
+        let (mut waited, mut kept) = (Buckets::default(), Buckets::default());
+        if let Some(histogram) = &state.waited {
+            histogram.collect(&mut waited);
+        }
+        drop(state);
+        self.kept.collect(&mut kept);
+        holders.sort_unstable_by_key(|holder| holder.ticket);
+        holders.truncate(SHOWN);
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        // What was taken is read first: what is inside is never less than nothing.
+        let took = self.took.load(Ordering::Acquire);
+        Reading {
+            id: self.id,
+            kind: self.kind,
+            name: self.name.get().cloned(),
+            place: self.place,
+            created: self.created,
+            capacity: (capacity != NONE).then_some(capacity),
+            closed: self.closed.load(Ordering::Relaxed),
+            holders,
+            holder_count,
+            held,
+            waiters,
+            waiter_count,
+            ends: self.ends.read(),
+            intents,
+            intent_counts,
+            deserted,
+            flow: Flow {
+                put: match self.kind {
+                    // Every receiver takes every item.
+                    Kind::Broadcast => self.put.load(Ordering::Relaxed),
+                    _ => self.put.load(Ordering::Relaxed).max(took),
+                },
+                took,
+                waits,
+                forgotten,
+            },
+            times: Times { waited, kept },
+        }
+    }
+}
+
+/// One more, where that is said under the record's lock alone.
+#[inline]
+fn count(counter: &AtomicU64) {
+    let counted = counter.load(Ordering::Relaxed) + 1;
+    // Whoever sees this has what was counted before.
+    counter.store(counted, Ordering::Release);
+}

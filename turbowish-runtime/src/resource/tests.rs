@@ -1,0 +1,1 @@
+//! What a resource shows of those who use it.

@@ -1,0 +1,266 @@
+//! A wait for a resource: the primitive's own future, seen while it is pending.
+
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use turbowish_model::resource::Waiter;
+use turbowish_waker::{Lent, Target};
+
+use super::record::Record;
+use super::{Kind, Resource, Role, order};
+use crate::here::{self, Here, here};
+use crate::node::Node;
+
+pin_project! {
+    /// A future, and the wait that it is while it is pending.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    pub(crate) struct Waited<'a, F> {
+        wait: Wait<'a>,
+        #[pin]
+        future: F,
+    }
+}
+
+#[derive(Debug)]
+struct Wait<'a> {
+    resource: &'a Resource,
+    role: Role,
+    amount: u32,
+    at: &'static Location<'static>,
+    entry: Option<Entry>,
+}
+
+/// A wait in its resource's record; leaves it when dropped.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    record: Arc<Record>,
+    node: Arc<WaitNode>,
+    ticket: u64,
+    /// Who polled it last.
+    who: Here,
+    served: bool,
+}
+
+/// What wakes the one who waits.
+#[derive(Debug)]
+pub(crate) struct WaitNode {
+    node: Node,
+    /// The task that polls it.
+    task: AtomicU64,
+    /// Root poll of the task in which it was polled last.
+    polled: AtomicU64,
+    /// Not polled yet, so that nobody can have its waker.
+    new: AtomicBool,
+}
+
+impl Target for WaitNode {
+    fn cloned(&self) {
+        self.node.cloned();
+    }
+    fn dropped(&self) {
+        self.node.dropped();
+    }
+    fn wake(&self) {
+        self.node.wake(self.task.load(Ordering::Relaxed));
+    }
+}
+
+impl WaitNode {
+    /// What a reader sees of the wait.
+    pub(super) fn shown(&self, waiter: &Waiter) -> Waiter {
+        let woken = self.node.wake_since_poll();
+        Waiter {
+            woken,
+            polled: self.polled.load(Ordering::Relaxed),
+            wakeable: self.node.is_held() || self.new.load(Ordering::Relaxed),
+            ..*waiter
+        }
+    }
+}
+
+/// The node's poll ends also if it unwinds.
+struct Polling<'a>(&'a Node);
+
+impl Drop for Polling<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl Resource {
+    /// Polls `future` as a wait here: from its first pending poll until it is ready or dropped.
+    #[inline]
+    pub(crate) fn wait<F: Future>(
+        &self,
+        role: Role,
+        amount: u32,
+        at: &'static Location<'static>,
+        future: F,
+    ) -> Waited<'_, F> {
+        Waited {
+            wait: Wait {
+                resource: self,
+                role,
+                amount,
+                at,
+                entry: None,
+            },
+            future,
+        }
+    }
+
+    /// The same for a `poll_…` function, whose wait is kept in `slot` from one poll to the next.
+    #[inline]
+    pub(crate) fn poll_wait<R>(
+        &self,
+        slot: &mut Option<Entry>,
+        (role, at): (Role, &'static Location<'static>),
+        cx: &mut Context<'_>,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
+    ) -> Poll<R> {
+        if slot.is_none() {
+            let polled = poll(cx);
+            if polled.is_ready() {
+                return polled;
+            }
+            *slot = self.record().map(|record| Entry::new(record, role, 1, at));
+        }
+        let Some(entry) = slot else {
+            return Poll::Pending;
+        };
+        let polled = entry.poll(cx, poll);
+        if polled.is_ready() {
+            *slot = None;
+        }
+        polled
+    }
+}
+
+impl Wait<'_> {
+    /// It is over, and nothing that comes of it tells so: neither a hold nor an item that is taken out.
+    #[inline]
+    fn met(&self) {
+        let is_end = match self.role {
+            Role::Wait => true,
+            Role::Receive => !matches!(self.resource.kind, Kind::Mpsc),
+            _ => false,
+        };
+        if is_end {
+            self.resource.met(self.role);
+        }
+    }
+}
+
+impl Entry {
+    #[cold]
+    fn new(record: &Arc<Record>, role: Role, amount: u32, at: &'static Location<'static>) -> Self {
+        let who = here();
+        let node = Arc::new(WaitNode {
+            node: Node::default(),
+            task: AtomicU64::new(who.task),
+            polled: AtomicU64::new(0),
+            new: AtomicBool::new(true),
+        });
+        order::asked(record, role, at);
+        Self {
+            ticket: record.wait(who, role, amount, at, node.clone()),
+            record: record.clone(),
+            node,
+            who,
+            served: false,
+        }
+    }
+
+    /// It has come to another task, or to another call of it.
+    #[cold]
+    fn adopt(&mut self, who: Here) {
+        self.who = who;
+        self.node.task.store(who.task, Ordering::Relaxed);
+        self.record.adopt(self.ticket, who);
+    }
+
+    /// Polls with the waker of the wait's own node.
+    fn poll<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+    ) -> Poll<R> {
+        let who = here();
+        if (who.task, who.proc, who.site) != (self.who.task, self.who.proc, self.who.site) {
+            self.adopt(who);
+        }
+        self.node.polled.store(who.poll, Ordering::Relaxed);
+        self.node.new.store(false, Ordering::Relaxed);
+        self.node.node.begin_inside(cx.waker());
+        let polling = Polling(&self.node.node);
+        let lent = Lent::new(&self.node);
+        let polled = poll(&mut Context::from_waker(lent.waker()));
+        drop(polling);
+        self.served = polled.is_ready();
+        polled
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.record.leave(self.ticket, self.served);
+    }
+}
+
+impl<F> Waited<'_, F> {
+    /// The primitive's own future.
+    pub(crate) const fn future(&self) -> &F {
+        &self.future
+    }
+
+    /// Does something else with the future than to poll it, after which it is in the line, unless it is `done`.
+    pub(crate) fn enlist(self: Pin<&mut Self>, enlist: impl FnOnce(Pin<&mut F>) -> bool) -> bool {
+        let this = self.project();
+        let wait = this.wait;
+        let done = enlist(this.future);
+        if done {
+            wait.entry = None;
+            wait.met();
+        } else if wait.entry.is_none() {
+            let record = wait.resource.record();
+            wait.entry = record.map(|record| Entry::new(record, wait.role, wait.amount, wait.at));
+        }
+        done
+    }
+}
+
+impl<F: Future> Future for Waited<'_, F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let mut this = self.project();
+        let wait = this.wait;
+        let polled_before = wait.entry.is_some();
+        if wait.entry.is_none() {
+            let polled = this.future.as_mut().poll(cx);
+            if polled.is_ready() {
+                wait.met();
+                return polled;
+            }
+            let record = wait.resource.record();
+            wait.entry = record.map(|record| Entry::new(record, wait.role, wait.amount, wait.at));
+        }
+        let Some(entry) = &mut wait.entry else {
+            return Poll::Pending;
+        };
+        let polled = entry.poll(cx, |cx| this.future.as_mut().poll(cx));
+        if polled.is_ready() {
+            wait.entry = None;
+            wait.met();
+        } else if polled_before {
+            here::ledger(turbowish_model::ledger::Ledger::futile);
+        }
+        polled
+    }
+}

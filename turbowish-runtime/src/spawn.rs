@@ -1,0 +1,121 @@
+//! tokio's ways to spawn, with the task's story: who spawned it, where, and when.
+
+mod join_handle;
+mod join_set;
+
+use tokio::runtime::{Handle, Runtime};
+use tokio::task::{AbortHandle, LocalSet};
+
+pub use self::join_handle::JoinHandle;
+pub use self::join_set::JoinSet;
+use crate::root::{Root, TaskBuilder, root};
+
+/// Like [`tokio::spawn`]; the task knows its spawner and the place.
+///
+/// # Panics
+///
+/// Outside of a tokio runtime.
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let root = root(future);
+    joined(root, tokio::spawn)
+}
+
+/// Like [`tokio::task::spawn_local`]; the task knows its spawner and the place.
+///
+/// # Panics
+///
+/// Outside of a [`LocalSet`].
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let root = root(future);
+    joined(root, tokio::task::spawn_local)
+}
+
+/// Like [`Runtime::block_on`]; the future is seen as a task that knows the place.
+#[track_caller]
+pub fn block_on<F: Future>(runtime: &Runtime, future: F) -> F::Output {
+    runtime.block_on(TaskBuilder::new().blocking().root(future))
+}
+
+/// Spawns, and watches over the handle.
+#[track_caller]
+fn joined<F: Future>(
+    root: Root<F>,
+    spawn: impl FnOnce(Root<F>) -> tokio::task::JoinHandle<F::Output>,
+) -> JoinHandle<F::Output> {
+    let handled = root.handled();
+    JoinHandle::new(spawn(root), handled)
+}
+
+impl TaskBuilder {
+    /// Like [`tokio::spawn`].
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    #[track_caller]
+    pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        joined(self.root(future), tokio::spawn)
+    }
+
+    /// Like [`JoinSet::spawn`].
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    #[track_caller]
+    pub fn spawn_in<F, T>(self, future: F, set: &mut JoinSet<T>) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Send + 'static,
+    {
+        set.spawn_root(self.root(future))
+    }
+
+    /// Like [`Handle::spawn`].
+    #[track_caller]
+    pub fn spawn_on<F>(self, future: F, handle: &Handle) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        joined(self.root(future), |root| handle.spawn(root))
+    }
+
+    /// Like [`tokio::task::spawn_local`].
+    ///
+    /// # Panics
+    ///
+    /// Outside of a [`LocalSet`].
+    #[track_caller]
+    pub fn spawn_local<F>(self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        joined(self.root(future), tokio::task::spawn_local)
+    }
+
+    /// Like [`LocalSet::spawn_local`].
+    #[track_caller]
+    pub fn spawn_local_on<F>(self, future: F, local_set: &LocalSet) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        joined(self.root(future), |root| local_set.spawn_local(root))
+    }
+}

@@ -1,0 +1,53 @@
+//! A barrier that says who waits for it to be complete.
+
+use std::fmt;
+use std::panic::Location;
+
+use tokio::sync::BarrierWaitResult;
+
+use super::Named;
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{Kind, Resource, Role};
+
+/// A barrier: [`tokio::sync::Barrier`], and who waits at it is seen.
+pub struct Barrier {
+    resource: Resource,
+    inner: tokio::sync::Barrier,
+}
+
+impl Barrier {
+    /// A barrier for so many tasks; none is as good as one.
+    #[track_caller]
+    pub fn new(n: usize) -> Self {
+        Self {
+            resource: Resource::new(Kind::Barrier, Some(n.max(1))),
+            inner: tokio::sync::Barrier::new(n),
+        }
+    }
+
+    /// Waits until as many tasks as it is for wait here; one of them is told that it leads. Dropped before it is ready, it has still
+    /// been counted.
+    #[track_caller]
+    pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
+        self.resource
+            .wait(Role::Wait, 1, Location::caller(), self.inner.wait())
+    }
+}
+
+impl Means<verb::Wait> for Barrier {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl Named for Barrier {
+    fn name(&self, name: &str) {
+        self.resource.name(name);
+    }
+}
+
+impl fmt::Debug for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

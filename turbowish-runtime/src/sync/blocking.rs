@@ -1,0 +1,36 @@
+//! Waiting for a future on a thread that nothing else needs.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Blocks the thread until `future` is ready.
+///
+/// # Panics
+/// On a thread that runs tasks of a tokio runtime, as tokio's own `blocking_` methods do, and with their message.
+#[track_caller]
+pub(super) fn block_on<F: Future>(future: F) -> F::Output {
+    // Free, so all that this does is to look where it is called.
+    drop(tokio::sync::Mutex::const_new(()).blocking_lock());
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
+        }
+        std::thread::park();
+    }
+}

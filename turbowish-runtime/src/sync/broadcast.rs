@@ -1,0 +1,304 @@
+//! tokio's channel whose every receiver sees every item. What comes in is counted once, and what goes out for each receiver; each is
+//! elsewhere in it, so that it has no one length, and an item no one time that it was inside.
+
+use std::fmt;
+use std::panic::Location;
+
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{Kind, Role};
+use crate::sync::Named;
+use crate::sync::blocking::block_on;
+use crate::sync::channel::{Rx, Tx, WeakTx};
+
+pub use tokio::sync::broadcast::error;
+
+use error::{RecvError, SendError, TryRecvError};
+
+/// A channel that keeps the last `capacity` items, rounded up to a power of two, for receivers that come later.
+///
+/// # Panics
+/// If `capacity` is zero or more than half of `usize::MAX`.
+#[track_caller]
+pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = tokio::sync::broadcast::channel(capacity);
+    let sender = Sender::of(sender, capacity);
+    let rx = sender.tx.rx();
+    let inner = receiver;
+    (sender, Receiver { inner, rx })
+}
+
+/// Sends to all receivers.
+pub struct Sender<T> {
+    inner: tokio::sync::broadcast::Sender<T>,
+    tx: Tx,
+}
+
+impl<T> Sender<T> {
+    /// A channel without a receiver yet: see [`subscribe`](Self::subscribe).
+    ///
+    /// # Panics
+    /// If `capacity` is zero or more than half of `usize::MAX`.
+    #[track_caller]
+    pub fn new(capacity: usize) -> Self {
+        Self::of(tokio::sync::broadcast::Sender::new(capacity), capacity)
+    }
+
+    #[track_caller]
+    fn of(inner: tokio::sync::broadcast::Sender<T>, capacity: usize) -> Self {
+        let tx = Tx::new(Kind::Broadcast, capacity.checked_next_power_of_two());
+        Self { inner, tx }
+    }
+
+    /// Sends `value` to all receivers that there are: how many. The oldest item goes if there is no room.
+    ///
+    /// # Errors
+    /// There is no receiver; the value comes back.
+    pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
+        self.tx.used();
+        let receivers = self.inner.send(value)?;
+        self.tx.put(1);
+        Ok(receivers)
+    }
+
+    /// A receiver of all that is sent from now on.
+    pub fn subscribe(&self) -> Receiver<T> {
+        Receiver {
+            inner: self.inner.subscribe(),
+            rx: self.tx.rx(),
+        }
+    }
+
+    /// A sender that keeps nothing open.
+    #[must_use = "the sender itself stays as it is"]
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender {
+            inner: self.inner.downgrade(),
+            tx: self.tx.downgrade(),
+        }
+    }
+
+    /// Items inside that some receiver has not seen.
+    pub fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Whether all receivers have seen all.
+    pub fn is_empty(&self) -> bool {
+        self.inner.is_empty()
+    }
+
+    /// How many receivers there are.
+    pub fn receiver_count(&self) -> usize {
+        self.inner.receiver_count()
+    }
+
+    /// Whether both send to the same receivers.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.inner.same_channel(&other.inner)
+    }
+
+    /// Waits until there is no receiver.
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        let at = Location::caller();
+        async move { self.tx.wait(Role::Wait, 1, at, self.inner.closed()).await }
+    }
+
+    /// How many senders there are.
+    pub fn strong_count(&self) -> usize {
+        self.inner.strong_count()
+    }
+
+    /// How many weak senders there are.
+    pub fn weak_count(&self) -> usize {
+        self.inner.weak_count()
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            tx: self.tx.clone(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// A [`Sender`] that does not keep its channel open.
+pub struct WeakSender<T> {
+    inner: tokio::sync::broadcast::WeakSender<T>,
+    tx: WeakTx,
+}
+
+impl<T> WeakSender<T> {
+    /// A sender, unless all senders are gone.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        let (inner, tx) = self.tx.upgrade(|| self.inner.upgrade())?;
+        Some(Sender { inner, tx })
+    }
+
+    /// How many senders there are.
+    pub fn strong_count(&self) -> usize {
+        self.inner.strong_count()
+    }
+
+    /// How many weak senders there are.
+    pub fn weak_count(&self) -> usize {
+        self.inner.weak_count()
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            tx: self.tx.clone(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for WeakSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// Sees all items that are sent while it is there, unless it lags behind by more than the capacity.
+pub struct Receiver<T> {
+    inner: tokio::sync::broadcast::Receiver<T>,
+    rx: Rx,
+}
+
+impl<T> Receiver<T> {
+    /// Items that it has not seen; those that it will not see, because they have made room for others, are among them.
+    pub fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Whether it has seen all.
+    pub fn is_empty(&self) -> bool {
+        self.inner.is_empty()
+    }
+
+    /// Whether both are of the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.inner.same_channel(&other.inner)
+    }
+
+    /// How many senders there are.
+    pub fn sender_strong_count(&self) -> usize {
+        self.inner.sender_strong_count()
+    }
+
+    /// How many weak senders there are.
+    pub fn sender_weak_count(&self) -> usize {
+        self.inner.sender_weak_count()
+    }
+
+    /// Whether all senders are gone.
+    pub fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+}
+
+impl<T: Clone> Receiver<T> {
+    /// Another receiver, of what is sent from now on.
+    pub fn resubscribe(&self) -> Self {
+        Self {
+            inner: self.inner.resubscribe(),
+            rx: self.rx.clone(),
+        }
+    }
+
+    /// The next item. Dropped before it is ready, it took nothing.
+    ///
+    /// # Errors
+    /// All senders are gone, or this receiver was too slow for so many items.
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> {
+        let at = Location::caller();
+        async move {
+            let Self { inner, rx } = self;
+            rx.used();
+            let received = rx.wait(Role::Receive, 1, at, inner.recv()).await;
+            if received.is_ok() {
+                rx.gave(1);
+            }
+            received
+        }
+    }
+
+    /// The next item, if it is there.
+    ///
+    /// # Errors
+    /// It is not there; or as for [`recv`](Self::recv).
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.rx.used();
+        let received = self.inner.try_recv();
+        if received.is_ok() {
+            self.rx.gave(1);
+        }
+        received
+    }
+
+    /// [`recv`](Self::recv) for threads.
+    ///
+    /// # Errors
+    /// As for [`recv`](Self::recv).
+    ///
+    /// # Panics
+    /// Inside of an asynchronous task.
+    #[track_caller]
+    pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
+        block_on(self.recv())
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<T> Means<verb::Send> for Sender<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.tx.meant()
+    }
+}
+
+impl<T> Means<verb::Recv> for Receiver<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.rx.meant()
+    }
+}
+
+impl<T> Named for Sender<T> {
+    fn name(&self, name: &str) {
+        self.tx.name(name);
+    }
+}
+
+impl<T> Named for WeakSender<T> {
+    fn name(&self, name: &str) {
+        self.tx.name(name);
+    }
+}
+
+impl<T> Named for Receiver<T> {
+    fn name(&self, name: &str) {
+        self.rx.name(name);
+    }
+}
+
+impl<T> Named for (Sender<T>, Receiver<T>) {
+    fn name(&self, name: &str) {
+        self.0.name(name);
+    }
+}

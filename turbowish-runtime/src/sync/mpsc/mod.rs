@@ -1,0 +1,55 @@
+//! tokio's many-to-one channels, which say who waits at either end, what is inside, and for how long.
+
+mod permit;
+mod receiver;
+mod sender;
+mod unbounded;
+mod weak;
+
+use crate::resource::Kind;
+use crate::sync::Named;
+use crate::sync::channel::{OnlyRx, Tx};
+
+pub use tokio::sync::mpsc::error;
+
+pub use permit::{OwnedPermit, Permit, PermitIterator};
+pub use receiver::{Receiver, UnboundedReceiver};
+pub use sender::Sender;
+pub use unbounded::UnboundedSender;
+pub use weak::{WeakSender, WeakUnboundedSender};
+
+/// A channel for up to `buffer` items.
+///
+/// # Panics
+/// If `buffer` is zero, or more than a tokio semaphore has permits.
+#[track_caller]
+pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = tokio::sync::mpsc::channel(buffer);
+    let tx = Tx::new(Kind::Mpsc, Some(buffer));
+    let rx = OnlyRx(tx.rx());
+    (Sender::new(sender, tx), Receiver::new(receiver, rx))
+}
+
+/// A channel that takes whatever it is sent.
+#[track_caller]
+pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
+    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+    let tx = Tx::new(Kind::Mpsc, None);
+    let rx = OnlyRx(tx.rx());
+    (
+        UnboundedSender::new(sender, tx),
+        UnboundedReceiver::new(receiver, rx),
+    )
+}
+
+impl<T> Named for (Sender<T>, Receiver<T>) {
+    fn name(&self, name: &str) {
+        self.0.name(name);
+    }
+}
+
+impl<T> Named for (UnboundedSender<T>, UnboundedReceiver<T>) {
+    fn name(&self, name: &str) {
+        self.0.name(name);
+    }
+}

@@ -1,0 +1,146 @@
+//! Room that was reserved: whoever has a permit is shown as a holder of that much of the channel, until it is used or dropped.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::panic::Location;
+
+use super::sender::Sender;
+use crate::resource::{Hold, Role};
+use crate::sync::channel::{Stamped, Tx};
+
+/// As the record says it: a number beyond the range of the record is as good as any.
+pub(super) fn amount(places: usize) -> u32 {
+    u32::try_from(places).unwrap_or(u32::MAX)
+}
+
+/// Room for one item.
+pub struct Permit<'a, T> {
+    hold: Hold<'a>,
+    inner: tokio::sync::mpsc::Permit<'a, Stamped<T>>,
+    tx: &'a Tx,
+}
+
+impl<'a, T> Permit<'a, T> {
+    pub(super) fn new(
+        inner: tokio::sync::mpsc::Permit<'a, Stamped<T>>,
+        tx: &'a Tx,
+        at: &'static Location<'static>,
+    ) -> Self {
+        let hold = tx.hold(Role::Send, 1, at);
+        Self { hold, inner, tx }
+    }
+}
+
+impl<T> Permit<'_, T> {
+    /// Puts `value` in, at once.
+    pub fn send(self, value: T) {
+        let Self { hold, inner, tx } = self;
+        tx.used();
+        let stamped = tx.stamp(value);
+        drop(hold);
+        inner.send(stamped);
+    }
+}
+
+impl<T> fmt::Debug for Permit<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// Room for many items, given out one by one.
+pub struct PermitIterator<'a, T> {
+    /// Of what is left; the last permit takes it along.
+    hold: Option<Hold<'a>>,
+    inner: tokio::sync::mpsc::PermitIterator<'a, Stamped<T>>,
+    tx: &'a Tx,
+}
+
+impl<'a, T> PermitIterator<'a, T> {
+    pub(super) fn new(
+        inner: tokio::sync::mpsc::PermitIterator<'a, Stamped<T>>,
+        tx: &'a Tx,
+        at: &'static Location<'static>,
+    ) -> Self {
+        let places = amount(inner.len());
+        let hold = (places > 0).then(|| tx.hold(Role::Send, places, at));
+        Self { hold, inner, tx }
+    }
+}
+
+impl<'a, T> Iterator for PermitIterator<'a, T> {
+    type Item = Permit<'a, T>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let inner = self.inner.next()?;
+        let hold = match &mut self.hold {
+            Some(hold) if self.inner.len() > 0 => hold.split(1),
+            _ => self.hold.take()?,
+        };
+        let tx = self.tx;
+        Some(Permit { hold, inner, tx })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inner.size_hint()
+    }
+}
+
+impl<T> ExactSizeIterator for PermitIterator<'_, T> {}
+impl<T> FusedIterator for PermitIterator<'_, T> {}
+
+impl<T> fmt::Debug for PermitIterator<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// Room for one item, with the sender that reserved it.
+pub struct OwnedPermit<T> {
+    hold: Hold<'static>,
+    inner: tokio::sync::mpsc::OwnedPermit<Stamped<T>>,
+    tx: Tx,
+}
+
+impl<T> OwnedPermit<T> {
+    pub(super) fn new(
+        inner: tokio::sync::mpsc::OwnedPermit<Stamped<T>>,
+        tx: Tx,
+        at: &'static Location<'static>,
+    ) -> Self {
+        let hold = tx.hold_owned(Role::Send, 1, at);
+        Self { hold, inner, tx }
+    }
+
+    /// Puts `value` in, at once, and gives the sender back.
+    pub fn send(self, value: T) -> Sender<T> {
+        let Self { hold, inner, tx } = self;
+        tx.used();
+        let stamped = tx.stamp(value);
+        drop(hold);
+        Sender::new(inner.send(stamped), tx)
+    }
+
+    /// Gives the room and the sender back.
+    pub fn release(self) -> Sender<T> {
+        let Self { hold, inner, tx } = self;
+        drop(hold);
+        Sender::new(inner.release(), tx)
+    }
+
+    /// Whether both are for the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.inner.same_channel(&other.inner)
+    }
+
+    /// Whether it is for the channel of `sender`.
+    pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
+        self.inner.same_channel_as_sender(sender.inner())
+    }
+}
+
+impl<T> fmt::Debug for OwnedPermit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

@@ -1,0 +1,98 @@
+//! The sending end of an unbounded channel: it never waits, so that all it tells is what came in.
+
+use std::fmt;
+use std::panic::Location;
+
+use tokio::sync::mpsc::error::SendError;
+
+use super::weak::WeakUnboundedSender;
+use crate::intent::{Means, Meant, verb};
+use crate::resource::Role;
+use crate::sync::Named;
+use crate::sync::channel::{Stamped, Tx};
+
+/// The sending end of an [`unbounded_channel`](super::unbounded_channel).
+pub struct UnboundedSender<T> {
+    inner: tokio::sync::mpsc::UnboundedSender<Stamped<T>>,
+    tx: Tx,
+}
+
+impl<T> UnboundedSender<T> {
+    pub(super) const fn new(inner: tokio::sync::mpsc::UnboundedSender<Stamped<T>>, tx: Tx) -> Self {
+        Self { inner, tx }
+    }
+
+    /// Puts `message` in.
+    ///
+    /// # Errors
+    /// The receiver is closed or gone; the message comes back.
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        self.tx.used();
+        let stamped = Stamped::now(message);
+        let stamp = stamped.stamp;
+        match self.inner.send(stamped) {
+            Ok(()) => {
+                self.tx.put_stamped(stamp);
+                Ok(())
+            }
+            Err(SendError(stamped)) => Err(SendError(stamped.item)),
+        }
+    }
+
+    /// Waits until the receiver is closed or gone.
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        let at = Location::caller();
+        async move { self.tx.wait(Role::Wait, 1, at, self.inner.closed()).await }
+    }
+
+    /// Whether the receiver is closed or gone.
+    pub fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+
+    /// Whether both send to the same receiver.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.inner.same_channel(&other.inner)
+    }
+
+    /// A sender that keeps nothing open.
+    #[must_use = "the sender itself stays as it is"]
+    pub fn downgrade(&self) -> WeakUnboundedSender<T> {
+        WeakUnboundedSender::new(self.inner.downgrade(), self.tx.downgrade())
+    }
+
+    /// How many senders there are.
+    pub fn strong_count(&self) -> usize {
+        self.inner.strong_count()
+    }
+
+    /// How many weak senders there are.
+    pub fn weak_count(&self) -> usize {
+        self.inner.weak_count()
+    }
+}
+
+impl<T> Clone for UnboundedSender<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.inner.clone(), self.tx.clone())
+    }
+}
+
+impl<T> fmt::Debug for UnboundedSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<T> Means<verb::Send> for UnboundedSender<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.tx.meant()
+    }
+}
+
+impl<T> Named for UnboundedSender<T> {
+    fn name(&self, name: &str) {
+        self.tx.name(name);
+    }
+}

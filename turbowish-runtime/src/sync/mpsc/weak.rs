@@ -1,0 +1,66 @@
+//! Senders that keep nothing open: a channel is closed although they are there.
+
+use std::fmt;
+
+use super::sender::Sender;
+use super::unbounded::UnboundedSender;
+use crate::sync::Named;
+use crate::sync::channel::{Stamped, WeakTx};
+
+/// Both kinds of weak sender.
+macro_rules! weak_senders {
+    ($($(#[$doc:meta])* $Weak:ident of $Sender:ident)*) => {$(
+        $(#[$doc])*
+        pub struct $Weak<T> {
+            inner: tokio::sync::mpsc::$Weak<Stamped<T>>,
+            tx: WeakTx,
+        }
+
+        impl<T> $Weak<T> {
+            pub(super) const fn new(inner: tokio::sync::mpsc::$Weak<Stamped<T>>, tx: WeakTx) -> Self {
+                Self { inner, tx }
+            }
+
+            /// A sender, unless all senders are gone.
+            pub fn upgrade(&self) -> Option<$Sender<T>> {
+                let (inner, tx) = self.tx.upgrade(|| self.inner.upgrade())?;
+                Some($Sender::new(inner, tx))
+            }
+
+            /// How many senders there are.
+            pub fn strong_count(&self) -> usize {
+                self.inner.strong_count()
+            }
+
+            /// How many weak senders there are.
+            pub fn weak_count(&self) -> usize {
+                self.inner.weak_count()
+            }
+        }
+
+        impl<T> Clone for $Weak<T> {
+            fn clone(&self) -> Self {
+                Self::new(self.inner.clone(), self.tx.clone())
+            }
+        }
+
+        impl<T> fmt::Debug for $Weak<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.inner.fmt(f)
+            }
+        }
+
+        impl<T> Named for $Weak<T> {
+            fn name(&self, name: &str) {
+                self.tx.name(name);
+            }
+        }
+    )*};
+}
+
+weak_senders! {
+    /// A [`Sender`] that does not keep its channel open.
+    WeakSender of Sender
+    /// An [`UnboundedSender`] that does not keep its channel open.
+    WeakUnboundedSender of UnboundedSender
+}

@@ -1,0 +1,114 @@
+//! Guards that borrow their mutex. What is held is given back in the account first, so that it never shows two holders.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use turbowish_waker::guarded::{Borrowed, Exclusive};
+
+use super::Mutex;
+use crate::resource::{Hold, Role};
+use crate::sync::guards::guard;
+use crate::sync::places::{Places, sure};
+
+/// Holds a [`Mutex`] until it is dropped.
+#[clippy::has_significant_drop]
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    hold: Hold<'a>,
+    inner: Exclusive<Borrowed<'a, Places>, T>,
+    lock: &'a Mutex<T>,
+}
+
+/// Holds a [`Mutex`] until it is dropped, and gives access to a part of what is inside.
+#[clippy::has_significant_drop]
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MappedMutexGuard<'a, T: ?Sized> {
+    hold: Hold<'a>,
+    inner: Exclusive<Borrowed<'a, Places>, T>,
+    content: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Whose place was taken.
+    #[inline]
+    pub(super) fn new(lock: &'a Mutex<T>, at: &'static Location<'static>) -> Self {
+        let inner = sure(|| lock.value.change(&lock.places));
+        let hold = lock.resource.hold(Role::Lock, 1, at);
+        Self { hold, inner, lock }
+    }
+
+    /// Goes on with a part of what is inside.
+    #[inline]
+    pub fn map<U, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        MappedMutexGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of what is inside, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<U, F>(this: Self, f: F) -> Result<MappedMutexGuard<'a, U>, Self>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        let (mut hold, inner, lock) = (this.hold, this.inner, this.lock);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(MappedMutexGuard::of(hold, inner)),
+            Err(inner) => Err(Self { hold, inner, lock }),
+        }
+    }
+
+    /// The mutex that it holds.
+    #[inline]
+    pub fn mutex(this: &Self) -> &'a Mutex<T> {
+        this.lock
+    }
+}
+
+impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
+    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a, Places>, T>) -> Self {
+        Self {
+            hold,
+            inner,
+            content: PhantomData,
+        }
+    }
+
+    /// Goes on with a part of that part.
+    #[inline]
+    pub fn map<U, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        MappedMutexGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of that part, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<U, F>(this: Self, f: F) -> Result<MappedMutexGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(MappedMutexGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+}
+
+guard!(['a, T: ?Sized] MutexGuard<'a, T> => T, |this| &this.inner, &mut this.inner);
+guard!(['a, T: ?Sized] MappedMutexGuard<'a, T> => T, |this| &this.inner, &mut this.inner);

@@ -1,0 +1,116 @@
+//! Guards that keep their mutex alive.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use turbowish_waker::guarded::{Exclusive, Guarded, Owned};
+
+use super::Mutex;
+use crate::resource::{Hold, Role};
+use crate::sync::guards::guard;
+use crate::sync::places::sure_owned;
+
+/// Holds a [`Mutex`] until it is dropped, and keeps it alive.
+#[clippy::has_significant_drop]
+pub struct OwnedMutexGuard<T: ?Sized> {
+    hold: Hold<'static>,
+    inner: Exclusive<Owned<Mutex<T>>, T>,
+}
+
+/// Holds a [`Mutex`] until it is dropped, keeps it alive, and gives access to a part of what is inside.
+#[clippy::has_significant_drop]
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
+    hold: Hold<'static>,
+    inner: Exclusive<Owned<Mutex<T>>, U>,
+    /// `Sync` as tokio's is.
+    content: PhantomData<(Box<T>, Box<std::sync::Mutex<U>>)>,
+}
+
+impl<T: ?Sized> OwnedMutexGuard<T> {
+    /// Whose place was taken.
+    pub(super) fn new(lock: Arc<Mutex<T>>, at: &'static Location<'static>) -> Self {
+        let hold = lock.resource.hold_owned(Role::Lock, 1, at);
+        let take = |lock| Guarded::change_owned(lock, |lock: &Mutex<T>| &lock.value);
+        Self {
+            hold,
+            inner: sure_owned(lock, take),
+        }
+    }
+
+    /// Goes on with a part of what is inside.
+    #[inline]
+    pub fn map<U, F>(this: Self, f: F) -> OwnedMappedMutexGuard<T, U>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        OwnedMappedMutexGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of what is inside, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<U, F>(this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, U>, Self>
+    where
+        U: ?Sized,
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(OwnedMappedMutexGuard::of(hold, inner)),
+            Err(inner) => Err(Self { hold, inner }),
+        }
+    }
+
+    /// The mutex that it holds.
+    #[inline]
+    pub fn mutex(this: &Self) -> &Arc<Mutex<T>> {
+        this.inner.owner()
+    }
+}
+
+impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
+    const fn of(hold: Hold<'static>, inner: Exclusive<Owned<Mutex<T>>, U>) -> Self {
+        Self {
+            hold,
+            inner,
+            content: PhantomData,
+        }
+    }
+
+    /// Goes on with a part of that part.
+    #[inline]
+    pub fn map<S, F>(this: Self, f: F) -> OwnedMappedMutexGuard<T, S>
+    where
+        F: FnOnce(&mut U) -> &mut S,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        OwnedMappedMutexGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of that part, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<S, F>(this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, S>, Self>
+    where
+        F: FnOnce(&mut U) -> Option<&mut S>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(OwnedMappedMutexGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+}
+
+guard!([T: ?Sized] OwnedMutexGuard<T> => T, |this| &this.inner, &mut this.inner);
+guard!([T: ?Sized, U: ?Sized] OwnedMappedMutexGuard<T, U> => U, |this| &this.inner, &mut this.inner);

@@ -1,0 +1,166 @@
+//! A signal that says who waits for it.
+
+use std::fmt;
+use std::marker::PhantomPinned;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use self::kept::{Kept, kept};
+use super::Named;
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{Kind, Resource, Role, Waited};
+
+mod kept;
+
+/// A signal without a value: [`tokio::sync::Notify`], and who waits for it is seen.
+pub struct Notify {
+    resource: Resource,
+    inner: tokio::sync::Notify,
+}
+
+impl Notify {
+    /// A signal that was not given.
+    #[track_caller]
+    pub fn new() -> Self {
+        Self::const_new()
+    }
+
+    /// The same, for a `static`.
+    #[track_caller]
+    pub const fn const_new() -> Self {
+        Self {
+            resource: Resource::new(Kind::Notify, None),
+            inner: tokio::sync::Notify::const_new(),
+        }
+    }
+
+    /// Waits for the signal. It gets those of [`notify_waiters`](Self::notify_waiters) from now on, and others once it was polled or
+    /// [enabled](Notified::enable); dropped before it is ready, it passes on what it got.
+    #[track_caller]
+    pub fn notified(&self) -> Notified<'_> {
+        let notified = self.inner.notified();
+        Notified {
+            wait: self
+                .resource
+                .wait(Role::Wait, 1, Location::caller(), notified),
+        }
+    }
+
+    /// Waits for the signal, and keeps it alive. Like [`notified`](Self::notified) in all else.
+    #[track_caller]
+    pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
+        let at = Location::caller();
+        OwnedNotified {
+            kept: kept(self, at),
+            pinned: PhantomPinned,
+        }
+    }
+
+    /// Gives the signal to the first one that waits; if there is none, to the next one that comes.
+    pub fn notify_one(&self) {
+        self.inner.notify_one();
+    }
+
+    /// Gives the signal to the last one that waits; if there is none, to the next one that comes.
+    pub fn notify_last(&self) {
+        self.inner.notify_last();
+    }
+
+    /// Gives the signal to all that wait now.
+    pub fn notify_waiters(&self) {
+        self.inner.notify_waiters();
+    }
+}
+
+impl Default for Notify {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Means<verb::Wait> for Notify {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl Named for Notify {
+    fn name(&self, name: &str) {
+        self.resource.name(name);
+    }
+}
+
+impl fmt::Debug for Notify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+pin_project! {
+    /// A wait for a [`Notify`].
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    pub struct Notified<'a> {
+        #[pin]
+        wait: Waited<'a, tokio::sync::futures::Notified<'a>>,
+    }
+}
+
+impl Notified<'_> {
+    /// Takes its place in the line without being polled. Returns whether it has the signal.
+    pub fn enable(self: Pin<&mut Self>) -> bool {
+        self.project().wait.enlist(|notified| notified.enable())
+    }
+}
+
+impl Future for Notified<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.project().wait.poll(cx)
+    }
+}
+
+impl fmt::Debug for Notified<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.wait.future().fmt(f)
+    }
+}
+
+pin_project! {
+    /// A wait for a [`Notify`] that keeps it alive.
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    pub struct OwnedNotified {
+        kept: Kept,
+        // `Unpin` as tokio's is: not.
+        #[pin]
+        pinned: PhantomPinned,
+    }
+}
+
+impl OwnedNotified {
+    /// Takes its place in the line without being polled. Returns whether it has the signal.
+    pub fn enable(self: Pin<&mut Self>) -> bool {
+        let kept = self.project().kept;
+        kept.with_pin(|notified| notified.enable())
+    }
+}
+
+impl Future for OwnedNotified {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let kept = self.project().kept;
+        kept.with_pin(|notified| notified.poll(cx))
+    }
+}
+
+impl fmt::Debug for OwnedNotified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kept.with(|notified| notified.fmt(f))
+    }
+}

@@ -1,0 +1,30 @@
+//! A wait and the `Arc` that it borrows from, in one value.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use turbowish_waker::beside::{Beside, Family};
+
+use super::{Notified, Notify};
+use crate::resource::Role;
+
+/// Waits for a [`Notify`].
+#[derive(Debug)]
+pub(crate) struct Waits;
+
+impl Family for Waits {
+    type Of<'a> = Notified<'a>;
+}
+
+/// One of them, and the [`Notify`].
+pub(super) type Kept = Beside<Notify, Waits>;
+
+/// A wait that was asked for at `at`.
+pub(super) fn kept(notify: Arc<Notify>, at: &'static Location<'static>) -> Kept {
+    Beside::new(notify, move |notify: &Notify| {
+        let notified = notify.inner.notified();
+        Notified {
+            wait: notify.resource.wait(Role::Wait, 1, at, notified),
+        }
+    })
+}

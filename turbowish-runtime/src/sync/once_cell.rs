@@ -1,0 +1,206 @@
+//! A value that is made once, that says who makes it and who waits for it.
+
+use std::fmt;
+use std::panic::Location;
+
+use tokio::sync::{Semaphore, SemaphorePermit, SetError, TryAcquireError};
+
+use super::Named;
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{Kind, Resource, Role};
+
+/// A value that is made once: [`tokio::sync::OnceCell`], and who makes it and who waits for it is seen.
+pub struct OnceCell<T> {
+    resource: Resource,
+    /// Who makes the value has the only permit; closed once there is one. The same that tokio's cell does inside, where the wait cannot be
+    /// told from the making.
+    turn: Semaphore,
+    inner: tokio::sync::OnceCell<T>,
+}
+
+impl<T> OnceCell<T> {
+    /// A cell without a value.
+    #[track_caller]
+    pub fn new() -> Self {
+        Self::const_new()
+    }
+
+    /// The same, for a `static`.
+    #[track_caller]
+    pub const fn const_new() -> Self {
+        Self {
+            resource: Resource::new(Kind::OnceCell, Some(1)),
+            turn: Semaphore::const_new(1),
+            inner: tokio::sync::OnceCell::const_new(),
+        }
+    }
+
+    /// A cell with a value, if there is one.
+    #[track_caller]
+    pub fn new_with(value: Option<T>) -> Self {
+        match value {
+            Some(value) => Self::const_new_with(value),
+            None => Self::const_new(),
+        }
+    }
+
+    /// A cell with a value, for a `static`.
+    #[track_caller]
+    pub const fn const_new_with(value: T) -> Self {
+        Self {
+            resource: Resource::new(Kind::OnceCell, Some(1)),
+            turn: Semaphore::const_new(1),
+            inner: tokio::sync::OnceCell::const_new_with(value),
+        }
+    }
+
+    /// It has a value.
+    pub fn initialized(&self) -> bool {
+        self.inner.initialized()
+    }
+
+    /// The value, if there is one.
+    pub fn get(&self) -> Option<&T> {
+        self.inner.get()
+    }
+
+    /// The value, if there is one, to be changed.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.inner.get_mut()
+    }
+
+    /// Gives it a value.
+    ///
+    /// # Errors
+    /// It has one, or somebody makes one; the value comes back.
+    pub fn set(&self, value: T) -> Result<(), SetError<T>> {
+        if self.initialized() {
+            return Err(SetError::AlreadyInitializedError(value));
+        }
+        match self.turn.try_acquire() {
+            Ok(turn) => {
+                let set = self.inner.set(value);
+                self.done(turn);
+                set
+            }
+            Err(TryAcquireError::NoPermits) => Err(SetError::InitializingError(value)),
+            Err(TryAcquireError::Closed) => Err(SetError::AlreadyInitializedError(value)),
+        }
+    }
+
+    /// The value; if there is none, it is made by `f`. Only one at a time makes it, the others wait; if that one is dropped or panics, the
+    /// next makes it.
+    #[track_caller]
+    pub fn get_or_init<F, Fut>(&self, f: F) -> impl Future<Output = &T>
+    where
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = T>,
+    {
+        let at = Location::caller();
+        async move {
+            if let Some(value) = self.inner.get() {
+                return value;
+            }
+            let wait = self.resource.wait(Role::Wait, 1, at, self.turn.acquire());
+            let Ok(turn) = wait.await else {
+                return self.inner.get_or_init(f).await;
+            };
+            let making = self.resource.hold(Role::Write, 1, at);
+            let value = self.inner.get_or_init(f).await;
+            drop(making);
+            self.done(turn);
+            value
+        }
+    }
+
+    /// The value; if there is none, it is made by `f`, which may fail: then the next one makes it.
+    ///
+    /// # Errors
+    /// What `f` failed with.
+    #[track_caller]
+    pub fn get_or_try_init<E, F, Fut>(&self, f: F) -> impl Future<Output = Result<&T, E>>
+    where
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+    {
+        let at = Location::caller();
+        async move {
+            if let Some(value) = self.inner.get() {
+                return Ok(value);
+            }
+            let wait = self.resource.wait(Role::Wait, 1, at, self.turn.acquire());
+            let Ok(turn) = wait.await else {
+                return self.inner.get_or_try_init(f).await;
+            };
+            let making = self.resource.hold(Role::Write, 1, at);
+            let value = self.inner.get_or_try_init(f).await?;
+            drop(making);
+            self.done(turn);
+            Ok(value)
+        }
+    }
+
+    /// There is a value: nobody need wait any more.
+    fn done(&self, turn: SemaphorePermit<'_>) {
+        self.turn.close();
+        turn.forget();
+    }
+
+    /// The value, if there was one.
+    pub fn into_inner(self) -> Option<T> {
+        self.inner.into_inner()
+    }
+
+    /// The value, if there was one; there is none now.
+    pub fn take(&mut self) -> Option<T> {
+        self.turn = Semaphore::const_new(1);
+        self.inner.take()
+    }
+}
+
+impl<T> Means<verb::Wait> for OnceCell<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl<T> Named for OnceCell<T> {
+    fn name(&self, name: &str) {
+        self.resource.name(name);
+    }
+}
+
+impl<T> Default for OnceCell<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> From<T> for OnceCell<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        Self::const_new_with(value)
+    }
+}
+
+impl<T: Clone> Clone for OnceCell<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        Self::new_with(self.get().cloned())
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceCell<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceCell<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

@@ -1,0 +1,258 @@
+//! tokio's channel for one value. Most are over before anyone has waited, so that only a wait makes a record.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{End, Entry, Kind, Resource, Role};
+use crate::switch;
+use crate::sync::Named;
+use crate::sync::blocking::block_on;
+
+pub use tokio::sync::oneshot::error;
+
+use error::{RecvError, TryRecvError};
+
+/// A channel for one value.
+#[track_caller]
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let channel = Arc::new(Channel {
+        resource: Resource::new(Kind::Oneshot, Some(1)),
+        ends: OnceLock::new(),
+    });
+    let sender = Sender {
+        inner: sender,
+        polled: None,
+        side: Side(channel.clone()),
+    };
+    let receiver = Receiver {
+        inner: receiver,
+        polled: None,
+        side: Side(channel),
+    };
+    (sender, receiver)
+}
+
+/// What both halves share.
+struct Channel {
+    resource: Resource,
+    /// The sender's and the receiver's, from the first wait on.
+    ends: OnceLock<Box<(End, End)>>,
+}
+
+/// A half's share; no value comes any more once one of them is gone.
+struct Side(Arc<Channel>);
+
+impl Side {
+    /// `poll` is a wait of the current task, if it is pending.
+    fn poll<R>(
+        &self,
+        polled: &mut Option<Entry>,
+        (role, at): (Role, &'static Location<'static>),
+        cx: &mut Context<'_>,
+        poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
+    ) -> Poll<R> {
+        let Channel { resource, ends } = &*self.0;
+        let result = resource.poll_wait(polled, (role, at), cx, poll);
+        if result.is_pending() && switch::is_armed() {
+            let both = || Box::new((resource.end(Role::Send), resource.end(Role::Receive)));
+            let (tx, rx) = &**ends.get_or_init(both);
+            if role == Role::Receive {
+                rx.used();
+            } else {
+                tx.used();
+            }
+        }
+        if result.is_ready() {
+            resource.met(role);
+        }
+        result
+    }
+
+    fn name(&self, name: &str) {
+        self.0.resource.name(name);
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        self.0.resource.close();
+    }
+}
+
+/// Sends the value.
+pub struct Sender<T> {
+    inner: tokio::sync::oneshot::Sender<T>,
+    polled: Option<Entry>,
+    side: Side,
+}
+
+impl<T> Sender<T> {
+    /// Sends `t`.
+    ///
+    /// # Errors
+    /// The receiver is closed or gone; the value comes back.
+    pub fn send(self, t: T) -> Result<(), T> {
+        let resource = &self.side.0.resource;
+        resource.met(Role::Send);
+        // Before it can be received.
+        let counted = resource.put_known();
+        let sent = self.inner.send(t);
+        if counted && sent.is_err() {
+            resource.put_back();
+        }
+        sent
+    }
+
+    /// Waits until the receiver is closed or gone.
+    #[track_caller]
+    pub fn closed(&mut self) -> impl Future<Output = ()> {
+        let call = (Role::Wait, Location::caller());
+        async move {
+            let Self {
+                inner,
+                polled,
+                side,
+            } = self;
+            // Its wait ends with this future.
+            let mut wait = None;
+            *polled = None;
+            poll_fn(|cx| side.poll(&mut wait, call, cx, |cx| inner.poll_closed(cx))).await;
+        }
+    }
+
+    /// Whether the receiver is closed or gone.
+    pub fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+
+    /// [`closed`](Self::closed) as a poll; wakes the waker of the last one.
+    #[track_caller]
+    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let call = (Role::Wait, Location::caller());
+        let Self {
+            inner,
+            polled,
+            side,
+        } = self;
+        side.poll(polled, call, cx, |cx| inner.poll_closed(cx))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// Waits for the value: a future.
+pub struct Receiver<T> {
+    inner: tokio::sync::oneshot::Receiver<T>,
+    polled: Option<Entry>,
+    side: Side,
+}
+
+impl<T> Receiver<T> {
+    /// Lets no value in any more. One that is inside can still be received.
+    pub fn close(&mut self) {
+        self.inner.close();
+        self.side.0.resource.close();
+    }
+
+    /// Whether the result has been taken, so that it must not be polled again.
+    pub fn is_terminated(&self) -> bool {
+        self.inner.is_terminated()
+    }
+
+    /// Whether no value is inside.
+    pub fn is_empty(&self) -> bool {
+        self.inner.is_empty()
+    }
+
+    /// The value, if it is there.
+    ///
+    /// # Errors
+    /// It is not there yet, or will never be.
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let result = self.inner.try_recv();
+        if result.is_ok() {
+            self.side.0.resource.took_known();
+        }
+        if self.inner.is_terminated() {
+            self.polled = None;
+        }
+        result
+    }
+
+    /// Waits for the value, in a thread.
+    ///
+    /// # Errors
+    /// The sender is gone without sending.
+    ///
+    /// # Panics
+    /// Inside of an asynchronous task.
+    #[track_caller]
+    pub fn blocking_recv(self) -> Result<T, RecvError> {
+        block_on(self)
+    }
+}
+
+impl<T> Future for Receiver<T> {
+    type Output = Result<T, RecvError>;
+
+    #[track_caller]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let call = (Role::Receive, Location::caller());
+        let Self {
+            inner,
+            polled,
+            side,
+        } = self.get_mut();
+        let received = side.poll(polled, call, cx, |cx| Pin::new(&mut *inner).poll(cx));
+        if matches!(received, Poll::Ready(Ok(_))) {
+            side.0.resource.took_known();
+        }
+        received
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<T> Means<verb::Send> for Sender<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.side.0.resource.meant_briefly()
+    }
+}
+
+impl<T> Means<verb::Recv> for Receiver<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.side.0.resource.meant_briefly()
+    }
+}
+
+impl<T> Named for Sender<T> {
+    fn name(&self, name: &str) {
+        self.side.name(name);
+    }
+}
+
+impl<T> Named for Receiver<T> {
+    fn name(&self, name: &str) {
+        self.side.name(name);
+    }
+}
+
+impl<T> Named for (Sender<T>, Receiver<T>) {
+    fn name(&self, name: &str) {
+        self.0.name(name);
+    }
+}

@@ -1,0 +1,218 @@
+//! Guards that borrow their lock. What is held is given back in the account first.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Mutex;
+
+use turbowish_waker::guarded::{Borrowed, Exclusive, Shared};
+
+use super::RwLock;
+use crate::resource::{Hold, Role};
+use crate::sync::guards::guard;
+use crate::sync::places::{Places, sure};
+
+/// Reads what is in an [`RwLock`] until it is dropped.
+#[clippy::has_significant_drop]
+#[must_use = "if unused the RwLock will immediately unlock"]
+pub struct RwLockReadGuard<'a, T: ?Sized> {
+    hold: Hold<'a>,
+    inner: Shared<Borrowed<'a, Places>, T>,
+    content: PhantomData<&'a T>,
+}
+
+/// Writes what is in an [`RwLock`] until it is dropped.
+#[clippy::has_significant_drop]
+#[must_use = "if unused the RwLock will immediately unlock"]
+pub struct RwLockWriteGuard<'a, T: ?Sized> {
+    hold: Hold<'a>,
+    inner: Exclusive<Borrowed<'a, Places>, T>,
+    /// `Send` and `Sync` as tokio's is.
+    content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
+}
+
+/// Writes a part of what is in an [`RwLock`] until it is dropped.
+#[clippy::has_significant_drop]
+pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
+    hold: Hold<'a>,
+    inner: Exclusive<Borrowed<'a, Places>, T>,
+    /// `Send` and `Sync` as tokio's is.
+    content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
+}
+
+impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
+    /// Whose places were taken.
+    #[inline]
+    pub(super) fn new(lock: &'a RwLock<T>, at: &'static Location<'static>) -> Self {
+        let inner = sure(|| lock.value.read(&lock.places));
+        Self::of(lock.resource.hold(Role::Read, 1, at), inner)
+    }
+
+    #[inline]
+    const fn of(hold: Hold<'a>, inner: Shared<Borrowed<'a, Places>, T>) -> Self {
+        Self {
+            hold,
+            inner,
+            content: PhantomData,
+        }
+    }
+
+    /// Goes on with a part of what is inside.
+    #[inline]
+    pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U>
+    where
+        F: FnOnce(&T) -> &U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        RwLockReadGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of what is inside, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U>, Self>
+    where
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(RwLockReadGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+}
+
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Whose places were taken.
+    #[inline]
+    pub(super) fn new(lock: &'a RwLock<T>, at: &'static Location<'static>) -> Self {
+        let inner = sure(|| lock.value.change(&lock.places));
+        Self::of(lock.resource.hold(Role::Write, 1, at), inner)
+    }
+
+    #[inline]
+    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a, Places>, T>) -> Self {
+        Self {
+            hold,
+            inner,
+            content: PhantomData,
+        }
+    }
+
+    /// Goes on with a part of what is inside.
+    #[inline]
+    pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockMappedWriteGuard<'a, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        RwLockMappedWriteGuard::of(hold, inner)
+    }
+
+    /// Goes on as a reader of a part of what is inside.
+    #[inline]
+    pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U>
+    where
+        F: FnOnce(&T) -> &U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.share(|all| {
+            let part = hold.during(|| f(all));
+            hold.recast(Role::Read);
+            part
+        });
+        RwLockReadGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of what is inside, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(RwLockMappedWriteGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+
+    /// Goes on as a reader of a part of what is inside, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_downgrade_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U>, Self>
+    where
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let part = inner.try_share(|all| {
+            let part = hold.during(|| f(all))?;
+            hold.recast(Role::Read);
+            Some(part)
+        });
+        match part {
+            Ok(inner) => Ok(RwLockReadGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+
+    /// Goes on with all that is inside, as if it were a part.
+    #[inline]
+    pub fn into_mapped(this: Self) -> RwLockMappedWriteGuard<'a, T> {
+        Self::map(this, |all| all)
+    }
+
+    /// Goes on as a reader; no writer comes in between.
+    pub fn downgrade(self) -> RwLockReadGuard<'a, T> {
+        Self::downgrade_map(self, |all| all)
+    }
+}
+
+impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
+    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a, Places>, T>) -> Self {
+        Self {
+            hold,
+            inner,
+            content: PhantomData,
+        }
+    }
+
+    /// Goes on with a part of that part.
+    #[inline]
+    pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockMappedWriteGuard<'a, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        RwLockMappedWriteGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of that part, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(RwLockMappedWriteGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+}
+
+guard!(['a, T: ?Sized] RwLockReadGuard<'a, T> => T, |this| &this.inner);
+guard!(['a, T: ?Sized] RwLockWriteGuard<'a, T> => T, |this| &this.inner, &mut this.inner);
+guard!(['a, T: ?Sized] RwLockMappedWriteGuard<'a, T> => T, |this| &this.inner, &mut this.inner);

@@ -1,0 +1,67 @@
+//! A writer's guard of a part, that keeps its lock alive.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use turbowish_waker::guarded::{Exclusive, Owned};
+
+use super::RwLock;
+use crate::resource::Hold;
+use crate::sync::guards::guard;
+
+/// Writes a part of what is in an [`RwLock`] until it is dropped, and keeps the lock alive.
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
+    hold: Hold<'static>,
+    inner: Exclusive<Owned<RwLock<T>>, U>,
+    /// `Unpin` and `Send` as tokio's is.
+    content: PhantomData<(Arc<U>, T)>,
+}
+
+impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
+    pub(super) const fn of(hold: Hold<'static>, inner: Exclusive<Owned<RwLock<T>>, U>) -> Self {
+        Self {
+            hold,
+            inner,
+            content: PhantomData,
+        }
+    }
+
+    /// Goes on with a part of that part.
+    #[inline]
+    pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V>
+    where
+        F: FnOnce(&mut U) -> &mut V,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        OwnedRwLockMappedWriteGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of that part, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<F, V: ?Sized>(
+        this: Self,
+        f: F,
+    ) -> Result<OwnedRwLockMappedWriteGuard<T, V>, Self>
+    where
+        F: FnOnce(&mut U) -> Option<&mut V>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(OwnedRwLockMappedWriteGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+
+    /// The lock that it writes.
+    #[inline]
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        this.inner.owner()
+    }
+}
+
+guard!([T: ?Sized, U: ?Sized] OwnedRwLockMappedWriteGuard<T, U> => U, |this| &this.inner, &mut this.inner);

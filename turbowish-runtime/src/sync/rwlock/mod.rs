@@ -1,0 +1,275 @@
+//! A lock of many readers or one writer that says who has it and who waits.
+//!
+//! Who comes next is decided by a semaphore of as many places as there may be readers, of which a writer takes all: what tokio's lock does
+//! inside, with the same order.
+
+mod guard;
+mod mapped;
+mod read;
+mod write;
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use tokio::sync::TryLockError;
+use turbowish_waker::guarded::{Gate, Guarded};
+
+pub use self::guard::{RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard};
+pub use self::mapped::OwnedRwLockMappedWriteGuard;
+pub use self::read::OwnedRwLockReadGuard;
+pub use self::write::OwnedRwLockWriteGuard;
+use super::Named;
+use super::blocking::block_on;
+use super::places::{Places, keep, would_block};
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{Kind, Resource, Role};
+
+/// What tokio allows.
+const MAX_READERS: u32 = u32::MAX >> 3;
+
+/// An asynchronous lock of many readers or one writer: [`tokio::sync::RwLock`], and who has it and who waits for it is seen.
+pub struct RwLock<T: ?Sized> {
+    resource: Resource,
+    places: Places,
+    value: Guarded<T, true>,
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// A lock that nobody has.
+    #[track_caller]
+    pub fn new(value: T) -> Self
+    where
+        T: Sized,
+    {
+        Self::const_new(value)
+    }
+
+    /// The same, for a `static`.
+    #[track_caller]
+    pub const fn const_new(value: T) -> Self
+    where
+        T: Sized,
+    {
+        Self {
+            resource: Resource::new(Kind::RwLock, None),
+            places: Places::new(MAX_READERS),
+            value: Guarded::new(value),
+        }
+    }
+
+    /// A lock that nobody has, for at most so many readers at a time.
+    ///
+    /// # Panics
+    /// With no reader, or with more than tokio allows.
+    #[track_caller]
+    pub fn with_max_readers(value: T, max_reads: u32) -> Self
+    where
+        T: Sized,
+    {
+        // It is tokio's to say how many there may be.
+        let _checked = tokio::sync::RwLock::with_max_readers((), max_reads);
+        Self {
+            resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
+            places: Places::new(max_reads),
+            value: Guarded::new(value),
+        }
+    }
+
+    /// The same, for a `static`.
+    ///
+    /// # Panics
+    /// With no reader, or with more than tokio allows.
+    #[track_caller]
+    pub const fn const_with_max_readers(value: T, max_reads: u32) -> Self
+    where
+        T: Sized,
+    {
+        // It is tokio's to say how many there may be.
+        let _checked = tokio::sync::RwLock::const_with_max_readers((), max_reads);
+        Self {
+            resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
+            places: Places::new(max_reads),
+            value: Guarded::new(value),
+        }
+    }
+
+    /// Waits until it may read. Those who wait are served in the order in which they came, readers and writers; dropped before it is
+    /// ready, it has lost its place.
+    #[track_caller]
+    pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
+        let at = Location::caller();
+        async move {
+            self.wait(Role::Read, 1, at).await;
+            RwLockReadGuard::new(self, at)
+        }
+    }
+
+    /// Waits until it may write. In order, and dropped like [`read`](Self::read).
+    #[track_caller]
+    pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
+        let at = Location::caller();
+        async move {
+            self.wait(Role::Write, self.places.all(), at).await;
+            RwLockWriteGuard::new(self, at)
+        }
+    }
+
+    /// Waits until it may read, with a guard that keeps the lock alive. In order, and dropped like [`read`](Self::read).
+    #[track_caller]
+    pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
+        let at = Location::caller();
+        async move {
+            self.wait(Role::Read, 1, at).await;
+            OwnedRwLockReadGuard::new(self, at)
+        }
+    }
+
+    /// Waits until it may write, with a guard that keeps the lock alive. In order, and dropped like [`read`](Self::read).
+    #[track_caller]
+    pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
+        let at = Location::caller();
+        async move {
+            self.wait(Role::Write, self.places.all(), at).await;
+            OwnedRwLockWriteGuard::new(self, at)
+        }
+    }
+
+    /// Takes so many places, which are the guard's that follows at once.
+    #[inline]
+    async fn wait(&self, role: Role, places: u32, at: &'static Location<'static>) {
+        if self.places.take_now(places).await.is_none() {
+            let take = self.places.take(places);
+            keep(self.resource.wait(role, 1, at, take).await);
+        }
+    }
+
+    /// Blocks the thread until it may read.
+    ///
+    /// # Panics
+    /// On a thread that runs tasks.
+    #[track_caller]
+    pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
+        block_on(self.read())
+    }
+
+    /// Blocks the thread until it may write.
+    ///
+    /// # Panics
+    /// On a thread that runs tasks.
+    #[track_caller]
+    pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
+        block_on(self.write())
+    }
+
+    /// Reads now, or not at all.
+    ///
+    /// # Errors
+    /// Somebody writes, or waits to do so, or there are as many readers as there may be.
+    #[track_caller]
+    pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
+        self.places.try_take(1).ok_or_else(would_block)?;
+        Ok(RwLockReadGuard::new(self, Location::caller()))
+    }
+
+    /// Writes now, or not at all.
+    ///
+    /// # Errors
+    /// Somebody has the lock, or is next.
+    #[track_caller]
+    pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
+        let all = self.places.try_take(self.places.all());
+        all.ok_or_else(would_block)?;
+        Ok(RwLockWriteGuard::new(self, Location::caller()))
+    }
+
+    /// Reads now, with a guard that keeps the lock alive, or not at all.
+    ///
+    /// # Errors
+    /// As of [`try_read`](Self::try_read).
+    #[track_caller]
+    pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
+        self.places.try_take(1).ok_or_else(would_block)?;
+        Ok(OwnedRwLockReadGuard::new(self, Location::caller()))
+    }
+
+    /// Writes now, with a guard that keeps the lock alive, or not at all.
+    ///
+    /// # Errors
+    /// As of [`try_write`](Self::try_write).
+    #[track_caller]
+    pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
+        let all = self.places.try_take(self.places.all());
+        all.ok_or_else(would_block)?;
+        Ok(OwnedRwLockWriteGuard::new(self, Location::caller()))
+    }
+
+    /// What is inside; that nobody has the lock is known from the exclusive reference.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    /// What was inside.
+    pub fn into_inner(self) -> T
+    where
+        T: Sized,
+    {
+        self.value.into_inner()
+    }
+}
+
+#[doc(hidden)]
+impl<T: ?Sized> Gate for RwLock<T> {
+    #[inline]
+    fn left(&self, alone: bool) {
+        self.places.left(alone);
+    }
+
+    fn shared(&self) {
+        self.places.shared();
+    }
+}
+
+impl<T: ?Sized> Means<verb::Read> for RwLock<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl<T: ?Sized> Means<verb::Write> for RwLock<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl<T: ?Sized> Named for RwLock<T> {
+    fn name(&self, name: &str) {
+        self.resource.name(name);
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    #[track_caller]
+    fn from(s: T) -> Self {
+        Self::new(s)
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("RwLock");
+        let taken = self.places.try_take(1);
+        match taken.and_then(|()| self.value.read(&self.places)) {
+            Some(data) => shown.field("data", &&*data),
+            None => shown.field("data", &format_args!("<locked>")),
+        };
+        shown.finish()
+    }
+}

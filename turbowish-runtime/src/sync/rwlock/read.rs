@@ -1,0 +1,75 @@
+//! A reader's guard that keeps its lock alive.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use turbowish_waker::guarded::{Guarded, Owned, Shared};
+
+use super::RwLock;
+use crate::resource::{Hold, Role};
+use crate::sync::guards::guard;
+use crate::sync::places::sure_owned;
+
+/// Reads what is in an [`RwLock`], or a part of it, until it is dropped, and keeps the lock alive.
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
+    hold: Hold<'static>,
+    inner: Shared<Owned<RwLock<T>>, U>,
+    /// `Unpin` as tokio's is.
+    content: PhantomData<T>,
+}
+
+impl<T: ?Sized> OwnedRwLockReadGuard<T> {
+    /// Whose place was taken.
+    pub(super) fn new(lock: Arc<RwLock<T>>, at: &'static Location<'static>) -> Self {
+        let hold = lock.resource.hold_owned(Role::Read, 1, at);
+        let take = |lock| Guarded::read_owned(lock, |lock: &RwLock<T>| &lock.value);
+        Self::of(hold, sure_owned(lock, take))
+    }
+}
+
+impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
+    pub(super) const fn of(hold: Hold<'static>, inner: Shared<Owned<RwLock<T>>, U>) -> Self {
+        Self {
+            hold,
+            inner,
+            content: PhantomData,
+        }
+    }
+
+    /// Goes on with a part of what it reads.
+    #[inline]
+    pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V>
+    where
+        F: FnOnce(&U) -> &V,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        OwnedRwLockReadGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of what it reads, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<F, V: ?Sized>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, V>, Self>
+    where
+        F: FnOnce(&U) -> Option<&V>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(OwnedRwLockReadGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+
+    /// The lock that it reads.
+    #[inline]
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        this.inner.owner()
+    }
+}
+
+guard!([T: ?Sized, U: ?Sized] OwnedRwLockReadGuard<T, U> => U, |this| &this.inner);

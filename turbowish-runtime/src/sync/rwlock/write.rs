@@ -1,0 +1,126 @@
+//! A writer's guard that keeps its lock alive.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use turbowish_waker::guarded::{Exclusive, Guarded, Owned};
+
+use super::{OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, RwLock};
+use crate::resource::{Hold, Role};
+use crate::sync::guards::guard;
+use crate::sync::places::sure_owned;
+
+/// Writes what is in an [`RwLock`] until it is dropped, and keeps the lock alive.
+#[clippy::has_significant_drop]
+pub struct OwnedRwLockWriteGuard<T: ?Sized> {
+    hold: Hold<'static>,
+    inner: Exclusive<Owned<RwLock<T>>, T>,
+    /// `Unpin` as tokio's is.
+    content: PhantomData<T>,
+}
+
+impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
+    /// Whose places were taken.
+    pub(super) fn new(lock: Arc<RwLock<T>>, at: &'static Location<'static>) -> Self {
+        let hold = lock.resource.hold_owned(Role::Write, 1, at);
+        let take = |lock| Guarded::change_owned(lock, |lock: &RwLock<T>| &lock.value);
+        Self::of(hold, sure_owned(lock, take))
+    }
+
+    const fn of(hold: Hold<'static>, inner: Exclusive<Owned<RwLock<T>>, T>) -> Self {
+        Self {
+            hold,
+            inner,
+            content: PhantomData,
+        }
+    }
+
+    /// Goes on with a part of what is inside.
+    #[inline]
+    pub fn map<F, U: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.map(|all| hold.during(|| f(all)));
+        OwnedRwLockMappedWriteGuard::of(hold, inner)
+    }
+
+    /// Goes on with a part of what is inside, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_map<F, U: ?Sized>(
+        this: Self,
+        f: F,
+    ) -> Result<OwnedRwLockMappedWriteGuard<T, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        match inner.try_map(|all| hold.during(|| f(all))) {
+            Ok(inner) => Ok(OwnedRwLockMappedWriteGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+
+    /// Goes on as a reader of a part of what is inside.
+    #[inline]
+    pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, U>
+    where
+        F: FnOnce(&T) -> &U,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let inner = inner.share(|all| {
+            let part = hold.during(|| f(all));
+            hold.recast(Role::Read);
+            part
+        });
+        OwnedRwLockReadGuard::of(hold, inner)
+    }
+
+    /// Goes on as a reader of a part of what is inside, if there is one.
+    ///
+    /// # Errors
+    /// There is none; the guard comes back.
+    #[inline]
+    pub fn try_downgrade_map<F, U: ?Sized>(
+        this: Self,
+        f: F,
+    ) -> Result<OwnedRwLockReadGuard<T, U>, Self>
+    where
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        let (mut hold, inner) = (this.hold, this.inner);
+        let part = inner.try_share(|all| {
+            let part = hold.during(|| f(all))?;
+            hold.recast(Role::Read);
+            Some(part)
+        });
+        match part {
+            Ok(inner) => Ok(OwnedRwLockReadGuard::of(hold, inner)),
+            Err(inner) => Err(Self::of(hold, inner)),
+        }
+    }
+
+    /// Goes on with all that is inside, as if it were a part.
+    #[inline]
+    pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T> {
+        Self::map(this, |all| all)
+    }
+
+    /// Goes on as a reader; no writer comes in between.
+    pub fn downgrade(self) -> OwnedRwLockReadGuard<T> {
+        Self::downgrade_map(self, |all| all)
+    }
+
+    /// The lock that it writes.
+    #[inline]
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        this.inner.owner()
+    }
+}
+
+guard!([T: ?Sized] OwnedRwLockWriteGuard<T> => T, |this| &this.inner, &mut this.inner);

@@ -1,0 +1,315 @@
+//! A semaphore that says who has its permits and who waits for some: tokio's, with its order of those who wait.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{AcquireError, TryAcquireError};
+
+pub use self::permit::{OwnedSemaphorePermit, SemaphorePermit};
+use super::Named;
+use super::blocking::block_on;
+use super::places::within_budget;
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{Kind, Resource, Role};
+
+mod permit;
+
+/// An asynchronous semaphore: [`tokio::sync::Semaphore`], and who has permits and who waits for some is seen.
+pub struct Semaphore {
+    resource: Resource,
+    /// Permits that exist, given out or not.
+    permits: AtomicUsize,
+    inner: tokio::sync::Semaphore,
+}
+
+impl Semaphore {
+    /// As many permits as there can be.
+    pub const MAX_PERMITS: usize = tokio::sync::Semaphore::MAX_PERMITS;
+
+    /// A semaphore of so many permits.
+    ///
+    /// # Panics
+    /// With more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    #[track_caller]
+    pub fn new(permits: usize) -> Self {
+        Self {
+            inner: tokio::sync::Semaphore::new(permits),
+            resource: Resource::new(Kind::Semaphore, Some(permits)),
+            permits: AtomicUsize::new(permits),
+        }
+    }
+
+    /// The same, for a `static`.
+    ///
+    /// # Panics
+    /// With more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    #[track_caller]
+    pub const fn const_new(permits: usize) -> Self {
+        Self {
+            inner: tokio::sync::Semaphore::const_new(permits),
+            resource: Resource::new(Kind::Semaphore, Some(permits)),
+            permits: AtomicUsize::new(permits),
+        }
+    }
+
+    /// Permits that nobody has.
+    pub fn available_permits(&self) -> usize {
+        self.inner.available_permits()
+    }
+
+    /// Adds so many new permits.
+    ///
+    /// # Panics
+    /// If there are more than [`MAX_PERMITS`](Self::MAX_PERMITS) then.
+    #[track_caller]
+    pub fn add_permits(&self, n: usize) {
+        // In the account before anyone can have them: nobody is ever seen with more than there are.
+        self.exist(
+            self.permits
+                .fetch_add(n, Ordering::Relaxed)
+                .saturating_add(n),
+        );
+        self.inner.add_permits(n);
+    }
+
+    /// Takes so many permits that nobody has out of the world, or as many of them as there are, and says how many those were.
+    pub fn forget_permits(&self, n: usize) -> usize {
+        let gone = self.inner.forget_permits(n);
+        self.gone(gone);
+        gone
+    }
+
+    /// Waits until it has a permit. Those who wait are served in the order in which they came; dropped before it is ready, it has lost its
+    /// place.
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    #[track_caller]
+    pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
+        self.acquire_at(1, Location::caller())
+    }
+
+    /// Waits until it has so many permits at once. In order, and dropped like [`acquire`](Self::acquire).
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    #[track_caller]
+    pub fn acquire_many(
+        &self,
+        n: u32,
+    ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
+        self.acquire_at(n, Location::caller())
+    }
+
+    async fn acquire_at(
+        &self,
+        n: u32,
+        at: &'static Location<'static>,
+    ) -> Result<SemaphorePermit<'_>, AcquireError> {
+        let inner = self.wait(n, at).await?;
+        Ok(SemaphorePermit::new(self, inner, n, at))
+    }
+
+    #[inline]
+    async fn wait(
+        &self,
+        n: u32,
+        at: &'static Location<'static>,
+    ) -> Result<tokio::sync::SemaphorePermit<'_>, AcquireError> {
+        // Permits that are free are free for all: who waits has what there is.
+        let now = within_budget(|| self.inner.try_acquire_many(n).ok());
+        if let Some(permit) = now.await {
+            return Ok(permit);
+        }
+        let acquire = self.inner.acquire_many(n);
+        let acquired = self.resource.wait(Role::Acquire, n, at, acquire).await;
+        acquired.inspect_err(|_| self.resource.seen())
+    }
+
+    /// Has a permit now, or not at all.
+    ///
+    /// # Errors
+    /// There is none, or the semaphore is closed.
+    #[track_caller]
+    pub fn try_acquire(&self) -> Result<SemaphorePermit<'_>, TryAcquireError> {
+        self.try_acquire_many(1)
+    }
+
+    /// Has so many permits now, or none.
+    ///
+    /// # Errors
+    /// There are not so many, or the semaphore is closed.
+    #[track_caller]
+    pub fn try_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
+        let at = Location::caller();
+        let inner = self.try_take(n)?;
+        Ok(SemaphorePermit::new(self, inner, n, at))
+    }
+
+    fn try_take(&self, n: u32) -> Result<tokio::sync::SemaphorePermit<'_>, TryAcquireError> {
+        let taken = self.inner.try_acquire_many(n);
+        if let Err(TryAcquireError::Closed) = taken {
+            self.resource.seen();
+        }
+        taken
+    }
+
+    /// Blocks the thread until it has a permit.
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    ///
+    /// # Panics
+    /// On a thread that runs tasks.
+    #[track_caller]
+    pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
+        block_on(self.acquire())
+    }
+
+    /// Blocks the thread until it has so many permits at once.
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    ///
+    /// # Panics
+    /// On a thread that runs tasks.
+    #[track_caller]
+    pub fn blocking_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
+        block_on(self.acquire_many(n))
+    }
+
+    /// Waits until it has a permit, which keeps the semaphore alive. In order, and dropped like [`acquire`](Self::acquire).
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    #[track_caller]
+    pub fn acquire_owned(
+        self: Arc<Self>,
+    ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
+        self.acquire_owned_at(1, Location::caller())
+    }
+
+    /// Waits until it has so many permits at once, which keep the semaphore alive. In order, and dropped like
+    /// [`acquire`](Self::acquire).
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    #[track_caller]
+    pub fn acquire_many_owned(
+        self: Arc<Self>,
+        n: u32,
+    ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
+        self.acquire_owned_at(n, Location::caller())
+    }
+
+    async fn acquire_owned_at(
+        self: Arc<Self>,
+        n: u32,
+        at: &'static Location<'static>,
+    ) -> Result<OwnedSemaphorePermit, AcquireError> {
+        // What it takes is given back by the owned permit.
+        self.wait(n, at).await?.forget();
+        Ok(OwnedSemaphorePermit::new(self, n, at))
+    }
+
+    /// Has a permit now, which keeps the semaphore alive, or not at all.
+    ///
+    /// # Errors
+    /// There is none, or the semaphore is closed.
+    #[track_caller]
+    pub fn try_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, TryAcquireError> {
+        self.try_acquire_many_owned(1)
+    }
+
+    /// Has so many permits now, which keep the semaphore alive, or none.
+    ///
+    /// # Errors
+    /// There are not so many, or the semaphore is closed.
+    #[track_caller]
+    pub fn try_acquire_many_owned(
+        self: Arc<Self>,
+        n: u32,
+    ) -> Result<OwnedSemaphorePermit, TryAcquireError> {
+        self.try_take(n)?.forget();
+        Ok(OwnedSemaphorePermit::new(self, n, Location::caller()))
+    }
+
+    /// Blocks the thread until it has a permit, which keeps the semaphore alive.
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    ///
+    /// # Panics
+    /// On a thread that runs tasks.
+    #[track_caller]
+    pub fn blocking_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
+        block_on(self.acquire_owned())
+    }
+
+    /// Blocks the thread until it has so many permits at once, which keep the semaphore alive.
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    ///
+    /// # Panics
+    /// On a thread that runs tasks.
+    #[track_caller]
+    pub fn blocking_acquire_many_owned(
+        self: Arc<Self>,
+        n: u32,
+    ) -> Result<OwnedSemaphorePermit, AcquireError> {
+        block_on(self.acquire_many_owned(n))
+    }
+
+    /// From now on nobody gets a permit, and those who wait for some get an error.
+    pub fn close(&self) {
+        self.inner.close();
+        self.resource.close();
+    }
+
+    /// Nobody gets a permit any more.
+    pub fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+
+    /// So many permits are out of the world.
+    fn gone(&self, n: usize) {
+        self.exist(
+            self.permits
+                .fetch_sub(n, Ordering::Relaxed)
+                .saturating_sub(n),
+        );
+    }
+
+    /// So many permits exist; the last of several who say so at once is right.
+    fn exist(&self, mut permits: usize) {
+        loop {
+            self.resource.set_capacity(Some(permits));
+            let now = self.permits.load(Ordering::Relaxed);
+            if now == permits {
+                return;
+            }
+            permits = now;
+        }
+    }
+}
+
+impl Means<verb::Acquire> for Semaphore {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl Named for Semaphore {
+    fn name(&self, name: &str) {
+        self.resource.name(name);
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

@@ -1,0 +1,175 @@
+//! Permits. What is held is given back in the account first, so that it never shows more held than there is.
+
+use std::fmt;
+use std::mem::take;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::Semaphore;
+use crate::resource::{Hold, Role};
+
+/// So many permits of a [`Semaphore`], until it is dropped.
+#[must_use]
+#[clippy::has_significant_drop]
+pub struct SemaphorePermit<'a> {
+    hold: Hold<'a>,
+    inner: tokio::sync::SemaphorePermit<'a>,
+    sem: &'a Semaphore,
+}
+
+/// So many permits of a [`Semaphore`], until it is dropped; keeps the semaphore alive.
+#[must_use]
+#[clippy::has_significant_drop]
+pub struct OwnedSemaphorePermit {
+    hold: Hold<'static>,
+    sem: Arc<Semaphore>,
+    permits: usize,
+}
+
+/// Takes `part` of `all` permits out of their hold. Who has none holds nothing.
+fn split<'a>(hold: &mut Hold<'a>, all: usize, part: usize) -> Hold<'a> {
+    match u32::try_from(part) {
+        Ok(0) => Hold::default(),
+        Ok(part_of_it) if part < all => hold.split(part_of_it),
+        _ => take(hold),
+    }
+}
+
+impl<'a> SemaphorePermit<'a> {
+    #[inline]
+    pub(super) fn new(
+        sem: &'a Semaphore,
+        inner: tokio::sync::SemaphorePermit<'a>,
+        n: u32,
+        at: &'static Location<'static>,
+    ) -> Self {
+        let hold = match n {
+            0 => Hold::default(),
+            _ => sem.resource.hold(Role::Acquire, n, at),
+        };
+        Self { hold, inner, sem }
+    }
+
+    /// Never gives the permits back.
+    pub fn forget(self) {
+        let permits = self.inner.num_permits();
+        self.inner.forget();
+        self.hold.forget();
+        self.sem.gone(permits);
+    }
+
+    /// Adds the permits of `other`.
+    ///
+    /// # Panics
+    /// They are of another semaphore.
+    #[track_caller]
+    pub fn merge(&mut self, other: Self) {
+        // The first field of `other`, which goes first if these do not belong together.
+        let Self { hold, inner, .. } = other;
+        if !std::ptr::eq(self.sem, other.sem) {
+            drop(hold);
+            return self.inner.merge(inner);
+        }
+        self.inner.merge(inner);
+        self.hold.merge(hold);
+    }
+
+    /// Splits so many permits off, if it has so many.
+    pub fn split(&mut self, n: usize) -> Option<Self> {
+        let all = self.inner.num_permits();
+        let inner = self.inner.split(n)?;
+        Some(Self {
+            hold: split(&mut self.hold, all, n),
+            inner,
+            sem: self.sem,
+        })
+    }
+
+    /// The semaphore that they are of.
+    pub fn semaphore(&self) -> &Semaphore {
+        self.sem
+    }
+
+    /// How many there are.
+    pub fn num_permits(&self) -> usize {
+        self.inner.num_permits()
+    }
+}
+
+impl OwnedSemaphorePermit {
+    #[inline]
+    pub(super) fn new(sem: Arc<Semaphore>, n: u32, at: &'static Location<'static>) -> Self {
+        let hold = match n {
+            0 => Hold::default(),
+            _ => sem.resource.hold_owned(Role::Acquire, n, at),
+        };
+        Self {
+            hold,
+            sem,
+            permits: n as usize,
+        }
+    }
+
+    /// Never gives the permits back.
+    pub fn forget(mut self) {
+        take(&mut self.hold).forget();
+        self.sem.gone(take(&mut self.permits));
+    }
+
+    /// Adds the permits of `other`.
+    ///
+    /// # Panics
+    /// They are of another semaphore.
+    #[track_caller]
+    pub fn merge(&mut self, mut other: Self) {
+        assert!(
+            Arc::ptr_eq(&self.sem, &other.sem),
+            "merging permits from different semaphore instances"
+        );
+        self.permits = self.permits.saturating_add(take(&mut other.permits));
+        self.hold.merge(take(&mut other.hold));
+    }
+
+    /// Splits so many permits off, if it has so many.
+    pub fn split(&mut self, n: usize) -> Option<Self> {
+        let all = self.permits;
+        self.permits = all.checked_sub(n)?;
+        Some(Self {
+            hold: split(&mut self.hold, all, n),
+            sem: self.sem.clone(),
+            permits: n,
+        })
+    }
+
+    /// The semaphore that they are of.
+    pub fn semaphore(&self) -> &Arc<Semaphore> {
+        &self.sem
+    }
+
+    /// How many there are.
+    pub fn num_permits(&self) -> usize {
+        self.permits
+    }
+}
+
+impl Drop for OwnedSemaphorePermit {
+    fn drop(&mut self) {
+        drop(take(&mut self.hold));
+        self.sem.inner.add_permits(self.permits);
+    }
+}
+
+impl fmt::Debug for SemaphorePermit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl fmt::Debug for OwnedSemaphorePermit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedSemaphorePermit")
+            .field("sem", &self.sem)
+            .field("permits", &self.permits)
+            .finish()
+    }
+}

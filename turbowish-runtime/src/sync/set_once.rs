@@ -1,0 +1,128 @@
+//! A value that comes once, that says who waits for it.
+
+use std::fmt;
+use std::panic::Location;
+
+use tokio::sync::SetOnceError;
+
+use super::Named;
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{Kind, Resource, Role};
+
+/// A value that comes once: [`tokio::sync::SetOnce`], and who waits for it is seen.
+pub struct SetOnce<T> {
+    resource: Resource,
+    inner: tokio::sync::SetOnce<T>,
+}
+
+impl<T> SetOnce<T> {
+    /// A cell without a value.
+    #[track_caller]
+    pub fn new() -> Self {
+        Self::const_new()
+    }
+
+    /// The same, for a `static`.
+    #[track_caller]
+    pub const fn const_new() -> Self {
+        Self {
+            resource: Resource::new(Kind::OnceCell, None),
+            inner: tokio::sync::SetOnce::const_new(),
+        }
+    }
+
+    /// A cell with a value, if there is one.
+    #[track_caller]
+    pub fn new_with(value: Option<T>) -> Self {
+        match value {
+            Some(value) => Self::const_new_with(value),
+            None => Self::const_new(),
+        }
+    }
+
+    /// A cell with a value, for a `static`.
+    #[track_caller]
+    pub const fn const_new_with(value: T) -> Self {
+        Self {
+            resource: Resource::new(Kind::OnceCell, None),
+            inner: tokio::sync::SetOnce::const_new_with(value),
+        }
+    }
+
+    /// It has a value.
+    pub fn initialized(&self) -> bool {
+        self.inner.initialized()
+    }
+
+    /// The value, if there is one.
+    pub fn get(&self) -> Option<&T> {
+        self.inner.get()
+    }
+
+    /// Gives it a value, which all get that wait.
+    ///
+    /// # Errors
+    /// It has one; the value comes back.
+    pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
+        self.inner.set(value)
+    }
+
+    /// The value, if there was one.
+    pub fn into_inner(self) -> Option<T> {
+        self.inner.into_inner()
+    }
+
+    /// Waits for the value.
+    #[track_caller]
+    pub fn wait(&self) -> impl Future<Output = &T> {
+        self.resource
+            .wait(Role::Wait, 1, Location::caller(), self.inner.wait())
+    }
+}
+
+impl<T> Means<verb::Wait> for SetOnce<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl<T> Named for SetOnce<T> {
+    fn name(&self, name: &str) {
+        self.resource.name(name);
+    }
+}
+
+impl<T> Default for SetOnce<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> From<T> for SetOnce<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        Self::const_new_with(value)
+    }
+}
+
+impl<T: Clone> Clone for SetOnce<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        Self::new_with(self.get().cloned())
+    }
+}
+
+impl<T: PartialEq> PartialEq for SetOnce<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for SetOnce<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for SetOnce<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

@@ -1,0 +1,459 @@
+//! What is known of a task's waker, and that its executor cannot tell ours from its own.
+
+use std::collections::VecDeque;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::{ProcRow, TaskRow, TaskState};
+
+use super::stage::{advance, alone};
+use crate::call::call;
+use crate::monitor::Monitor;
+use crate::probe::Other;
+use crate::proc::Proc;
+
+static WAITS: Proc = Proc::new::<Seen>("::waits_for_wakers", "1 wakers.rs");
+static WAKES: Proc = Proc::new::<Woken>("::wakes_others", "2 wakers.rs");
+
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+/// A monitor that is switched off when this is dropped.
+struct Armed(Monitor);
+
+fn armed() -> Armed {
+    let monitor = Monitor::new("test".into());
+    monitor.arm();
+    Armed(monitor)
+}
+
+impl std::ops::Deref for Armed {
+    type Target = Monitor;
+    fn deref(&self) -> &Monitor {
+        &self.0
+    }
+}
+
+impl Drop for Armed {
+    fn drop(&mut self) {
+        self.0.disarm();
+    }
+}
+
+/// Wakers that a leaf has kept.
+type Kept = Mutex<Vec<Waker>>;
+
+fn kept(wakers: &Kept) -> std::sync::MutexGuard<'_, Vec<Waker>> {
+    wakers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Seen {
+    task: Option<TaskRow>,
+    proc: ProcRow,
+}
+
+fn look(monitor: &Monitor) -> Seen {
+    let query = Query {
+        tasks: Some(Rows::default()),
+        procs: Some(Rows::default()),
+        ..Query::default()
+    };
+    let snapshot = monitor.snapshot(&query).expect("a good query");
+    let is_ours = |path: &str| path.ends_with("waits_for_wakers");
+    let task = snapshot
+        .tasks
+        .rows
+        .into_iter()
+        .find(|row| is_ours(&row.root));
+    let proc = snapshot
+        .procs
+        .rows
+        .into_iter()
+        .find(|row| is_ours(&row.proc));
+    Seen {
+        task,
+        proc: proc.unwrap_or_default(),
+    }
+}
+
+/// State, time in it, and the waker's counts: wakes, own ones, clones, live.
+fn state(monitor: &Monitor) -> (TaskState, u64, [u64; 4]) {
+    let task = look(monitor).task.expect("a task");
+    let waker = task.waker.unwrap_or_default();
+    let counts = [waker.wakes, waker.own_wakes, waker.clones, waker.live];
+    (task.state, task.since_ns, counts)
+}
+
+#[test]
+fn wakes_clones_and_drops_are_told() {
+    let _alone = alone();
+    let monitor = armed();
+    let own = Arc::new(Woken::default());
+    let executor = Waker::from(own.clone());
+    let mut context = Context::from_waker(&executor);
+    let wakers = Kept::default();
+    let keeps = std::future::poll_fn(|cx| {
+        kept(&wakers).push(cx.waker().clone());
+        Poll::<()>::Pending
+    });
+    let mut waits = pin!(call(&WAITS, Other, keeps));
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    advance(10);
+    assert_eq!(state(&monitor), (TaskState::Waiting, 10, [0, 0, 1, 1]));
+
+    kept(&wakers)[0].wake_by_ref();
+    advance(7);
+    kept(&wakers)[0].wake_by_ref();
+    assert_eq!(state(&monitor), (TaskState::Ready, 7, [2, 0, 1, 1]));
+    assert_eq!(own.0.load(SeqCst), 2, "wakes are passed on");
+
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    advance(3);
+    assert_eq!(state(&monitor), (TaskState::Waiting, 3, [2, 0, 2, 2]));
+    let latency = look(&monitor).proc.ready_latency;
+    assert_eq!((latency.n, latency.sum_ns, latency.max_ns), (1, 7, 7));
+    let pair = kept(&wakers).clone();
+    assert!(pair[0].will_wake(&pair[1]), "one waker, poll for poll");
+    drop(pair);
+
+    let first = kept(&wakers).remove(0);
+    first.wake();
+    assert_eq!(state(&monitor).2, [3, 0, 4, 1]);
+    // The last that could wake it is gone, and with it what we had of the executor's.
+    let references = Arc::strong_count(&own);
+    kept(&wakers).clear();
+    assert_eq!(Arc::strong_count(&own), references - 1);
+    assert_eq!(state(&monitor).2, [3, 0, 4, 0]);
+    assert_eq!(
+        references, 3,
+        "ours, the executor's, and one for all clones"
+    );
+}
+
+#[test]
+fn a_task_that_wakes_itself_is_ready_when_its_poll_ends() {
+    let _alone = alone();
+    let monitor = armed();
+    let own = Arc::new(Woken::default());
+    let executor = Waker::from(own.clone());
+    let mut context = Context::from_waker(&executor);
+    let spins = std::future::poll_fn(|cx| {
+        cx.waker().wake_by_ref();
+        advance(5);
+        Poll::<()>::Pending
+    });
+    let mut waits = pin!(call(&WAITS, Other, spins));
+    for polls in 1..4 {
+        assert!(waits.as_mut().poll(&mut context).is_pending());
+        advance(2);
+        assert_eq!(state(&monitor), (TaskState::Ready, 2, [polls, polls, 0, 0]));
+    }
+    assert_eq!(own.0.load(SeqCst), 3);
+    assert_eq!(Arc::strong_count(&own), 2);
+    let latency = look(&monitor).proc.ready_latency;
+    assert_eq!((latency.n, latency.sum_ns), (2, 4));
+}
+
+#[test]
+fn who_woke_is_named() {
+    let _alone = alone();
+    let monitor = armed();
+    let mut context = Context::from_waker(Waker::noop());
+    let wakers = Kept::default();
+    let keeps = std::future::poll_fn(|cx| {
+        kept(&wakers).push(cx.waker().clone());
+        Poll::<()>::Pending
+    });
+    let mut waits = pin!(call(&WAITS, Other, keeps));
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    let wakes = std::future::poll_fn(|_| {
+        kept(&wakers).iter().for_each(Waker::wake_by_ref);
+        Poll::<()>::Pending
+    });
+    let mut other = pin!(call(&WAKES, Other, wakes));
+    assert!(other.as_mut().poll(&mut context).is_pending());
+    let by = |seen: Seen| seen.task.and_then(|task| task.waker?.woken_by);
+    let named = by(look(&monitor)).expect("a task of ours");
+    assert!(named.starts_with("wakes_others-"), "{named}");
+    std::thread::scope(|scope| {
+        scope.spawn(|| kept(&wakers).iter().for_each(Waker::wake_by_ref));
+    });
+    assert_eq!(by(look(&monitor)), None);
+}
+
+/// Counts that come out wrong are what false warnings rest on (console 308): used up, dropped, moved to another thread, woken in the poll of another
+/// task or of its own, and by a thread of no task in the middle of its own poll.
+#[test]
+fn counts_are_right_however_a_waker_is_used() {
+    let _alone = alone();
+    let monitor = armed();
+    let mut context = Context::from_waker(Waker::noop());
+    let wakers = Kept::default();
+    let act: Mutex<fn(&Kept, &Waker)> = Mutex::new(|_, _| ());
+    let acts = std::future::poll_fn(|cx| {
+        let act = *act.lock().unwrap_or_else(PoisonError::into_inner);
+        act(&wakers, cx.waker());
+        Poll::<()>::Pending
+    });
+    let mut task = pin!(call(&WAITS, Other, acts));
+    // Wakes, own ones, clones, live.
+    let mut poll = |next: fn(&Kept, &Waker), expected: [u64; 4]| {
+        *act.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        assert!(task.as_mut().poll(&mut context).is_pending());
+        assert_eq!(state(&monitor).2, expected);
+    };
+    poll(|_, waker| drop(waker.clone()), [0, 0, 1, 0]);
+    poll(
+        |_, waker| {
+            let clone = waker.clone();
+            clone.wake();
+        },
+        [1, 1, 2, 0],
+    );
+    poll(
+        |wakers, waker| kept(wakers).push(waker.clone()),
+        [1, 1, 3, 1],
+    );
+    poll(|wakers, _| kept(wakers).remove(0).wake(), [2, 2, 3, 0]);
+    poll(
+        |wakers, waker| {
+            kept(wakers).push(waker.clone());
+            // Not by itself, though it is polled meanwhile.
+            std::thread::scope(|scope| {
+                scope.spawn(|| kept(wakers).remove(0).wake());
+            });
+        },
+        [3, 2, 4, 0],
+    );
+    poll(
+        |wakers, waker| kept(wakers).extend([waker.clone(), waker.clone()]),
+        [3, 2, 6, 2],
+    );
+    let other = std::future::poll_fn(|_| {
+        kept(&wakers).remove(0).wake();
+        Poll::<()>::Pending
+    });
+    let mut other = pin!(call(&WAKES, Other, other));
+    let mut noop = Context::from_waker(Waker::noop());
+    assert!(other.as_mut().poll(&mut noop).is_pending());
+    assert_eq!(state(&monitor).2, [4, 2, 6, 1]);
+    // It is kept as it is where it would wake the same task.
+    poll(
+        |wakers, waker| kept(wakers)[0].clone_from(waker),
+        [4, 2, 6, 1],
+    );
+    let last = kept(&wakers).remove(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| drop(last));
+    });
+    poll(|_, _| (), [4, 2, 6, 0]);
+}
+
+type Queue = Arc<Mutex<VecDeque<Arc<Job>>>>;
+
+/// A task of the executor that many write by hand: its wakers own it.
+struct Job {
+    future: Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    queue: Queue,
+}
+
+impl Wake for Job {
+    fn wake(self: Arc<Self>) {
+        let queue = self.queue.clone();
+        queue.lock().expect("no panic").push_back(self);
+    }
+}
+
+#[test]
+fn an_executor_may_free_what_nobody_can_wake() {
+    let _alone = alone();
+    let monitor = armed();
+    let wakers = Arc::new(Kept::default());
+    let (alive, keeps) = (Arc::new(()), wakers.clone());
+    let guard = alive.clone();
+    let future = call(&WAITS, Other, async move {
+        let _guard = guard;
+        std::future::poll_fn(|cx| {
+            kept(&keeps).push(cx.waker().clone());
+            Poll::<()>::Pending
+        })
+        .await;
+    });
+    let queue = Queue::default();
+    let job = Arc::new(Job {
+        future: Mutex::new(Box::pin(future)),
+        queue: queue.clone(),
+    });
+    job.wake();
+    let run = || {
+        while let Some(job) = { queue.lock().expect("no panic").pop_front() } {
+            let waker = Waker::from(job.clone());
+            let mut future = job.future.lock().expect("no panic");
+            let _ = future.as_mut().poll(&mut Context::from_waker(&waker));
+        }
+    };
+    run();
+    for _ in 0..3 {
+        kept(&wakers).drain(..).for_each(Waker::wake);
+        run();
+        assert_eq!(Arc::strong_count(&alive), 2, "it can be woken");
+    }
+    let last: Vec<Waker> = kept(&wakers).drain(..).collect();
+    drop(last);
+    assert_eq!(Arc::strong_count(&alive), 1, "and is freed when it cannot");
+    assert!(look(&monitor).task.is_none());
+}
+
+#[test]
+fn a_poll_that_panics_lets_go_of_the_waker() {
+    let _alone = alone();
+    let monitor = armed();
+    let own = Arc::new(Woken::default());
+    let executor = Waker::from(own.clone());
+    let mut context = Context::from_waker(&executor);
+    for polls in [1, 3] {
+        let mut left = polls;
+        let panics = std::future::poll_fn(|_| {
+            left -= 1;
+            assert!(left > 0, "the test's own panic");
+            Poll::<()>::Pending
+        });
+        let mut waits = Box::pin(call(&WAITS, Other, panics));
+        for _ in 1..polls {
+            assert!(waits.as_mut().poll(&mut context).is_pending());
+        }
+        let polled = std::panic::AssertUnwindSafe(|| waits.as_mut().poll(&mut context));
+        assert!(std::panic::catch_unwind(polled).is_err());
+        assert_eq!(Arc::strong_count(&own), 2);
+        assert!(look(&monitor).task.is_none());
+    }
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn a_wake_that_comes_through_a_wait_is_no_clone_of_the_programs() {
+    let _alone = alone();
+    let monitor = armed();
+    let own = Arc::new(Woken::default());
+    let executor = Waker::from(own.clone());
+    let mut context = Context::from_waker(&executor);
+    let signal = crate::sync::Notify::new();
+    let mut waits = pin!(call(&WAITS, Other, signal.notified()));
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    let [_, _, clones, _] = state(&monitor).2;
+    signal.notify_waiters();
+    let [wakes, _, clones_then, _] = state(&monitor).2;
+    assert_eq!((own.0.load(SeqCst), wakes, clones_then), (1, 1, clones));
+}
+
+#[test]
+fn what_happened_to_a_waker_during_a_pause_is_not_known() {
+    let _alone = alone();
+    let monitor = armed();
+    let executor = Waker::from(Arc::new(Woken::default()));
+    let mut context = Context::from_waker(&executor);
+    let wakers = Kept::default();
+    let keeps = std::future::poll_fn(|cx| {
+        *kept(&wakers) = vec![cx.waker().clone()];
+        Poll::<()>::Pending
+    });
+    let mut waits = pin!(call(&WAITS, Other, keeps));
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    kept(&wakers)[0].wake_by_ref();
+    assert_eq!(state(&monitor).0, TaskState::Ready);
+
+    monitor.disarm();
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    monitor.arm();
+    // Woken before the pause, and polled in it.
+    assert_eq!(state(&monitor).0, TaskState::Waiting);
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    kept(&wakers)[0].wake_by_ref();
+    assert_eq!(state(&monitor).0, TaskState::Ready);
+}
+
+/// Panics when the last of its wakers is dropped.
+struct Brittle;
+
+impl Wake for Brittle {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Brittle {
+    fn drop(&mut self) {
+        panic!("on purpose");
+    }
+}
+
+#[test]
+fn an_executor_that_panics_as_its_waker_goes_ends_no_process() {
+    let _alone = alone();
+    let monitor = armed();
+    let wakers = Kept::default();
+    let keeps = std::future::poll_fn(|cx| {
+        *kept(&wakers) = vec![cx.waker().clone()];
+        Poll::<()>::Pending
+    });
+    let mut waits = pin!(call(&WAITS, Other, keeps));
+    let brittle = Waker::from(Arc::new(Brittle));
+    let mut context = Context::from_waker(&brittle);
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    // What is known of it keeps the executor's waker, until the task has gone to another one.
+    drop(brittle);
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    assert_eq!(state(&monitor).0, TaskState::Waiting);
+}
+
+#[test]
+fn a_story_is_told_of_nobody_else_when_a_poll_unwinds() {
+    let _alone = alone();
+    let monitor = armed();
+    let panics = std::future::poll_fn(|_| -> Poll<()> { panic!("on purpose") });
+    let named = crate::TaskBuilder::new().name("named").root(panics);
+    // No root: another call polls it.
+    let mut outer = Box::pin(call(&WAKES, Other, named));
+    let mut context = Context::from_waker(Waker::noop());
+    let poll = std::panic::AssertUnwindSafe(|| outer.as_mut().poll(&mut context).is_ready());
+    assert!(std::panic::catch_unwind(poll).is_err());
+
+    let mut next = pin!(call(&WAITS, Other, std::future::pending::<()>()));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(next.as_mut().poll(&mut context).is_pending());
+    let task = look(&monitor).task.expect("a task");
+    assert!(task.spawned_at.is_none() && task.name != "named");
+}
+
+/// Places on one line are told apart by their columns.
+#[test]
+fn two_spawns_on_one_line_have_names_of_their_own() {
+    let _alone = alone();
+    let _monitor = armed();
+    let mut context = Context::from_waker(Waker::noop());
+    #[rustfmt::skip]
+    let (one, two) = (crate::root::root(async {}), crate::root::root(async { std::future::pending::<()>().await }));
+    let line = line!() - 1;
+    assert!(pin!(one).poll(&mut context).is_ready());
+    assert!(pin!(two).poll(&mut context).is_pending());
+    let known = crate::proc::all();
+    let names = known
+        .iter()
+        .filter(|known| known.file.ends_with("wakers.rs"));
+    let names = names.filter_map(|known| known.path.rsplit("::").next());
+    let spawned: Vec<&str> = names
+        .filter(|name| name.starts_with(&format!("spawn@{line}")))
+        .collect();
+    assert_eq!(
+        spawned,
+        [format!("spawn@{line}"), format!("spawn@{line}:52")]
+    );
+}

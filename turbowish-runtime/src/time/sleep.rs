@@ -1,0 +1,85 @@
+//! Waiting for an instant.
+
+use std::fmt;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pin_project_lite::pin_project;
+use tokio::time::Instant;
+
+use crate::resource::TimerWait;
+
+/// Waits until `deadline`, to the millisecond.
+///
+/// # Panics
+/// Outside of a tokio runtime that has its clock enabled.
+#[track_caller]
+pub fn sleep_until(deadline: Instant) -> Sleep {
+    Sleep {
+        wait: None,
+        at: Location::caller(),
+        inner: tokio::time::sleep_until(deadline),
+    }
+}
+
+/// Waits for as long as `duration`, to the millisecond.
+///
+/// # Panics
+/// Outside of a tokio runtime that has its clock enabled.
+#[track_caller]
+pub fn sleep(duration: Duration) -> Sleep {
+    Sleep {
+        wait: None,
+        at: Location::caller(),
+        inner: tokio::time::sleep(duration),
+    }
+}
+
+pin_project! {
+    /// The future of [`sleep`] and [`sleep_until`].
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    pub struct Sleep {
+        wait: Option<TimerWait>,
+        at: &'static Location<'static>,
+        #[pin]
+        inner: tokio::time::Sleep,
+    }
+}
+
+impl Sleep {
+    /// The instant that it waits for.
+    pub fn deadline(&self) -> Instant {
+        self.inner.deadline()
+    }
+
+    /// Whether a poll has found the instant to be there.
+    pub fn is_elapsed(&self) -> bool {
+        self.inner.is_elapsed()
+    }
+
+    /// From now on it waits for `deadline`, also if it was ready. The last waker to poll it is woken then.
+    pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
+        let this = self.project();
+        this.inner.reset(deadline);
+        *this.wait = None;
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        let polled = this.inner.poll(cx);
+        TimerWait::polled(this.wait, polled.is_pending(), this.at);
+        polled
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

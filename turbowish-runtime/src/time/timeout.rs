@@ -1,0 +1,96 @@
+//! A future that has only so much time: it is polled first, and at its last instant once more.
+
+use std::convert::Infallible;
+use std::future::{Pending, pending};
+use std::panic::Location;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pin_project_lite::pin_project;
+use tokio::task::coop;
+use tokio::time::Instant;
+use tokio::time::error::Elapsed;
+
+use crate::resource::TimerWait;
+
+/// Gives `future` as long as `duration`; after that it is not polled any more.
+///
+/// # Panics
+/// Outside of a tokio runtime that has its clock enabled.
+#[track_caller]
+pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
+    Timeout {
+        wait: None,
+        at: Location::caller(),
+        value: future.into_future(),
+        delay: tokio::time::timeout(duration, pending()),
+    }
+}
+
+/// Gives `future` until `deadline`; after that it is not polled any more.
+///
+/// # Panics
+/// Outside of a tokio runtime that has its clock enabled.
+#[track_caller]
+pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
+    Timeout {
+        wait: None,
+        at: Location::caller(),
+        value: future.into_future(),
+        delay: tokio::time::timeout_at(deadline, pending()),
+    }
+}
+
+pin_project! {
+    /// The future of [`timeout`] and [`timeout_at`].
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    #[derive(Debug)]
+    pub struct Timeout<T> {
+        wait: Option<TimerWait>,
+        at: &'static Location<'static>,
+        #[pin]
+        value: T,
+        // One that gives nothing time to be ready: tokio makes its error nowhere else.
+        #[pin]
+        delay: tokio::time::Timeout<Pending<Infallible>>,
+    }
+}
+
+impl<T> Timeout<T> {
+    /// The future that has so much time.
+    pub const fn get_ref(&self) -> &T {
+        &self.value
+    }
+
+    /// The future that has so much time.
+    pub const fn get_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+
+    /// The future, with as much time as it needs.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+}
+
+impl<T: Future> Future for Timeout<T> {
+    type Output = Result<T::Output, Elapsed>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let had_budget = coop::has_budget_remaining();
+        if let Poll::Ready(value) = this.value.poll(cx) {
+            *this.wait = None;
+            return Poll::Ready(Ok(value));
+        }
+        // A future that has used up the task's budget in each poll would else never run out of time.
+        let elapsed = if had_budget && !coop::has_budget_remaining() {
+            pin!(coop::unconstrained(this.delay)).poll(cx)
+        } else {
+            this.delay.poll(cx)
+        };
+        TimerWait::polled(this.wait, elapsed.is_pending(), this.at);
+        elapsed.map(|elapsed| elapsed.map(|never| match never {}))
+    }
+}
