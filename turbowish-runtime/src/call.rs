@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 use pin_project_lite::pin_project;
 use turbowish_model::call::{Call as Account, Origin, PollEnd};
 use turbowish_model::ledger::Start;
-use turbowish_waker::Lent;
+use turbowish_unsafe::waker::Lent;
 
 pub(crate) use self::arrive::is_call;
 pub use self::arrive::{at, within};

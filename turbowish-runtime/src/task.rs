@@ -14,7 +14,7 @@ use std::task::Waker;
 use dashmap::DashMap;
 use turbowish_model::branch::BranchReading;
 use turbowish_model::task::{Birth, TaskCell, TaskReading};
-use turbowish_waker::{Lent, Maker, Target};
+use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 #[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use turbowish_model::resource::Waiter;
-use turbowish_waker::{Lent, Target};
+use turbowish_unsafe::waker::{Lent, Target};
 
 use super::record::Record;
 use super::{Kind, Resource, Role, order};

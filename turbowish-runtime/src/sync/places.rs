@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit, TryLockError};
 use tokio::task::coop::{consume_budget, has_budget_remaining};
-use turbowish_waker::guarded::Gate;
+use turbowish_unsafe::guarded::Gate;
 
 /// Places of which a writer takes all, and a reader one.
 #[derive(Debug)]

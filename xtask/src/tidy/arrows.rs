@@ -45,10 +45,10 @@ const GRAPH: &[Arrows] = &[
         outside: Some(&["once_cell"]),
     },
     arrows("turbowish-wire", &["turbowish-model"]),
-    arrows("turbowish-waker", &[]),
+    arrows("turbowish-unsafe", &[]),
     arrows(
         "turbowish-runtime",
-        &["turbowish-model", "turbowish-waker", "turbowish-wire"],
+        &["turbowish-model", "turbowish-unsafe", "turbowish-wire"],
     ),
     Arrows {
         package: "turbowish-cli",

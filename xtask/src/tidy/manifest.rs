@@ -48,7 +48,7 @@ pub(super) fn package<'a>(file: &'a File, key: &str) -> Option<&'a str> {
 }
 
 /// The one package that may be unsafe has lints of its own, which ask for the reason of each block.
-const UNSAFE: &str = "turbowish-waker/Cargo.toml";
+const UNSAFE: &str = "turbowish-unsafe/Cargo.toml";
 
 /// Each package inherits the lints; each one to be published holds its licences.
 pub(super) fn packages(tree: &Tree) -> Vec<Fault> {

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use turbowish_waker::guarded::{Borrowed, Exclusive};
+use turbowish_unsafe::guarded::{Borrowed, Exclusive};
 
 use super::Mutex;
 use crate::resource::{Hold, Role};

@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use tokio::sync::TryLockError;
-use turbowish_waker::guarded::{Gate, Guarded};
+use turbowish_unsafe::guarded::{Gate, Guarded};
 
 pub use self::guard::{MappedMutexGuard, MutexGuard};
 pub use self::owned::{OwnedMappedMutexGuard, OwnedMutexGuard};

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_waker::beside::{Beside, Family};
+use turbowish_unsafe::beside::{Beside, Family};
 
 use super::{Notified, Notify};
 use crate::resource::Role;

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Mutex;
 
-use turbowish_waker::guarded::{Borrowed, Exclusive, Shared};
+use turbowish_unsafe::guarded::{Borrowed, Exclusive, Shared};
 
 use super::RwLock;
 use crate::resource::{Hold, Role};

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use turbowish_waker::guarded::{Exclusive, Owned};
+use turbowish_unsafe::guarded::{Exclusive, Owned};
 
 use super::RwLock;
 use crate::resource::Hold;

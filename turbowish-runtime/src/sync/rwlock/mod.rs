@@ -13,7 +13,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use tokio::sync::TryLockError;
-use turbowish_waker::guarded::{Gate, Guarded};
+use turbowish_unsafe::guarded::{Gate, Guarded};
 
 pub use self::guard::{RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard};
 pub use self::mapped::OwnedRwLockMappedWriteGuard;

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_waker::guarded::{Guarded, Owned, Shared};
+use turbowish_unsafe::guarded::{Guarded, Owned, Shared};
 
 use super::RwLock;
 use crate::resource::{Hold, Role};

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_waker::guarded::{Exclusive, Guarded, Owned};
+use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned};
 
 use super::{OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, RwLock};
 use crate::resource::{Hold, Role};

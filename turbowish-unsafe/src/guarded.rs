@@ -127,7 +127,7 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
     /// go before the guard does, if `L` can pass for a type that lives longer.
     ///
     /// ```compile_fail,E0521
-    /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_waker::guarded::{Exclusive, Gate, Guarded, Owned}};
+    /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_unsafe::guarded::{Exclusive, Gate, Guarded, Owned}};
     /// struct Consumer<'b>(PhantomData<fn(&'b u8)>);
     /// # impl Gate for Consumer<'_> { fn left(&self, _: bool) {} fn shared(&self) {} }
     /// fn escape<'b>(other: &'b Guarded<u8, false>) -> Exclusive<Owned<Consumer<'static>>, u8> {

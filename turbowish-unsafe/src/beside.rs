@@ -41,7 +41,7 @@ impl<L: ?Sized, F: Family> Beside<L, F> {
     /// `make` borrows from nothing else, which could go before this does, if `L` can pass for a type that lives longer.
     ///
     /// ```compile_fail,E0521
-    /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_waker::beside::{Beside, Family}};
+    /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_unsafe::beside::{Beside, Family}};
     /// struct Consumer<'b>(PhantomData<fn(&'b u8)>);
     /// struct Texts;
     /// impl Family for Texts {

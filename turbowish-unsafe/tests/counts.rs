@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
-use turbowish_waker::{Lent, Maker, Target};
+use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 #[derive(Default)]
 struct Counts {

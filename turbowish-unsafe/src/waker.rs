@@ -7,9 +7,6 @@
 //! A waker is [`Lent`] to a poll, borrowed and without a reference count of its own: of a target that exists, or of one that is
 //! made when the waker is cloned for the first time. Its clones are wakers like any other, each with a reference count on the target.
 
-pub mod beside;
-pub mod guarded;
-
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;

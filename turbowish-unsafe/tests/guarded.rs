@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
-use turbowish_waker::guarded::{Gate, Guarded};
+use turbowish_unsafe::guarded::{Gate, Guarded};
 
 /// Who has left: alone, as a reader, or has become one.
 #[derive(Default)]

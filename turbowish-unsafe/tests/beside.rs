@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-use turbowish_waker::beside::{Beside, Family};
+use turbowish_unsafe::beside::{Beside, Family};
 
 /// Says when it is dropped, in the log that it borrows.
 struct Reader<'a> {

@@ -1,0 +1,5 @@
+//! All the `unsafe` code of TurboWish, a file for each thing that cannot be had without: every block says why it is sound.
+
+pub mod beside;
+pub mod guarded;
+pub mod waker;
