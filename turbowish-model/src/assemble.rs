@@ -11,9 +11,9 @@ use crate::meter::MeterName;
 use crate::quantile::Distribution;
 use crate::row::{OTHERS, Population, Sum};
 use crate::short_name::SharedEnds;
-use crate::snapshot::{AwaitRow, Caller, Place, ProcRow, StackRow, TaskRow, TaskState};
+use crate::snapshot::{AwaitRow, Caller, PauseRow, Place, ProcRow, StackRow, TaskRow, TaskState};
 use crate::tally::ProcTally;
-use crate::task::{Birth, TaskReading};
+use crate::task::{Birth, Pause, TaskReading};
 use crate::time::Scale;
 
 /// A proc's name and place.
@@ -237,9 +237,15 @@ impl<N: Names> Assembly<'_, N> {
             row.state = TaskState::Ready;
             row.since_ns = age(woken.max(reading.since));
         }
+        if let Some(pause) = &reading.pause {
+            row.state = TaskState::Paused;
+            row.since_ns = age(pause.since.max(reading.since));
+            row.pause = Some(self.pause(pause));
+        }
         match polled {
             Some(open) => {
                 row.state = TaskState::Polling;
+                row.since_ns = age(reading.since);
                 row.max_poll_ns = row.max_poll_ns.max(row.since_ns);
                 row.running_ns += row.since_ns;
                 row.stack = self.open_stack(open);
@@ -247,6 +253,15 @@ impl<N: Names> Assembly<'_, N> {
             None => row.stack = self.stack(reading),
         }
         Some(row)
+    }
+
+    fn pause(&self, pause: &Pause) -> PauseRow {
+        PauseRow {
+            by: pause.by.clone(),
+            left_ns: pause.left.map(|ticks| self.scale.ns(ticks)),
+            woken: pause.woken,
+            address: pause.address,
+        }
     }
 
     fn open_stack(&self, open: &[crate::read::OpenPoll]) -> Vec<StackRow> {

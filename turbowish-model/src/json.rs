@@ -20,7 +20,7 @@ use crate::fork::Fork;
 use crate::quantile::{Distribution, Percentile};
 use crate::snapshot::{
     Accounting, AwaitRow, CounterRow, Lost, Page, Place, ProcRow, Process, ResourceRow, Snapshot,
-    Spot, StackRow, TaskRow, WakerRow, Worker,
+    Spot, StackRow, TaskRow, Worker,
 };
 
 /// Version of the document. It changes only if a field changes its meaning or goes away.
@@ -127,6 +127,7 @@ fn process(out: &mut Writer, snapshot: &Snapshot) {
             out.number("polling", tasks.polling);
             out.optional("ready", tasks.ready);
             out.number("waiting", tasks.waiting);
+            out.number("paused", tasks.paused);
         });
         out.key("workers");
         out.array(&snapshot.workers, worker);
@@ -206,6 +207,10 @@ fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
         },
         Fact::Waker(waker) => match waker {
             Some(waker) => claims::waker(out, waker),
+            None => out.null(),
+        },
+        Fact::Pause(pause) => match pause {
+            Some(pause) => claims::pause(out, pause),
             None => out.null(),
         },
         Fact::Claims(list) => out.array(list, claims::claim),
@@ -341,7 +346,8 @@ fn flat<R: Record>(row: &R, shape: &Shape, cell: &mut dyn FnMut(String, String))
             Fact::Callers(_) | Fact::Steps(_) => {}
             Fact::Point(point) => alerts::flat_point(name, point, cell),
             Fact::Spot(spot) => flat_spot(name, spot, cell),
-            Fact::Waker(waker) => flat_waker(name, waker, cell),
+            Fact::Waker(waker) => claims::flat_waker(name, waker, cell),
+            Fact::Pause(pause) => claims::flat_pause(name, pause, cell),
             plain => cell(name.to_string(), plain.to_string()),
         }
     }
@@ -368,19 +374,6 @@ fn flat_spot(name: &str, spot: Option<&Spot>, cell: &mut dyn FnMut(String, Strin
         [name, ".column"].concat(),
         number(spot.map(|spot| spot.column)),
     );
-}
-
-fn flat_waker(name: &str, waker: Option<&WakerRow>, cell: &mut dyn FnMut(String, String)) {
-    let by = waker.and_then(|waker| waker.woken_by.clone());
-    cell([name, ".woken_by"].concat(), by.unwrap_or_default());
-    let mut count = |key: &str, n: Option<u64>| {
-        let text = n.map_or_else(String::new, |n| n.to_string());
-        cell([name, key].concat(), text);
-    };
-    count(".wakes", waker.map(|waker| waker.wakes));
-    count(".own_wakes", waker.map(|waker| waker.own_wakes));
-    count(".clones", waker.map(|waker| waker.clones));
-    count(".live", waker.map(|waker| waker.live));
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ pub fn in_polls(snapshot: &Snapshot) -> String {
 #[must_use]
 pub fn covered(snapshot: &Snapshot) -> u64 {
     let tasks = &snapshot.tasks_by_state;
-    tasks.polling + tasks.ready.unwrap_or(0) + tasks.waiting
+    tasks.polling + tasks.ready.unwrap_or(0) + tasks.waiting + tasks.paused
 }
 
 fn alive(snapshot: &Snapshot) -> String {
@@ -265,7 +265,7 @@ fn part_of(task: &TaskRow, alerts: &[Alert]) -> String {
 fn stands(task: &TaskRow, alerts: &[Alert]) -> Vec<String> {
     let since = match task.state {
         TaskState::Polling => Value::Open(task.since_ns),
-        TaskState::Ready | TaskState::Waiting => Value::Duration(task.since_ns),
+        TaskState::Ready | TaskState::Waiting | TaskState::Paused => Value::Duration(task.since_ns),
     };
     let place = leaf(task).and_then(|call| call.place.as_ref());
     let expr = place.map_or("", |at| &at.expr);

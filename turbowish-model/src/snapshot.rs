@@ -136,6 +136,8 @@ pub struct TasksByState {
     pub ready: Option<u64>,
     /// Pending.
     pub waiting: u64,
+    /// Kept from being polled by a console.
+    pub paused: u64,
 }
 
 /// What accounting had to give up since the start, by reason.
@@ -241,6 +243,8 @@ pub enum TaskState {
     /// Pending.
     #[default]
     Waiting,
+    /// Not in a poll, and kept from the next one by a console.
+    Paused,
 }
 
 impl TaskState {
@@ -251,6 +255,7 @@ impl TaskState {
             Self::Polling => "polling",
             Self::Ready => "ready",
             Self::Waiting => "waiting",
+            Self::Paused => "paused",
         }
     }
 }
@@ -285,6 +290,8 @@ pub struct TaskRow {
     pub stack_truncated: bool,
     /// Its waker; `None` in its first poll, and where wakers are left alone.
     pub waker: Option<WakerRow>,
+    /// A console keeps it from being polled; also while the poll lasts that is to be its last one for now.
+    pub pause: Option<PauseRow>,
     /// Resources that it waits for, by the order of its branches.
     pub waits_on: Vec<Claim>,
     /// Resources that it holds.
@@ -299,6 +306,19 @@ pub struct TaskRow {
     pub spawned_at: Option<Spot>,
     /// Attributes given to it.
     pub attributes: Vec<(String, String)>,
+}
+
+/// A console keeps a task from being polled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PauseRow {
+    /// Who, as it calls itself: `console pid 4711`.
+    pub by: String,
+    /// It ends by itself after so long; `None`: it does not.
+    pub left_ns: Option<u64>,
+    /// The executor wanted to poll the task since: it will be polled as soon as the pause ends.
+    pub woken: bool,
+    /// Where the root future lies in memory, for debuggers; 0 if that is not known.
+    pub address: u64,
 }
 
 /// One call of a task's chain.

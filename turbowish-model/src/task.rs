@@ -2,6 +2,7 @@
 
 mod branch;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -145,11 +146,28 @@ pub struct WakerReading {
     pub live: u32,
 }
 
+/// A console keeps a task from being polled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pause {
+    /// Who, as it calls itself.
+    pub by: String,
+    /// Since when, in ticks.
+    pub since: u64,
+    /// It ends by itself in so many ticks; `None`: it does not.
+    pub left: Option<u64>,
+    /// The executor wanted to poll the task since: it will be polled as soon as the pause ends.
+    pub woken: bool,
+    /// Where the root future lies in memory; 0 if that is not known.
+    pub address: u64,
+}
+
 /// A reading of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskReading {
     /// Of its waker; `None` while that is not seen: in its first poll, or where wakers are left alone.
     pub waker: Option<WakerReading>,
+    /// It is kept from being polled.
+    pub pause: Option<Pause>,
     /// Thread that polls it now.
     pub thread: Option<u32>,
     /// Epoch of its last accounted poll.
@@ -281,6 +299,7 @@ impl TaskCell {
             stack: siblings_in_order((0..kept).map(|index| self.steps.at(index).load()).collect()),
             truncated: len > STACK_LIMIT,
             waker: None,
+            pause: None,
             branches: Vec::new(),
         }
     }

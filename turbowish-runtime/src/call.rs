@@ -23,6 +23,7 @@ pub use self::entered::{Entered, enter};
 use self::root::{Closing, Given, close_root, open_root, outlast, told_of};
 #[cfg(feature = "tokio")]
 use crate::effect;
+use crate::pause::{self, Withheld};
 use crate::probe::Probe;
 use crate::proc::Proc;
 #[cfg(feature = "server")]
@@ -120,7 +121,10 @@ where
             waker: Given::AsItCame,
         };
         let lent = if switch::is_armed() {
-            begin(&mut open, size_of::<F>(), cx.waker())
+            match begin(&mut open, size_of::<F>(), cx.waker()) {
+                Ok(lent) => lent,
+                Err(Withheld { .. }) => return Poll::Pending,
+            }
         } else {
             Lent::same(cx.waker())
         };
@@ -162,17 +166,25 @@ extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
 }
 
 /// Opens a frame, unless this poll is not accounted. Returns the waker that it is given.
+///
+/// # Errors
+/// The poll is not to be: its task is paused.
 #[allow(
     improper_ctypes_definitions,
     reason = "both sides are Rust; in C's way it cannot unwind"
 )]
-extern "C" fn begin<'a, 'b>(open: &'b mut OpenPoll<'a>, bytes: usize, waker: &'a Waker) -> Lent<'b>
+extern "C" fn begin<'a, 'b>(
+    open: &'b mut OpenPoll<'a>,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<Lent<'b>, Withheld>
 where
     'a: 'b,
 {
     let Some(epoch) = switch::epoch() else {
-        return Lent::same(waker);
+        return Ok(Lent::same(waker));
     };
+    pause::look(&open.life.task, waker)?;
     open.epoch = epoch;
     let life = &mut *open.life;
     if life.account.is_live(epoch) || is_new(life, epoch) {
@@ -188,11 +200,11 @@ where
         });
         if let Some(Some(depth)) = opened {
             open.depth = depth;
-            return open.lent(waker);
+            return Ok(open.lent(waker));
         }
     }
     unseen(epoch);
-    Lent::same(waker)
+    Ok(Lent::same(waker))
 }
 
 /// A poll that has no frame begins or ends: what its future does is that of the frame around it.

@@ -125,7 +125,7 @@ impl Builder {
         self
     }
 
-    /// Consoles may look, but not switch accounting.
+    /// Consoles may look, but neither switch accounting nor pause tasks.
     pub const fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
         self
@@ -263,6 +263,8 @@ impl Drop for Guard {
             {
                 crate::pulse::stop();
                 crate::heart::stop();
+                // Nobody is left who would let them go on.
+                crate::pause::resume_all();
             }
         }
     }

@@ -23,6 +23,11 @@ mod meter;
 mod monitor;
 mod node;
 mod own;
+#[cfg(feature = "server")]
+mod pause;
+#[cfg(not(feature = "server"))]
+#[path = "pause/absent.rs"]
+mod pause;
 #[doc(hidden)]
 pub mod private;
 #[doc(hidden)]

@@ -3,6 +3,8 @@
 #[cfg(feature = "server")]
 mod alerts;
 mod cost;
+#[cfg(feature = "server")]
+mod pauses;
 mod resources;
 pub(crate) mod runtime;
 #[cfg(feature = "server")]
@@ -25,10 +27,10 @@ use turbowish_model::tally::Anomaly;
 use turbowish_model::time::Scale;
 
 use crate::gather::{Gather, ThreadNow};
-#[cfg(feature = "server")]
-use crate::own;
 use crate::proc::{self, Registered};
 use crate::{clock, meter, switch, task};
+#[cfg(feature = "server")]
+use crate::{own, pause};
 
 /// This process, as long as it lives.
 pub(crate) struct Monitor {
@@ -122,13 +124,18 @@ impl Monitor {
             #[cfg(feature = "tokio")]
             crate::effect::clear();
             #[cfg(feature = "server")]
-            self.watch().forget();
+            {
+                pause::resume_all();
+                self.watch().forget();
+            }
         }
     }
 
     /// Ends a tick of the history. Nothing to do while accounting is off.
     #[cfg(any(test, feature = "server"))]
     pub(crate) fn tick(&self) {
+        #[cfg(feature = "server")]
+        pause::count(self.lease_step());
         let mut state = self.state();
         if state.switched.off_at.is_none() {
             let (totals, _threads) = state.gather.read(clock::ticks);
@@ -142,6 +149,12 @@ impl Monitor {
                 self.watch().scan(self, &totals, &_threads, epoch);
             }
         }
+    }
+
+    /// Paused tasks; without a server nobody pauses one.
+    #[cfg(not(feature = "server"))]
+    fn pauses(&self) -> std::collections::HashMap<u64, turbowish_model::task::Pause> {
+        std::collections::HashMap::new()
     }
 
     /// Alerts that hold; without a thread of its own, the monitor looks for none.
@@ -198,7 +211,7 @@ impl Monitor {
             names: &names,
             scale: self.scale,
         };
-        let live = tasks::Live::read(&threads, switched.epoch);
+        let live = tasks::Live::read(&threads, switched.epoch, self.pauses());
         let known = (query.tasks.is_some() || query.resources.is_some())
             .then(|| tasks::Known::of(&assembly, &live, &threads));
         let mut snapshot = Snapshot {

@@ -63,7 +63,7 @@ const fn is_forced() -> bool {
 
 /// Drops an executor's waker at the edge of a poll, through which nothing may unwind: with the waker may go whatever the executor
 /// kept for its sake, and what panics then is told by the panic hook alone.
-fn let_go(waker: Option<Waker>) {
+pub(crate) fn let_go<T>(waker: Option<T>) {
     if let Some(waker) = waker
         && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(waker)))
     {
@@ -112,6 +112,14 @@ impl Node {
     pub(crate) fn wake_since_poll(&self) -> Option<u64> {
         let at = self.woken.load(Ordering::Relaxed);
         (at != 0).then_some(at)
+    }
+
+    /// It could not be polled before: if it was woken, then at `t`.
+    #[cfg(feature = "server")]
+    pub(crate) fn wake_again(&self, t: u64) {
+        if self.woken.load(Ordering::Relaxed) != 0 {
+            self.woken.store(t.max(1), Ordering::Relaxed);
+        }
     }
 
     /// There is one waker more.

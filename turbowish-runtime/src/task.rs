@@ -19,6 +19,7 @@ use turbowish_unsafe::waker::{Lent, Maker, Target};
 #[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};
 use crate::node::Node;
+use crate::pause::{self, Mark};
 use crate::proc::Proc;
 use crate::root::Story;
 
@@ -46,6 +47,7 @@ pub(crate) struct Live {
     /// The task of which it is a branch; 0 of a task.
     owner: u64,
     node: Node,
+    pub(crate) mark: Mark,
 }
 
 impl Target for Live {
@@ -69,6 +71,7 @@ impl Live {
             story,
             owner: 0,
             node: Node::default(),
+            mark: Mark::default(),
         }
     }
 
@@ -79,6 +82,7 @@ impl Live {
             story: None,
             owner,
             node: Node::default(),
+            mark: Mark::default(),
         }
     }
 
@@ -97,6 +101,18 @@ impl Live {
             reading.waker = Some(self.node.read());
         }
         reading
+    }
+
+    /// It was woken since its last poll, as far as that is seen.
+    #[cfg(feature = "server")]
+    pub(crate) fn is_woken(&self) -> bool {
+        self.node.wake_since_poll().is_some()
+    }
+
+    /// It could not be polled before: if it was woken, then at `t`.
+    #[cfg(feature = "server")]
+    pub(crate) fn wake_again(&self, t: u64) {
+        self.node.wake_again(t);
     }
 
     /// What the branch shows now, and the epoch of its last poll.
@@ -138,6 +154,12 @@ impl Task {
     #[inline]
     pub(crate) fn lent(&self) -> Lent<'_> {
         Lent::new(&self.0)
+    }
+
+    /// What its row has of a pause.
+    #[inline]
+    pub(crate) fn mark(&self) -> &Mark {
+        &self.0.mark
     }
 
     /// It is no task, but a branch of one.
@@ -239,6 +261,8 @@ impl Drop for Task {
         };
         count.fetch_sub(1, Ordering::Relaxed);
         rows.remove(&self.0.cell.birth.id);
+        // Whoever pauses a task holds its row: from here on nobody does.
+        pause::over(&self.0);
     }
 }
 
@@ -311,6 +335,12 @@ pub(crate) fn branches() -> HashMap<u64, Vec<Arc<Live>>> {
             .push(entry.value().clone());
     }
     of
+}
+
+/// Runs `f` with a live task, which does not end meanwhile; `None` if it has no row.
+#[cfg(feature = "server")]
+pub(crate) fn with<R>(id: u64, f: impl FnOnce(&Arc<Live>) -> R) -> Option<R> {
+    TASKS.get(&id).map(|live| f(&live))
 }
 
 /// All live tasks.

@@ -26,6 +26,8 @@ mod mock;
 mod newborn;
 mod oracle;
 mod own_clock;
+#[cfg(feature = "server")]
+mod pauses;
 mod random;
 mod reuse;
 pub(crate) mod stage;

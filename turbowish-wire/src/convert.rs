@@ -19,7 +19,7 @@ mod tests;
 
 use std::fmt;
 
-pub use control::Action;
+pub use control::{Action, PauseTask};
 use turbowish_model::alert::Alert;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, TaskRow};
 
@@ -39,6 +39,7 @@ enum Fault {
     Name(String),
     Lengths { upper: usize, count: usize },
     Unordered,
+    Long(usize),
 }
 
 impl Malformed {
@@ -62,6 +63,13 @@ impl Malformed {
             fault: Fault::Name(name),
         }
     }
+
+    fn long(field: &'static str, limit: usize) -> Self {
+        Self {
+            field,
+            fault: Fault::Long(limit),
+        }
+    }
 }
 
 impl fmt::Display for Malformed {
@@ -74,6 +82,7 @@ impl fmt::Display for Malformed {
             Fault::Lengths { upper, count } => {
                 write!(f, "`{field}` holds {upper} upper bounds and {count} counts")
             }
+            Fault::Long(limit) => write!(f, "`{field}` has more than {limit} characters"),
             Fault::Unordered => write!(f, "`{field}` holds upper bounds that do not ascend"),
         }
     }

@@ -6,7 +6,7 @@ use turbowish_model::fork::Fork;
 use turbowish_model::quantile::{Distribution, Percentile};
 use turbowish_model::resource::Role;
 use turbowish_model::snapshot::{
-    Aim, Caller, Claim, HolderRow, IntentRow, Place, Spot, StackRow, WaiterRow, WakerRow,
+    Aim, Caller, Claim, HolderRow, IntentRow, PauseRow, Place, Spot, StackRow, WaiterRow, WakerRow,
 };
 
 /// What can be read.
@@ -186,6 +186,17 @@ impl Read for WakerRow {
         fill(&mut row.own_wakes, value, "own_wakes")?;
         fill(&mut row.clones, value, "clones")?;
         fill(&mut row.live, value, "live")?;
+        Some(row)
+    }
+}
+
+impl Read for PauseRow {
+    fn read(value: &Value) -> Option<Self> {
+        let mut row = Self::default();
+        fill(&mut row.by, value, "by")?;
+        fill(&mut row.left_ns, value, "left_ns")?;
+        fill(&mut row.woken, value, "woken")?;
+        fill(&mut row.address, value, "address")?;
         Some(row)
     }
 }

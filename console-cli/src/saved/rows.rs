@@ -64,7 +64,8 @@ pub(super) static TASKS: Reads<TaskRow> = &[
     ("id", |row, value| put(&mut row.id, value)),
     ("name", |row, value| put(&mut row.name, value)),
     ("state", |row, value| {
-        let all = [TaskState::Polling, TaskState::Ready, TaskState::Waiting];
+        use TaskState::{Paused, Polling, Ready, Waiting};
+        let all = [Polling, Ready, Waiting, Paused];
         named(&all, TaskState::word, value).map(|state| row.state = state)
     }),
     ("since_ns", |row, value| put(&mut row.since_ns, value)),
@@ -81,6 +82,7 @@ pub(super) static TASKS: Reads<TaskRow> = &[
         put(&mut row.stack_truncated, value)
     }),
     ("waker", |row, value| put(&mut row.waker, value)),
+    ("pause", |row, value| put(&mut row.pause, value)),
     ("waits_on", |row, value| put(&mut row.waits_on, value)),
     ("holds", |row, value| put(&mut row.holds, value)),
     ("will", |row, value| put(&mut row.will, value)),

@@ -27,7 +27,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "state",
         "STATE",
-        "polling, ready (woken, not polled yet) or waiting",
+        "polling, ready (woken, not polled yet), waiting or paused",
         (Text, 8, 0),
         &["state"],
         |row, _| Value::Text(Cow::Borrowed(row.state.word())),
@@ -40,7 +40,9 @@ static COLUMNS: [Column<TaskRow>; 19] = [
         &["since_ns"],
         |row, _| match row.state {
             TaskState::Polling => Value::Open(row.since_ns),
-            TaskState::Ready | TaskState::Waiting => Value::Duration(row.since_ns),
+            TaskState::Ready | TaskState::Waiting | TaskState::Paused => {
+                Value::Duration(row.since_ns)
+            }
         },
     ),
     Column::new(
@@ -319,10 +321,11 @@ impl Row for TaskRow {
     fn worst(&self) -> (u8, u64) {
         let held_up = || self.waits_on.iter().any(|claim| claim.role.holds_up());
         let class = match self.state {
-            TaskState::Polling if self.since_ns > SECOND => 0,
-            TaskState::Ready if self.since_ns > SECOND => 1,
-            TaskState::Waiting if held_up() => 2,
-            _ => 3,
+            TaskState::Paused => 0,
+            TaskState::Polling if self.since_ns > SECOND => 1,
+            TaskState::Ready if self.since_ns > SECOND => 2,
+            TaskState::Waiting if held_up() => 3,
+            _ => 4,
         };
         (class, self.since_ns)
     }

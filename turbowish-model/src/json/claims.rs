@@ -1,9 +1,9 @@
 //! What tasks and resources have to do with each other, as JSON.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use super::writer::Writer;
-use crate::snapshot::{Aim, Claim, HolderRow, IntentRow, Spot, WaiterRow, WakerRow};
+use crate::snapshot::{Aim, Claim, HolderRow, IntentRow, PauseRow, Spot, WaiterRow, WakerRow};
 
 pub(super) fn spot(out: &mut Writer, spot: &Spot) {
     out.object(|out| {
@@ -21,6 +21,44 @@ pub(super) fn waker(out: &mut Writer, waker: &WakerRow) {
         out.number("clones", waker.clones);
         out.number("live", waker.live);
     });
+}
+
+pub(super) fn flat_waker(
+    name: &str,
+    waker: Option<&WakerRow>,
+    cell: &mut dyn FnMut(String, String),
+) {
+    let by = waker.and_then(|waker| waker.woken_by.clone());
+    cell([name, ".woken_by"].concat(), by.unwrap_or_default());
+    let mut count = |key: &str, n: Option<u64>| {
+        let text = n.map_or_else(String::new, |n| n.to_string());
+        cell([name, key].concat(), text);
+    };
+    count(".wakes", waker.map(|waker| waker.wakes));
+    count(".own_wakes", waker.map(|waker| waker.own_wakes));
+    count(".clones", waker.map(|waker| waker.clones));
+    count(".live", waker.map(|waker| waker.live));
+}
+
+pub(super) fn pause(out: &mut Writer, pause: &PauseRow) {
+    out.object(|out| {
+        out.text("by", &pause.by);
+        out.optional("left_ns", pause.left_ns);
+        out.flag("woken", pause.woken);
+        out.number("address", pause.address);
+    });
+}
+
+pub(super) fn flat_pause(
+    name: &str,
+    pause: Option<&PauseRow>,
+    cell: &mut dyn FnMut(String, String),
+) {
+    let by = pause.map_or_else(String::new, |pause| pause.by.clone());
+    cell([name, ".by"].concat(), by);
+    let left = pause.and_then(|pause| pause.left_ns);
+    let left = left.map_or_else(String::new, |ns| ns.to_string());
+    cell([name, ".left_ns"].concat(), left);
 }
 
 pub(super) fn claim(out: &mut Writer, claim: &Claim) {

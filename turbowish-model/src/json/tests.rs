@@ -9,7 +9,7 @@ use super::*;
 use crate::fork::Fork;
 use crate::resource::{Kind, Role};
 use crate::snapshot::{
-    Caller, Claim, HolderRow, Polling, Spot, TaskState, TasksByState, WaiterRow, WakerRow,
+    Caller, Claim, HolderRow, PauseRow, Polling, Spot, TaskState, TasksByState, WaiterRow, WakerRow,
 };
 
 fn place() -> Place {
@@ -54,6 +54,7 @@ fn snapshot() -> Snapshot {
             polling: 1,
             ready: None,
             waiting: 2,
+            paused: 3,
         },
         procs: Page {
             rows: vec![ProcRow {
@@ -159,6 +160,12 @@ fn waiting() -> TaskRow {
             clones: 6,
             live: 2,
         }),
+        pause: Some(PauseRow {
+            by: "console pid 7".to_string(),
+            left_ns: None,
+            woken: true,
+            address: 4_096,
+        }),
         waits_on: vec![claim(Role::Lock, 44)],
         holds: vec![claim(Role::Write, 31), claim(Role::Read, 32)],
         parent: Some("main-1".to_string()),
@@ -224,6 +231,10 @@ fn a_task_says_what_it_waits_for_and_holds() {
         json!({"woken_by": null, "wakes": 5, "own_wakes": 1, "clones": 6, "live": 2})
     );
     assert_eq!(
+        task["pause"],
+        json!({"by": "console pid 7", "left_ns": null, "woken": true, "address": 4096})
+    );
+    assert_eq!(
         task["waits_on"],
         json!([{
             "resource_id": 3, "resource": "mutex db", "role": "lock", "amount": 1, "since_ns": 41,
@@ -235,7 +246,7 @@ fn a_task_says_what_it_waits_for_and_holds() {
     assert_eq!(task["spawned_at"]["line"], 12);
     assert_eq!(task["attributes"], json!({"user": "ann", "n": "2"}));
     let unknown = &value["tasks"][1];
-    for name in ["waker", "parent", "spawned_at"] {
+    for name in ["waker", "pause", "parent", "spawned_at"] {
         assert_eq!(unknown[name], Value::Null, "{name}");
     }
     assert_eq!(unknown["attributes"], json!({}));
@@ -292,6 +303,8 @@ fn flat_rows_name_what_lists_hold() {
         ("holds", "mutex db, mutex db"),
         ("waker.woken_by", ""),
         ("waker.own_wakes", "1"),
+        ("pause.by", "console pid 7"),
+        ("pause.left_ns", ""),
         ("parent", "main-1"),
         ("spawned_at.line", "12"),
         ("attributes", "user=ann, n=1, n=2"),
@@ -326,7 +339,7 @@ fn the_frame_says_whose_numbers_these_are() {
     assert_eq!(value["process"]["runtime_tasks"], Value::Null);
     assert_eq!(
         value["process"]["tasks_by_state"],
-        json!({"polling": 1, "ready": null, "waiting": 2})
+        json!({"polling": 1, "ready": null, "waiting": 2, "paused": 3})
     );
     assert_eq!(
         value["process"]["workers"],

@@ -262,7 +262,7 @@ pub(crate) fn was_left(task: &Task, waiter: &Waiter) -> bool {
             .is_none_or(|poll| task.polls >= poll.saturating_add(more))
     };
     match task.state {
-        TaskState::Waiting => task.since > woken && polls(1),
+        TaskState::Waiting | TaskState::Paused => task.since > woken && polls(1),
         TaskState::Ready => waiter.woken_poll.is_some() && polls(1),
         // The poll in progress may still come to it.
         TaskState::Polling => waiter.woken_poll.is_some() && polls(2),

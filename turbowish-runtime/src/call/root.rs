@@ -104,7 +104,7 @@ pub(super) fn close_root(
         let newborn = thread.newborn.own();
         if pending {
             match task::enter(newborn, ledger.epoch(), thread.index, closing.newcomer) {
-                Some(task) => *life.task = Some(task),
+                Some(task) => settle(life, task),
                 None => life.account.set_rowless(),
             }
         }
@@ -123,13 +123,25 @@ pub(super) fn close_root(
     }
 }
 
+/// The call is the root of a task with a row: from here on its future stays where it is.
+#[cold]
+fn settle(life: &mut Life, task: Task) {
+    // The future comes behind, unless it asks for more alignment than most.
+    let address = std::ptr::from_ref(life).addr() + size_of::<Life>();
+    task.mark().lies_at(address);
+    *life.task = Some(task);
+}
+
 /// Accounting was switched off in the first poll of a task: if it waits now it has its row, though where it waits is not known.
 #[cold]
 pub(super) fn outlast(epoch: u32, life: &mut Life, pending: bool, newcomer: Option<&Newcomer<'_>>) {
     thread::with_current(epoch, |thread| {
         let newborn = thread.newborn.own();
-        if pending && newborn.id != 0 {
-            *life.task = task::enter(newborn, epoch, thread.index, newcomer);
+        if pending
+            && newborn.id != 0
+            && let Some(task) = task::enter(newborn, epoch, thread.index, newcomer)
+        {
+            settle(life, task);
         }
         thread.newborn.end();
     });

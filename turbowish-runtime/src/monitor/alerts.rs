@@ -111,7 +111,7 @@ impl Watch {
             names: &names,
             scale: monitor.scale,
         };
-        let live = Live::read(threads, epoch);
+        let live = Live::read(threads, epoch, monitor.pauses());
         let known = Known::of(&assembly, &live, threads);
         let resources = resources::all();
         let scene = self.scout.scene(&Stage {

@@ -173,11 +173,12 @@ impl Stage<'_> {
             }),
             future_bytes: u64::from(one.birth.future_bytes),
             spawned: one.story.as_ref().map(|story| spot(story.place)),
+            // A poll under way is judged like any other.
+            paused: reading.pause.is_some() && reading.thread.is_none(),
             tree: match state {
                 TaskState::Polling => Vec::new(),
                 _ => self.tree(reading),
             },
-            ..Task::default()
         })
     }
 

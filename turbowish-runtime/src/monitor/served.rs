@@ -2,10 +2,11 @@
 
 use turbowish_model::query::{Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
+use turbowish_wire::PauseTask;
 
 use super::Monitor;
 use crate::proc;
-use crate::server::Source;
+use crate::server::{Refused, Source};
 
 impl Source for Monitor {
     fn snapshot(&self, query: &Query) -> Result<Snapshot, QueryError> {
@@ -22,5 +23,13 @@ impl Source for Monitor {
             Accounting::Armed => self.arm(),
             Accounting::Disarmed => self.disarm(),
         }
+    }
+
+    fn pause_task(&self, order: &PauseTask) -> Result<(), Refused> {
+        self.pause(order)
+    }
+
+    fn resume_task(&self, task: u64) -> Result<(), Refused> {
+        self.resume(task)
     }
 }

@@ -8,7 +8,7 @@ use turbowish_model::branch::BranchReading;
 use turbowish_model::read::OpenPoll;
 use turbowish_model::short_name::SharedEnds;
 use turbowish_model::snapshot::{Spot, TaskRow, TasksByState, WakerRow};
-use turbowish_model::task::{Birth, STACK_LIMIT, TaskReading};
+use turbowish_model::task::{Birth, Pause, STACK_LIMIT, TaskReading};
 
 use crate::gather::ThreadNow;
 use crate::here::THREAD;
@@ -53,7 +53,7 @@ impl One {
 }
 
 impl Live {
-    pub(super) fn read(threads: &[ThreadNow], epoch: u32) -> Self {
+    pub(super) fn read(threads: &[ThreadNow], epoch: u32, mut pauses: HashMap<u64, Pause>) -> Self {
         let mut tasks = readings(threads);
         let mut counts = TasksByState {
             ready: task::is_wrapped().then_some(0),
@@ -63,10 +63,12 @@ impl Live {
             if one.reading.epoch != epoch {
                 one.forget();
             }
+            one.reading.pause = pauses.remove(&one.birth.id);
             let reading = &one.reading;
             let is_woken = reading.waker.is_some_and(|waker| waker.woken.is_some());
             match (reading.thread, &mut counts.ready) {
                 (Some(_), _) => counts.polling += 1,
+                (None, _) if reading.pause.is_some() => counts.paused += 1,
                 (None, Some(ready)) if is_woken => *ready += 1,
                 (None, _) => counts.waiting += 1,
             }

@@ -15,6 +15,7 @@ mod unix;
 mod watch;
 
 use std::convert::Infallible;
+use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use tonic::transport::Server;
 use turbowish_model::query::{Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::proto::turbowish_server::TurbowishServer;
-use turbowish_wire::{MESSAGE_LIMIT, discovery};
+use turbowish_wire::{MESSAGE_LIMIT, PauseTask, discovery};
 
 /// A request is a query and no more.
 const REQUEST_LIMIT: usize = 64 << 10;
@@ -55,6 +56,51 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// Switches accounting.
     fn set_accounting(&self, accounting: Accounting);
+
+    /// Keeps a task from being polled.
+    ///
+    /// # Errors
+    /// It cannot be.
+    fn pause_task(&self, order: &PauseTask) -> Result<(), Refused>;
+
+    /// Lets a task go on, by its id.
+    ///
+    /// # Errors
+    /// It is not paused.
+    fn resume_task(&self, task: u64) -> Result<(), Refused>;
+}
+
+/// Why a task is not paused, or not resumed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// There is none with this id, or none any more.
+    NoTask,
+    /// It has not waited yet.
+    FirstPoll,
+    /// Calls do not look while accounting is off.
+    Off,
+    /// It is not paused, or not any more.
+    NotPaused,
+    /// Somebody else has paused it since.
+    PausedBy(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoTask => {
+                f.write_str("there is no such task any more; turbowish query tasks lists those there are")
+            }
+            Self::FirstPoll => f.write_str(
+                "the task is in its first poll, and can be paused from its first wait on: try again then",
+            ),
+            Self::Off => {
+                f.write_str("accounting is off, and tasks are paused by it: switch it on (a in turbowish top)")
+            }
+            Self::NotPaused => f.write_str("the task is not paused (any more)"),
+            Self::PausedBy(by) => write!(f, "the task is paused by {by} now"),
+        }
+    }
 }
 
 /// Takes one line for the user.

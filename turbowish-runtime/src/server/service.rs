@@ -10,7 +10,7 @@ use turbowish_wire::proto::turbowish_server::Turbowish;
 use turbowish_wire::{Action, PROTOCOL, VERSION, proto};
 
 use super::watch::Watch;
-use super::{Config, Source};
+use super::{Config, Refused, Source};
 
 /// The protocol's service over a source.
 #[derive(Clone)]
@@ -79,6 +79,14 @@ fn malformed(fault: Malformed) -> Status {
     Status::invalid_argument(format!("the request makes no sense: {fault}"))
 }
 
+fn refused(why: Refused) -> Status {
+    let text = why.to_string();
+    match why {
+        Refused::NoTask => Status::not_found(text),
+        _ => Status::failed_precondition(text),
+    }
+}
+
 #[tonic::async_trait]
 impl Turbowish for Service {
     type WatchStream = Watch;
@@ -127,6 +135,8 @@ impl Turbowish for Service {
         }
         match Action::try_from(request.into_inner()).map_err(malformed)? {
             Action::SetAccounting(to) => self.source.set_accounting(to),
+            Action::PauseTask(order) => self.source.pause_task(&order).map_err(refused)?,
+            Action::ResumeTask(task) => self.source.resume_task(task).map_err(refused)?,
         }
         Ok(Response::new(proto::ControlReply {
             process: Some(self.source.process().into()),

@@ -14,9 +14,9 @@ use tokio::sync::oneshot;
 use turbowish_model::query::{Query, QueryError, Rows, Selection};
 use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_wire::client::{ClientError, Connection, Target, list_in};
-use turbowish_wire::{Action, PROTOCOL, discovery};
+use turbowish_wire::{Action, PROTOCOL, PauseTask, discovery};
 
-use super::{Config, Source, serve};
+use super::{Config, Refused, Source, serve};
 
 /// Long enough for a loaded machine; no test waits for its end.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -29,6 +29,7 @@ const BIG: usize = 4 << 20;
 struct Told {
     accounting: Mutex<Accounting>,
     asked: Mutex<Vec<Query>>,
+    paused: Mutex<Vec<PauseTask>>,
     big: AtomicUsize,
 }
 
@@ -67,6 +68,22 @@ impl Source for Told {
 
     fn set_accounting(&self, accounting: Accounting) {
         *self.accounting.lock().unwrap() = accounting;
+    }
+
+    fn pause_task(&self, order: &PauseTask) -> Result<(), Refused> {
+        let mut paused = self.paused.lock().unwrap();
+        if order.task == 0 {
+            return Err(Refused::NoTask);
+        }
+        paused.push(order.clone());
+        Ok(())
+    }
+
+    fn resume_task(&self, task: u64) -> Result<(), Refused> {
+        let mut paused = self.paused.lock().unwrap();
+        let at = paused.iter().position(|order| order.task == task);
+        paused.remove(at.ok_or(Refused::NotPaused)?);
+        Ok(())
     }
 }
 
@@ -449,11 +466,40 @@ async fn accounting_is_switched_unless_read_only() {
             let error = outcome.unwrap_err();
             assert!(matches!(error, ClientError::ReadOnly { .. }), "{error:?}");
             assert_eq!(server.source.process().accounting, Accounting::Disarmed);
+            let pause = connection.control(Action::PauseTask(PauseTask::default()));
+            assert!(matches!(pause.await, Err(ClientError::ReadOnly { .. })));
         } else {
             assert_eq!(outcome.unwrap().accounting, Accounting::Armed);
             assert_eq!(server.source.process().accounting, Accounting::Armed);
         }
     }
+}
+
+#[tokio::test]
+async fn tasks_are_paused_and_resumed() {
+    let server = Running::start(|_| {}).await;
+    let connection = server.connect().await.unwrap();
+    let order = |task| PauseTask {
+        task,
+        by: "console pid 7".into(),
+        lease_ns: Some(60_000_000_000),
+        renew: false,
+    };
+    let pause = |order| connection.control(Action::PauseTask(order));
+    pause(order(7)).await.unwrap();
+    assert_eq!(*server.source.paused.lock().unwrap(), [order(7)]);
+    connection.control(Action::ResumeTask(7)).await.unwrap();
+    assert!(server.source.paused.lock().unwrap().is_empty());
+    let error = connection.control(Action::ResumeTask(7)).await.unwrap_err();
+    assert!(matches!(error, ClientError::Refused { .. }), "{error:?}");
+    let error = pause(order(0)).await.unwrap_err();
+    assert!(matches!(error, ClientError::NoTask { .. }), "{error:?}");
+    let nameless = PauseTask {
+        by: String::new(),
+        ..order(7)
+    };
+    let error = pause(nameless).await.unwrap_err();
+    assert!(matches!(error, ClientError::BadQuery { .. }), "{error:?}");
 }
 
 #[tokio::test]

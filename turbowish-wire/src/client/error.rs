@@ -87,6 +87,16 @@ pub enum ClientError {
         /// What it says.
         text: String,
     },
+    /// It has no such task, or not any more.
+    NoTask {
+        /// What it says.
+        text: String,
+    },
+    /// It cannot do that now.
+    Refused {
+        /// What it says.
+        text: String,
+    },
     /// It was there, and the connection is broken.
     Gone {
         /// Who it was.
@@ -150,9 +160,11 @@ impl fmt::Display for ClientError {
                 f,
                 "the token for {target} cannot be sent: it may hold printable ASCII characters only"
             ),
-            Self::Crowded { text } | Self::BadQuery { text } | Self::ReadOnly { text } => {
-                f.write_str(text)
-            }
+            Self::Crowded { text }
+            | Self::BadQuery { text }
+            | Self::ReadOnly { text }
+            | Self::NoTask { text }
+            | Self::Refused { text } => f.write_str(text),
             Self::Gone { target, cause } => write!(f, "{target} is gone ({cause})"),
             Self::TooLarge { target } => write!(
                 f,
@@ -233,6 +245,8 @@ pub(super) fn of_status(label: &str, status: &Status, token: bool) -> ClientErro
         },
         Code::ResourceExhausted => ClientError::Crowded { text },
         Code::PermissionDenied => ClientError::ReadOnly { text },
+        Code::NotFound => ClientError::NoTask { text },
+        Code::FailedPrecondition => ClientError::Refused { text },
         // No monitor says so: it is what the decoder makes of a message beyond the limit.
         Code::OutOfRange => ClientError::TooLarge { target },
         _ => ClientError::Gone {
@@ -322,6 +336,8 @@ mod tests {
             (Code::Unauthenticated, "Token", "Token"),
             (Code::ResourceExhausted, "Crowded", "Crowded"),
             (Code::PermissionDenied, "ReadOnly", "ReadOnly"),
+            (Code::NotFound, "NoTask", "NoTask"),
+            (Code::FailedPrecondition, "Refused", "Refused"),
             (Code::OutOfRange, "TooLarge", "TooLarge"),
             (Code::Unavailable, "Gone", "Stranger"),
             (Code::Internal, "Gone", "Stranger"),

@@ -139,11 +139,13 @@ impl From<model::TasksByState> for proto::TasksByState {
             polling,
             ready,
             waiting,
+            paused,
         } = counts;
         Self {
             polling,
             ready,
             waiting,
+            paused,
         }
     }
 }
@@ -156,11 +158,13 @@ impl TryFrom<proto::TasksByState> for model::TasksByState {
             polling,
             ready,
             waiting,
+            paused,
         } = counts;
         Ok(Self {
             polling,
             ready,
             waiting,
+            paused,
         })
     }
 }

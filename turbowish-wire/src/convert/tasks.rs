@@ -12,6 +12,7 @@ impl From<model::TaskState> for proto::TaskState {
             model::TaskState::Polling => Self::Polling,
             model::TaskState::Ready => Self::Ready,
             model::TaskState::Waiting => Self::Waiting,
+            model::TaskState::Paused => Self::Paused,
         }
     }
 }
@@ -21,6 +22,7 @@ fn state(value: i32) -> Result<model::TaskState, Malformed> {
         Ok(proto::TaskState::Polling) => Ok(model::TaskState::Polling),
         Ok(proto::TaskState::Ready) => Ok(model::TaskState::Ready),
         Ok(proto::TaskState::Waiting) => Ok(model::TaskState::Waiting),
+        Ok(proto::TaskState::Paused) => Ok(model::TaskState::Paused),
         Ok(proto::TaskState::Unspecified) | Err(_) => {
             Err(Malformed::unknown("TaskRow.state", value))
         }
@@ -43,6 +45,7 @@ impl From<model::TaskRow> for proto::TaskRow {
             stack,
             stack_truncated,
             waker,
+            pause,
             waits_on,
             holds,
             will,
@@ -65,6 +68,7 @@ impl From<model::TaskRow> for proto::TaskRow {
             stack: stack.into_iter().map(Into::into).collect(),
             stack_truncated,
             waker: waker.map(Into::into),
+            pause: pause.map(Into::into),
             waits_on: waits_on.into_iter().map(Into::into).collect(),
             holds: holds.into_iter().map(Into::into).collect(),
             will: will.into_iter().map(Into::into).collect(),
@@ -97,6 +101,7 @@ impl TryFrom<proto::TaskRow> for model::TaskRow {
             stack: rows(row.stack)?,
             stack_truncated: row.stack_truncated,
             waker: row.waker.map(model::WakerRow::try_from).transpose()?,
+            pause: row.pause.map(Into::into),
             waits_on: rows(row.waits_on)?,
             holds: rows(row.holds)?,
             will: rows(row.will)?,
@@ -149,6 +154,40 @@ impl TryFrom<proto::Waker> for model::WakerRow {
             clones,
             live,
         })
+    }
+}
+
+impl From<model::PauseRow> for proto::Pause {
+    fn from(pause: model::PauseRow) -> Self {
+        let model::PauseRow {
+            by,
+            left_ns,
+            woken,
+            address,
+        } = pause;
+        Self {
+            by,
+            left_ns,
+            woken,
+            address,
+        }
+    }
+}
+
+impl From<proto::Pause> for model::PauseRow {
+    fn from(pause: proto::Pause) -> Self {
+        let proto::Pause {
+            by,
+            left_ns,
+            woken,
+            address,
+        } = pause;
+        Self {
+            by,
+            left_ns,
+            woken,
+            address,
+        }
     }
 }
 

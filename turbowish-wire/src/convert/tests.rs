@@ -12,7 +12,7 @@ use turbowish_model::snapshot::{
     TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
 };
 
-use super::{Action, Malformed};
+use super::{Action, Malformed, PauseTask};
 use crate::proto;
 
 const ROLES: [Role; 7] = [
@@ -191,6 +191,12 @@ impl Distinct {
                 own_wakes: self.number(),
                 clones: self.number(),
                 live: self.number(),
+            }),
+            pause: Some(PauseRow {
+                by: self.text(),
+                left_ns: Some(self.number()),
+                woken: true,
+                address: self.number(),
             }),
             waits_on: ROLES.map(|role| self.claim(role)).to_vec(),
             holds: vec![self.claim(Role::Write), self.claim(Role::Acquire)],
@@ -374,7 +380,8 @@ impl Distinct {
 
     fn snapshot(&mut self) -> Snapshot {
         let procs = vec![self.proc_row(), self.proc_row()];
-        let states = [TaskState::Polling, TaskState::Ready, TaskState::Waiting];
+        use TaskState::{Paused, Polling, Ready, Waiting};
+        let states = [Polling, Ready, Waiting, Paused];
         let tasks = states.map(|state| self.task_row(state)).to_vec();
         let awaits = vec![self.await_row(), self.await_row()];
         let resources = KINDS.map(|kind| self.resource_row(kind)).to_vec();
@@ -391,6 +398,7 @@ impl Distinct {
                 polling: self.number(),
                 ready: Some(self.number()),
                 waiting: self.number(),
+                paused: self.number(),
             },
             lost: Lost {
                 tasks: self.number(),
@@ -506,6 +514,15 @@ fn actions_survive() {
     for accounting in [Accounting::Armed, Accounting::Disarmed] {
         check::<_, proto::ControlRequest>(Action::SetAccounting(accounting));
     }
+    for lease_ns in [None, Some(1), Some(u64::MAX)] {
+        check::<_, proto::ControlRequest>(Action::PauseTask(PauseTask {
+            task: 7,
+            by: "console pid 9".into(),
+            lease_ns,
+            renew: lease_ns.is_some(),
+        }));
+    }
+    check::<_, proto::ControlRequest>(Action::ResumeTask(u64::MAX));
 }
 
 /// A snapshot's message with one thing spoilt, and the fault that it must give.
@@ -736,6 +753,27 @@ fn unknown_values_are_refused() {
     assert_eq!(
         fault(proto::ControlRequest { action: None }),
         "`ControlRequest.action` is missing"
+    );
+    let pause = |by: &str, lease_ns| {
+        fault(proto::ControlRequest {
+            action: Some(proto::control_request::Action::PauseTask(
+                proto::PauseTask {
+                    task: 1,
+                    by: by.into(),
+                    lease_ns,
+                    renew: false,
+                },
+            )),
+        })
+    };
+    assert_eq!(pause("", None), "`PauseTask.by` is missing");
+    assert_eq!(
+        pause(&"ä".repeat(65), None),
+        "`PauseTask.by` has more than 64 characters"
+    );
+    assert_eq!(
+        pause("me", Some(0)),
+        "`PauseTask.lease_ns` holds the unknown value 0"
     );
 }
 

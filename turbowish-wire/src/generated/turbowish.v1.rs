@@ -36,21 +36,43 @@ pub struct WatchRequest {
     pub interval_ns: u64,
 }
 /// One touch of the process.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ControlRequest {
     /// Exactly one.
-    #[prost(oneof = "control_request::Action", tags = "1")]
+    #[prost(oneof = "control_request::Action", tags = "1, 2, 3")]
     pub action: ::core::option::Option<control_request::Action>,
 }
 /// Nested message and enum types in `ControlRequest`.
 pub mod control_request {
     /// Exactly one.
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Oneof)]
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Action {
         /// Switch accounting; neither value is the zero.
         #[prost(enumeration = "super::Accounting", tag = "1")]
         SetAccounting(i32),
+        /// Keep a task from being polled.
+        #[prost(message, tag = "2")]
+        PauseTask(super::PauseTask),
+        /// Let a task go on, by its id, whoever has paused it.
+        #[prost(uint64, tag = "3")]
+        ResumeTask(u64),
     }
+}
+/// A task is not to be polled; where it is polled now, not after that.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PauseTask {
+    /// Id of the task.
+    #[prost(uint64, tag = "1")]
+    pub task: u64,
+    /// Who asks, as it is shown to others; 1 to 64 characters.
+    #[prost(string, tag = "2")]
+    pub by: ::prost::alloc::string::String,
+    /// The pause ends by itself after so long, not 0; absent: it does not. Time in which the process is stopped does not count.
+    #[prost(uint64, optional, tag = "3")]
+    pub lease_ns: ::core::option::Option<u64>,
+    /// Only if it is paused already, and by the same: the lease begins anew. Else whoever asks last has it.
+    #[prost(bool, tag = "4")]
+    pub renew: bool,
 }
 /// The process after the touch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -237,6 +259,9 @@ pub struct TasksByState {
     /// Pending.
     #[prost(uint64, tag = "3")]
     pub waiting: u64,
+    /// Kept from being polled by a console.
+    #[prost(uint64, tag = "4")]
+    pub paused: u64,
 }
 /// What accounting had to give up since the start, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -469,12 +494,31 @@ pub struct TaskRow {
     /// Attributes given to it.
     #[prost(message, repeated, tag = "18")]
     pub attributes: ::prost::alloc::vec::Vec<Attribute>,
+    /// A console keeps it from being polled; also while the poll lasts that is to be its last one for now.
+    #[prost(message, optional, tag = "19")]
+    pub pause: ::core::option::Option<Pause>,
     /// What its calls will do.
     #[prost(message, repeated, tag = "40")]
     pub will: ::prost::alloc::vec::Vec<Aim>,
     /// What its calls may do.
     #[prost(message, repeated, tag = "41")]
     pub may: ::prost::alloc::vec::Vec<Aim>,
+}
+/// A console keeps a task from being polled.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Pause {
+    /// Who, as it calls itself.
+    #[prost(string, tag = "1")]
+    pub by: ::prost::alloc::string::String,
+    /// It ends by itself after so long; absent if it does not.
+    #[prost(uint64, optional, tag = "2")]
+    pub left_ns: ::core::option::Option<u64>,
+    /// The executor wanted to poll the task since.
+    #[prost(bool, tag = "3")]
+    pub woken: bool,
+    /// Where the root future lies in memory; 0 if that is not known.
+    #[prost(uint64, tag = "4")]
+    pub address: u64,
 }
 /// What is known of a task's waker.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -990,6 +1034,8 @@ pub enum TaskState {
     Ready = 2,
     /// Pending.
     Waiting = 3,
+    /// Not in a poll, and kept from the next one by a console.
+    Paused = 4,
 }
 impl TaskState {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1002,6 +1048,7 @@ impl TaskState {
             Self::Polling => "TASK_STATE_POLLING",
             Self::Ready => "TASK_STATE_READY",
             Self::Waiting => "TASK_STATE_WAITING",
+            Self::Paused => "TASK_STATE_PAUSED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1011,6 +1058,7 @@ impl TaskState {
             "TASK_STATE_POLLING" => Some(Self::Polling),
             "TASK_STATE_READY" => Some(Self::Ready),
             "TASK_STATE_WAITING" => Some(Self::Waiting),
+            "TASK_STATE_PAUSED" => Some(Self::Paused),
             _ => None,
         }
     }

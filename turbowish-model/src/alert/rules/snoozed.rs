@@ -116,7 +116,7 @@ pub(super) fn left(task: &Task, node: &Node) -> Option<u64> {
     let passed = task.polls.saturating_sub(wake.polled);
     let is_left = match task.state {
         // It rests since a poll that ended after the wake-up.
-        TaskState::Waiting => task.since > woken && passed >= 1,
+        TaskState::Waiting | TaskState::Paused => task.since > woken && passed >= 1,
         // The poll that is to come, or in progress, may come to it: two polls have passed it over.
         TaskState::Ready => passed >= 2,
         TaskState::Polling => passed >= 3,

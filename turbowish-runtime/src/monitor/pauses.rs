@@ -1,0 +1,71 @@
+//! What consoles ask for tasks: to be kept from being polled, and to go on.
+
+use std::collections::HashMap;
+
+use turbowish_model::task::Pause;
+use turbowish_wire::PauseTask;
+
+use super::Monitor;
+use crate::pause::{self, Unrenewed};
+use crate::server::Refused;
+use crate::{clock, switch, task};
+
+/// The monitor looks four times a second. If it comes this late, the process was stopped: no more than this is taken off a lease.
+const STEP_NS: u64 = 1_000_000_000;
+
+impl Monitor {
+    /// What a lease loses at most between two looks, in ticks.
+    pub(super) fn lease_step(&self) -> u64 {
+        self.scale.ticks(STEP_NS)
+    }
+
+    /// Paused tasks by id.
+    pub(super) fn pauses(&self) -> HashMap<u64, Pause> {
+        pause::readings(self.lease_step())
+    }
+
+    /// Keeps a task from being polled.
+    ///
+    /// # Errors
+    /// Accounting is off; there is no such task, or it has no row yet; the pause that was to be renewed is over.
+    pub(super) fn pause(&self, order: &PauseTask) -> Result<(), Refused> {
+        let lease = order.lease_ns.map(|ns| self.scale.ticks(ns));
+        if order.renew {
+            let renewed = pause::renew(order.task, &order.by, lease);
+            return renewed.map_err(|fault| match fault {
+                Unrenewed::NotPaused => Refused::NotPaused,
+                Unrenewed::By(other) => Refused::PausedBy(other),
+            });
+        }
+        match task::with(order.task, |live| pause::begin(live, &order.by, lease)) {
+            Some(true) => Ok(()),
+            Some(false) => Err(Refused::Off),
+            None => Err(self.why_not(order.task)),
+        }
+    }
+
+    /// Lets a task go on.
+    ///
+    /// # Errors
+    /// It is not paused.
+    pub(super) fn resume(&self, task: u64) -> Result<(), Refused> {
+        match pause::resume(task) {
+            true => Ok(()),
+            false if task::with(task, |_| ()).is_some() => Err(Refused::NotPaused),
+            false => Err(self.why_not(task)),
+        }
+    }
+
+    /// Why a task without a row cannot be paused.
+    fn why_not(&self, task: u64) -> Refused {
+        if !switch::is_armed() {
+            return Refused::Off;
+        }
+        let (_, threads) = self.state().gather.read(clock::ticks);
+        let mut newborn = threads.iter().filter_map(|thread| thread.newborn);
+        match newborn.any(|birth| birth.id == task) {
+            true => Refused::FirstPoll,
+            false => Refused::NoTask,
+        }
+    }
+}
