@@ -1,6 +1,7 @@
 //! The command line as data: parsing, `--help`, completions and the manual all come from here.
 
 mod script;
+mod touch;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +17,8 @@ use crate::tui::Theme;
 
 use self::script::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::script::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
+use self::touch::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
+pub(crate) use self::touch::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,6 +80,15 @@ pub(crate) enum Command {
     /// Compare two saved reports, and fail if something has become worse
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
+    /// Keep a task from being polled, for a while or until it is resumed
+    #[command(after_help = PAUSE_EXAMPLES)]
+    Pause(PauseArgs),
+    /// Let a paused task go on
+    #[command(after_help = RESUME_EXAMPLES)]
+    Resume(TaskArgs),
+    /// Pause a task, and attach a debugger to its process
+    #[command(after_help = DEBUG_EXAMPLES)]
+    Debug(DebugArgs),
     /// Put the attribute on every async fn of a crate, or find those that lack it
     #[command(after_help = ANNOTATE_EXAMPLES, after_long_help = ANNOTATE_LONG_HELP)]
     Annotate(AnnotateArgs),

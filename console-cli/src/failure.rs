@@ -20,6 +20,8 @@ pub(crate) enum Failure {
     Local(String),
     /// What was looked for was found, and has been printed: exit code 1.
     Found,
+    /// A program that we ran has ended so, and has said why itself.
+    Ended(u8),
     /// Whoever read our output has gone: nothing to say.
     ClosedPipe,
     /// A signal ended it: nothing to say, and the exit code that shells give.
@@ -52,6 +54,7 @@ impl Failure {
             Self::Target(text) => (text, 3),
             Self::Local(text) => (text, 1),
             Self::Found => return ExitCode::from(1),
+            Self::Ended(code) => return ExitCode::from(code),
             Self::ClosedPipe => return ExitCode::SUCCESS,
             Self::Signal(number) => return ExitCode::from(128 + number),
         };
@@ -101,6 +104,7 @@ impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         match error {
             ClientError::BadQuery { text } => Self::Usage(text),
+            ClientError::NoTask { text } | ClientError::Refused { text } => Self::Local(text),
             other => Self::target(other),
         }
     }

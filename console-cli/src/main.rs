@@ -4,11 +4,13 @@ mod annotate;
 mod args;
 mod check;
 mod columns;
+mod debug;
 #[cfg(feature = "demo")]
 mod demo;
 mod diff;
 mod failure;
 mod paper;
+mod pause;
 mod plain;
 mod ps;
 mod query;
@@ -41,6 +43,9 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args, token),
         Command::Watch(args) => watch::run(&args, token),
         Command::Diff(args) => diff::run(&args),
+        Command::Pause(args) => pause::pause(&args, token),
+        Command::Resume(args) => pause::resume(&args, token),
+        Command::Debug(args) => debug::run(&args, token),
         Command::Annotate(args) => annotate::run(&args),
         #[cfg(feature = "demo")]
         Command::Demo(view) => top::demo(&view),

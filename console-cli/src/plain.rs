@@ -128,9 +128,13 @@ fn tasks(snapshot: &Snapshot) -> String {
     let ready = states
         .ready
         .map_or_else(String::new, |n| format!("ready {n}, "));
+    let paused = match states.paused {
+        0 => String::new(),
+        n => format!(", paused {n}"),
+    };
     let cost = report::own_cost(snapshot).map_or_else(String::new, |cost| format!("; {cost}"));
     format!(
-        "tasks {}: polling {}, {ready}waiting {}{cost}",
+        "tasks {}: polling {}, {ready}waiting {}{paused}{cost}",
         report::covered(snapshot),
         states.polling,
         states.waiting

@@ -6,6 +6,8 @@
 )]
 
 mod monitor;
+#[cfg(feature = "demo")]
+mod pauses;
 mod scripts;
 
 use std::fs::File;

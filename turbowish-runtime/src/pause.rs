@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
@@ -27,23 +27,35 @@ use crate::{clock, switch};
 static PAUSES: Mutex<BTreeMap<u64, Pause>> = Mutex::new(BTreeMap::new());
 
 /// What a task's row has of all this.
+///
+/// Where the root future lies, 0 until that is known; and in the lowest bit, which no such address has, whether polls are to be withheld.
 #[derive(Debug, Default)]
-pub(crate) struct Mark {
-    paused: AtomicBool,
-    /// Where the root future lies; 0 until that is known.
-    address: AtomicUsize,
-}
+pub(crate) struct Mark(AtomicUsize);
+
+/// Polls are to be withheld.
+const PAUSED: usize = 1;
 
 impl Mark {
-    /// Polls are to be withheld.
     #[inline]
     fn is_set(&self) -> bool {
-        self.paused.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed) & PAUSED != 0
     }
 
-    /// The root future is pinned here from now on.
+    /// The root future is pinned here from now on. Nobody could pause the task before.
     pub(crate) fn lies_at(&self, address: usize) {
-        self.address.store(address, Ordering::Relaxed);
+        self.0.store(address & !PAUSED, Ordering::Relaxed);
+    }
+
+    fn address(&self) -> usize {
+        self.0.load(Ordering::Relaxed) & !PAUSED
+    }
+
+    fn set(&self) {
+        self.0.fetch_or(PAUSED, Ordering::Relaxed);
+    }
+
+    fn clear(&self) {
+        self.0.fetch_and(!PAUSED, Ordering::Relaxed);
     }
 }
 
@@ -144,7 +156,7 @@ pub(crate) fn begin(live: &Arc<Live>, by: &str, lease: Option<u64>) -> bool {
         });
         pause.by = by.to_owned();
         pause.lease = lease.map(Lease::new);
-        live.mark.paused.store(true, Ordering::Relaxed);
+        live.mark.set();
         true
     })
 }
@@ -225,7 +237,7 @@ pub(crate) fn readings(most: u64) -> HashMap<u64, Reading> {
                 since: pause.since,
                 left: pause.lease.map(|lease| lease.left(now, most)),
                 woken: pause.waker.is_some() || pause.live.is_woken(),
-                address: pause.live.mark.address.load(Ordering::Relaxed) as u64,
+                address: pause.live.mark.address() as u64,
             };
             (task, reading)
         });
@@ -241,7 +253,7 @@ fn take(pauses: &mut BTreeMap<u64, Pause>, task: u64) -> Option<Pause> {
 impl Pause {
     /// Under the lock: else it could take back what another console has just set.
     fn clear(&self) {
-        self.live.mark.paused.store(false, Ordering::Relaxed);
+        self.live.mark.clear();
     }
 
     /// The executor polls the task if it wanted to. Nothing of what it does may unwind here: this may be the monitor's thread.

@@ -229,7 +229,7 @@ fn share(text: &str) -> Result<Share, String> {
         .ok_or_else(|| "a number and %, as in 5% or 0.5%".to_owned())
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub(super) fn time(text: &str) -> Result<Duration, String> {
     match units::parse_duration(text) {
         Some(ns) if ns > 0 => Ok(Duration::from_nanos(ns)),
         _ => Err("a time with its unit, as in 30s or 1m".to_owned()),

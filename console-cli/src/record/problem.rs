@@ -202,7 +202,7 @@ fn calls(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
     };
     let label = match row.state {
         TaskState::Polling => " IN THIS POLL",
-        TaskState::Ready | TaskState::Waiting => " AWAIT TREE",
+        TaskState::Ready | TaskState::Waiting | TaskState::Paused => " AWAIT TREE",
     };
     let mut lines = vec![Told::default(), Told::default().label(label)];
     let tree = tree::lines_at(row, around.resources, &|place| around.place(place));

@@ -1,7 +1,7 @@
 //! One task: where it stands, on what, what it holds and who waits for that, and its await tree.
 
 use turbowish_model::report::one_line;
-use turbowish_model::snapshot::{Claim, Place, ResourceRow, TaskRow};
+use turbowish_model::snapshot::{Claim, Place, ResourceRow, TaskRow, TaskState};
 use turbowish_model::units;
 
 use super::told::Told;
@@ -14,6 +14,7 @@ pub(crate) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
     let holds = row.holds.iter().map(|claim| holds(row, claim, beside));
     lines.extend(holds);
     lines.extend(means(row));
+    lines.extend(paused(row));
     lines.extend(origin(row, beside));
     let polls = format!(
         "  polls {}   run {}   longest {}   size {}",
@@ -92,6 +93,28 @@ fn holds(row: &TaskRow, claim: &Claim, beside: &Beside<'_>) -> Told {
         line = line.say(" (itself too)");
     }
     line
+}
+
+/// `paused by console pid 4711, 52.0 s left; it was woken`
+fn paused(row: &TaskRow) -> Option<Told> {
+    let pause = row.pause.as_ref()?;
+    let left = match pause.left_ns {
+        Some(ns) => format!(", {} left", time(ns)),
+        None => " until it is resumed".to_owned(),
+    };
+    let woken = match (row.state, pause.woken) {
+        (TaskState::Polling, _) => "; it stops when this poll has ended",
+        (_, true) => "; it was woken, and is polled when it goes on",
+        (_, false) => "",
+    };
+    let by = &pause.by;
+    let line = Told::default().label("  paused");
+    Some(line.say(format!(" by {by}{left}{woken}")))
+}
+
+/// `conn:51022  waiting 41.4 s   src/conn.rs:88:9-33  self.repl.send(cmd)`
+pub(crate) fn heading(row: &TaskRow) -> String {
+    head(row, &Beside::default()).text()
 }
 
 /// `will send mpsc repl   may lock mutex db`

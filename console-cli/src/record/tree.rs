@@ -24,7 +24,7 @@ pub(super) fn head(row: &TaskRow) -> Told {
 pub(super) fn state(row: &TaskRow) -> String {
     let grows = match row.state {
         TaskState::Polling => "+",
-        TaskState::Ready | TaskState::Waiting => "",
+        TaskState::Ready | TaskState::Waiting | TaskState::Paused => "",
     };
     format!("{} {}{grows}", row.state.word(), time(row.since_ns))
 }

@@ -4,7 +4,7 @@ mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-pub(crate) use self::table::KEYS;
+pub(crate) use self::table::{KEYS, PAUSE_HINT};
 use super::state::View;
 
 /// A key as the table names it: shift is part of the character.
@@ -49,6 +49,10 @@ pub(crate) enum Scope {
     Prompt,
     /// A question: what is not bound is a no.
     Question,
+    /// The question what becomes of paused tasks.
+    Leave,
+    /// The question which debugger.
+    Debugger,
 }
 
 /// What a key does.
@@ -100,6 +104,12 @@ pub(crate) enum Action {
     Erase,
     EraseAll,
     Yes,
+    Pause,
+    Debug,
+    Resume,
+    Keep,
+    Gdb,
+    Lldb,
 }
 
 /// One row of the table.

@@ -5,7 +5,7 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 use super::clock::Now;
 use super::keys::Key;
 use super::record::Excerpt;
-use super::state::{Fate, Listed};
+use super::state::{Fate, Hold, Listed};
 
 /// Something happened.
 #[derive(Debug)]
@@ -28,6 +28,14 @@ pub(crate) enum Message {
     Source(Excerpt, Vec<String>),
     /// The process switched its accounting, or says why not.
     Switched(Result<Accounting, String>),
+    /// A task is paused, or the process says why not.
+    Paused(Hold, Result<(), String>),
+    /// A task that was paused goes on, or the process says why not.
+    Resumed(Hold, Result<(), String>),
+    /// A task that this console has paused is not any more, or by somebody else.
+    Unheld(Hold, String),
+    /// A debugger has ended, or did not start.
+    Debugged(String),
 }
 
 /// What the mouse did; columns and lines from 0.
@@ -50,6 +58,14 @@ pub(crate) enum Effect {
     Suspend,
     /// Ask the process watched to switch its accounting.
     Switch(Accounting),
+    /// Ask the process watched to keep a task from being polled.
+    Pause(Hold),
+    /// Ask it to let a task go on.
+    Resume(Hold),
+    /// Leave, and let the tasks that were paused here go on, or keep them paused.
+    Leave { keep: bool },
+    /// Lend the terminal to a debugger.
+    Debug { hold: Hold, lldb: bool },
     /// Give a text to the terminal's clipboard.
     Copy(String),
     /// Take the mouse, or leave it to the terminal.

@@ -2,10 +2,12 @@
 //! the only place that touches terminal, clock, files and network.
 
 mod clock;
+mod debugger;
 mod detail;
 mod glyphs;
 mod history;
 mod hit;
+mod input;
 mod keys;
 mod layout;
 mod message;
@@ -24,16 +26,16 @@ mod worst;
 use std::io;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 use tokio::signal::unix::SignalKind;
-use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::mpsc::{self, Receiver};
 use tokio::time::{MissedTickBehavior, interval};
 use turbowish_model::units::SECOND;
 use turbowish_wire::client::Target;
 
 use self::clock::Clock;
 pub(crate) use self::glyphs::GlyphSet;
-use self::message::{Effect, Message, Mouse};
+use self::input::Input;
+use self::message::{Effect, Message};
 use self::record::Excerpt;
 use self::source::{Source, Told};
 use self::state::{Look, Peer, State, View, Window};
@@ -127,7 +129,7 @@ async fn attend(
 ) -> io::Result<Option<SignalKind>> {
     let clock = Clock::start();
     let (sender, mut inbox) = mpsc::channel(64);
-    read_input(sender.clone());
+    let input = Input::start(sender.clone());
     let mut source = Source::new(sender, every);
     let mut signals = Signals::new()?;
     let mut ticks = interval(DRAW);
@@ -156,6 +158,23 @@ async fn attend(
                 state.size = screen.size()?;
             }
             Some(Effect::Switch(accounting)) => source.switch(accounting),
+            Some(Effect::Pause(hold)) => source.pause(hold),
+            Some(Effect::Resume(hold)) => source.resume(hold),
+            Some(Effect::Leave { keep }) => {
+                source.settle(keep).await;
+                return Ok(None);
+            }
+            Some(Effect::Debug { hold, lldb }) => {
+                input.close();
+                screen.lend();
+                let told = debugger::run(&hold, lldb).await;
+                screen.take_back(state.look.mouse)?;
+                input.open();
+                // Its ctrl-C was not meant for the console.
+                signals = Signals::new()?;
+                state.size = screen.size()?;
+                update(&mut state, Message::Debugged(told));
+            }
             Some(Effect::Copy(text)) => screen.copy(&text)?,
             Some(Effect::Mouse(ours)) => screen.mouse(ours)?,
             None => {}
@@ -229,41 +248,4 @@ impl Drawing {
         }
         due
     }
-}
-
-/// Of what the mouse does, that which means something.
-fn mouse(event: MouseEvent) -> Option<Mouse> {
-    match event.kind {
-        MouseEventKind::Down(MouseButton::Left) => Some(Mouse::Click(event.column, event.row)),
-        MouseEventKind::Down(MouseButton::Right) => Some(Mouse::Right),
-        MouseEventKind::ScrollDown => Some(Mouse::WheelDown),
-        MouseEventKind::ScrollUp => Some(Mouse::WheelUp),
-        _ => None,
-    }
-}
-
-/// Keys, clicks and sizes, read by a thread of its own: reading blocks.
-fn read_input(inbox: Sender<Told>) {
-    std::thread::spawn(move || {
-        while let Ok(event) = event::read() {
-            let message = match event {
-                Event::Key(key) if key.kind != KeyEventKind::Release => Message::Key(key.into()),
-                Event::Mouse(event) => match mouse(event) {
-                    Some(event) => Message::Mouse(event),
-                    None => continue,
-                },
-                Event::Resize(width, height) => Message::Resize(width, height),
-                _ => continue,
-            };
-            if inbox
-                .blocking_send(Told {
-                    generation: None,
-                    message,
-                })
-                .is_err()
-            {
-                return;
-            }
-        }
-    });
 }

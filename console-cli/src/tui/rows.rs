@@ -68,6 +68,11 @@ pub(crate) trait Entry: Row + Record + Clone {
         false
     }
 
+    /// Whether it is kept from being polled.
+    fn is_paused(&self) -> bool {
+        false
+    }
+
     /// How bad it is by itself.
     fn severity(&self) -> Option<Severity> {
         None
@@ -128,6 +133,8 @@ pub(crate) trait Rows {
     fn detail(&self, row: usize, style: Style) -> String;
     /// Whether the row is marked with a warning.
     fn warns(&self, row: usize) -> bool;
+    /// Whether the row, or one of its group, is kept from being polled.
+    fn is_paused(&self, row: usize) -> bool;
     /// The worst of the alerts that it is part of.
     fn severity(&self, row: usize) -> Option<Severity>;
     /// What makes the row the same row in the next snapshot.

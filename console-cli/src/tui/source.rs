@@ -1,6 +1,8 @@
 //! What the state wants to be told of is kept up here: a watched process, reconnected by itself, and
 //! the list of processes, once a second.
 
+mod holds;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,9 +15,10 @@ use turbowish_model::units::SECOND;
 use turbowish_wire::client::{self, ClientError, Connection, Found, Target};
 use turbowish_wire::{Action, discovery};
 
+use self::holds::Keepers;
 use super::clock;
 use super::message::Message;
-use super::state::{Fate, Listed, Peer, Wanted};
+use super::state::{Fate, Hold, Listed, Peer, Wanted};
 
 /// Between two attempts, and between two looks at a process that is silent.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -38,6 +41,7 @@ pub(super) struct Source {
     generation: u64,
     watcher: Option<AbortHandle>,
     lister: Option<AbortHandle>,
+    keepers: Keepers,
 }
 
 impl Source {
@@ -49,6 +53,7 @@ impl Source {
             generation: 0,
             watcher: None,
             lister: None,
+            keepers: Keepers::default(),
         }
     }
 
@@ -80,7 +85,25 @@ impl Source {
                 self.lister = Some(tokio::spawn(list(self.inbox.clone())).abort_handle());
             }
         }
+        if wanted.holds != self.wanted.holds {
+            self.keepers.follow(&wanted.holds, &self.inbox);
+        }
         self.wanted = wanted;
+    }
+
+    /// Asks a process to keep a task from being polled.
+    pub(super) fn pause(&self, hold: Hold) {
+        tokio::spawn(holds::begin(hold, self.inbox.clone()));
+    }
+
+    /// Asks a process to let a task go on.
+    pub(super) fn resume(&self, hold: Hold) {
+        tokio::spawn(holds::end(hold, self.inbox.clone()));
+    }
+
+    /// The console leaves: what it has paused goes on, or stays paused.
+    pub(super) async fn settle(&self, keep: bool) {
+        holds::settle(&self.wanted.holds, keep).await;
     }
 
     /// Asks the process watched to switch its accounting.

@@ -106,8 +106,29 @@ pub(crate) enum Overlay {
         before: String,
         fault: Option<String>,
     },
-    /// "Stop accounting?" or "Start accounting?"
-    Question { arm: bool },
+    /// A question in place of the hints.
+    Question(Question),
+}
+
+/// What the console asks before it touches something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// "Start accounting?", or stop it.
+    Switch { arm: bool },
+    /// What becomes of the tasks that this console has paused?
+    Leave,
+    /// Which debugger?
+    Debugger(Hold),
+}
+
+/// A task of a process that this console has paused, or is asked to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hold {
+    pub(crate) peer: Peer,
+    /// Id of the task.
+    pub(crate) task: u64,
+    /// Its name.
+    pub(crate) name: String,
 }
 
 /// Data that have come and are not shown yet.
@@ -131,6 +152,8 @@ pub(crate) struct Visit {
     pub(crate) history: History,
     /// What one had made of the other processes.
     pub(crate) seats: Vec<Seat>,
+    /// Tasks of all processes that this console has paused.
+    pub(crate) holds: Vec<Hold>,
 }
 
 /// What one has made of a process that one has turned away from.
@@ -202,6 +225,8 @@ pub(crate) struct Wanted {
     pub(crate) watch: Option<(Peer, Query)>,
     /// The list of processes.
     pub(crate) listing: bool,
+    /// Tasks that are to stay paused.
+    pub(crate) holds: Vec<Hold>,
 }
 
 /// Data older than this and the interval are stale.
@@ -292,6 +317,7 @@ impl State {
         Wanted {
             listing: watch.is_none() || picking,
             watch,
+            holds: self.visit.holds.clone(),
         }
     }
 

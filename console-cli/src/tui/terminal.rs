@@ -75,8 +75,18 @@ impl Screen {
 
     /// Gives the terminal back, stops as ctrl-Z stops a program, and takes it again when continued.
     pub(super) fn suspend(&mut self, mouse: bool) -> io::Result<()> {
-        leave();
+        self.lend();
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
+        self.take_back(mouse)
+    }
+
+    /// Gives the terminal to another program, until [`Screen::take_back`].
+    pub(super) fn lend(&mut self) {
+        leave();
+    }
+
+    /// Takes the terminal again; the next draw starts from nothing.
+    pub(super) fn take_back(&mut self, mouse: bool) -> io::Result<()> {
         enter()?;
         self.mouse(mouse)?;
         self.clear()

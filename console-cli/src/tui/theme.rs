@@ -38,6 +38,8 @@ pub(crate) enum Role {
     Warning,
     /// An alert or error; the text says so too.
     Alert,
+    /// Kept from being polled; the text says so too.
+    Paused,
     /// It leads to another record.
     Link,
     /// A bar.
@@ -88,6 +90,11 @@ const BLUE: Colour = Colour {
     sixteen: Color::Blue,
     indexed: [67, 25],
     rgb: [0x5f_87_af, 0x00_5f_af],
+};
+const MAGENTA: Colour = Colour {
+    sixteen: Color::Magenta,
+    indexed: [176, 90],
+    rgb: [0xd7_87_d7, 0x87_00_87],
 };
 const LINK: Colour = Colour {
     sixteen: Color::Cyan,
@@ -156,6 +163,7 @@ impl Palette {
                 &RED,
                 plain.add_modifier(Modifier::BOLD | Modifier::REVERSED),
             ),
+            Role::Paused => self.colour(&MAGENTA, plain.add_modifier(Modifier::UNDERLINED)),
             Role::Link => self.colour(&LINK, plain.add_modifier(Modifier::UNDERLINED)),
             Role::Bar => self.colour(&BLUE, plain),
             Role::BarOver => self.colour(&CYAN, plain),

@@ -3,6 +3,7 @@
 mod arrival;
 mod columns;
 mod copy;
+mod hold;
 mod mouse;
 mod overlay;
 mod record;
@@ -14,9 +15,10 @@ use super::keys::{self, Action, Key, Scope};
 use super::layout;
 use super::message::{Effect, Message};
 use super::rows::Order;
-use super::state::{Overlay, Phase, State, View};
+use super::state::{Overlay, Phase, Question, State, View};
 
 pub(crate) use self::columns::listed;
+pub(crate) use self::hold::who;
 pub(crate) use self::overlay::menu;
 pub(crate) use self::record::position;
 
@@ -48,6 +50,10 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
         }
         Message::Mouse(event) => return mouse::act(state, event),
         Message::Switched(Err(reason)) => state.notice = Some(reason),
+        Message::Paused(hold, answer) => hold::paused(state, hold, answer),
+        Message::Resumed(hold, answer) => hold::resumed(state, &hold, answer),
+        Message::Unheld(hold, reason) => hold::lost(state, &hold, reason),
+        Message::Debugged(told) => state.notice = Some(told),
     }
     None
 }
@@ -64,7 +70,9 @@ pub(crate) fn scopes(state: &State) -> &'static [Scope] {
         Some(Overlay::Menu { .. }) => &[Scope::Menu],
         Some(Overlay::Columns { .. }) => &[Scope::Columns],
         Some(Overlay::Prompt { .. }) => &[Scope::Prompt],
-        Some(Overlay::Question { .. }) => &[Scope::Question],
+        Some(Overlay::Question(Question::Switch { .. })) => &[Scope::Question],
+        Some(Overlay::Question(Question::Leave)) => &[Scope::Leave],
+        Some(Overlay::Question(Question::Debugger(_))) => &[Scope::Debugger],
     }
 }
 
@@ -89,7 +97,7 @@ fn touched(state: &mut State) {
 /// What an action does where a table is open, and wherever nothing more particular is meant.
 fn on_table(state: &mut State, action: Action) -> Option<Effect> {
     match action {
-        Action::Quit => return Some(Effect::Quit),
+        Action::Quit => return hold::leave(state),
         Action::Redraw => return Some(Effect::Redraw),
         Action::Suspend => return Some(Effect::Suspend),
         Action::Help => {
@@ -112,6 +120,8 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Window => state.window = state.window.next(),
         Action::Freeze => freeze(state),
         Action::Arm => ask_to_switch(state),
+        Action::Pause => return hold::toggle(state),
+        Action::Debug => hold::ask_for_debugger(state),
         Action::Mouse => return Some(mouse::switch(state)),
         Action::Copy => return copy::text(state),
         Action::CopyJson => return copy::json(state),
@@ -267,7 +277,7 @@ fn ask_to_switch(state: &mut State) {
     let Some(shown) = &state.shown else { return };
     if matches!(state.phase(), Phase::Live) {
         let arm = shown.process.accounting == Accounting::Disarmed;
-        state.overlay = Some(Overlay::Question { arm });
+        state.overlay = Some(Overlay::Question(Question::Switch { arm }));
     } else {
         state.notice = Some("no data come: accounting cannot be switched now".to_owned());
     }

@@ -72,7 +72,7 @@ fn draw(state: &State, frame: &mut Frame<'_>) {
         Some(Overlay::Prompt { text, fault, .. }) => {
             prompt::filter(state, text, fault.as_deref(), frame, &screen);
         }
-        Some(Overlay::Question { arm }) => prompt::question(state, *arm, frame, &screen),
+        Some(Overlay::Question(question)) => prompt::question(state, question, frame, &screen),
         Some(Overlay::Picker { .. }) | None => {}
     }
 }
@@ -116,7 +116,7 @@ fn header(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
         Form::Full => {
             vec![
                 workers::line(state, shown, width),
-                tasks::line(shown),
+                tasks::line(shown, width),
                 coverage::line(shown, width),
             ]
         }

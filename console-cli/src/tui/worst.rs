@@ -54,6 +54,7 @@ pub(crate) fn same(a: &Link, b: &Link) -> bool {
 /// What stands out in the rows of the tables, the worst first: the same while a record is open.
 pub(crate) fn list(state: &State) -> Vec<Thing> {
     let mut list = alerts(state);
+    list.extend(paused(state));
     list.extend(polls(state));
     list.extend(resources(state));
     list.extend(waits(state));
@@ -91,6 +92,16 @@ fn in_state(state: &State, is: TaskState, least: u64) -> Vec<&TaskRow> {
     let rows = state.tables.tasks.rows().iter();
     let late = rows.filter(move |row| row.state == is && row.since_ns >= least);
     top(late, |row| row.since_ns)
+}
+
+/// Tasks that somebody keeps from being polled.
+fn paused(state: &State) -> Vec<Thing> {
+    let told = |row: &TaskRow| Thing {
+        link: row.link(),
+        told: format!("{} is paused for {}", row.name, time(state, row.since_ns)),
+    };
+    let paused = in_state(state, TaskState::Paused, 0);
+    paused.into_iter().map(told).collect()
 }
 
 /// Tasks that poll for long, and tasks that are woken and not polled.

@@ -287,6 +287,7 @@ pub(crate) fn kv() -> Snapshot {
             polling: 2,
             ready: Some(3),
             waiting: 50,
+            paused: 0,
         },
         procs: page(procs()),
         tasks: page(tasks()),

@@ -297,6 +297,7 @@ pub(crate) fn stuck() -> Snapshot {
             polling: 0,
             ready: Some(0),
             waiting: 4,
+            paused: 0,
         },
         resources: page(resources(&tasks)),
         tasks: page(tasks),

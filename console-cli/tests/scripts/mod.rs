@@ -787,14 +787,14 @@ fn a_check_waits_for_a_process_that_is_yet_to_come() {
 
 /// A key-value server under load, on a terminal of its own, so that it stays.
 #[cfg(feature = "demo")]
-struct Demo {
+pub(crate) struct Demo {
     child: std::process::Child,
     screen: std::thread::JoinHandle<()>,
 }
 
 #[cfg(feature = "demo")]
 impl Demo {
-    fn start(host: &Host, report: &str) -> Self {
+    pub(crate) fn start(host: &Host, report: &str) -> Self {
         let (mut ours, theirs) = super::terminal();
         let child = host
             .command()
@@ -814,12 +814,12 @@ impl Demo {
         Self { child, screen }
     }
 
-    fn pid(&self) -> String {
+    pub(crate) fn pid(&self) -> String {
         self.child.id().to_string()
     }
 
     /// Ends it as a terminal that is closed would.
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         self.child.wait().unwrap();
         self.screen.join().unwrap();

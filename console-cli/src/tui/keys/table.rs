@@ -5,6 +5,9 @@ use crossterm::event::KeyCode;
 use super::{Action, Binding, Scope, bind, char, ctrl, f, key};
 use crate::tui::state::View;
 
+/// What the hint line says only where the rows are tasks.
+pub(crate) const PAUSE_HINT: &str = "p pause";
+
 /// Every key that works, in the order of the help page; hints stand in the order of the hint line.
 pub(crate) const KEYS: &[Binding] = &[
     bind(
@@ -106,6 +109,20 @@ pub(crate) const KEYS: &[Binding] = &[
             (char('H'), Action::HistoryBack),
             (char('L'), Action::HistoryForward),
         ],
+    ),
+    bind(
+        Scope::Watch,
+        "p",
+        "pause task, resume",
+        Some(PAUSE_HINT),
+        &[(char('p'), Action::Pause)],
+    ),
+    bind(
+        Scope::Watch,
+        "D",
+        "attach gdb or lldb, asks",
+        None,
+        &[(char('D'), Action::Debug)],
     ),
     bind(
         Scope::Picker,
@@ -383,6 +400,56 @@ pub(crate) const KEYS: &[Binding] = &[
         Scope::Question,
         "n Esc",
         "no",
+        None,
+        &[
+            (char('n'), Action::Back),
+            (key(KeyCode::Esc), Action::Back),
+            (ctrl('c'), Action::Back),
+        ],
+    ),
+    bind(
+        Scope::Leave,
+        "r",
+        "let them go on, and quit",
+        None,
+        &[(char('r'), Action::Resume)],
+    ),
+    bind(
+        Scope::Leave,
+        "k",
+        "they stay paused; quit",
+        None,
+        &[(char('k'), Action::Keep)],
+    ),
+    bind(
+        Scope::Leave,
+        "s Esc ^C",
+        "do not quit",
+        None,
+        &[
+            (char('s'), Action::Back),
+            (key(KeyCode::Esc), Action::Back),
+            (ctrl('c'), Action::Back),
+        ],
+    ),
+    bind(
+        Scope::Debugger,
+        "g",
+        "GDB",
+        None,
+        &[(char('g'), Action::Gdb)],
+    ),
+    bind(
+        Scope::Debugger,
+        "l",
+        "LLDB",
+        None,
+        &[(char('l'), Action::Lldb)],
+    ),
+    bind(
+        Scope::Debugger,
+        "n Esc ^C",
+        "none",
         None,
         &[
             (char('n'), Action::Back),

@@ -98,6 +98,10 @@ impl Entry for TaskRow {
     fn warns(&self) -> bool {
         self.state == TaskState::Ready && self.since_ns > SECOND
     }
+
+    fn is_paused(&self) -> bool {
+        self.pause.is_some()
+    }
 }
 
 impl Entry for ResourceRow {

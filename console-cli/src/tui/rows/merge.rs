@@ -41,6 +41,7 @@ pub(super) fn tasks(into: &mut TaskRow, other: &TaskRow) {
     {
         (into.state, into.since_ns) = (other.state, other.since_ns);
     }
+    into.pause = into.pause.take().or_else(|| other.pause.clone());
     into.age_ns = into.age_ns.max(other.age_ns);
     into.polls = into.polls.saturating_add(other.polls);
     into.running_ns = into.running_ns.saturating_add(other.running_ns);

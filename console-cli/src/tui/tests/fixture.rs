@@ -473,6 +473,7 @@ pub(super) fn kv() -> Snapshot {
             polling: 2,
             ready: Some(3),
             waiting: 50,
+            paused: 0,
         },
         ready_latency: {
             let mut latency = distribution(1, 6_100, 20_000, 88_000, 36_900 * US);

@@ -12,7 +12,7 @@ use crate::tui::view::RECORD_HINTS as HINTS;
 
 #[test]
 fn no_key_has_two_meanings_where_it_works() {
-    let together: [&[Scope]; 8] = [
+    let together: [&[Scope]; 10] = [
         &[Scope::Record, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Watch, Scope::Lists, Scope::All],
@@ -21,6 +21,8 @@ fn no_key_has_two_meanings_where_it_works() {
         &[Scope::Columns],
         &[Scope::Prompt],
         &[Scope::Question],
+        &[Scope::Leave],
+        &[Scope::Debugger],
     ];
     for scopes in together {
         let bound: Vec<_> = KEYS
@@ -69,6 +71,15 @@ fn labels_name_the_keys_that_are_bound() {
     }
 }
 
+/// A task is paused.
+fn hold(state: &mut State) {
+    let held = match press(state, "2 p") {
+        Some(Effect::Pause(hold)) => hold,
+        other => panic!("{other:?}"),
+    };
+    tell(state, Message::Paused(held, Ok(())));
+}
+
 /// A console where the keys of a scope work, and do something that can be seen.
 fn console(scope: Scope) -> State {
     // Two of them, so that there is a next one.
@@ -91,6 +102,11 @@ fn console(scope: Scope) -> State {
         Scope::Columns => "c Space j Space j",
         Scope::Prompt => "/ d b",
         Scope::Question => "a",
+        Scope::Leave => {
+            hold(&mut state);
+            "q"
+        }
+        Scope::Debugger => "2 D",
     };
     press(&mut state, keys);
     state
@@ -176,4 +192,24 @@ fn effects() {
     check("M", Some(Effect::Mouse(false)));
     check("M M", Some(Effect::Mouse(true)));
     check("a Esc", None);
+    check("p", None);
+    check("2 D x", None);
+    check("2 D Esc", None);
+}
+
+#[test]
+fn quitting_with_paused_tasks_asks() {
+    let check = |keys: &str, expected: Option<Effect>| {
+        let mut state = attached((80, 24));
+        hold(&mut state);
+        assert_eq!(press(&mut state, keys), expected, "{keys}");
+    };
+    check("q", None);
+    check("q r", Some(Effect::Leave { keep: false }));
+    check("q k", Some(Effect::Leave { keep: true }));
+    check("q s", None);
+    check("q s q k", Some(Effect::Leave { keep: true }));
+    check("q q", None);
+    check("q Esc j", None);
+    check("0 q", None);
 }

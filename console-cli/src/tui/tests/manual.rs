@@ -28,6 +28,8 @@ fn where_it_works(scope: Scope) -> &'static str {
         Scope::Columns => "list of columns",
         Scope::Prompt => "filter line",
         Scope::Question => "a question",
+        Scope::Leave => "quitting with paused tasks",
+        Scope::Debugger => "which debugger",
     }
 }
 

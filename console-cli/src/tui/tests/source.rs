@@ -56,6 +56,7 @@ impl Stage {
         self.source.follow(Wanted {
             watch: Some((peer, query)),
             listing: false,
+            holds: Vec::new(),
         });
     }
 

@@ -6,7 +6,7 @@ use super::fixture::{
     AT, SECOND, arrives, attached, kv, listed, looking, now, peer, press, screen, tell, until,
 };
 use crate::tui::message::Message;
-use crate::tui::state::{Fate, Overlay, Phase, State, View, Window};
+use crate::tui::state::{Fate, Overlay, Phase, Question, State, View, Window};
 
 /// The first column of the selected row, and the line of the table that it stands on.
 fn selection(state: &State) -> (String, usize) {
@@ -324,7 +324,10 @@ fn a_switch_shows_at_once_and_a_refusal_is_told() {
     tell(&mut state, Message::Switched(Ok(Accounting::Disarmed)));
     assert!(screen(&state).contains("DISARMED since 17:04:31"));
     press(&mut state, "a");
-    assert_eq!(state.overlay, Some(Overlay::Question { arm: true }));
+    assert_eq!(
+        state.overlay,
+        Some(Overlay::Question(Question::Switch { arm: true }))
+    );
     press(&mut state, "n");
     tell(
         &mut state,

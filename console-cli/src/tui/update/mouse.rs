@@ -1,12 +1,12 @@
 //! The mouse: a click selects, again opens, the header sorts, the wheel scrolls, the right button goes back.
 
-use super::{on_table, overlay, record, scopes, sort, touched};
+use super::{on_table, overlay, record, sort, touched};
 use crate::tui::hit::{self, Hit};
-use crate::tui::keys::{Action, Scope};
+use crate::tui::keys::Action;
 use crate::tui::layout;
 use crate::tui::message::{Effect, Mouse};
 use crate::tui::rows::Order;
-use crate::tui::state::State;
+use crate::tui::state::{Overlay, State};
 
 /// Rows that one step of the wheel moves.
 const WHEEL: usize = 3;
@@ -32,7 +32,7 @@ pub(super) fn act(state: &mut State, event: Mouse) -> Option<Effect> {
 fn does(state: &mut State, action: Action) -> Option<Effect> {
     match state.overlay {
         // Nobody says yes or no by rolling a wheel.
-        Some(_) if scopes(state).contains(&Scope::Question) && action != Action::Back => None,
+        Some(Overlay::Question(_)) if action != Action::Back => None,
         Some(_) => overlay::act(state, action),
         None => on_table(state, action),
     }

@@ -3,12 +3,12 @@
 use crossterm::event::KeyCode;
 use turbowish_model::snapshot::Accounting;
 
-use super::{Stride, columns, on_table, seats, set_filter, sort, stride};
+use super::{Stride, columns, hold, on_table, seats, set_filter, sort, stride};
 use crate::tui::keys::{Action, Key};
 use crate::tui::layout;
 use crate::tui::message::Effect;
 use crate::tui::rows::{Face, Order};
-use crate::tui::state::{Overlay, Peer, State};
+use crate::tui::state::{Overlay, Peer, Question, State};
 
 pub(super) fn open_picker(state: &mut State) {
     let selected = state.link.peer.clone();
@@ -58,14 +58,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         return close(state, overlay, action);
     }
     match overlay {
-        Overlay::Question { arm } => {
-            let accounting = if arm {
-                Accounting::Armed
-            } else {
-                Accounting::Disarmed
-            };
-            return (action == Action::Yes).then_some(Effect::Switch(accounting));
-        }
+        Overlay::Question(question) => return answer(question, action),
         Overlay::Help { columns, scroll } => return on_help(state, action, columns, scroll),
         Overlay::Picker { selected } => return on_picker(state, action, selected),
         Overlay::Menu { typed, at } => on_menu(state, action, typed, at),
@@ -75,14 +68,31 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
+/// What the answer to a question leads to.
+fn answer(question: Question, action: Action) -> Option<Effect> {
+    match (question, action) {
+        (Question::Switch { arm: true }, Action::Yes) => Some(Effect::Switch(Accounting::Armed)),
+        (Question::Switch { arm: false }, Action::Yes) => {
+            Some(Effect::Switch(Accounting::Disarmed))
+        }
+        (Question::Leave, Action::Resume) => Some(Effect::Leave { keep: false }),
+        (Question::Leave, Action::Keep) => Some(Effect::Leave { keep: true }),
+        (Question::Debugger(hold), Action::Gdb) => Some(Effect::Debug { hold, lldb: false }),
+        (Question::Debugger(hold), Action::Lldb) => Some(Effect::Debug { hold, lldb: true }),
+        _ => None,
+    }
+}
+
 /// Closes the overlay; a filter that was not kept is undone.
 fn close(state: &mut State, overlay: Overlay, action: Action) -> Option<Effect> {
     match overlay {
         Overlay::Prompt { before, .. } => set_filter(state, before),
         // Without a process there is nothing below the picker.
         Overlay::Picker { .. } if state.link.peer.is_none() => {
+            if action == Action::Quit {
+                return hold::leave(state);
+            }
             state.overlay = Some(overlay);
-            return (action == Action::Quit).then_some(Effect::Quit);
         }
         _ => {}
     }
@@ -91,7 +101,7 @@ fn close(state: &mut State, overlay: Overlay, action: Action) -> Option<Effect> 
 
 /// Text for the sort menu and the filter line; for a question, a no.
 pub(super) fn unbound(state: &mut State, key: Key) {
-    if matches!(state.overlay, Some(Overlay::Question { .. })) {
+    if matches!(state.overlay, Some(Overlay::Question(_))) {
         state.overlay = None;
     }
     let KeyCode::Char(letter) = key.code else {

@@ -6,8 +6,9 @@ use ratatui::text::Line;
 use turbowish_model::snapshot::Accounting;
 
 use super::put;
-use crate::tui::keys::{KEYS, Scope};
-use crate::tui::state::State;
+use crate::tui::keys::{KEYS, PAUSE_HINT, Scope};
+use crate::tui::record::Kept;
+use crate::tui::state::{State, View};
 use crate::tui::update;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
@@ -30,6 +31,18 @@ pub(crate) const RECORD_HINTS: [&str; 7] = [
     "q quit",
 ];
 
+/// The same of a task.
+const TASK_HINTS: [&str; 8] = [
+    "j k links",
+    "Enter open",
+    "H back",
+    "p pause",
+    "D debugger",
+    "y copy",
+    "? help",
+    "q quit",
+];
+
 /// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit" go.
 pub(super) fn line(state: &State, width: usize) -> String {
     let scopes = update::scopes(state);
@@ -44,6 +57,7 @@ pub(super) fn line(state: &State, width: usize) -> String {
         // The list of processes is there already.
         .filter(|binding| !(picking && binding.label == "0"))
         .filter_map(|binding| binding.hint)
+        .filter(|hint| *hint != PAUSE_HINT || state.view == View::Tasks)
         .map(|hint| {
             if hint == "a arm" && armed {
                 "a disarm"
@@ -52,8 +66,11 @@ pub(super) fn line(state: &State, width: usize) -> String {
             }
         })
         .collect();
-    if state.record.is_some() && state.overlay.is_none() {
-        hints = RECORD_HINTS.to_vec();
+    if let (Some(open), None) = (&state.record, &state.overlay) {
+        hints = match open.kept {
+            Kept::Task(_) => TASK_HINTS.to_vec(),
+            _ => RECORD_HINTS.to_vec(),
+        };
     }
     let length = |hints: &[&str]| hints.iter().map(|hint| hint.len() + 2).sum::<usize>();
     while length(&hints) > width + 1 && hints.len() > 1 {

@@ -8,8 +8,9 @@ use turbowish_model::units;
 
 use super::{hints, put, text};
 use crate::tui::layout::Screen;
-use crate::tui::state::State;
+use crate::tui::state::{Question, State};
 use crate::tui::theme::Role;
+use crate::tui::update;
 
 /// ` filter: conn_      Enter keeps  ^U erases  Esc undoes`
 pub(super) fn filter(
@@ -64,13 +65,24 @@ pub(super) fn filter(
 }
 
 /// ` Stop accounting in kv (pid 4242)? [y/N]`
-pub(super) fn question(state: &State, arm: bool, frame: &mut Frame<'_>, screen: &Screen) {
-    let Some(shown) = &state.shown else { return };
-    let word = if arm { "Start" } else { "Stop" };
-    let text = format!(
-        " {word} accounting in {} (pid {})? [y/N]",
-        shown.process.name, shown.process.pid
-    );
+pub(super) fn question(state: &State, question: &Question, frame: &mut Frame<'_>, screen: &Screen) {
+    let shown = state.shown.as_ref();
+    let process = shown.map_or_else(String::new, |shown| {
+        format!("{} (pid {})", shown.process.name, shown.process.pid)
+    });
+    let text = match question {
+        Question::Switch { arm: true } => format!(" Start accounting in {process}? [y/N]"),
+        Question::Switch { arm: false } => format!(" Stop accounting in {process}? [y/N]"),
+        Question::Leave => {
+            let who = update::who(&state.visit.holds);
+            format!(" {who} paused by this console: r resume and quit, k keep paused, s stay")
+        }
+        Question::Debugger(hold) => {
+            let name = &hold.name;
+            format!(" Pause {name} and attach to {process}? g gdb, l lldb, Esc neither")
+        }
+    };
+    let text = text::head(&text, usize::from(last_line(screen).width));
     let line = last_line(screen);
     frame.render_widget(Clear, line);
     put(

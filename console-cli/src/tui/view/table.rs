@@ -98,9 +98,11 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
         ' '
     };
     let warns = table.warns(row) && !dim;
+    let paused = table.is_paused(row) && !dim;
     let (letter, severe) = match table.severity(row).filter(|_| !dim) {
         Some(severity) => alert::mark(severity),
         None if warns => ("!", Role::Warning),
+        None if paused => ("P", Role::Paused),
         None => (" ", Role::Plain),
     };
     // A group says whether it can be unfolded; a row of it stands where any row does.
@@ -151,6 +153,7 @@ fn role(column: &Placed, value: &Value<'_>) -> Role {
     match value {
         Value::NoSample | Value::Unknown => Role::Dim,
         Value::Text(word) if column.face.key == "state" && word == "polling" => Role::Live,
+        Value::Text(word) if column.face.key == "state" && word == "paused" => Role::Paused,
         _ => Role::Plain,
     }
 }

@@ -9,8 +9,16 @@ use turbowish_model::units::{self, Micro};
 use super::coverage;
 
 /// ` tasks 55: 2 polling 3 ready 50 waiting`
-pub(super) fn line(shown: &Snapshot) -> Line<'static> {
-    Line::from(format!(" {}{}", states(shown, " "), ready(shown, &[99])))
+pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
+    let mut text = format!(" {}", states(shown, " "));
+    for each in [ready(shown, &[99]), wakes(shown)] {
+        // Half a number says something else.
+        if text.len() + each.len() > width {
+            break;
+        }
+        text.push_str(&each);
+    }
+    Line::from(text)
 }
 
 /// The same with more room, and behind it the coverage and the cost.
@@ -18,14 +26,15 @@ pub(super) fn with_coverage(shown: &Snapshot) -> Line<'static> {
     let cost = report::own_cost(shown);
     let cost = cost.map_or_else(String::new, |cost| format!("   {cost} of a core"));
     Line::from(format!(
-        " {}{}   {}{cost}",
+        " {}{}{}   {}{cost}",
         states(shown, "  "),
         ready(shown, &[50, 99]),
+        wakes(shown),
         coverage::coverage(shown)
     ))
 }
 
-/// `   ready p99 88.0us   wakes 83.1k/s`: how long tasks that were woken waited for their poll; nothing as long as none was.
+/// `   ready p99 88.0us`: how long tasks that were woken waited for their poll; nothing as long as none was.
 fn ready(shown: &Snapshot, percents: &[u8]) -> String {
     let latency = &shown.ready_latency;
     let told = percents.iter().filter_map(|&percent| {
@@ -42,8 +51,18 @@ fn ready(shown: &Snapshot, percents: &[u8]) -> String {
             units::duration(latency.max_ns, Micro::Ascii)
         ));
     }
-    let wakes = units::rate(units::micro_per_second(latency.n, shown.window_ns));
-    format!("   ready {}   wakes {wakes}/s", told.join("  "))
+    format!("   ready {}", told.join("  "))
+}
+
+/// `   wakes 83.1k/s`; nothing as long as there was none.
+fn wakes(shown: &Snapshot) -> String {
+    match shown.ready_latency.n {
+        0 => String::new(),
+        n => {
+            let wakes = units::rate(units::micro_per_second(n, shown.window_ns));
+            format!("   wakes {wakes}/s")
+        }
+    }
 }
 
 /// Live covered tasks.
@@ -52,8 +71,9 @@ pub(super) fn alive(shown: &Snapshot) -> u64 {
         polling,
         ready,
         waiting,
+        paused,
     } = shown.tasks_by_state;
-    polling + ready.unwrap_or(0) + waiting
+    polling + ready.unwrap_or(0) + waiting + paused
 }
 
 fn states(shown: &Snapshot, between: &str) -> String {
@@ -61,6 +81,7 @@ fn states(shown: &Snapshot, between: &str) -> String {
         polling,
         ready,
         waiting,
+        paused,
     } = shown.tasks_by_state;
     let mut text = format!(
         "tasks {}: {} polling",
@@ -71,5 +92,8 @@ fn states(shown: &Snapshot, between: &str) -> String {
         text.push_str(&format!("{between}{} ready", units::count(ready)));
     }
     text.push_str(&format!("{between}{} waiting", units::count(waiting)));
+    if paused > 0 {
+        text.push_str(&format!("{between}{} paused", units::count(paused)));
+    }
     text
 }

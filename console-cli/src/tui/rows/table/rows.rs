@@ -102,6 +102,16 @@ impl<R: Entry> Rows for Table<R> {
         }
     }
 
+    fn is_paused(&self, row: usize) -> bool {
+        match self.group(row) {
+            Some(group) => group
+                .members
+                .iter()
+                .any(|&at| self.page.rows[at].is_paused()),
+            None => self.row(row).is_some_and(Entry::is_paused),
+        }
+    }
+
     fn severity(&self, row: usize) -> Option<Severity> {
         match *self.visible.get(row)? {
             At::Row(at) => self.severities.get(at).copied().flatten(),

@@ -1,0 +1,269 @@
+//! `turbowish pause` and `turbowish resume`, and how a task is found that somebody names.
+
+use std::fmt::Display;
+
+use turbowish_model::column::Row;
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::{Snapshot, TaskRow, TaskState};
+use turbowish_model::units::{self, Micro};
+use turbowish_wire::client::{CONNECT_TIMEOUT, Connection, Target};
+use turbowish_wire::{Action, PauseTask};
+
+use crate::args::{PauseArgs, TaskArgs};
+use crate::failure::{Failure, print};
+use crate::source;
+
+/// How long a task stays paused whose console does not say again that it is to.
+pub(crate) const LEASE_NS: u64 = 60 * units::SECOND;
+
+/// A task that was named, and the process that it is in.
+pub(crate) struct Found {
+    pub(crate) connection: Connection,
+    pub(crate) row: TaskRow,
+}
+
+impl Found {
+    /// The task that the words of a command mean.
+    ///
+    /// # Errors
+    /// The process cannot be reached; it has no such task, or several that are called so.
+    pub(crate) async fn find(target: Option<Target>, name: &str) -> Result<Self, Failure> {
+        let connection = source::connect(target.as_ref(), CONNECT_TIMEOUT).await?;
+        let snapshot = connection.snapshot(&query(name)).await?;
+        let row = named(&snapshot, name)?.clone();
+        Ok(Self { connection, row })
+    }
+
+    /// Keeps it from being polled.
+    ///
+    /// # Errors
+    /// The process does not let it, or is gone.
+    pub(crate) async fn pause(
+        &self,
+        by: &str,
+        lease_ns: Option<u64>,
+        renew: bool,
+    ) -> Result<(), Failure> {
+        let order = PauseTask {
+            task: self.row.id,
+            by: by.to_owned(),
+            lease_ns,
+            renew,
+        };
+        self.connection.control(Action::PauseTask(order)).await?;
+        Ok(())
+    }
+
+    /// Lets it go on.
+    ///
+    /// # Errors
+    /// It is not paused; the process does not let it, or is gone.
+    pub(crate) async fn resume(&self) -> Result<(), Failure> {
+        let action = Action::ResumeTask(self.row.id);
+        self.connection.control(action).await?;
+        Ok(())
+    }
+
+    /// The task as it is now.
+    ///
+    /// # Errors
+    /// It is over, or the process is gone.
+    pub(crate) async fn again(&mut self) -> Result<(), Failure> {
+        let snapshot = self.connection.snapshot(&query(&self.row.name)).await?;
+        let mut rows = snapshot.tasks.rows.into_iter();
+        let row = rows.find(|row| row.id == self.row.id);
+        self.row = row.ok_or_else(|| {
+            Failure::Local(format!("task {} has ended in the meantime", self.row.name))
+        })?;
+        Ok(())
+    }
+}
+
+/// Runs `pause`.
+///
+/// # Errors
+/// As [`Found::find`] and [`Found::pause`].
+pub(crate) fn pause(args: &PauseArgs, token: Option<&str>) -> Result<(), Failure> {
+    let (target, name) = args.task.split();
+    let target = source::target(target, token)?;
+    let during = u64::try_from(args.during.as_nanos()).unwrap_or(u64::MAX);
+    let lease_ns = (!args.keep).then_some(during);
+    let told = source::runtime()?.block_on(async {
+        let mut found = Found::find(target, name).await?;
+        found.pause("turbowish pause", lease_ns, false).await?;
+        found.again().await?;
+        Ok::<_, Failure>(paused(&found, lease_ns))
+    })?;
+    print(&told)
+}
+
+/// `serve-17 is paused for 60.0 s; it goes on before with: turbowish resume 4242 serve-17`
+fn paused(found: &Found, lease_ns: Option<u64>) -> String {
+    let name = &found.row.name;
+    let during = lease_ns.map_or_else(String::new, |ns| format!(" for {}", time(ns)));
+    let poll = match found.row.state {
+        TaskState::Polling => " as soon as its poll has ended",
+        _ => "",
+    };
+    let pid = found.connection.process().pid;
+    let resume = format!("turbowish resume {pid} {}", found.row.id);
+    format!("{name} is paused{during}{poll}; it goes on with: {resume}\n")
+}
+
+/// Runs `resume`.
+///
+/// # Errors
+/// As [`Found::find`] and [`Found::resume`].
+pub(crate) fn resume(args: &TaskArgs, token: Option<&str>) -> Result<(), Failure> {
+    let (target, name) = args.split();
+    let target = source::target(target, token)?;
+    let told = source::runtime()?.block_on(async {
+        let found = Found::find(target, name).await?;
+        found.resume().await?;
+        let woken = found.row.pause.as_ref().is_some_and(|pause| pause.woken);
+        let woken = if woken { "; it was woken" } else { "" };
+        Ok::<_, Failure>(format!("{} goes on{woken}\n", found.row.name))
+    })?;
+    print(&told)
+}
+
+/// The rows among which a task is that is called so.
+fn query(name: &str) -> Query {
+    // The process looks for the text anywhere in a name; by their ids it does not look at all.
+    let all = name.contains('"') || is_id(name);
+    let filter = match all {
+        true => String::new(),
+        false => format!("task:\"{name}\""),
+    };
+    Query {
+        tasks: Some(Rows {
+            filter,
+            ..Rows::default()
+        }),
+        ..Query::default()
+    }
+}
+
+fn is_id(name: &str) -> bool {
+    name.parse::<u64>().is_ok()
+}
+
+/// The one task that is called so, or has that id.
+fn named<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a TaskRow, Failure> {
+    let rows = &snapshot.tasks.rows;
+    let process = &snapshot.process;
+    let label = format!("{} {}", process.name, process.pid);
+    let same: Vec<&TaskRow> = rows.iter().filter(|row| row.name == name).collect();
+    match same[..] {
+        [one] => Ok(one),
+        [] => {
+            let id = name.parse().ok();
+            let of_id = rows.iter().find(|row| Some(row.id) == id);
+            of_id.ok_or_else(|| unknown(rows, name, &label))
+        }
+        _ => Err(several(&same, name, &label)),
+    }
+}
+
+/// `no task serve in kv 4242; did you mean serve-17?`
+fn unknown(rows: &[TaskRow], name: &str, label: &dyn Display) -> Failure {
+    let near = rows.iter().map(|row| row.name().0);
+    let near = near.filter(|known| known.contains(name)).min();
+    let hint = near.map_or_else(
+        || "turbowish query tasks lists them".to_owned(),
+        |near| format!("did you mean {near}?"),
+    );
+    Failure::Local(format!("no task {name} in {label}; {hint}"))
+}
+
+/// `2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (ready 10.0us)`
+fn several(same: &[&TaskRow], name: &str, label: &dyn Display) -> Failure {
+    const SHOWN: usize = 8;
+    let each = same.iter().take(SHOWN);
+    let mut each: Vec<String> = each
+        .map(|row| format!("{} ({} {})", row.id, row.state.word(), time(row.since_ns)))
+        .collect();
+    if same.len() > SHOWN {
+        each.push("..".to_owned());
+    }
+    Failure::usage(format!(
+        "{} tasks of {label} are called {name}; say which by its id: {}",
+        same.len(),
+        each.join(", ")
+    ))
+}
+
+fn time(ns: u64) -> String {
+    units::duration(ns, Micro::Ascii)
+}
+
+#[cfg(test)]
+mod tests {
+    use turbowish_model::snapshot::{Process, Snapshot, TaskRow};
+
+    use super::{named, query};
+    use crate::failure::Failure;
+
+    fn snapshot() -> Snapshot {
+        let task = |id, name: &str| TaskRow {
+            id,
+            name: name.to_owned(),
+            since_ns: 3_100_000_000,
+            ..TaskRow::default()
+        };
+        let mut snapshot = Snapshot {
+            process: Process {
+                name: "kv".to_owned(),
+                pid: 4242,
+                ..Process::default()
+            },
+            ..Snapshot::default()
+        };
+        snapshot.tasks.rows = vec![
+            task(33, "conn"),
+            task(49, "conn"),
+            task(65, "serve-17"),
+            task(81, "33"),
+        ];
+        snapshot
+    }
+
+    fn check(name: &str, expected: Result<u64, &str>) {
+        let snapshot = snapshot();
+        let found = named(&snapshot, name).map(|row| row.id);
+        let found = found.map_err(|failure| match failure {
+            Failure::Usage(text) | Failure::Local(text) => text,
+            other => format!("{other:?}"),
+        });
+        assert_eq!(found, expected.map_err(str::to_owned), "{name}");
+    }
+
+    #[test]
+    fn a_task_is_named_or_has_an_id() {
+        check("serve-17", Ok(65));
+        check("49", Ok(49));
+        check("33", Ok(81));
+        check(
+            "serve",
+            Err("no task serve in kv 4242; did you mean serve-17?"),
+        );
+        check(
+            "50",
+            Err("no task 50 in kv 4242; turbowish query tasks lists them"),
+        );
+        check(
+            "conn",
+            Err(
+                "2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (waiting 3.10 s)",
+            ),
+        );
+    }
+
+    #[test]
+    fn an_id_is_looked_for_among_all() {
+        let filter = |name| query(name).tasks.map(|rows| rows.filter);
+        assert_eq!(filter("49").as_deref(), Some(""));
+        assert_eq!(filter("a\"b").as_deref(), Some(""));
+        assert_eq!(filter("conn:1").as_deref(), Some("task:\"conn:1\""));
+    }
+}

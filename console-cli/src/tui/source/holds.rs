@@ -1,0 +1,117 @@
+//! What this console has paused stays paused as long as the console runs: it says so again before half of the lease is gone.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc::Sender;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+use turbowish_wire::client::{ClientError, Connection};
+use turbowish_wire::{Action, PauseTask};
+
+use super::{PAUSE, Told};
+use crate::pause::LEASE_NS;
+use crate::tui::message::Message;
+use crate::tui::state::Hold;
+
+/// The lease is renewed so often; it is thrice as long.
+const RENEWAL: Duration = Duration::from_nanos(LEASE_NS / 3);
+/// On its way out the console waits no longer than this for a process.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The tasks that keep holds.
+#[derive(Debug, Default)]
+pub(super) struct Keepers(Vec<(Hold, AbortHandle)>);
+
+impl Keepers {
+    /// Keeps these, and no others.
+    pub(super) fn follow(&mut self, holds: &[Hold], inbox: &Sender<Told>) {
+        self.0.retain(|(hold, keeper)| {
+            let stays = holds.contains(hold);
+            if !stays {
+                keeper.abort();
+            }
+            stays
+        });
+        for hold in holds {
+            if !self.0.iter().any(|(known, _)| known == hold) {
+                let keeper = tokio::spawn(keep(hold.clone(), inbox.clone()));
+                self.0.push((hold.clone(), keeper.abort_handle()));
+            }
+        }
+    }
+}
+
+/// Renews one until it is not paused any more, or by somebody else.
+async fn keep(hold: Hold, inbox: Sender<Told>) {
+    let mut wait = RENEWAL;
+    loop {
+        sleep(wait).await;
+        wait = match pause(&hold, Some(LEASE_NS), true).await {
+            Ok(()) => RENEWAL,
+            Err(
+                fault @ (ClientError::NoTask { .. }
+                | ClientError::Refused { .. }
+                | ClientError::NoProcess { .. }),
+            ) => {
+                let told = Message::Unheld(hold, fault.to_string());
+                return tell(&inbox, told).await;
+            }
+            // It is stopped, or busy: its lease stands still, or lasts for some more tries.
+            Err(_) => PAUSE,
+        };
+    }
+}
+
+/// Pauses a task until the lease is over.
+pub(super) async fn begin(hold: Hold, inbox: Sender<Told>) {
+    let answer = pause(&hold, Some(LEASE_NS), false).await;
+    let answer = answer.map_err(|fault| fault.to_string());
+    tell(&inbox, Message::Paused(hold, answer)).await;
+}
+
+/// Lets a task go on.
+pub(super) async fn end(hold: Hold, inbox: Sender<Told>) {
+    let answer = resume(&hold).await.map_err(|fault| fault.to_string());
+    tell(&inbox, Message::Resumed(hold, answer)).await;
+}
+
+/// The console leaves: tasks go on, or stay paused until somebody lets them go on.
+pub(super) async fn settle(holds: &[Hold], keep: bool) {
+    let mut settled = JoinSet::new();
+    for hold in holds.iter().cloned() {
+        settled.spawn(async move {
+            match keep {
+                true => pause(&hold, None, true).await,
+                false => resume(&hold).await,
+            }
+        });
+    }
+    // Who does not answer lets its tasks go on by itself when the lease is over.
+    let _ = timeout(FAREWELL, settled.join_all()).await;
+}
+
+async fn pause(hold: &Hold, lease_ns: Option<u64>, renew: bool) -> Result<(), ClientError> {
+    let order = PauseTask {
+        task: hold.task,
+        by: format!("console pid {}", std::process::id()),
+        lease_ns,
+        renew,
+    };
+    let connection = Connection::connect(&hold.peer.target).await?;
+    connection.control(Action::PauseTask(order)).await?;
+    Ok(())
+}
+
+async fn resume(hold: &Hold) -> Result<(), ClientError> {
+    let connection = Connection::connect(&hold.peer.target).await?;
+    connection.control(Action::ResumeTask(hold.task)).await?;
+    Ok(())
+}
+
+async fn tell(inbox: &Sender<Told>, message: Message) {
+    let told = Told {
+        generation: None,
+        message,
+    };
+    let _ = inbox.send(told).await;
+}

@@ -1,0 +1,166 @@
+//! Tasks that are paused: how they look, what `p` and `D` do, and what the console does not forget.
+
+use turbowish_model::snapshot::{Accounting, PauseRow, Snapshot, TaskState};
+
+use super::fixture::{SECOND, arrives, attached, kv, peer, press, screen, tell, until};
+use crate::tui::message::{Effect, Message};
+use crate::tui::state::{Hold, State};
+
+/// One paused by this console, one by another and woken since, one that is polled for the last time.
+fn paused() -> Snapshot {
+    let mut snapshot = kv();
+    let pause = |by: &str, left: Option<u64>, woken| {
+        Some(PauseRow {
+            by: by.to_owned(),
+            left_ns: left.map(|seconds| seconds * SECOND),
+            woken,
+            address: 0x7f_00,
+        })
+    };
+    for row in &mut snapshot.tasks.rows {
+        row.pause = match &*row.name {
+            "expiry" => pause("console pid 7", Some(52), false),
+            "conn:51030" => pause("turbowish debug pid 8", None, true),
+            "stats" => pause("console pid 7", Some(59), false),
+            _ => None,
+        };
+        if row.pause.is_some() && row.state != TaskState::Polling {
+            row.state = TaskState::Paused;
+            row.since_ns = 8 * SECOND;
+        }
+    }
+    snapshot.tasks_by_state.waiting -= 2;
+    snapshot.tasks_by_state.paused = 2;
+    snapshot
+}
+
+fn console(size: (u16, u16)) -> State {
+    let mut state = attached(size);
+    until(&mut state, 1);
+    arrives(&mut state, paused());
+    state
+}
+
+fn check(name: &str, keys: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for size in [(80, 24), (120, 40), (200, 50)] {
+        let mut state = console(size);
+        press(&mut state, keys);
+        let (width, height) = size;
+        settings.bind(|| {
+            insta::assert_snapshot!(format!("{name}_{width}x{height}"), screen(&state));
+        });
+    }
+}
+
+#[test]
+fn paused_tasks_are_marked() {
+    check("paused_tasks", "2");
+    check("paused_record", "2 Enter");
+    check("paused_groups", "2 t j j j j");
+    check("paused_debugger", "2 j D");
+}
+
+/// Selects a task and presses keys.
+fn effect(name: &str, keys: &str) -> (State, Option<Effect>) {
+    let mut state = console((80, 24));
+    // A colon would be part of the filter's own language.
+    let word = name.rsplit(':').next().unwrap_or(name);
+    let letters: Vec<String> = word.chars().map(String::from).collect();
+    press(&mut state, &format!("2 / {} Enter", letters.join(" ")));
+    let effect = press(&mut state, keys);
+    (state, effect)
+}
+
+fn hold(state: &State, name: &str) -> Hold {
+    let mut rows = state.tables.tasks.rows().iter();
+    let row = rows.find(|row| row.name == name).expect("a task");
+    Hold {
+        peer: state.link.peer.clone().expect("a process"),
+        task: row.id,
+        name: name.to_owned(),
+    }
+}
+
+#[test]
+fn p_pauses_what_is_selected_or_open_and_lets_go_on_what_is_paused() {
+    for keys in ["p", "Enter p"] {
+        let (state, effect) = effect("repl-1", keys);
+        assert_eq!(effect, Some(Effect::Pause(hold(&state, "repl-1"))));
+    }
+    for name in ["expiry", "conn:51030", "stats"] {
+        let (state, effect) = effect(name, "p");
+        assert_eq!(effect, Some(Effect::Resume(hold(&state, name))), "{name}");
+    }
+    for (keys, lldb) in [("D g", false), ("Enter D l", true)] {
+        let (state, effect) = effect("expiry", keys);
+        let hold = hold(&state, "expiry");
+        assert_eq!(effect, Some(Effect::Debug { hold, lldb }));
+    }
+}
+
+#[test]
+fn elsewhere_it_is_said_what_the_keys_are_for() {
+    let check = |keys: &str, expected: &str| {
+        let mut state = console((80, 24));
+        assert_eq!(press(&mut state, keys), None, "{keys}");
+        let notice = state.notice.clone().unwrap_or_default();
+        assert!(notice.contains(expected), "{keys}: {notice}");
+    };
+    check("p", "2 lists them; Space freezes");
+    check("3 Enter p", "2 lists them");
+    check("2 t j j j j p", "l unfolds it");
+    check("2 t j j j j D", "l unfolds it");
+    let (mut state, _) = effect("expiry", "Enter");
+    let mut snapshot = kv();
+    snapshot.tasks.rows.retain(|row| row.name != "expiry");
+    until(&mut state, 3);
+    arrives(&mut state, snapshot);
+    assert_eq!(press(&mut state, "p"), None);
+    assert_eq!(state.notice.as_deref(), Some("the task is over"));
+    let mut state = console((80, 24));
+    let shown = state.shown.as_mut().expect("data");
+    shown.process.accounting = Accounting::Disarmed;
+    assert_eq!(press(&mut state, "2 p"), None);
+    let notice = state.notice.clone().unwrap_or_default();
+    assert!(notice.starts_with("accounting is off"), "{notice}");
+}
+
+#[test]
+fn what_this_console_has_paused_is_kept_until_it_is_over() {
+    let mut state = console((80, 24));
+    let (one, other) = (hold(&state, "expiry"), hold(&state, "stats"));
+    let holds = |state: &State| state.wanted().holds;
+    let paused = |state: &mut State, hold: &Hold, answer| {
+        tell(state, Message::Paused(hold.clone(), answer));
+    };
+    paused(&mut state, &one, Err("kv 4242 is read-only".to_owned()));
+    assert_eq!(state.notice.as_deref(), Some("kv 4242 is read-only"));
+    assert_eq!(holds(&state), []);
+    paused(&mut state, &one, Ok(()));
+    paused(&mut state, &one, Ok(()));
+    paused(&mut state, &other, Ok(()));
+    assert_eq!(holds(&state), [one.clone(), other.clone()]);
+    assert_eq!(press(&mut state, "q"), None);
+    let last = screen(&state).lines().last().map(str::to_owned);
+    let asked = " 2 tasks are paused by this console: r resume and quit, k keep paused, s stay";
+    assert_eq!(last.as_deref().map(str::trim_end), Some(asked));
+    press(&mut state, "s");
+    tell(&mut state, Message::Resumed(one.clone(), Ok(())));
+    assert_eq!(state.notice.as_deref(), Some("expiry goes on"));
+    assert_eq!(holds(&state), [other.clone()]);
+    // The same number in another process is another task.
+    let elsewhere = Hold {
+        peer: peer(4300),
+        ..other.clone()
+    };
+    let gone = || "the task is paused by console pid 9 now".to_owned();
+    tell(&mut state, Message::Unheld(elsewhere, gone()));
+    assert_eq!(holds(&state), [other.clone()]);
+    tell(&mut state, Message::Unheld(other, gone()));
+    let told = "stats: the task is paused by console pid 9 now";
+    assert_eq!(state.notice.as_deref(), Some(told));
+    assert_eq!(press(&mut state, "q"), Some(Effect::Quit));
+}

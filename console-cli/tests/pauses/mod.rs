@@ -1,0 +1,281 @@
+//! A task of a real server is paused, looked at with a debugger, and goes on.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::monitor::Host;
+use super::scripts::Demo;
+
+/// Long enough for a loaded machine; no test waits for its end.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A server under load, and one of its connections.
+struct Stage {
+    host: Host,
+    demo: Demo,
+    pid: String,
+    task: String,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let host = Host::empty();
+        let demo = Demo::start(&host, "0");
+        let pid = demo.pid();
+        let mut stage = Self {
+            host,
+            demo,
+            pid,
+            task: String::new(),
+        };
+        let is_served = |row: &Value| row["polls"].as_u64() > Some(10);
+        let found = until("a connection that is served", || {
+            stage.tasks("task:conn:*").into_iter().find(is_served)
+        });
+        stage.task = found["name"].as_str().unwrap().to_owned();
+        stage
+    }
+
+    fn tasks(&self, filter: &str) -> Vec<Value> {
+        let args = [
+            "query", "tasks", &self.pid, "-o", "json", "--filter", filter,
+        ];
+        // The server may not be there yet, or too busy to answer at once.
+        let output = self.host.run(&args);
+        let document: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+        let rows = document.and_then(|document| document["tasks"].as_array().cloned());
+        rows.unwrap_or_default()
+    }
+
+    /// The connection, when it is so.
+    fn when(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let is_it = |row: &Value| row["name"] == *self.task && is_so(row);
+        until(what, || self.tasks("task:conn:*").into_iter().find(is_it))
+    }
+
+    /// What a command prints that the server finds time to answer.
+    fn stdout(&self, args: &[&str]) -> String {
+        until("an answer", || {
+            let output = self.host.run(args);
+            let why = String::from_utf8(output.stderr).unwrap();
+            let is_busy = output.status.code() == Some(3);
+            assert!(is_busy || output.status.success(), "{args:?}: {why}");
+            (!is_busy).then(|| String::from_utf8(output.stdout).unwrap())
+        })
+    }
+
+    /// `turbowish debug` with a program of ours in place of the debugger.
+    fn debug(&self, script: &str) -> Command {
+        let folder = self.host.path().join("bin");
+        fs::create_dir_all(&folder).unwrap();
+        let program = folder.join("gdb");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let mut command = self.host.command();
+        command
+            .env("PATH", format!("{}:{path}", folder.display()))
+            .args(["debug", "--gdb", &self.pid, &self.task]);
+        command
+    }
+}
+
+/// Asks until there is an answer.
+fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{what}: not after {PATIENCE:?}");
+        std::thread::yield_now();
+    }
+}
+
+fn is_paused(row: &Value) -> bool {
+    row["state"] == "paused"
+}
+
+#[test]
+fn a_paused_task_is_not_polled_though_it_is_woken_and_others_are() {
+    let stage = Stage::new();
+    let (pid, task) = (&*stage.pid, &*stage.task);
+    let text = stage.stdout(&["pause", pid, task, "--keep"]);
+    let start = format!("{task} is paused");
+    assert!(text.starts_with(&start), "{text}");
+    let paused = stage.when("a paused task that was woken", |row| {
+        is_paused(row) && row["pause"]["woken"] == true
+    });
+    assert_eq!(paused["pause"]["by"], "turbowish pause");
+    assert_eq!(paused["pause"]["left_ns"], Value::Null);
+    let tree = stage.stdout(&["tree", pid, "--filter", "state:paused"]);
+    assert!(tree.starts_with(&format!("{task}  paused ")), "{tree}");
+    assert!(tree.contains("\n1 of "), "{tree}");
+    let record = stage.stdout(&["query", "task", pid, task]);
+    let expected = "\n  paused by turbowish pause until it is resumed; it was woken";
+    assert!(record.contains(expected), "{record}");
+    // So long that each of the others was polled meanwhile.
+    let others = |rows: &[Value]| -> Vec<(String, u64)> {
+        let others = rows.iter().filter(|row| row["name"] != *task);
+        let polls = others.map(|row| (row["name"].to_string(), row["polls"].as_u64().unwrap()));
+        polls.collect()
+    };
+    let before = others(&stage.tasks("task:conn:*"));
+    until("other tasks that are polled", || {
+        let now = others(&stage.tasks("task:conn:*"));
+        let goes_on = |(name, polls): &(String, u64)| {
+            let same = now.iter().find(|(other, _)| other == name);
+            same.is_none_or(|(_, now)| now > polls)
+        };
+        before.iter().all(goes_on).then_some(())
+    });
+    let still = stage.when("the task", is_paused);
+    assert_eq!(still["polls"], paused["polls"]);
+    let id = paused["id"].to_string();
+    let text = stage.stdout(&["resume", pid, &id]);
+    assert_eq!(text, format!("{task} goes on; it was woken\n"));
+    stage.when("a task that goes on", |row| {
+        row["pause"] == Value::Null && row["polls"].as_u64() > paused["polls"].as_u64()
+    });
+    let (code, why) = stage.host.failure(&["resume", pid, task]);
+    let expected = "turbowish: the task is not paused (any more)\n";
+    assert_eq!((code, &*why), (Some(1), expected));
+    let text = stage.stdout(&["pause", pid, task, "--for", "1s"]);
+    assert!(text.contains(" is paused for 1.00 s"), "{text}");
+    stage.when("a task that goes on by itself", |row| {
+        row["pause"] == Value::Null && row["polls"].as_u64() > paused["polls"].as_u64()
+    });
+    stage.demo.end();
+}
+
+fn ended(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn a_task_is_paused_as_long_as_its_debugger_runs() {
+    let stage = Stage::new();
+    // What it is given, that the task is paused, and its exit code.
+    let mut command = stage.debug("printf '%s\\n' \"$@\"; read word; exit 7");
+    let mut child = command
+        .args(["--", "-batch", "-ex", "bt"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let paused = stage.when("a paused task", is_paused);
+    let by = format!("turbowish debug pid {}", child.id());
+    assert_eq!(paused["pause"]["by"], *by);
+    drop(child.stdin.take());
+    let (code, stdout, stderr) = ended(&child.wait_with_output().unwrap());
+    assert_eq!(code, Some(7), "{stderr}");
+    let told = format!("turbowish: {}  ", stage.task);
+    assert!(stderr.starts_with(&told), "{stderr}");
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert_eq!(lines[..3], ["-q", "-p", &stage.pid]);
+    assert_eq!(lines[lines.len() - 3..], ["-batch", "-ex", "bt"]);
+    let address = paused["pause"]["address"].as_u64().unwrap();
+    let set = format!("set $task = (void *) {address:#x}");
+    assert!(address > 0 && lines.contains(&&*set), "{stdout}");
+    stage.when("a task that goes on", |row| {
+        row["pause"] == Value::Null && row["polls"].as_u64() > paused["polls"].as_u64()
+    });
+
+    // The client is killed, and cannot say anything any more.
+    let mut child = stage
+        .debug("echo $$; exec sleep 600")
+        .args(["--lease", "2s"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    lines.read_line(&mut line).unwrap();
+    stage.when("a paused task", is_paused);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    stage.when("a task whose lease is over", |row| {
+        row["pause"] == Value::Null && row["polls"].as_u64() > paused["polls"].as_u64()
+    });
+    let debugger = Pid::from_raw(line.trim().parse().unwrap()).unwrap();
+    kill_process(debugger, Signal::KILL).unwrap();
+    stage.demo.end();
+}
+
+#[test]
+fn gdb_prints_a_backtrace_and_the_task_goes_on() {
+    if let Err(cause) = Command::new("gdb").arg("--version").output() {
+        println!("not tested: gdb does not start: {cause}");
+        return;
+    }
+    let stage = Stage::new();
+    let args = ["debug", "--gdb", &stage.pid, &stage.task];
+    let batch = ["--", "-nx", "-batch", "-ex", "print $task", "-ex", "bt"];
+    let output = stage.host.command().args(args).args(batch).output();
+    let (code, stdout, stderr) = ended(&output.unwrap());
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    assert!(stdout.contains("\n#0 "), "{stdout}\n{stderr}");
+    assert!(stdout.contains("\n$1 = ("), "{stdout}\n{stderr}");
+    let told = format!("$task: {}, 0x", stage.task);
+    assert!(stdout.contains(&told), "{stdout}");
+    let row = stage.when("a task that goes on", |row| row["pause"] == Value::Null);
+    stage.when("a task that is polled", |now| {
+        now["polls"].as_u64() > row["polls"].as_u64()
+    });
+    stage.demo.end();
+}
+
+#[test]
+fn what_cannot_be_paused_or_debugged_says_why() {
+    let host = Host::with_kv();
+    for (args, code, expected) in [
+        (
+            &["pause", "4242", "conn:51022"][..],
+            3,
+            "the script cannot be touched",
+        ),
+        (
+            &["pause", "conn:5"],
+            1,
+            "no task conn:5 in kv 4242; did you mean conn:51022?",
+        ),
+        (
+            &["debug", "--gdb", "127.0.0.1:6680", "serve-1"],
+            2,
+            "127.0.0.1:6680 is reached over TCP, and debuggers attach to processes of their own host: run this there, with the process id",
+        ),
+    ] {
+        let expected = format!("turbowish: {expected}\n");
+        assert_eq!(host.failure(args), (Some(code), expected), "{args:?}");
+    }
+    let output = host
+        .command()
+        .env("PATH", host.path())
+        .args(["debug", "--gdb", "4242", "conn:51022"])
+        .output()
+        .unwrap();
+    let (code, _, stderr) = ended(&output);
+    let expected = "turbowish: gdb is not installed, or in no folder of PATH: install the package gdb, or try --lldb\n";
+    assert_eq!((code, &*stderr), (Some(1), expected));
+    for args in [
+        &["pause"][..],
+        &["pause", "serve-1", "--for", "1s", "--keep"],
+        &["debug", "serve-1"],
+        &["debug", "--gdb", "--lldb", "serve-1"],
+        &["debug", "--gdb", "serve-1", "--lease", "1ms"],
+    ] {
+        assert_eq!(host.failure(args).0, Some(2), "{args:?}");
+    }
+}
