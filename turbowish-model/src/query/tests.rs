@@ -365,6 +365,7 @@ fn tasks_that_are_held_up_come_before_those_without_work() {
         task("late", TaskState::Ready, 6_000, None),
         task("soon", TaskState::Ready, 60, None),
         task("sweep", TaskState::Polling, 2_000, None),
+        task("held", TaskState::Paused, 1, None),
     ]);
     let check = |filter: &str, expected: &[&str]| {
         let mut snapshot = snapshot.clone();
@@ -377,7 +378,8 @@ fn tasks_that_are_held_up_come_before_those_without_work() {
             .apply(&mut snapshot);
         assert_eq!(names(&snapshot.tasks), expected, "{filter}");
     };
-    check("", &["sweep", "late", "locked", "idle", "soon"]);
+    check("", &["held", "sweep", "late", "locked", "idle", "soon"]);
+    check("state:paused", &["held"]);
     check("on:db", &["locked"]);
     check("on:stop", &["locked", "idle"]);
     check("-on:db state:waiting", &["idle"]);
@@ -385,7 +387,7 @@ fn tasks_that_are_held_up_come_before_those_without_work() {
     check("jobs", &["idle"]);
     check("attr.user:ann", &["locked", "idle"]);
     check("attr.other:ann", &[]);
-    check("-attr.user:ann", &["sweep", "late", "soon"]);
+    check("-attr.user:ann", &["held", "sweep", "late", "soon"]);
 }
 
 #[test]

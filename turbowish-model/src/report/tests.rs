@@ -204,6 +204,7 @@ fn who_had_not_ended() {
             polling: 1,
             ready: None,
             waiting: 5,
+            paused: 0,
         },
         tasks: Page {
             total: 6,

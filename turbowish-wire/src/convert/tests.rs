@@ -8,8 +8,8 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
-    OwnCost, Page, Place, Polling, ProcRow, Process, ResourceRow, Snapshot, Spot, StackRow,
-    TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
+    OwnCost, Page, PauseRow, Place, Polling, ProcRow, Process, ResourceRow, Snapshot, Spot,
+    StackRow, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
 };
 
 use super::{Action, Malformed, PauseTask};
