@@ -19,8 +19,8 @@ use crate::column::tasks::leaf;
 use crate::fork::Fork;
 use crate::quantile::{Distribution, Percentile};
 use crate::snapshot::{
-    Accounting, AwaitRow, CounterRow, Lost, Page, Place, ProcRow, Process, ResourceRow, Snapshot,
-    Spot, StackRow, TaskRow, WakerRow, Worker,
+    Accounting, AwaitRow, CounterRow, Lost, Page, Place, PollRow, ProcRow, Process, ResourceRow,
+    Snapshot, Spot, StackRow, TaskRow, WakerRow, Worker,
 };
 
 /// Version of the document. It changes only if a field changes its meaning or goes away.
@@ -208,6 +208,10 @@ fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
             Some(waker) => claims::waker(out, waker),
             None => out.null(),
         },
+        Fact::LastPoll(poll) => match poll {
+            Some(poll) => claims::last_poll(out, poll),
+            None => out.null(),
+        },
         Fact::Claims(list) => out.array(list, claims::claim),
         Fact::Aims(list) => out.array(list, claims::aim),
         Fact::Intents(rows) => out.array(rows, claims::intent),
@@ -342,6 +346,7 @@ fn flat<R: Record>(row: &R, shape: &Shape, cell: &mut dyn FnMut(String, String))
             Fact::Point(point) => alerts::flat_point(name, point, cell),
             Fact::Spot(spot) => flat_spot(name, spot, cell),
             Fact::Waker(waker) => flat_waker(name, waker, cell),
+            Fact::LastPoll(poll) => flat_poll(name, poll, cell),
             plain => cell(name.to_string(), plain.to_string()),
         }
     }
@@ -381,6 +386,22 @@ fn flat_waker(name: &str, waker: Option<&WakerRow>, cell: &mut dyn FnMut(String,
     count(".own_wakes", waker.map(|waker| waker.own_wakes));
     count(".clones", waker.map(|waker| waker.clones));
     count(".live", waker.map(|waker| waker.live));
+}
+
+fn flat_poll(name: &str, poll: Option<&PollRow>, cell: &mut dyn FnMut(String, String)) {
+    let mut number = |key: &str, n: Option<u64>| {
+        let text = n.map_or_else(String::new, |n| n.to_string());
+        cell([name, key].concat(), text);
+    };
+    number(".ago_ns", poll.map(|poll| poll.ago_ns));
+    number(".took_ns", poll.and_then(|poll| poll.took_ns));
+    number(".worker", poll.and_then(|poll| poll.worker).map(u64::from));
+    number(".ready_ns", poll.and_then(|poll| poll.ready_ns));
+    let mut text = |key: &str, text: Option<&String>| {
+        cell([name, key].concat(), text.cloned().unwrap_or_default());
+    };
+    text(".thread", poll.and_then(|poll| poll.thread.as_ref()));
+    text(".ready_by", poll.and_then(|poll| poll.ready_by.as_ref()));
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 pub use self::counters::{CounterRow, MeterKind, OwnCost};
 pub use self::resources::{
-    Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow, WakerRow,
+    Aim, Claim, HolderRow, IntentRow, PollRow, ResourceRow, Spot, WaiterRow, WakerRow,
 };
 use crate::alert::Alert;
 use crate::fork::Fork;
@@ -285,6 +285,8 @@ pub struct TaskRow {
     pub stack_truncated: bool,
     /// Its waker; `None` in its first poll, and where wakers are left alone.
     pub waker: Option<WakerRow>,
+    /// Its last poll, one in progress included; `None` if there may have been one that was not seen.
+    pub last_poll: Option<PollRow>,
     /// Resources that it waits for, by the order of its branches.
     pub waits_on: Vec<Claim>,
     /// Resources that it holds.

@@ -267,18 +267,23 @@ fn unix_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Threads that live and have polled in this epoch.
+fn worker_threads<'t, N: Names>(
+    assembly: &Assembly<'_, N>,
+    threads: &'t [ThreadNow],
+    epoch: u32,
+) -> impl Iterator<Item = &'t ThreadNow> {
+    let alive = threads.iter().filter(move |thread| thread.epoch == epoch);
+    alive.filter(|thread| {
+        let busy = assembly.now.busy.get(&thread.index);
+        busy.is_some_and(|&busy| busy > 0)
+    })
+}
+
 fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u32) -> Vec<Worker> {
     let now = assembly.now.at;
     let age = |start: u64| assembly.scale.ns(now.saturating_sub(start));
-    let alive = threads.iter().filter(|thread| thread.epoch == epoch);
-    alive
-        .filter(|thread| {
-            assembly
-                .now
-                .busy
-                .get(&thread.index)
-                .is_some_and(|&busy| busy > 0)
-        })
+    worker_threads(assembly, threads, epoch)
         .map(|thread| Worker {
             name: thread.name.to_string(),
             busy_ns: assembly.scale.ns(assembly

@@ -13,7 +13,7 @@ use std::task::Waker;
 
 use dashmap::DashMap;
 use turbowish_model::branch::BranchReading;
-use turbowish_model::task::{Birth, TaskCell, TaskReading};
+use turbowish_model::task::{Birth, Readied, TaskCell, TaskReading};
 use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 #[cfg(feature = "server")]
@@ -64,6 +64,9 @@ impl Live {
     fn new(birth: Birth, story: Option<Arc<Story>>, epoch: u32, thread: u32) -> Self {
         let cell = TaskCell::new(birth);
         cell.begin(epoch, thread, birth.created);
+        if let Some(readied) = story.as_deref().map(Story::readied) {
+            cell.readied(readied);
+        }
         Self {
             cell,
             story,
@@ -122,6 +125,12 @@ impl Task {
     /// A poll with the executor's `waker` begins. Returns when the task was woken first since its last one.
     pub(crate) fn begin_waker(&self, waker: &Waker) -> Option<u64> {
         self.0.node.begin(waker)
+    }
+
+    /// The poll that begins is due since then.
+    pub(crate) fn readied(&self, since: u64) {
+        let by = self.0.node.readied_by();
+        self.0.cell.readied(Readied { since, by });
     }
 
     /// The same for a branch.

@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::writer::Writer;
-use crate::snapshot::{Aim, Claim, HolderRow, IntentRow, Spot, WaiterRow, WakerRow};
+use crate::snapshot::{Aim, Claim, HolderRow, IntentRow, PollRow, Spot, WaiterRow, WakerRow};
 
 pub(super) fn spot(out: &mut Writer, spot: &Spot) {
     out.object(|out| {
@@ -20,6 +20,17 @@ pub(super) fn waker(out: &mut Writer, waker: &WakerRow) {
         out.number("own_wakes", waker.own_wakes);
         out.number("clones", waker.clones);
         out.number("live", waker.live);
+    });
+}
+
+pub(super) fn last_poll(out: &mut Writer, poll: &PollRow) {
+    out.object(|out| {
+        out.number("ago_ns", poll.ago_ns);
+        out.optional("took_ns", poll.took_ns);
+        out.optional_text("thread", poll.thread.as_deref());
+        out.optional("worker", poll.worker.map(u64::from));
+        out.optional("ready_ns", poll.ready_ns);
+        out.optional_text("ready_by", poll.ready_by.as_deref());
     });
 }
 
