@@ -19,8 +19,8 @@ use crate::column::tasks::leaf;
 use crate::fork::Fork;
 use crate::quantile::{Distribution, Percentile};
 use crate::snapshot::{
-    Accounting, AwaitRow, CounterRow, Lost, Page, Place, PollRow, ProcRow, Process, ResourceRow,
-    Snapshot, Spot, StackRow, TaskRow, WakerRow, Worker,
+    Accounting, AwaitRow, CounterRow, Lost, Page, Place, ProcRow, Process, ResourceRow, Snapshot,
+    StackRow, TaskRow, Worker,
 };
 
 /// Version of the document. It changes only if a field changes its meaning or goes away.
@@ -344,9 +344,9 @@ fn flat<R: Record>(row: &R, shape: &Shape, cell: &mut dyn FnMut(String, String))
             Fact::Stack(task) => innermost(leaf(task), cell),
             Fact::Callers(_) | Fact::Steps(_) => {}
             Fact::Point(point) => alerts::flat_point(name, point, cell),
-            Fact::Spot(spot) => flat_spot(name, spot, cell),
-            Fact::Waker(waker) => flat_waker(name, waker, cell),
-            Fact::LastPoll(poll) => flat_poll(name, poll, cell),
+            Fact::Spot(spot) => claims::flat_spot(name, spot, cell),
+            Fact::Waker(waker) => claims::flat_waker(name, waker, cell),
+            Fact::LastPoll(poll) => claims::flat_poll(name, poll, cell),
             plain => cell(name.to_string(), plain.to_string()),
         }
     }
@@ -362,46 +362,6 @@ fn innermost(call: Option<&StackRow>, cell: &mut dyn FnMut(String, String)) {
     }
     let since = call.map_or_else(String::new, |call| call.since_ns.to_string());
     cell("at.since_ns".to_string(), since);
-}
-
-fn flat_spot(name: &str, spot: Option<&Spot>, cell: &mut dyn FnMut(String, String)) {
-    let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
-    let file = spot.map_or_else(String::new, |spot| spot.file.clone());
-    cell([name, ".file"].concat(), file);
-    cell([name, ".line"].concat(), number(spot.map(|spot| spot.line)));
-    cell(
-        [name, ".column"].concat(),
-        number(spot.map(|spot| spot.column)),
-    );
-}
-
-fn flat_waker(name: &str, waker: Option<&WakerRow>, cell: &mut dyn FnMut(String, String)) {
-    let by = waker.and_then(|waker| waker.woken_by.clone());
-    cell([name, ".woken_by"].concat(), by.unwrap_or_default());
-    let mut count = |key: &str, n: Option<u64>| {
-        let text = n.map_or_else(String::new, |n| n.to_string());
-        cell([name, key].concat(), text);
-    };
-    count(".wakes", waker.map(|waker| waker.wakes));
-    count(".own_wakes", waker.map(|waker| waker.own_wakes));
-    count(".clones", waker.map(|waker| waker.clones));
-    count(".live", waker.map(|waker| waker.live));
-}
-
-fn flat_poll(name: &str, poll: Option<&PollRow>, cell: &mut dyn FnMut(String, String)) {
-    let mut number = |key: &str, n: Option<u64>| {
-        let text = n.map_or_else(String::new, |n| n.to_string());
-        cell([name, key].concat(), text);
-    };
-    number(".ago_ns", poll.map(|poll| poll.ago_ns));
-    number(".took_ns", poll.and_then(|poll| poll.took_ns));
-    number(".worker", poll.and_then(|poll| poll.worker).map(u64::from));
-    number(".ready_ns", poll.and_then(|poll| poll.ready_ns));
-    let mut text = |key: &str, text: Option<&String>| {
-        cell([name, key].concat(), text.cloned().unwrap_or_default());
-    };
-    text(".thread", poll.and_then(|poll| poll.thread.as_ref()));
-    text(".ready_by", poll.and_then(|poll| poll.ready_by.as_ref()));
 }
 
 #[cfg(test)]
