@@ -249,14 +249,13 @@ impl Monitor {
         self.state().history.window(now, length)
     }
 
-    /// How many ledgers are kept.
-    pub(crate) fn ledgers(&self) -> usize {
-        self.state().gather.ledgers()
-    }
-
-    /// Of how many epochs.
-    pub(crate) fn epochs(&self) -> usize {
-        self.state().gather.epochs()
+    /// How many ledgers are kept of this thread, of those that tests have named [`OURS`](crate::tests::stage::OURS), and of ended ones;
+    /// and of how many epochs. Threads of other tests come and go.
+    pub(crate) fn kept(&self) -> [usize; 2] {
+        let thread = std::thread::current();
+        let own = thread.name().expect("a test's thread has a name");
+        let names = [own, crate::tests::stage::OURS, crate::thread::ENDED];
+        self.state().gather.kept(&names)
     }
 }
 

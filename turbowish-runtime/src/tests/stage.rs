@@ -22,6 +22,14 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     STAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What a test calls threads whose ledgers it counts.
+pub(crate) const OURS: &str = "ours";
+
+/// For such a thread.
+pub(super) fn ours() -> std::thread::Builder {
+    std::thread::Builder::new().name(OURS.to_owned())
+}
+
 /// The machine's own clock, until this is dropped.
 pub(super) struct OwnClock(());
 
