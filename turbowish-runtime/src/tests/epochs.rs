@@ -70,8 +70,6 @@ fn counts(monitor: &Monitor, proc: &'static Proc) -> [u64; 5] {
 /// Threads, each in a poll since an epoch of its own, while accounting is switched `times` times.
 fn check(sitting: usize, times: u64) {
     let _alone = alone();
-    switch::disarm();
-    thread::take_enrolled();
     let monitor = Monitor::new("epochs".to_owned());
     let (begun, begins) = channel();
     std::thread::scope(|scope| {
@@ -138,8 +136,6 @@ fn what_is_kept_of_the_past_is_bounded_by_the_threads_that_are_there() {
 #[test]
 fn a_thread_that_comes_late_finds_its_epoch_closed_or_is_waited_for() {
     let _alone = alone();
-    switch::disarm();
-    thread::take_enrolled();
     let monitor = Monitor::new("late".to_owned());
     monitor.arm();
     let epoch = switch::epoch().expect("armed");
