@@ -159,6 +159,7 @@ fn lost(out: &mut Writer, lost: &Lost) {
         out.number("forced_pop", lost.forced_pop);
         out.number("clock_backwards", lost.clock_backwards);
         out.number("counters", lost.counters);
+        out.number("details", lost.details);
     });
 }
 

@@ -28,7 +28,7 @@ use crate::gather::{Gather, ThreadNow};
 #[cfg(feature = "server")]
 use crate::own;
 use crate::proc::{self, Registered};
-use crate::{clock, meter, switch, task};
+use crate::{clock, lost, meter, switch, task};
 
 /// This process, as long as it lives.
 pub(crate) struct Monitor {
@@ -318,6 +318,7 @@ fn lost(totals: &Totals) -> Lost {
         forced_pop: count(Anomaly::ForcedPop),
         clock_backwards: count(Anomaly::ClockBackwards),
         counters: meter::lost(),
+        details: lost::details(),
     }
 }
 

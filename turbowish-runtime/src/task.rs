@@ -18,6 +18,7 @@ use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 #[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};
+use crate::lost;
 use crate::node::Node;
 use crate::proc::Proc;
 use crate::root::Story;
@@ -286,9 +287,11 @@ pub(crate) fn enter(
 /// Keeps what a branch has made in its first poll, if it can be woken; `None` beyond the limit.
 pub(crate) fn enter_branch(newcomer: &Newcomer<'_>) -> Option<Task> {
     let woken = newcomer.woken.load(Ordering::Relaxed);
-    if newcomer.live.get().is_none() && !woken
-        || LIVE_BRANCHES.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed)
-    {
+    if newcomer.live.get().is_none() && !woken {
+        return None;
+    }
+    if LIVE_BRANCHES.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
+        lost::detail();
         return None;
     }
     LIVE_BRANCHES.fetch_add(1, Ordering::Relaxed);

@@ -409,6 +409,7 @@ impl Distinct {
                 forced_pop: self.number(),
                 clock_backwards: self.number(),
                 counters: self.number(),
+                details: self.number(),
             },
             ready_latency: self.distribution(),
             procs: self.page(procs),

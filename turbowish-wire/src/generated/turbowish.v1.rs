@@ -265,6 +265,9 @@ pub struct Lost {
     /// Counts and settings of counters and gauges that found no room.
     #[prost(uint64, tag = "8")]
     pub counters: u64,
+    /// What calls did, meant or left beyond what is kept of it.
+    #[prost(uint64, tag = "9")]
+    pub details: u64,
 }
 /// A population of times in buckets, ascending, empty ones left out.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
