@@ -83,6 +83,7 @@ pub(super) static TASKS: Reads<TaskRow> = &[
     }),
     ("waker", |row, value| put(&mut row.waker, value)),
     ("pause", |row, value| put(&mut row.pause, value)),
+    ("last_poll", |row, value| put(&mut row.last_poll, value)),
     ("waits_on", |row, value| put(&mut row.waits_on, value)),
     ("holds", |row, value| put(&mut row.holds, value)),
     ("will", |row, value| put(&mut row.will, value)),

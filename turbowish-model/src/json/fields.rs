@@ -9,7 +9,7 @@ use crate::alert::{Alert, Party, Point};
 use crate::column::Row;
 use crate::quantile::Distribution;
 use crate::snapshot::{
-    Aim, AwaitRow, Caller, Claim, HolderRow, IntentRow, PauseRow, ProcRow, Spot, TaskRow,
+    Aim, AwaitRow, Caller, Claim, HolderRow, IntentRow, PauseRow, PollRow, ProcRow, Spot, TaskRow,
     WaiterRow, WakerRow,
 };
 use crate::units;
@@ -51,6 +51,8 @@ pub enum Fact<'a> {
     Waker(Option<&'a WakerRow>),
     /// Who keeps a task from being polled, if somebody does.
     Pause(Option<&'a PauseRow>),
+    /// A task's last poll.
+    LastPoll(Option<&'a PollRow>),
     /// Resources that a task has, or waits for.
     Claims(&'a [Claim]),
     /// Resources that the calls of a task mean to use.
@@ -112,6 +114,7 @@ impl fmt::Display for Fact<'_> {
             | Self::Spot(_)
             | Self::Waker(_)
             | Self::Pause(_)
+            | Self::LastPoll(_)
             | Self::Point(_)
             | Self::Steps(_) => Ok(()),
         }
@@ -246,7 +249,7 @@ static PROCS: [Field<ProcRow>; 28] = [
     }),
 ];
 
-static TASKS: [Field<TaskRow>; 21] = [
+static TASKS: [Field<TaskRow>; 22] = [
     Field::new("id", "unique within the process, never used twice", |row| {
         Fact::Number(row.id)
     }),
@@ -296,6 +299,11 @@ static TASKS: [Field<TaskRow>; 21] = [
         "pause",
         "who keeps it from being polled: by, left_ns, woken, address",
         |row| Fact::Pause(row.pause.as_ref()),
+    ),
+    Field::new(
+        "last_poll",
+        "its last poll: ago_ns, took_ns, thread, worker, ready_ns, ready_by",
+        |row| Fact::LastPoll(row.last_poll.as_ref()),
     ),
     Field::new(
         "waits_on",

@@ -9,7 +9,8 @@ use super::*;
 use crate::fork::Fork;
 use crate::resource::{Kind, Role};
 use crate::snapshot::{
-    Caller, Claim, HolderRow, PauseRow, Polling, Spot, TaskState, TasksByState, WaiterRow, WakerRow,
+    Caller, Claim, HolderRow, PauseRow, PollRow, Polling, Spot, TaskState, TasksByState, WaiterRow,
+    WakerRow,
 };
 
 fn place() -> Place {
@@ -166,6 +167,14 @@ fn waiting() -> TaskRow {
             woken: true,
             address: 4_096,
         }),
+        last_poll: Some(PollRow {
+            ago_ns: 70,
+            took_ns: Some(8),
+            thread: Some("tokio-rt-worker".to_string()),
+            worker: Some(3),
+            ready_ns: None,
+            ready_by: None,
+        }),
         waits_on: vec![claim(Role::Lock, 44)],
         holds: vec![claim(Role::Write, 31), claim(Role::Read, 32)],
         parent: Some("main-1".to_string()),
@@ -235,6 +244,13 @@ fn a_task_says_what_it_waits_for_and_holds() {
         json!({"by": "console pid 7", "left_ns": null, "woken": true, "address": 4096})
     );
     assert_eq!(
+        task["last_poll"],
+        json!({
+            "ago_ns": 70, "took_ns": 8, "thread": "tokio-rt-worker", "worker": 3,
+            "ready_ns": null, "ready_by": null,
+        })
+    );
+    assert_eq!(
         task["waits_on"],
         json!([{
             "resource_id": 3, "resource": "mutex db", "role": "lock", "amount": 1, "since_ns": 41,
@@ -246,7 +262,7 @@ fn a_task_says_what_it_waits_for_and_holds() {
     assert_eq!(task["spawned_at"]["line"], 12);
     assert_eq!(task["attributes"], json!({"user": "ann", "n": "2"}));
     let unknown = &value["tasks"][1];
-    for name in ["waker", "pause", "parent", "spawned_at"] {
+    for name in ["waker", "pause", "last_poll", "parent", "spawned_at"] {
         assert_eq!(unknown[name], Value::Null, "{name}");
     }
     assert_eq!(unknown["attributes"], json!({}));
@@ -305,6 +321,9 @@ fn flat_rows_name_what_lists_hold() {
         ("waker.own_wakes", "1"),
         ("pause.by", "console pid 7"),
         ("pause.left_ns", ""),
+        ("last_poll.took_ns", "8"),
+        ("last_poll.worker", "3"),
+        ("last_poll.ready_by", ""),
         ("parent", "main-1"),
         ("spawned_at.line", "12"),
         ("attributes", "user=ann, n=1, n=2"),

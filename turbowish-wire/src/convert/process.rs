@@ -180,6 +180,7 @@ impl From<model::Lost> for proto::Lost {
             forced_pop,
             clock_backwards,
             counters,
+            details,
         } = lost;
         Self {
             tasks,
@@ -190,6 +191,7 @@ impl From<model::Lost> for proto::Lost {
             forced_pop,
             clock_backwards,
             counters,
+            details,
         }
     }
 }
@@ -207,6 +209,7 @@ impl TryFrom<proto::Lost> for model::Lost {
             forced_pop,
             clock_backwards,
             counters,
+            details,
         } = lost;
         Ok(Self {
             tasks,
@@ -217,6 +220,7 @@ impl TryFrom<proto::Lost> for model::Lost {
             forced_pop,
             clock_backwards,
             counters,
+            details,
         })
     }
 }

@@ -8,8 +8,8 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
-    OwnCost, Page, PauseRow, Place, Polling, ProcRow, Process, ResourceRow, Snapshot, Spot,
-    StackRow, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
+    OwnCost, Page, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow, Snapshot,
+    Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
 };
 
 use super::{Action, Malformed, PauseTask};
@@ -197,6 +197,14 @@ impl Distinct {
                 left_ns: Some(self.number()),
                 woken: true,
                 address: self.number(),
+            }),
+            last_poll: Some(PollRow {
+                ago_ns: self.number(),
+                took_ns: Some(self.number()),
+                thread: Some(self.text()),
+                worker: Some(self.small()),
+                ready_ns: Some(self.number()),
+                ready_by: Some(self.text()),
             }),
             waits_on: ROLES.map(|role| self.claim(role)).to_vec(),
             holds: vec![self.claim(Role::Write), self.claim(Role::Acquire)],
@@ -409,6 +417,7 @@ impl Distinct {
                 forced_pop: self.number(),
                 clock_backwards: self.number(),
                 counters: self.number(),
+                details: self.number(),
             },
             ready_latency: self.distribution(),
             procs: self.page(procs),
