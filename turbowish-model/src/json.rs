@@ -202,22 +202,10 @@ fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
                 out.number("hold_ns", caller.hold_ns);
             });
         }),
-        Fact::Spot(spot) => match spot {
-            Some(spot) => claims::spot(out, spot),
-            None => out.null(),
-        },
-        Fact::Waker(waker) => match waker {
-            Some(waker) => claims::waker(out, waker),
-            None => out.null(),
-        },
-        Fact::Pause(pause) => match pause {
-            Some(pause) => claims::pause(out, pause),
-            None => out.null(),
-        },
-        Fact::LastPoll(poll) => match poll {
-            Some(poll) => claims::last_poll(out, poll),
-            None => out.null(),
-        },
+        Fact::Spot(spot) => or_null(out, *spot, claims::spot),
+        Fact::Waker(waker) => or_null(out, *waker, claims::waker),
+        Fact::Pause(pause) => or_null(out, *pause, claims::pause),
+        Fact::LastPoll(poll) => or_null(out, *poll, claims::last_poll),
         Fact::Claims(list) => out.array(list, claims::claim),
         Fact::Aims(list) => out.array(list, claims::aim),
         Fact::Intents(rows) => out.array(rows, claims::intent),
@@ -231,11 +219,15 @@ fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
         Fact::Names(names) => out.array(names, |out, name| out.text_value(name)),
         Fact::Texts(texts) => out.array(texts, |out, text| out.text_value(text)),
         Fact::Parties(parties) => out.array(parties, alerts::party),
-        Fact::Point(point) => match point {
-            Some(point) => alerts::point(out, point),
-            None => out.null(),
-        },
+        Fact::Point(point) => or_null(out, *point, alerts::point),
         Fact::Steps(alert) => alerts::steps(out, alert),
+    }
+}
+
+fn or_null<T: ?Sized>(out: &mut Writer, value: Option<&T>, print: fn(&mut Writer, &T)) {
+    match value {
+        Some(value) => print(out, value),
+        None => out.null(),
     }
 }
 

@@ -1,10 +1,13 @@
 //! One table of keys: help, hint line and dispatch read it, so a key that is shown works.
 
+mod overlays;
 mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-pub(crate) use self::table::{KEYS, PAUSE_HINT};
+use self::overlays::OVERLAYS;
+use self::table::CONSOLE;
+pub(crate) use self::table::PAUSE_HINT;
 use super::state::View;
 
 /// A key as the table names it: shift is part of the character.
@@ -113,7 +116,7 @@ pub(crate) enum Action {
 }
 
 /// One row of the table.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
     /// The keys, each with its action.
     pub(crate) keys: &'static [(Key, Action)],
@@ -125,6 +128,22 @@ pub(crate) struct Binding {
     pub(crate) help: &'static str,
     /// What the hint line of the scope says, if the key belongs there.
     pub(crate) hint: Option<&'static str>,
+}
+
+/// Every key that works.
+pub(crate) const KEYS: &[Binding] = &joined::<{ CONSOLE.len() + OVERLAYS.len() }>();
+
+const fn joined<const N: usize>() -> [Binding; N] {
+    let mut all = [CONSOLE[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = match at < CONSOLE.len() {
+            true => CONSOLE[at],
+            false => OVERLAYS[at - CONSOLE.len()],
+        };
+        at += 1;
+    }
+    all
 }
 
 /// What a key does where these scopes hold.

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::{self, Receiver};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 use turbowish_model::units::SECOND;
 use turbowish_wire::client::Target;
 
@@ -38,7 +38,7 @@ use self::input::Input;
 use self::message::{Effect, Message};
 use self::record::Excerpt;
 use self::source::{Source, Told};
-use self::state::{Look, Peer, State, View, Window};
+use self::state::{Hold, Look, Peer, State, View, Window};
 use self::terminal::Screen;
 use self::theme::Palette;
 pub(crate) use self::theme::Theme;
@@ -165,15 +165,13 @@ async fn attend(
                 return Ok(None);
             }
             Some(Effect::Debug { hold, lldb }) => {
-                input.close();
-                screen.lend();
-                let told = debugger::run(&hold, lldb).await;
-                screen.take_back(state.look.mouse)?;
-                input.open();
-                // Its ctrl-C was not meant for the console.
-                signals = Signals::new()?;
-                state.size = screen.size()?;
-                update(&mut state, Message::Debugged(told));
+                debug(screen, &input, &mut state, (&hold, lldb)).await?;
+                // Its ctrl-C was not meant for the console; what ends programs from outside was.
+                while let Ok(signal) = timeout(Duration::ZERO, signals.first()).await {
+                    if signal != SignalKind::interrupt() {
+                        return Ok(Some(signal));
+                    }
+                }
             }
             Some(Effect::Copy(text)) => screen.copy(&text)?,
             Some(Effect::Mouse(ours)) => screen.mouse(ours)?,
@@ -184,6 +182,23 @@ async fn attend(
             screen.draw(&state)?;
         }
     }
+}
+
+/// A debugger has the terminal and the keys until it ends.
+async fn debug(
+    screen: &mut Screen,
+    input: &Input,
+    state: &mut State,
+    (hold, lldb): (&Hold, bool),
+) -> io::Result<()> {
+    input.close();
+    screen.lend();
+    let told = debugger::run(hold, lldb).await;
+    screen.take_back(state.look.mouse)?;
+    input.open();
+    state.size = screen.size()?;
+    update(state, Message::Debugged(told));
+    Ok(())
 }
 
 /// Files are read here, once for each piece that an open record shows.

@@ -103,7 +103,7 @@ impl Source {
 
     /// The console leaves: what it has paused goes on, or stays paused.
     pub(super) async fn settle(&self, keep: bool) {
-        holds::settle(&self.wanted.holds, keep).await;
+        holds::settle(self.wanted.holds.clone(), keep).await;
     }
 
     /// Asks the process watched to switch its accounting.

@@ -50,7 +50,7 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
         }
         Message::Mouse(event) => return mouse::act(state, event),
         Message::Switched(Err(reason)) => state.notice = Some(reason),
-        Message::Paused(hold, answer) => hold::paused(state, hold, answer),
+        Message::Paused(hold, answer) => hold::paused(state, &hold, answer),
         Message::Resumed(hold, answer) => hold::resumed(state, &hold, answer),
         Message::Unheld(hold, reason) => hold::lost(state, &hold, reason),
         Message::Debugged(told) => state.notice = Some(told),
@@ -120,8 +120,7 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Window => state.window = state.window.next(),
         Action::Freeze => freeze(state),
         Action::Arm => ask_to_switch(state),
-        Action::Pause => return hold::toggle(state),
-        Action::Debug => hold::ask_for_debugger(state),
+        Action::Pause | Action::Debug => return hold::act(state, action),
         Action::Mouse => return Some(mouse::switch(state)),
         Action::Copy => return copy::text(state),
         Action::CopyJson => return copy::json(state),

@@ -1,12 +1,14 @@
 //! A task of a real server is paused, looked at with a debugger, and goes on.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
 
 use super::monitor::Host;
@@ -234,6 +236,109 @@ fn gdb_prints_a_backtrace_and_the_task_goes_on() {
     stage.when("a task that is polled", |now| {
         now["polls"].as_u64() > row["polls"].as_u64()
     });
+    stage.demo.end();
+}
+
+/// The console on a terminal, as somebody sits before it.
+struct Console {
+    keys: std::fs::File,
+    child: std::process::Child,
+    screen: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Console {
+    fn on_path(stage: &Stage, path: &str) -> Self {
+        let (ours, theirs) = super::terminal();
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&theirs, size).unwrap();
+        let child = stage
+            .host
+            .command()
+            .args(["top", &stage.pid])
+            .env("TERM", "xterm")
+            .env("PATH", path)
+            .stdin(theirs.try_clone().unwrap())
+            .stdout(theirs)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let screen = Arc::<Mutex<Vec<u8>>>::default();
+        let (drawn, mut end) = (screen.clone(), ours.try_clone().unwrap());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = end.read(&mut bytes) {
+                drawn.lock().unwrap().extend(&bytes[..read]);
+            }
+        });
+        Self {
+            keys: ours,
+            child,
+            screen,
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until words were drawn. Only where nothing was drawn before are they sent as one.
+    fn sees(&self, words: &str) {
+        until(words, || {
+            let drawn = self.screen.lock().unwrap();
+            let text = String::from_utf8_lossy(&drawn);
+            text.contains(words).then_some(())
+        });
+    }
+}
+
+/// The console lends a debugger its terminal, and asks what becomes of what it has paused.
+#[test]
+fn a_console_pauses_debugs_and_asks_when_it_is_left() {
+    let stage = Stage::new();
+    stage.debug("echo attached; read word; echo read $word");
+    let path = format!("{}:/usr/bin:/bin", stage.host.path().join("bin").display());
+    for (answer, by_then) in [("k", true), ("r", false)] {
+        let mut console = Console::on_path(&stage, &path);
+        console.sees("LIVE");
+        console.press("2p");
+        let by = format!("console pid {}", console.child.id());
+        let paused = until("a task that the console has paused", || {
+            let mut rows = stage.tasks("state:paused").into_iter();
+            rows.find(|row| row["pause"]["by"] == *by)
+        });
+        let left = paused["pause"]["left_ns"].as_u64().unwrap();
+        assert!(left <= 60_000_000_000, "{left}");
+        console.press("q");
+        console.press(answer);
+        assert_eq!(console.child.wait().unwrap().code(), Some(0));
+        let is_it = |row: &Value| row["id"] == paused["id"];
+        let row = until("the task", || stage.tasks("").into_iter().find(is_it));
+        assert_eq!(row["pause"] != Value::Null, by_then, "{row}");
+        if by_then {
+            assert_eq!(row["pause"]["left_ns"], Value::Null, "kept");
+            stage.stdout(&["resume", &stage.pid, &row["id"].to_string()]);
+        }
+    }
+    let mut console = Console::on_path(&stage, &path);
+    console.sees("LIVE");
+    console.press("2Dg");
+    console.sees("attached");
+    stage.tasks("state:paused").iter().for_each(|row| {
+        let by = row["pause"]["by"].as_str().unwrap();
+        assert!(by.starts_with("turbowish debug pid "), "{by}");
+    });
+    // Keys are the debugger's.
+    console.press("quux\n");
+    console.sees("read quux");
+    // The whole screen is drawn anew, and keys are the console's.
+    console.sees("the debugger has ended");
+    console.press("q");
+    assert_eq!(console.child.wait().unwrap().code(), Some(0));
     stage.demo.end();
 }
 

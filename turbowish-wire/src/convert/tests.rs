@@ -763,8 +763,12 @@ fn unknown_values_are_refused() {
         fault(proto::ControlRequest { action: None }),
         "`ControlRequest.action` is missing"
     );
+}
+
+#[test]
+fn pauses_that_make_no_sense_are_refused() {
     let pause = |by: &str, lease_ns| {
-        fault(proto::ControlRequest {
+        let fault = Action::try_from(proto::ControlRequest {
             action: Some(proto::control_request::Action::PauseTask(
                 proto::PauseTask {
                     task: 1,
@@ -773,7 +777,8 @@ fn unknown_values_are_refused() {
                     renew: false,
                 },
             )),
-        })
+        });
+        fault.unwrap_err().to_string()
     };
     assert_eq!(pause("", None), "`PauseTask.by` is missing");
     assert_eq!(

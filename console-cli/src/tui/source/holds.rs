@@ -76,9 +76,9 @@ pub(super) async fn end(hold: Hold, inbox: Sender<Told>) {
 }
 
 /// The console leaves: tasks go on, or stay paused until somebody lets them go on.
-pub(super) async fn settle(holds: &[Hold], keep: bool) {
+pub(super) async fn settle(holds: Vec<Hold>, keep: bool) {
     let mut settled = JoinSet::new();
-    for hold in holds.iter().cloned() {
+    for hold in holds {
         settled.spawn(async move {
             match keep {
                 true => pause(&hold, None, true).await,

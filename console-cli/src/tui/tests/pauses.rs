@@ -89,6 +89,8 @@ fn p_pauses_what_is_selected_or_open_and_lets_go_on_what_is_paused() {
     for keys in ["p", "Enter p"] {
         let (state, effect) = effect("repl-1", keys);
         assert_eq!(effect, Some(Effect::Pause(hold(&state, "repl-1"))));
+        // Also before the process has answered.
+        assert_eq!(state.wanted().holds, [hold(&state, "repl-1")]);
     }
     for name in ["expiry", "conn:51030", "stats"] {
         let (state, effect) = effect(name, "p");
@@ -150,7 +152,7 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
     press(&mut state, "s");
     tell(&mut state, Message::Resumed(one.clone(), Ok(())));
     assert_eq!(state.notice.as_deref(), Some("expiry goes on"));
-    assert_eq!(holds(&state), [other.clone()]);
+    assert_eq!(holds(&state), std::slice::from_ref(&other));
     // The same number in another process is another task.
     let elsewhere = Hold {
         peer: peer(4300),
@@ -158,7 +160,7 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
     };
     let gone = || "the task is paused by console pid 9 now".to_owned();
     tell(&mut state, Message::Unheld(elsewhere, gone()));
-    assert_eq!(holds(&state), [other.clone()]);
+    assert_eq!(holds(&state), std::slice::from_ref(&other));
     tell(&mut state, Message::Unheld(other, gone()));
     let told = "stats: the task is paused by console pid 9 now";
     assert_eq!(state.notice.as_deref(), Some(told));

@@ -5,31 +5,37 @@ use turbowish_model::units;
 use turbowish_wire::client::Target;
 
 use crate::record::told::Link;
+use crate::tui::keys::Action;
 use crate::tui::message::Effect;
 use crate::tui::record::Kept;
 use crate::tui::state::{Hold, Overlay, Phase, Question, State, View};
 
-/// Pauses the task that is selected or open; one that is paused goes on.
-pub(super) fn toggle(state: &mut State) -> Option<Effect> {
-    match meant(state) {
-        Ok((hold, true)) => Some(Effect::Resume(hold)),
-        Ok((hold, false)) => Some(Effect::Pause(hold)),
-        Err(reason) => {
+/// Pauses the task that is selected or open, or lets it go on; or asks which debugger is to look at it.
+pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
+    match (meant(state), action) {
+        (Ok((hold, _)), Action::Debug) => {
+            ask_for_debugger(state, hold);
+            None
+        }
+        (Ok((hold, true)), _) => Some(Effect::Resume(hold)),
+        (Ok((hold, false)), _) => {
+            // From now on: whoever leaves before the answer is asked, too.
+            remember(state, &hold);
+            Some(Effect::Pause(hold))
+        }
+        (Err(reason), _) => {
             state.notice = Some(reason.to_owned());
             None
         }
     }
 }
 
-/// Asks with which debugger to look at the task that is selected or open.
-pub(super) fn ask_for_debugger(state: &mut State) {
-    match meant(state) {
-        Ok((hold, _)) if matches!(hold.peer.target, Target::Tcp { .. }) => {
-            let told = "it is reached over TCP: a debugger must run on its own host";
-            state.notice = Some(told.to_owned());
-        }
-        Ok((hold, _)) => state.overlay = Some(Overlay::Question(Question::Debugger(hold))),
-        Err(reason) => state.notice = Some(reason.to_owned()),
+fn ask_for_debugger(state: &mut State, hold: Hold) {
+    if matches!(hold.peer.target, Target::Tcp { .. }) {
+        let told = "it is reached over TCP: a debugger must run on its own host";
+        state.notice = Some(told.to_owned());
+    } else {
+        state.overlay = Some(Overlay::Question(Question::Debugger(hold)));
     }
 }
 
@@ -77,19 +83,26 @@ fn meant(state: &State) -> Result<(Hold, bool), &'static str> {
 }
 
 /// The process has paused a task, or does not.
-pub(super) fn paused(state: &mut State, hold: Hold, answer: Result<(), String>) {
+pub(super) fn paused(state: &mut State, hold: &Hold, answer: Result<(), String>) {
     state.notice = Some(match answer {
         Ok(()) => {
             let told = format!(
                 "{} is paused as long as this console says so; p lets it go on",
                 hold.name
             );
-            forget(state, &hold);
-            state.visit.holds.push(hold);
+            remember(state, hold);
             told
         }
-        Err(reason) => reason,
+        Err(reason) => {
+            forget(state, hold);
+            reason
+        }
     });
+}
+
+fn remember(state: &mut State, hold: &Hold) {
+    forget(state, hold);
+    state.visit.holds.push(hold.clone());
 }
 
 /// The process lets a task go on, or says why not.
