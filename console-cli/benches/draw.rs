@@ -265,6 +265,7 @@ fn main() {
     let mut program = Command::new(env!("CARGO_BIN_EXE_turbowish"))
         .args(["top", "--ascii"])
         .env("TURBOWISH_RUNTIME_DIR", folder.path())
+        .env("TURBOWISH_NO_STATE", "1")
         .stdin(theirs.try_clone().unwrap())
         .stdout(theirs.try_clone().unwrap())
         .stderr(Stdio::null())

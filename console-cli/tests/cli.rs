@@ -9,6 +9,7 @@ mod monitor;
 #[cfg(feature = "demo")]
 mod pauses;
 mod scripts;
+mod stalled;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

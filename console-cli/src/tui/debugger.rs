@@ -3,18 +3,22 @@
 use std::io::{self, Write as _};
 use std::process::{Command, ExitStatus};
 
+use tokio::sync::oneshot;
+
 use super::state::Hold;
 
 /// Runs a debugger until it has ended. Gives what there is to say of that.
 pub(super) async fn run(hold: &Hold, lldb: bool) -> String {
     let command = command(hold, lldb);
     let name = hold.name.clone();
-    let ended = tokio::task::spawn_blocking(move || ended(command)).await;
-    match ended {
+    let (sender, ended) = oneshot::channel();
+    // A thread of its own: a console that is ended by a signal does not wait for the debugger.
+    std::thread::spawn(move || sender.send(self::ended(command)));
+    match ended.await {
         Ok(Ok(status)) if status.success() => format!("the debugger has ended; {name} goes on"),
         Ok(Ok(status)) => format!("the debugger has ended: {status}; {name} goes on"),
         Ok(Err(cause)) => format!("the debugger did not start: {cause}"),
-        Err(fault) => format!("the debugger did not start: {fault}"),
+        Err(_) => "the debugger was lost".to_owned(),
     }
 }
 

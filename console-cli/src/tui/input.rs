@@ -1,4 +1,4 @@
-//! Keys, clicks and sizes, read by a thread of its own: reading blocks. It rests while another program has the terminal.
+//! Keys, clicks and sizes, read by a thread of its own: reading blocks. It stands still while the terminal is somebody else's.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,90 +9,99 @@ use tokio::sync::mpsc::Sender;
 use super::message::{Message, Mouse};
 use super::source::Told;
 
-/// So often the thread looks whether it is to rest.
+/// How often it is asked whether to stand still.
 const LOOK: Duration = Duration::from_millis(100);
-/// A thread that does not come to rest by then has ended.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// It stands still by then, or hands over what it has read, and reads no more after that.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The thread that reads.
 #[derive(Debug)]
-pub(super) struct Input(Arc<Gate>);
+pub(super) struct Input {
+    gate: Arc<Gate>,
+}
 
 #[derive(Debug, Default)]
 struct Gate {
-    way: Mutex<Way>,
+    turn: Mutex<Turn>,
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
-struct Way {
-    closed: bool,
-    resting: bool,
+/// Whose turn it is to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Turn {
+    /// The console's.
+    #[default]
+    Ours,
+    /// Somebody else's, as soon as the thread stands still.
+    Asked,
+    /// Somebody else's.
+    Theirs,
 }
 
 impl Gate {
-    fn lock(&self) -> MutexGuard<'_, Way> {
-        self.way.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Rests while the gate is closed.
+    fn set(&self, turn: Turn) {
+        *self.lock() = turn;
+        self.changed.notify_all();
+    }
+
+    /// Stands still while it is somebody else's turn.
     fn pass(&self) {
-        let mut way = self.lock();
-        while way.closed {
-            way.resting = true;
-            self.changed.notify_all();
-            way = self
-                .changed
-                .wait(way)
-                .unwrap_or_else(PoisonError::into_inner);
+        let mut turn = self.lock();
+        if *turn == Turn::Ours {
+            return;
         }
-        way.resting = false;
+        *turn = Turn::Theirs;
+        self.changed.notify_all();
+        let theirs = |turn: &mut Turn| *turn != Turn::Ours;
+        drop(self.changed.wait_while(turn, theirs));
     }
 }
 
 impl Input {
-    /// Starts to read.
     pub(super) fn start(inbox: Sender<Told>) -> Self {
         let gate = Arc::new(Gate::default());
-        let own = gate.clone();
-        std::thread::spawn(move || {
-            while let Ok(event) = next(&own) {
-                let Some(message) = event.and_then(message) else {
-                    continue;
-                };
-                let told = Told {
-                    generation: None,
-                    message,
-                };
-                if inbox.blocking_send(told).is_err() {
-                    return;
-                }
-            }
-        });
-        Self(gate)
+        let own = Arc::clone(&gate);
+        std::thread::spawn(move || read(&inbox, &own));
+        Self { gate }
     }
 
-    /// Returns when nothing is read any more, until [`Input::open`].
-    pub(super) fn close(&self) {
-        let mut way = self.0.lock();
-        way.closed = true;
-        let is_on = |way: &mut Way| !way.resting;
-        let _ = self.0.changed.wait_timeout_while(way, PATIENCE, is_on);
+    /// Nothing is read any more when this returns.
+    pub(super) fn pause(&self) {
+        self.gate.set(Turn::Asked);
+        let asked = |turn: &mut Turn| *turn == Turn::Asked;
+        let turn = self.gate.lock();
+        drop(self.gate.changed.wait_timeout_while(turn, PATIENCE, asked));
     }
 
-    /// Reads again.
-    pub(super) fn open(&self) {
-        self.0.lock().closed = false;
-        self.0.changed.notify_all();
+    /// Keys are the console's again.
+    pub(super) fn resume(&self) {
+        self.gate.set(Turn::Ours);
     }
 }
 
-/// What has come, if something has.
-fn next(gate: &Gate) -> std::io::Result<Option<Event>> {
-    gate.pass();
-    match event::poll(LOOK)? {
-        true => event::read().map(Some),
-        false => Ok(None),
+fn read(inbox: &Sender<Told>, gate: &Gate) {
+    loop {
+        gate.pass();
+        let event = match event::poll(LOOK) {
+            Ok(true) => event::read(),
+            Ok(false) => continue,
+            Err(fault) => Err(fault),
+        };
+        let Ok(event) = event else { return };
+        let Some(message) = message(event) else {
+            continue;
+        };
+        let told = Told {
+            generation: None,
+            message,
+        };
+        if inbox.blocking_send(told).is_err() {
+            return;
+        }
     }
 }
 

@@ -10,6 +10,10 @@ use self::table::CONSOLE;
 pub(crate) use self::table::PAUSE_HINT;
 use super::state::View;
 
+/// Every key that works, once.
+pub(crate) const KEYS: &[Binding] =
+    &joined::<{ CONSOLE.len() + OVERLAYS.len() }>(CONSOLE, OVERLAYS);
+
 /// A key as the table names it: shift is part of the character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
@@ -50,6 +54,8 @@ pub(crate) enum Scope {
     Columns,
     /// The filter line: what is not bound is text.
     Prompt,
+    /// The command line: what is not bound is text.
+    Command,
     /// A question: what is not bound is a no.
     Question,
     /// The question what becomes of paused tasks.
@@ -106,6 +112,11 @@ pub(crate) enum Action {
     Accept,
     Erase,
     EraseAll,
+    Command,
+    Complete,
+    Edit,
+    Save,
+    Mute,
     Yes,
     Pause,
     Debug,
@@ -113,6 +124,29 @@ pub(crate) enum Action {
     Keep,
     Gdb,
     Lldb,
+}
+
+impl Action {
+    /// What the command line calls it: `next_view`.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Accept => "open".to_owned(),
+            Self::Open(view) => view.title().to_lowercase(),
+            other => snake(&format!("{other:?}")),
+        }
+    }
+}
+
+/// `next_view` of `NextView`.
+fn snake(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push('_');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
 }
 
 /// One row of the table.
@@ -128,22 +162,6 @@ pub(crate) struct Binding {
     pub(crate) help: &'static str,
     /// What the hint line of the scope says, if the key belongs there.
     pub(crate) hint: Option<&'static str>,
-}
-
-/// Every key that works.
-pub(crate) const KEYS: &[Binding] = &joined::<{ CONSOLE.len() + OVERLAYS.len() }>();
-
-const fn joined<const N: usize>() -> [Binding; N] {
-    let mut all = [CONSOLE[0]; N];
-    let mut at = 0;
-    while at < N {
-        all[at] = match at < CONSOLE.len() {
-            true => CONSOLE[at],
-            false => OVERLAYS[at - CONSOLE.len()],
-        };
-        at += 1;
-    }
-    all
 }
 
 /// What a key does where these scopes hold.
@@ -191,4 +209,19 @@ const fn bind(
         help,
         hint,
     }
+}
+
+/// Two tables as one.
+const fn joined<const N: usize>(first: &[Binding], second: &[Binding]) -> [Binding; N] {
+    let mut all = [first[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < first.len() {
+            first[at]
+        } else {
+            second[at - first.len()]
+        };
+        at += 1;
+    }
+    all
 }

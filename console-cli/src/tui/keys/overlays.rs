@@ -1,10 +1,10 @@
-//! Every key of what lies over a table, once: menus, the filter line, questions.
+//! The keys of what lies over the console: menus, lines that are typed into, questions.
 
 use crossterm::event::KeyCode;
 
 use super::{Action, Binding, Scope, bind, char, ctrl, key};
 
-/// The keys of overlays; hints stand in the order of the hint line.
+/// Scope by scope; hints stand in the order of the hint line.
 pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Menu,
@@ -110,6 +110,47 @@ pub(super) const OVERLAYS: &[Binding] = &[
         "Esc ^C",
         "undo",
         Some("Esc undoes"),
+        &[(key(KeyCode::Esc), Action::Back), (ctrl('c'), Action::Back)],
+    ),
+    bind(
+        Scope::Command,
+        "Enter",
+        "run the command",
+        Some("Enter runs"),
+        &[(key(KeyCode::Enter), Action::Accept)],
+    ),
+    bind(
+        Scope::Command,
+        "Tab",
+        "complete",
+        Some("Tab completes"),
+        &[(key(KeyCode::Tab), Action::Complete)],
+    ),
+    bind(
+        Scope::Command,
+        "Dn Up",
+        "later, earlier command",
+        None,
+        &[
+            (key(KeyCode::Down), Action::Down),
+            (key(KeyCode::Up), Action::Up),
+        ],
+    ),
+    bind(
+        Scope::Command,
+        "Bksp ^U",
+        "erase a letter, all",
+        None,
+        &[
+            (key(KeyCode::Backspace), Action::Erase),
+            (ctrl('u'), Action::EraseAll),
+        ],
+    ),
+    bind(
+        Scope::Command,
+        "Esc ^C",
+        "close",
+        Some("Esc closes"),
         &[(key(KeyCode::Esc), Action::Back), (ctrl('c'), Action::Back)],
     ),
     bind(

@@ -1,4 +1,4 @@
-//! Every key of tables and records, once. To add one is to add a row.
+//! The keys of the console, each once. To add one is to add a row.
 
 use crossterm::event::KeyCode;
 
@@ -8,7 +8,7 @@ use crate::tui::state::View;
 /// What the hint line says only where the rows are tasks.
 pub(crate) const PAUSE_HINT: &str = "p pause";
 
-/// Every key that works where no overlay asks for others, in the order of the help page; hints stand in the order of the hint line.
+/// In the order of the help page; hints stand in the order of the hint line.
 pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::All,
@@ -176,6 +176,13 @@ pub(super) const CONSOLE: &[Binding] = &[
         &[(char('0'), Action::Processes)],
     ),
     bind(
+        Scope::All,
+        ":",
+        "command line, any action",
+        None,
+        &[(char(':'), Action::Command)],
+    ),
+    bind(
         Scope::Lists,
         "j k Dn Up",
         "row or link down, up",
@@ -254,6 +261,27 @@ pub(super) const CONSOLE: &[Binding] = &[
         "copy as text, as JSON",
         Some("y copy"),
         &[(char('y'), Action::Copy), (char('Y'), Action::CopyJson)],
+    ),
+    bind(
+        Scope::Watch,
+        "e",
+        "open source in $EDITOR",
+        None,
+        &[(char('e'), Action::Edit)],
+    ),
+    bind(
+        Scope::Watch,
+        "S",
+        "save snapshot to a file",
+        None,
+        &[(char('S'), Action::Save)],
+    ),
+    bind(
+        Scope::Watch,
+        "m",
+        "mute this alert, 10 min",
+        None,
+        &[(char('m'), Action::Mute)],
     ),
     bind(
         Scope::All,
