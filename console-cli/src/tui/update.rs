@@ -142,16 +142,7 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Hide => hide(state),
         Action::Unhide => unhide(state),
         Action::Back => back(state),
-        Action::SortInvert => {
-            let Order { key, invert } = state.table().order().clone();
-            sort(
-                state,
-                Order {
-                    key,
-                    invert: !invert,
-                },
-            );
-        }
+        Action::SortInvert => invert(state),
         Action::SortLeft | Action::SortRight => sort_beside(state, action == Action::SortRight),
         Action::ColumnsLeft | Action::ColumnsRight => {
             let right = action == Action::ColumnsRight;
@@ -202,6 +193,13 @@ fn unhide(state: &mut State) {
     if state.table_mut().unhide(&context) == 0 {
         state.notice = Some("nothing is hidden; x hides the selected row".to_owned());
     }
+}
+
+/// Turns the order round.
+fn invert(state: &mut State) {
+    let Order { key, invert } = state.table().order().clone();
+    let invert = !invert;
+    sort(state, Order { key, invert });
 }
 
 /// Sorts the rows at hand at once; the process is asked for the same order.
