@@ -155,12 +155,12 @@ fn the_file_is_in_the_folder_for_states() {
         });
         assert_eq!(found.as_deref(), expected.map(Path::new));
     };
-    let home = ("HOME", "/home/ann");
+    let home = ("HOME", "/users/ann");
     check(
         &[home, ("XDG_STATE_HOME", "/s")],
         Some("/s/turbowish/console.json"),
     );
-    let own = Some("/home/ann/.local/state/turbowish/console.json");
+    let own = Some("/users/ann/.local/state/turbowish/console.json");
     check(&[home], own);
     check(&[home, ("XDG_STATE_HOME", "")], own);
     check(&[home, ("XDG_STATE_HOME", "relative")], own);
