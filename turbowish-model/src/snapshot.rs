@@ -172,6 +172,8 @@ pub struct ProcRow {
     pub future_bytes: u64,
     /// Exclusive time inside polls.
     pub running_ns: u64,
+    /// `running` of the last minute, whatever the window: its share of one core, in millionths, in each 3 s, the oldest first; the last one goes on.
+    pub trend_ppm: Vec<u64>,
     /// Time with the proc on a task's stack, recursion counted once.
     pub inclusive_ns: u64,
     /// Sum of poll durations.

@@ -17,7 +17,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use turbowish_model::assemble::{Assembly, Names, ProcName};
 #[cfg(test)]
 use turbowish_model::history::Window;
-use turbowish_model::history::{History, Totals};
+use turbowish_model::history::{History, Totals, Trend};
 use turbowish_model::meter::MeterName;
 use turbowish_model::query::{Query, QueryError, Selection};
 use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snapshot, Worker};
@@ -29,6 +29,9 @@ use crate::gather::{Gather, ThreadNow};
 use crate::own;
 use crate::proc::{self, Registered};
 use crate::{clock, meter, switch, task};
+
+/// Length of a cell of a proc's trend.
+const TREND_NS: u64 = 3_000_000_000;
 
 /// This process, as long as it lives.
 pub(crate) struct Monitor {
@@ -190,10 +193,15 @@ impl Monitor {
         let window = state
             .history
             .window(&totals, query.window_ns.map(|ns| self.scale.ticks(ns)));
+        let trend = match query.procs {
+            Some(_) => state.history.trend(&totals, self.scale.ticks(TREND_NS)),
+            None => Trend::default(),
+        };
         drop(state);
         let names = Registry(proc::all());
         let assembly = Assembly {
             window: &window,
+            trend: &trend,
             now: &totals,
             names: &names,
             scale: self.scale,

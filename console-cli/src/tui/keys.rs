@@ -78,6 +78,7 @@ pub(crate) enum Action {
     SortInvert,
     Window,
     Freeze,
+    Preview,
     Arm,
     WorstAlert,
     NextWorst,

@@ -9,6 +9,7 @@ mod hit;
 mod keys;
 mod layout;
 mod message;
+mod preview;
 mod record;
 mod rows;
 mod source;
@@ -167,9 +168,10 @@ async fn attend(
     }
 }
 
-/// Files are read here, once for each piece that an open record shows.
+/// Files are read here, once for each piece that an open record or the preview shows.
 fn read_source(state: &mut State) {
-    let Some(open) = &state.record else { return };
+    let open = state.record.clone().or_else(|| preview::record(state));
+    let Some(open) = open else { return };
     let Some(excerpt) = open.excerpt() else {
         return;
     };

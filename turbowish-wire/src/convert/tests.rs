@@ -115,6 +115,7 @@ impl Distinct {
             line: self.small(),
             future_bytes: self.number(),
             running_ns: self.number(),
+            trend_ppm: vec![self.number(), 0, self.number()],
             inclusive_ns: self.number(),
             hold_ns: self.number(),
             yielded_ns: self.number(),

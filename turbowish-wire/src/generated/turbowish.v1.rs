@@ -385,6 +385,10 @@ pub struct ProcRow {
     /// Attributes written at it.
     #[prost(message, repeated, tag = "28")]
     pub attributes: ::prost::alloc::vec::Vec<Attribute>,
+    /// Running of the last minute, whatever the window: share of one core in each 3 s, in millionths, oldest first; the last one goes on.
+    /// Empty from a process that does not tell.
+    #[prost(uint64, repeated, tag = "29")]
+    pub trend_ppm: ::prost::alloc::vec::Vec<u64>,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -239,6 +239,13 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(char('y'), Action::Copy), (char('Y'), Action::CopyJson)],
     ),
     bind(
+        Scope::Table,
+        "v",
+        "preview pane",
+        Some("v preview"),
+        &[(char('v'), Action::Preview)],
+    ),
+    bind(
         Scope::All,
         "M",
         "mouse on, off",

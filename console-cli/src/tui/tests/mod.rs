@@ -6,6 +6,7 @@ mod fixture;
 mod hostile;
 mod keys;
 mod manual;
+mod preview;
 mod problem;
 mod records;
 mod screens;
