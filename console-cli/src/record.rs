@@ -116,6 +116,7 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
             sort: args.rows.sort.clone(),
             invert: false,
             limit: args.limit,
+            ..Rows::default()
         }),
         resources: Some(Rows::default()),
         ..Query::default()

@@ -49,6 +49,8 @@ pub struct Snapshot {
     pub alerts: Page<Alert>,
     /// Rows asked for, after filter, order and limit.
     pub counters: Page<CounterRow>,
+    /// All tasks that match the filter in the groups asked for; empty if `tasks` has them all.
+    pub task_groups: Vec<TaskGroup>,
 }
 
 /// The rows that a query asked for, and how many it left out.
@@ -301,6 +303,17 @@ pub struct TaskRow {
     pub spawned_at: Option<Spot>,
     /// Attributes given to it.
     pub attributes: Vec<(String, String)>,
+}
+
+/// Tasks that have something in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskGroup {
+    /// What that is.
+    pub key: String,
+    /// How many they are.
+    pub tasks: u64,
+    /// All of them as one: the first one, with its numbers and ages those of all.
+    pub row: TaskRow,
 }
 
 /// One call of a task's chain.

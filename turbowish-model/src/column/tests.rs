@@ -97,7 +97,7 @@ fn cells_of_a_proc() {
         ("wall", "1.00ms"),
         ("size", "3.1KiB"),
         ("where", "src/snapshot.rs:90"),
-        ("trend", " .:*#"),
+        ("trend", " ..*#"),
     ] {
         assert_eq!(cell(&row, key), expected, "{key}");
     }

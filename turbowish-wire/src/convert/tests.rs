@@ -9,7 +9,7 @@ use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
     OwnCost, Page, Place, Polling, ProcRow, Process, ResourceRow, Snapshot, Spot, StackRow,
-    TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
+    TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
 };
 
 use super::{Action, Malformed};
@@ -410,6 +410,11 @@ impl Distinct {
             resources: self.page(resources),
             alerts: self.page(alerts),
             counters: self.page(counters),
+            task_groups: vec![TaskGroup {
+                key: self.text(),
+                tasks: self.number(),
+                row: self.task_row(TaskState::Ready),
+            }],
         }
     }
 
@@ -419,6 +424,7 @@ impl Distinct {
             sort: self.text(),
             invert: true,
             limit: self.small(),
+            group: self.text(),
         }
     }
 }

@@ -5,6 +5,7 @@ use turbowish_model::column::{Column, Context, Involved, Style, Unit, Value, fin
 use turbowish_model::json;
 use turbowish_model::query::{self, Filter};
 use turbowish_model::snapshot::{Page, Snapshot};
+use turbowish_model::units;
 
 use super::super::arrange::At;
 use super::super::{Counts, Entry, Face, Order, RowId, Rows};
@@ -87,8 +88,16 @@ impl<R: Entry> Rows for Table<R> {
 
     fn detail(&self, row: usize, style: Style) -> String {
         if let Some(group) = self.group(row) {
-            let count = group.members.len();
-            return format!("{count} {} of {}; l unfolds, h folds", R::TABLE, group.key);
+            let (count, sent) = (units::count(group.count), group.members.len());
+            let sent = match sent as u64 == group.count {
+                true => String::new(),
+                false => format!(", {sent} of them sent"),
+            };
+            return format!(
+                "{count} {} of {}{sent}; l unfolds, h folds",
+                R::TABLE,
+                group.key
+            );
         }
         self.row(row)
             .map(|row| row.detail(style))
@@ -195,6 +204,11 @@ impl<R: Entry> Rows for Table<R> {
             sort: self.order.key.clone(),
             invert: self.order.invert,
             limit: if open { 0 } else { BACKGROUND_ROWS },
+            group: self
+                .grouping()
+                .filter(|_| open)
+                .unwrap_or_default()
+                .to_owned(),
         }
     }
 
@@ -288,6 +302,7 @@ impl<R: Entry> Rows for Table<R> {
         let context = Context::of(snapshot);
         let page = std::mem::take(R::page_mut(snapshot));
         let old = std::mem::replace(&mut self.page, page);
+        self.sums = R::sums(snapshot);
         self.refiltered = false;
         self.keep_ended(old);
         let involved = Involved::of(&snapshot.alerts.rows);
@@ -302,6 +317,7 @@ impl<R: Entry> Rows for Table<R> {
         self.line = 0;
         self.page = Page::default();
         self.severities.clear();
+        self.sums.clear();
         self.visible.clear();
         self.groups.clear();
         // Numbers of rows mean nothing in another process.
