@@ -11,7 +11,7 @@ use crate::meter::MeterName;
 use crate::quantile::Distribution;
 use crate::row::{OTHERS, Population, Sum};
 use crate::short_name::SharedEnds;
-use crate::snapshot::{AwaitRow, Caller, Place, ProcRow, StackRow, TaskRow, TaskState};
+use crate::snapshot::{AwaitRow, Caller, Place, PollRow, ProcRow, StackRow, TaskRow, TaskState};
 use crate::tally::ProcTally;
 use crate::task::{Birth, TaskReading};
 use crate::time::Scale;
@@ -234,6 +234,18 @@ impl<N: Names> Assembly<'_, N> {
             future_bytes: u64::from(birth.future_bytes),
             stack: Vec::new(),
             stack_truncated: reading.truncated,
+            last_poll: reading.last.map(|last| PollRow {
+                ago_ns: age(reading.began),
+                took_ns: polled.is_none().then(|| {
+                    let took = reading.since.saturating_sub(reading.began);
+                    self.scale.ns(took)
+                }),
+                ready_ns: last.readied.map(|readied| {
+                    let ready = reading.began.saturating_sub(readied.since);
+                    self.scale.ns(ready)
+                }),
+                ..PollRow::default()
+            }),
             ..TaskRow::default()
         };
         if let (None, Some(woken)) = (polled, reading.waker.and_then(|waker| waker.woken)) {

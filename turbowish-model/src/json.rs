@@ -20,7 +20,7 @@ use crate::fork::Fork;
 use crate::quantile::{Distribution, Percentile};
 use crate::snapshot::{
     Accounting, AwaitRow, CounterRow, Lost, Page, Place, ProcRow, Process, ResourceRow, Snapshot,
-    Spot, StackRow, TaskRow, WakerRow, Worker,
+    StackRow, TaskRow, Worker,
 };
 
 /// Version of the document. It changes only if a field changes its meaning or goes away.
@@ -161,6 +161,7 @@ fn lost(out: &mut Writer, lost: &Lost) {
         out.number("forced_pop", lost.forced_pop);
         out.number("clock_backwards", lost.clock_backwards);
         out.number("counters", lost.counters);
+        out.number("details", lost.details);
     });
 }
 
@@ -208,6 +209,10 @@ fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
         },
         Fact::Waker(waker) => match waker {
             Some(waker) => claims::waker(out, waker),
+            None => out.null(),
+        },
+        Fact::LastPoll(poll) => match poll {
+            Some(poll) => claims::last_poll(out, poll),
             None => out.null(),
         },
         Fact::Claims(list) => out.array(list, claims::claim),
@@ -343,8 +348,9 @@ fn flat<R: Record>(row: &R, shape: &Shape, cell: &mut dyn FnMut(String, String))
             Fact::Stack(task) => innermost(leaf(task), cell),
             Fact::Callers(_) | Fact::Steps(_) => {}
             Fact::Point(point) => alerts::flat_point(name, point, cell),
-            Fact::Spot(spot) => flat_spot(name, spot, cell),
-            Fact::Waker(waker) => flat_waker(name, waker, cell),
+            Fact::Spot(spot) => claims::flat_spot(name, spot, cell),
+            Fact::Waker(waker) => claims::flat_waker(name, waker, cell),
+            Fact::LastPoll(poll) => claims::flat_poll(name, poll, cell),
             plain => cell(name.to_string(), plain.to_string()),
         }
     }
@@ -360,30 +366,6 @@ fn innermost(call: Option<&StackRow>, cell: &mut dyn FnMut(String, String)) {
     }
     let since = call.map_or_else(String::new, |call| call.since_ns.to_string());
     cell("at.since_ns".to_string(), since);
-}
-
-fn flat_spot(name: &str, spot: Option<&Spot>, cell: &mut dyn FnMut(String, String)) {
-    let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
-    let file = spot.map_or_else(String::new, |spot| spot.file.clone());
-    cell([name, ".file"].concat(), file);
-    cell([name, ".line"].concat(), number(spot.map(|spot| spot.line)));
-    cell(
-        [name, ".column"].concat(),
-        number(spot.map(|spot| spot.column)),
-    );
-}
-
-fn flat_waker(name: &str, waker: Option<&WakerRow>, cell: &mut dyn FnMut(String, String)) {
-    let by = waker.and_then(|waker| waker.woken_by.clone());
-    cell([name, ".woken_by"].concat(), by.unwrap_or_default());
-    let mut count = |key: &str, n: Option<u64>| {
-        let text = n.map_or_else(String::new, |n| n.to_string());
-        cell([name, key].concat(), text);
-    };
-    count(".wakes", waker.map(|waker| waker.wakes));
-    count(".own_wakes", waker.map(|waker| waker.own_wakes));
-    count(".clones", waker.map(|waker| waker.clones));
-    count(".live", waker.map(|waker| waker.live));
 }
 
 #[cfg(test)]

@@ -122,6 +122,7 @@ pub fn lost(snapshot: &Snapshot) -> u64 {
         + lost.forced_pop
         + lost.clock_backwards
         + lost.counters
+        + lost.details
 }
 
 /// The table of procs, and the line that sums them up.

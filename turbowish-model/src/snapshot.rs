@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 pub use self::counters::{CounterRow, MeterKind, OwnCost};
 pub use self::resources::{
-    Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow, WakerRow,
+    Aim, Claim, HolderRow, IntentRow, PollRow, ResourceRow, Spot, WaiterRow, WakerRow,
 };
 use crate::alert::Alert;
 use crate::fork::Fork;
@@ -159,6 +159,9 @@ pub struct Lost {
     pub clock_backwards: u64,
     /// Counts and settings of counters and gauges that found no room, or were no number that they hold.
     pub counters: u64,
+    /// What calls did, meant or left beyond what is kept of it: branches, effects, timers, orders of locks, intents, calls that were dropped
+    /// unpolled. An alert may be missing for it.
+    pub details: u64,
 }
 
 /// Totals of one proc over the window; live calls and polls in progress are included.
@@ -289,6 +292,8 @@ pub struct TaskRow {
     pub stack_truncated: bool,
     /// Its waker; `None` in its first poll, and where wakers are left alone.
     pub waker: Option<WakerRow>,
+    /// Its last poll, one in progress included; `None` if there may have been one that was not seen.
+    pub last_poll: Option<PollRow>,
     /// Resources that it waits for, by the order of its branches.
     pub waits_on: Vec<Claim>,
     /// Resources that it holds.

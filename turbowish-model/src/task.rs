@@ -3,7 +3,7 @@
 mod branch;
 
 use alloc::vec::Vec;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::branch::BranchReading;
 use crate::grow::Grow;
@@ -114,12 +114,16 @@ pub struct TaskCell {
     /// What never changes.
     pub birth: Birth,
     sequence: Sequence,
-    /// Thread that polls it now, plus one; 0 while it is not polled.
+    /// Thread that polls it, or polled it last, plus one; [`POLLED`] while it does. 0 before its first poll.
     thread: AtomicU32,
     epoch: AtomicU32,
     since: AtomicU64,
     /// Begin of the last root poll.
     began: AtomicU64,
+    /// Since when it was ready before that poll; 0 if nobody was seen to make it so.
+    ready: AtomicU64,
+    /// Who did.
+    ready_by: AtomicU64,
     polls: AtomicU64,
     running: AtomicU64,
     longest: AtomicU64,
@@ -128,12 +132,15 @@ pub struct TaskCell {
     steps: Grow<StepCell, FIRST>,
 }
 
+/// Beside a thread's number: it polls the task now.
+const POLLED: u32 = 1 << 31;
+
 /// What is known of a task's waker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WakerReading {
     /// The first wake since the last poll began, in ticks.
     pub woken: Option<u64>,
-    /// The task that has woken it last, by id; if it was none of ours, a thread, as the runtime marks them; 0 if that is not known.
+    /// Who has made it ready last: the task, by id; if it was none of ours, a thread, as the runtime marks them; 0 if that is not known.
     pub by: u64,
     /// Times that it was woken.
     pub wakes: u64,
@@ -145,6 +152,24 @@ pub struct WakerReading {
     pub live: u32,
 }
 
+/// What made a task ready.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Readied {
+    /// Since when it was ready, in ticks.
+    pub since: u64,
+    /// As in [`WakerReading::by`]; before a task's first poll, who has spawned it.
+    pub by: u64,
+}
+
+/// A task's last poll, also while it is in progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastPoll {
+    /// Thread that did it.
+    pub thread: u32,
+    /// What it was polled for, if that was seen.
+    pub readied: Option<Readied>,
+}
+
 /// A reading of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskReading {
@@ -152,6 +177,8 @@ pub struct TaskReading {
     pub waker: Option<WakerReading>,
     /// Thread that polls it now.
     pub thread: Option<u32>,
+    /// Its last poll; `None` if there may have been one that was not seen.
+    pub last: Option<LastPoll>,
     /// Epoch of its last accounted poll.
     pub epoch: u32,
     /// Begin of the poll, or end of the last one.
@@ -177,9 +204,10 @@ pub struct TaskReading {
 impl TaskReading {
     /// A task in its first poll.
     #[must_use]
-    pub fn first(birth: &Birth, epoch: u32, thread: u32) -> Self {
+    pub fn first(birth: &Birth, epoch: u32, thread: u32, readied: Option<Readied>) -> Self {
         Self {
             thread: Some(thread),
+            last: Some(LastPoll { thread, readied }),
             epoch,
             since: birth.created,
             began: birth.created,
@@ -191,6 +219,7 @@ impl TaskReading {
     /// Keeps only what stays true of a task whose polls were not seen for a while.
     pub fn forget_place(&mut self, root: u32) {
         self.thread = None;
+        self.last = None;
         self.truncated = false;
         self.branches.clear();
         self.stack.clear();
@@ -217,13 +246,22 @@ impl TaskCell {
     pub fn begin(&self, epoch: u32, thread: u32, t: u64) -> u64 {
         let before = self.since.load(Relaxed);
         let writing = self.sequence.write();
-        self.thread.store(thread.wrapping_add(1), Relaxed);
+        self.thread.store(thread.wrapping_add(1) | POLLED, Relaxed);
         self.epoch.store(epoch, Relaxed);
         self.since.store(t, Relaxed);
         self.began.store(t, Relaxed);
+        self.ready.store(0, Relaxed);
         add(&self.polls, 1);
         drop(writing);
         before
+    }
+
+    /// That poll was begun because of this.
+    #[inline]
+    pub fn readied(&self, readied: Readied) {
+        self.ready_by.store(readied.by, Relaxed);
+        // Whoever reads it reads by whom as well.
+        self.ready.store(readied.since, Release);
     }
 
     /// It ended pending; `trail` hands out the chain from the first level that is not as it was published before, outermost first,
@@ -237,7 +275,8 @@ impl TaskCell {
         trail: impl FnOnce(&mut dyn FnMut(Step)) -> bool,
     ) {
         let writing = self.sequence.write();
-        self.thread.store(0, Relaxed);
+        let thread = self.thread.load(Relaxed);
+        self.thread.store(thread & !POLLED, Relaxed);
         self.since.store(t, Relaxed);
         add(&self.running, running);
         raise(&self.longest, hold);
@@ -269,8 +308,16 @@ impl TaskCell {
     fn attempt(&self) -> TaskReading {
         let len = self.len.load(Relaxed);
         let kept = len.min(STACK_LIMIT) as usize;
+        let thread = self.thread.load(Relaxed);
+        let number = (thread & !POLLED).checked_sub(1);
+        let since = self.ready.load(Acquire);
+        let readied = (since != 0).then(|| Readied {
+            since,
+            by: self.ready_by.load(Relaxed),
+        });
         TaskReading {
-            thread: self.thread.load(Relaxed).checked_sub(1),
+            thread: number.filter(|_| thread & POLLED != 0),
+            last: number.map(|thread| LastPoll { thread, readied }),
             epoch: self.epoch.load(Relaxed),
             since: self.since.load(Relaxed),
             began: self.began.load(Relaxed),

@@ -20,8 +20,8 @@ use turbowish_model::resource::{Here, Kind, Role};
 
 #[cfg(feature = "server")]
 pub(crate) use self::cut::{Count, Cut, cuts};
-use crate::resource;
 use crate::thread::ThreadLedger;
+use crate::{lost, resource};
 
 /// A resource, as long as something is to be said of it.
 #[derive(Clone, Debug)]
@@ -242,6 +242,7 @@ fn key(account: &Account) -> usize {
 
 fn keep(account: &Account, proc: u32, fresh: Effects) {
     if COUNT.load(Ordering::Relaxed) >= LIMIT {
+        lost::detail();
         return;
     }
     let mut entry = KEPT.entry(key(account)).or_insert_with(|| {

@@ -152,16 +152,18 @@ impl Gather {
         }
     }
 
-    /// How many ledgers are not folded.
+    /// How many ledgers of threads of these names are not folded, and of how many epochs.
     #[cfg(test)]
-    pub(crate) fn ledgers(&self) -> usize {
-        self.epochs.values().map(|epoch| epoch.ledgers.len()).sum()
-    }
-
-    /// How many epochs are not folded.
-    #[cfg(test)]
-    pub(crate) fn epochs(&self) -> usize {
-        self.epochs.len()
+    pub(crate) fn kept(&self, names: &[&str]) -> [usize; 2] {
+        let of = |epoch: &Epoch| {
+            let ledgers = epoch.ledgers.iter();
+            ledgers
+                .filter(|ledger| names.contains(&&*ledger.name))
+                .count()
+        };
+        let counts = self.epochs.values().map(of);
+        let counts: Vec<usize> = counts.filter(|&count| count > 0).collect();
+        [counts.iter().sum(), counts.len()]
     }
 }
 

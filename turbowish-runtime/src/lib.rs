@@ -19,6 +19,7 @@ mod here;
 mod init;
 #[doc(hidden)]
 pub mod intent;
+mod lost;
 mod meter;
 mod monitor;
 mod node;

@@ -28,7 +28,7 @@ use crate::gather::{Gather, ThreadNow};
 #[cfg(feature = "server")]
 use crate::own;
 use crate::proc::{self, Registered};
-use crate::{clock, meter, switch, task};
+use crate::{clock, lost, meter, switch, task};
 
 /// Length of a cell of a proc's trend.
 const TREND_NS: u64 = 3_000_000_000;
@@ -257,14 +257,13 @@ impl Monitor {
         self.state().history.window(now, length)
     }
 
-    /// How many ledgers are kept.
-    pub(crate) fn ledgers(&self) -> usize {
-        self.state().gather.ledgers()
-    }
-
-    /// Of how many epochs.
-    pub(crate) fn epochs(&self) -> usize {
-        self.state().gather.epochs()
+    /// How many ledgers are kept of this thread, of those that tests have named [`OURS`](crate::tests::stage::OURS), and of ended ones;
+    /// and of how many epochs. Threads of other tests come and go.
+    pub(crate) fn kept(&self) -> [usize; 2] {
+        let thread = std::thread::current();
+        let own = thread.name().expect("a test's thread has a name");
+        let names = [own, crate::tests::stage::OURS, crate::thread::ENDED];
+        self.state().gather.kept(&names)
     }
 }
 
@@ -275,18 +274,23 @@ fn unix_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Threads that live and have polled in this epoch.
+fn worker_threads<'t, N: Names>(
+    assembly: &Assembly<'_, N>,
+    threads: &'t [ThreadNow],
+    epoch: u32,
+) -> impl Iterator<Item = &'t ThreadNow> {
+    let alive = threads.iter().filter(move |thread| thread.epoch == epoch);
+    alive.filter(|thread| {
+        let busy = assembly.now.busy.get(&thread.index);
+        busy.is_some_and(|&busy| busy > 0)
+    })
+}
+
 fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u32) -> Vec<Worker> {
     let now = assembly.now.at;
     let age = |start: u64| assembly.scale.ns(now.saturating_sub(start));
-    let alive = threads.iter().filter(|thread| thread.epoch == epoch);
-    alive
-        .filter(|thread| {
-            assembly
-                .now
-                .busy
-                .get(&thread.index)
-                .is_some_and(|&busy| busy > 0)
-        })
+    worker_threads(assembly, threads, epoch)
         .map(|thread| Worker {
             name: thread.name.to_string(),
             busy_ns: assembly.scale.ns(assembly
@@ -322,6 +326,7 @@ fn lost(totals: &Totals) -> Lost {
         forced_pop: count(Anomaly::ForcedPop),
         clock_backwards: count(Anomaly::ClockBackwards),
         counters: meter::lost(),
+        details: lost::details(),
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Node {
     own_wakes: AtomicU64,
     /// The first wake since the last poll began, in ticks; 0 if there was none.
     woken: AtomicU64,
-    /// Who has woken it last, as [`here::who`] tells.
+    /// Whose wake was the last to make it ready, as [`here::who`] tells.
     by: AtomicU64,
 }
 
@@ -166,10 +166,16 @@ impl Node {
         if is_own && !is_forced() {
             self.own_wakes.fetch_add(1, Ordering::Relaxed);
         }
-        self.by.store(by, Ordering::Relaxed);
+        // What is ready is not made so by another wake.
         if self.woken.load(Ordering::Relaxed) == 0 {
+            self.by.store(by, Ordering::Relaxed);
             self.woken.store(clock::ticks().max(1), Ordering::Relaxed);
         }
+    }
+
+    /// Whose wake was the last to make it ready.
+    pub(crate) fn readied_by(&self) -> u64 {
+        self.by.load(Ordering::Relaxed)
     }
 
     /// Whether somebody could wake it.
@@ -182,7 +188,7 @@ impl Node {
     pub(crate) fn read(&self) -> WakerReading {
         WakerReading {
             woken: self.wake_since_poll(),
-            by: self.by.load(Ordering::Relaxed),
+            by: self.readied_by(),
             wakes: self.wakes.load(Ordering::Relaxed),
             own_wakes: self.own_wakes.load(Ordering::Relaxed),
             clones: self.clones.load(Ordering::Relaxed),

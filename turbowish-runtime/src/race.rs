@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dashmap::DashMap;
 use turbowish_model::ledger::Ledger;
 
+use crate::lost;
+
 /// Who dropped what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Unpolled {
@@ -41,6 +43,8 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
         *times += 1;
     } else if KINDS.fetch_add(1, Ordering::Relaxed) < LIMIT {
         *DROPPED.entry(drop).or_default() += 1;
+    } else {
+        lost::detail();
     }
 }
 

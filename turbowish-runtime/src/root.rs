@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
+use turbowish_model::task::Readied;
 
 use crate::call::{self, Call};
 use crate::here::here;
@@ -51,6 +52,16 @@ const HELD: u8 = 1;
 /// The handle was dropped.
 #[cfg(any(feature = "server", feature = "tokio"))]
 const DROPPED: u8 = 2;
+
+impl Story {
+    /// A task is ready from the moment that it is spawned.
+    pub(crate) fn readied(&self) -> Readied {
+        Readied {
+            since: self.at,
+            by: self.parent,
+        }
+    }
+}
 
 #[cfg(feature = "server")]
 impl Story {

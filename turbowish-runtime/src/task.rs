@@ -13,11 +13,12 @@ use std::task::Waker;
 
 use dashmap::DashMap;
 use turbowish_model::branch::BranchReading;
-use turbowish_model::task::{Birth, TaskCell, TaskReading};
+use turbowish_model::task::{Birth, Readied, TaskCell, TaskReading};
 use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 #[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};
+use crate::lost;
 use crate::node::Node;
 use crate::proc::Proc;
 use crate::root::Story;
@@ -64,6 +65,9 @@ impl Live {
     fn new(birth: Birth, story: Option<Arc<Story>>, epoch: u32, thread: u32) -> Self {
         let cell = TaskCell::new(birth);
         cell.begin(epoch, thread, birth.created);
+        if let Some(readied) = story.as_deref().map(Story::readied) {
+            cell.readied(readied);
+        }
         Self {
             cell,
             story,
@@ -122,6 +126,12 @@ impl Task {
     /// A poll with the executor's `waker` begins. Returns when the task was woken first since its last one.
     pub(crate) fn begin_waker(&self, waker: &Waker) -> Option<u64> {
         self.0.node.begin(waker)
+    }
+
+    /// The poll that begins is due since then.
+    pub(crate) fn readied(&self, since: u64) {
+        let by = self.0.node.readied_by();
+        self.0.cell.readied(Readied { since, by });
     }
 
     /// The same for a branch.
@@ -277,9 +287,11 @@ pub(crate) fn enter(
 /// Keeps what a branch has made in its first poll, if it can be woken; `None` beyond the limit.
 pub(crate) fn enter_branch(newcomer: &Newcomer<'_>) -> Option<Task> {
     let woken = newcomer.woken.load(Ordering::Relaxed);
-    if newcomer.live.get().is_none() && !woken
-        || LIVE_BRANCHES.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed)
-    {
+    if newcomer.live.get().is_none() && !woken {
+        return None;
+    }
+    if LIVE_BRANCHES.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
+        lost::detail();
         return None;
     }
     LIVE_BRANCHES.fetch_add(1, Ordering::Relaxed);

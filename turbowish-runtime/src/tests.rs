@@ -31,4 +31,5 @@ mod reuse;
 pub(crate) mod stage;
 #[path = "../../turbowish-model/tests/streams/mod.rs"]
 mod streams;
+mod transitions;
 mod wakers;

@@ -183,6 +183,9 @@ fn list(fresh: &Arc<ThreadLedger>) -> Option<usize> {
 /// Without a monitor thread, whoever finds so many new ledgers folds those of ended threads.
 const FOLD_AT: usize = 64;
 
+/// The ledger that stands in for them is called so.
+pub(crate) const ENDED: &str = "ended threads";
+
 fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedger> {
     let fits = slot
         .as_ref()
@@ -192,7 +195,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
         let fresh = Arc::new(ThreadLedger {
             ledger: Ledger::new(epoch),
             index,
-            name: "ended threads".into(),
+            name: ENDED.into(),
             newborn: Newborn::default(),
             story: Mutex::default(),
             meters: Meters::default(),

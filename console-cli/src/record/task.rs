@@ -1,7 +1,7 @@
 //! One task: where it stands, on what, what it holds and who waits for that, and its await tree.
 
 use turbowish_model::report::one_line;
-use turbowish_model::snapshot::{Claim, Place, ResourceRow, TaskRow};
+use turbowish_model::snapshot::{Claim, Place, PollRow, ResourceRow, TaskRow, TaskState};
 use turbowish_model::units;
 
 use super::told::Told;
@@ -24,6 +24,7 @@ pub(crate) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
     );
     lines.push(polls.into());
     lines.extend(woken(row));
+    lines.extend(last(row));
     let pairs = row.attributes.iter();
     lines.extend(pairs.map(|(name, value)| Told::from(format!("  {name} = {value}"))));
     lines.extend(alerts(row, beside));
@@ -140,11 +141,7 @@ fn woken(row: &TaskRow) -> Option<Told> {
         1 => "; 1 clone of its waker is kept".to_owned(),
         n => format!("; {} clones of its waker are kept", units::count(n)),
     };
-    let by = tree::cell(row, "woken_by");
-    let by = match &waker.woken_by {
-        Some(task) if *task == by && !by.starts_with("thread ") => Told::default().task(Some(task)),
-        _ => Told::from(by),
-    };
+    let by = who(row, waker.woken_by.as_deref());
     Some(match waker.wakes {
         0 => Told::default().label("  never woken").say(live),
         1 => Told::default()
@@ -162,4 +159,65 @@ fn woken(row: &TaskRow) -> Option<Told> {
             .join(by)
             .say(live),
     })
+}
+
+/// Its last transitions, the newest first: `last  41.4 s ago  polled on w1 for 17.3ms, then waits on mutex db`, and why it was polled.
+fn last(row: &TaskRow) -> Vec<Told> {
+    let Some(poll) = &row.last_poll else {
+        return Vec::new();
+    };
+    let mut told = Vec::new();
+    if row.state == TaskState::Ready {
+        let by = row.waker.as_ref();
+        let by = by.and_then(|waker| waker.woken_by.as_deref());
+        let line = Told::default().say("woken by ").join(who(row, by));
+        told.push((row.since_ns, line.say(", not polled since")));
+    }
+    told.push((poll.ago_ns, polled(row, poll)));
+    if let Some(ready) = poll.ready_ns {
+        let line = match (row.polls, poll.ready_by.as_deref()) {
+            (1, None) => Told::default().say("spawned"),
+            (1, by) => Told::default().say("spawned by ").join(who(row, by)),
+            (_, by) => Told::default().say("woken by ").join(who(row, by)),
+        };
+        let line = line.say(format!(", ready for {}", time(ready)));
+        told.push((poll.ago_ns.saturating_add(ready), line));
+    }
+    let first = Told::default().label("  last");
+    let heads = std::iter::once(first).chain(std::iter::repeat(Told::from("      ")));
+    let lines = heads.zip(told).map(|(head, (ago, line))| {
+        let head = head.say(format!("  {:>7} ago  ", time(ago)));
+        head.join(line)
+    });
+    lines.collect()
+}
+
+fn polled(row: &TaskRow, poll: &PollRow) -> Told {
+    let on = match (poll.worker, &poll.thread) {
+        // As the header calls it.
+        (Some(worker), _) => format!("w{worker}"),
+        (None, Some(thread)) => format!("thread {thread}"),
+        (None, None) => "a thread that is gone".to_owned(),
+    };
+    let line = Told::default().say(format!("polled on {on}"));
+    let Some(took) = poll.took_ns else {
+        return line.say(", and still is");
+    };
+    let line = line.say(format!(" for {}, then waits", time(took)));
+    if row.waits_on.is_empty() {
+        return line;
+    }
+    let on = row.waits_on.iter();
+    let on = on.map(|claim| Told::default().resource(claim.resource_id, &claim.resource));
+    line.say(" on ").join(Told::joined(on, ", "))
+}
+
+/// Who has woken a task.
+fn who(row: &TaskRow, by: Option<&str>) -> Told {
+    match by {
+        Some(task) if task == row.name => Told::from("itself".to_owned()),
+        Some(thread) if thread.starts_with("thread ") => Told::from(thread.to_owned()),
+        Some(task) => Told::default().task(Some(task)),
+        None => Told::from("a thread that polls no task".to_owned()),
+    }
 }

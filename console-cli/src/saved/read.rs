@@ -6,7 +6,7 @@ use turbowish_model::fork::Fork;
 use turbowish_model::quantile::{Distribution, Percentile};
 use turbowish_model::resource::Role;
 use turbowish_model::snapshot::{
-    Aim, Caller, Claim, HolderRow, IntentRow, Place, Spot, StackRow, WaiterRow, WakerRow,
+    Aim, Caller, Claim, HolderRow, IntentRow, Place, PollRow, Spot, StackRow, WaiterRow, WakerRow,
 };
 
 /// What can be read.
@@ -186,6 +186,19 @@ impl Read for WakerRow {
         fill(&mut row.own_wakes, value, "own_wakes")?;
         fill(&mut row.clones, value, "clones")?;
         fill(&mut row.live, value, "live")?;
+        Some(row)
+    }
+}
+
+impl Read for PollRow {
+    fn read(value: &Value) -> Option<Self> {
+        let mut row = Self::default();
+        fill(&mut row.ago_ns, value, "ago_ns")?;
+        fill(&mut row.took_ns, value, "took_ns")?;
+        fill(&mut row.thread, value, "thread")?;
+        fill(&mut row.worker, value, "worker")?;
+        fill(&mut row.ready_ns, value, "ready_ns")?;
+        fill(&mut row.ready_by, value, "ready_by")?;
         Some(row)
     }
 }

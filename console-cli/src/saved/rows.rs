@@ -82,6 +82,7 @@ pub(super) static TASKS: Reads<TaskRow> = &[
         put(&mut row.stack_truncated, value)
     }),
     ("waker", |row, value| put(&mut row.waker, value)),
+    ("last_poll", |row, value| put(&mut row.last_poll, value)),
     ("waits_on", |row, value| put(&mut row.waits_on, value)),
     ("holds", |row, value| put(&mut row.holds, value)),
     ("will", |row, value| put(&mut row.will, value)),

@@ -72,7 +72,9 @@ const DRAW: Duration = Duration::from_millis(100);
 /// # Errors
 /// The terminal cannot be used.
 pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    // What reads and decodes rows has a thread of its own: a key never waits for ten thousand of them.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
         .enable_all()
         .build()?;
     let mut screen = Screen::open()?;

@@ -4,8 +4,8 @@ use turbowish_model::fork::Fork;
 use turbowish_model::quantile::Distribution;
 use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
-    Aim, Claim, HolderRow, IntentRow, Page, Place, ResourceRow, Snapshot, Spot, StackRow, TaskRow,
-    TaskState, TasksByState, WaiterRow, WakerRow,
+    Aim, Claim, HolderRow, IntentRow, Page, Place, PollRow, ResourceRow, Snapshot, Spot, StackRow,
+    TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
 };
 
 use super::alerts::{deadlock, futurelock, long_poll};
@@ -81,6 +81,14 @@ fn task(id: u64, name: &str, ms: u64, calls: &[Call], waits_on: Vec<Claim>) -> T
             own_wakes: 2,
             clones: 700,
             live: 1,
+        }),
+        last_poll: Some(PollRow {
+            ago_ns: ms * MS + 40_000,
+            took_ns: Some(40_000),
+            thread: Some("tokio-rt-worker".to_owned()),
+            worker: Some(1),
+            ready_ns: Some(11_200),
+            ready_by: Some("main-1".to_owned()),
         }),
         waits_on,
         ..TaskRow::default()

@@ -117,7 +117,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "woken_by",
         "WOKEN BY",
-        "task that has woken it last, or self; thread NAME: no task, but one on which tasks run; ? is another thread",
+        "task that has made it ready last, or self; thread NAME: no task, but one on which tasks run; ? is another thread",
         (Text, 12, 5),
         &["waker"],
         |row, _| woken_by(row),

@@ -1,9 +1,9 @@
 //! What tasks and resources have to do with each other, as JSON.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use super::writer::Writer;
-use crate::snapshot::{Aim, Claim, HolderRow, IntentRow, Spot, WaiterRow, WakerRow};
+use crate::snapshot::{Aim, Claim, HolderRow, IntentRow, PollRow, Spot, WaiterRow, WakerRow};
 
 pub(super) fn spot(out: &mut Writer, spot: &Spot) {
     out.object(|out| {
@@ -20,6 +20,17 @@ pub(super) fn waker(out: &mut Writer, waker: &WakerRow) {
         out.number("own_wakes", waker.own_wakes);
         out.number("clones", waker.clones);
         out.number("live", waker.live);
+    });
+}
+
+pub(super) fn last_poll(out: &mut Writer, poll: &PollRow) {
+    out.object(|out| {
+        out.number("ago_ns", poll.ago_ns);
+        out.optional("took_ns", poll.took_ns);
+        out.optional_text("thread", poll.thread.as_deref());
+        out.optional("worker", poll.worker.map(u64::from));
+        out.optional("ready_ns", poll.ready_ns);
+        out.optional_text("ready_by", poll.ready_by.as_deref());
     });
 }
 
@@ -84,4 +95,48 @@ pub(super) fn attributes(out: &mut Writer, pairs: &[(String, String)]) {
             }
         }
     });
+}
+
+pub(super) fn flat_spot(name: &str, spot: Option<&Spot>, cell: &mut dyn FnMut(String, String)) {
+    let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
+    let file = spot.map_or_else(String::new, |spot| spot.file.clone());
+    cell([name, ".file"].concat(), file);
+    cell([name, ".line"].concat(), number(spot.map(|spot| spot.line)));
+    cell(
+        [name, ".column"].concat(),
+        number(spot.map(|spot| spot.column)),
+    );
+}
+
+pub(super) fn flat_waker(
+    name: &str,
+    waker: Option<&WakerRow>,
+    cell: &mut dyn FnMut(String, String),
+) {
+    let by = waker.and_then(|waker| waker.woken_by.clone());
+    cell([name, ".woken_by"].concat(), by.unwrap_or_default());
+    let mut count = |key: &str, n: Option<u64>| {
+        let text = n.map_or_else(String::new, |n| n.to_string());
+        cell([name, key].concat(), text);
+    };
+    count(".wakes", waker.map(|waker| waker.wakes));
+    count(".own_wakes", waker.map(|waker| waker.own_wakes));
+    count(".clones", waker.map(|waker| waker.clones));
+    count(".live", waker.map(|waker| waker.live));
+}
+
+pub(super) fn flat_poll(name: &str, poll: Option<&PollRow>, cell: &mut dyn FnMut(String, String)) {
+    let mut number = |key: &str, n: Option<u64>| {
+        let text = n.map_or_else(String::new, |n| n.to_string());
+        cell([name, key].concat(), text);
+    };
+    number(".ago_ns", poll.map(|poll| poll.ago_ns));
+    number(".took_ns", poll.and_then(|poll| poll.took_ns));
+    number(".worker", poll.and_then(|poll| poll.worker).map(u64::from));
+    number(".ready_ns", poll.and_then(|poll| poll.ready_ns));
+    let mut text = |key: &str, text: Option<&String>| {
+        cell([name, key].concat(), text.cloned().unwrap_or_default());
+    };
+    text(".thread", poll.and_then(|poll| poll.thread.as_ref()));
+    text(".ready_by", poll.and_then(|poll| poll.ready_by.as_ref()));
 }

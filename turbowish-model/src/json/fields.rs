@@ -9,7 +9,8 @@ use crate::alert::{Alert, Party, Point};
 use crate::column::Row;
 use crate::quantile::Distribution;
 use crate::snapshot::{
-    Aim, AwaitRow, Caller, Claim, HolderRow, IntentRow, ProcRow, Spot, TaskRow, WaiterRow, WakerRow,
+    Aim, AwaitRow, Caller, Claim, HolderRow, IntentRow, PollRow, ProcRow, Spot, TaskRow, WaiterRow,
+    WakerRow,
 };
 use crate::units;
 
@@ -48,6 +49,8 @@ pub enum Fact<'a> {
     Spot(Option<&'a Spot>),
     /// What is known of a task's waker.
     Waker(Option<&'a WakerRow>),
+    /// A task's last poll.
+    LastPoll(Option<&'a PollRow>),
     /// Resources that a task has, or waits for.
     Claims(&'a [Claim]),
     /// Resources that the calls of a task mean to use.
@@ -114,6 +117,7 @@ impl fmt::Display for Fact<'_> {
             | Self::Callers(_)
             | Self::Spot(_)
             | Self::Waker(_)
+            | Self::LastPoll(_)
             | Self::Point(_)
             | Self::Steps(_) => Ok(()),
         }
@@ -253,7 +257,7 @@ static PROCS: [Field<ProcRow>; 29] = [
     }),
 ];
 
-static TASKS: [Field<TaskRow>; 20] = [
+static TASKS: [Field<TaskRow>; 21] = [
     Field::new("id", "unique within the process, never used twice", |row| {
         Fact::Number(row.id)
     }),
@@ -298,6 +302,11 @@ static TASKS: [Field<TaskRow>; 20] = [
         "waker",
         "what is known of its waker: woken_by, wakes, own_wakes, clones, live",
         |row| Fact::Waker(row.waker.as_ref()),
+    ),
+    Field::new(
+        "last_poll",
+        "its last poll: ago_ns, took_ns, thread, worker, ready_ns, ready_by",
+        |row| Fact::LastPoll(row.last_poll.as_ref()),
     ),
     Field::new(
         "waits_on",

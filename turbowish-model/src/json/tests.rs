@@ -9,7 +9,7 @@ use super::*;
 use crate::fork::Fork;
 use crate::resource::{Kind, Role};
 use crate::snapshot::{
-    Caller, Claim, HolderRow, Polling, Spot, TaskState, TasksByState, WaiterRow, WakerRow,
+    Caller, Claim, HolderRow, PollRow, Polling, Spot, TaskState, TasksByState, WaiterRow, WakerRow,
 };
 
 fn place() -> Place {
@@ -159,6 +159,14 @@ fn waiting() -> TaskRow {
             clones: 6,
             live: 2,
         }),
+        last_poll: Some(PollRow {
+            ago_ns: 70,
+            took_ns: Some(8),
+            thread: Some("tokio-rt-worker".to_string()),
+            worker: Some(3),
+            ready_ns: None,
+            ready_by: None,
+        }),
         waits_on: vec![claim(Role::Lock, 44)],
         holds: vec![claim(Role::Write, 31), claim(Role::Read, 32)],
         parent: Some("main-1".to_string()),
@@ -224,6 +232,13 @@ fn a_task_says_what_it_waits_for_and_holds() {
         json!({"woken_by": null, "wakes": 5, "own_wakes": 1, "clones": 6, "live": 2})
     );
     assert_eq!(
+        task["last_poll"],
+        json!({
+            "ago_ns": 70, "took_ns": 8, "thread": "tokio-rt-worker", "worker": 3,
+            "ready_ns": null, "ready_by": null,
+        })
+    );
+    assert_eq!(
         task["waits_on"],
         json!([{
             "resource_id": 3, "resource": "mutex db", "role": "lock", "amount": 1, "since_ns": 41,
@@ -235,7 +250,7 @@ fn a_task_says_what_it_waits_for_and_holds() {
     assert_eq!(task["spawned_at"]["line"], 12);
     assert_eq!(task["attributes"], json!({"user": "ann", "n": "2"}));
     let unknown = &value["tasks"][1];
-    for name in ["waker", "parent", "spawned_at"] {
+    for name in ["waker", "last_poll", "parent", "spawned_at"] {
         assert_eq!(unknown[name], Value::Null, "{name}");
     }
     assert_eq!(unknown["attributes"], json!({}));
@@ -292,6 +307,9 @@ fn flat_rows_name_what_lists_hold() {
         ("holds", "mutex db, mutex db"),
         ("waker.woken_by", ""),
         ("waker.own_wakes", "1"),
+        ("last_poll.took_ns", "8"),
+        ("last_poll.worker", "3"),
+        ("last_poll.ready_by", ""),
         ("parent", "main-1"),
         ("spawned_at.line", "12"),
         ("attributes", "user=ann, n=1, n=2"),

@@ -47,7 +47,9 @@ pub(super) fn open_root<'a>(
                 return Given::AsItCame;
             }
             if let Some(woken) = task.begin_waker(waker) {
-                ledger.ready(t.saturating_sub(woken.max(waited_since)));
+                let since = woken.max(waited_since);
+                task.readied(since);
+                ledger.ready(t.saturating_sub(since));
             }
             Given::OfTask
         }

@@ -18,6 +18,7 @@ use crate::task;
 /// Every live task at one instant.
 pub(super) struct Live {
     tasks: Vec<One>,
+    epoch: u32,
     counts: TasksByState,
 }
 
@@ -71,7 +72,11 @@ impl Live {
                 (None, _) => counts.waiting += 1,
             }
         }
-        Self { tasks, counts }
+        Self {
+            tasks,
+            epoch,
+            counts,
+        }
     }
 
     #[cfg(feature = "server")]
@@ -93,10 +98,12 @@ fn readings(threads: &[ThreadNow]) -> Vec<One> {
     let newborn = |thread: &ThreadNow| {
         let birth = thread.newborn?;
         let is_open = !open_of(threads, thread.index, birth.created).is_empty();
+        let story = thread.story.clone();
+        let readied = story.as_deref().map(Story::readied);
         is_open.then(|| One {
             birth,
-            reading: TaskReading::first(&birth, thread.epoch, thread.index),
-            story: thread.story.clone(),
+            reading: TaskReading::first(&birth, thread.epoch, thread.index, readied),
+            story,
             unseen: false,
         })
     };
@@ -157,6 +164,8 @@ pub(super) struct Known<'a> {
     paths: Vec<&'a str>,
     given: HashMap<u64, Arc<str>>,
     threads: HashMap<u32, &'a str>,
+    /// Places in the list of workers.
+    workers: HashMap<u32, u32>,
 }
 
 impl<'a> Known<'a> {
@@ -170,7 +179,9 @@ impl<'a> Known<'a> {
             let name = one.story.as_ref()?.name.clone()?;
             Some((one.birth.id, name))
         });
+        let workers = super::worker_threads(assembly, threads, live.epoch);
         Self {
+            workers: workers.map(|thread| thread.index).zip(0..).collect(),
             shared: SharedEnds::of(paths.iter().copied()),
             given: given.collect(),
             threads: threads
@@ -230,6 +241,11 @@ impl<'a> Known<'a> {
             clones: waker.clones,
             live: waker.live.into(),
         });
+        if let (Some(row), Some(last)) = (&mut row.last_poll, one.reading.last) {
+            row.thread = self.threads.get(&last.thread).map(|&name| name.to_owned());
+            row.worker = self.workers.get(&last.thread).copied();
+            row.ready_by = last.readied.and_then(|readied| self.waker(readied.by));
+        }
         if let Some(story) = &one.story {
             if let Some(name) = &story.name {
                 row.name = name.to_string();

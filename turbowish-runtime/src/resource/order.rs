@@ -17,8 +17,8 @@ use turbowish_model::resource::Role;
 
 use super::record::Record;
 use super::{ALERTS, source_held};
-use crate::effect;
 use crate::here::{self, Here};
+use crate::{effect, lost};
 
 /// A lock as a task takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,7 +202,11 @@ pub(crate) fn leave(task: u64) -> bool {
         of_task.collect::<Vec<Held>>()
     });
     let left = left.unwrap_or_default();
-    if left.is_empty() || TASKS.load(Ordering::Relaxed) >= LIMIT {
+    if left.is_empty() {
+        return LEFT.contains_key(&task);
+    }
+    if TASKS.load(Ordering::Relaxed) >= LIMIT {
+        lost::detail();
         return LEFT.contains_key(&task);
     }
     if LEFT.insert(task, left).is_none() {
@@ -273,6 +277,7 @@ fn count(order: Order) {
     let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);
     let pair = (order.first.resource, order.second.resource);
     if orders.len() >= PAIRS && !orders.contains_key(&pair) {
+        lost::detail();
         return;
     }
     let ways = orders.entry(pair).or_default();

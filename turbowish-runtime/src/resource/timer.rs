@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dashmap::DashMap;
 
 use crate::here::{Here, here};
-use crate::{clock, switch};
+use crate::{clock, lost, switch};
 
 static TIMERS: LazyLock<DashMap<u64, Timer>> = LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -61,6 +61,7 @@ impl TimerWait {
         }
         if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT {
             LIVE.fetch_sub(1, Ordering::Relaxed);
+            lost::detail();
             return None;
         }
         let id = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -17,7 +17,7 @@ use crate::call::{at, call};
 use crate::monitor::Monitor;
 use crate::probe::Other;
 use crate::proc::Proc;
-use crate::{switch, task};
+use crate::{lost, switch, task};
 
 static RUN: Proc = Proc::new::<Gate>(
     "::run",
@@ -425,4 +425,30 @@ fn what_became_of_a_branch_during_a_pause_is_not_known() {
     // Where it stands is known when it has come there.
     assert_eq!(task.wakes(), 2);
     drop(task);
+}
+
+/// They are polled all the same.
+#[test]
+fn branches_without_room_are_counted() {
+    let _alone = alone();
+    let _monitor = armed();
+    let gates: [Gate; 3] = Default::default();
+    let mut task = Task::new({
+        let [first, a, b] = gates.clone().map(|gate| leaf(&gate));
+        async move {
+            first.await;
+            at(&RUN, JOIN, join(a, b)).await;
+        }
+    });
+    assert!(task.poll().is_pending());
+    let before = lost::details();
+    task::limit(0);
+    gates[0].open();
+    assert!(task.poll().is_pending());
+    task::limit(task::DEFAULT_LIMIT);
+    assert_eq!((lost::details() - before, branches()), (2, 0));
+    gates[1].open();
+    gates[2].open();
+    assert_eq!(task.wakes(), 3);
+    assert!(task.poll().is_ready());
 }

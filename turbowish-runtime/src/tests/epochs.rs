@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use turbowish_model::call::ProcKey;
 use turbowish_model::row::Sum;
 
-use super::stage::{advance, alone};
+use super::stage::{advance, alone, ours};
 use crate::call::call;
 use crate::monitor::Monitor;
 use crate::probe::Other;
@@ -70,8 +70,6 @@ fn counts(monitor: &Monitor, proc: &'static Proc) -> [u64; 5] {
 /// Threads, each in a poll since an epoch of its own, while accounting is switched `times` times.
 fn check(sitting: usize, times: u64) {
     let _alone = alone();
-    switch::disarm();
-    thread::take_enrolled();
     let monitor = Monitor::new("epochs".to_owned());
     let (begun, begins) = channel();
     std::thread::scope(|scope| {
@@ -81,11 +79,12 @@ fn check(sitting: usize, times: u64) {
             tell.push(end);
             monitor.arm();
             let begun = begun.clone();
-            scope.spawn(move || {
+            let sits = move || {
                 let mut task: Task = Box::pin(call(&SITS, Other, Step(Some(told), false)));
                 begun.send(()).expect("somebody listens");
                 while !poll(&mut task) {}
-            });
+            };
+            ours().spawn_scoped(scope, sits).expect("a thread");
             begins.recv().expect("a thread");
             while counts(&monitor, &SITS)[1] < tell.len() as u64 {
                 std::thread::yield_now();
@@ -103,12 +102,13 @@ fn check(sitting: usize, times: u64) {
                     KEPT.with_borrow_mut(|kept| kept.push(task));
                     poll(&mut short());
                 };
-                std::thread::spawn(keep).join().expect("a thread");
+                let keeps = ours().spawn(keep).expect("a thread");
+                keeps.join().expect("no panic");
                 given += 1;
             }
             monitor.disarm();
             // Of this thread, of those that sit, and of those that have ended.
-            let (ledgers, epochs) = (monitor.ledgers(), monitor.epochs());
+            let [ledgers, epochs] = monitor.kept();
             assert!(
                 ledgers <= sitting + 2 && epochs <= sitting + 2,
                 "{ledgers} {epochs}"
@@ -136,8 +136,6 @@ fn what_is_kept_of_the_past_is_bounded_by_the_threads_that_are_there() {
 #[test]
 fn a_thread_that_comes_late_finds_its_epoch_closed_or_is_waited_for() {
     let _alone = alone();
-    switch::disarm();
-    thread::take_enrolled();
     let monitor = Monitor::new("late".to_owned());
     monitor.arm();
     let epoch = switch::epoch().expect("armed");
@@ -163,12 +161,13 @@ fn a_thread_that_comes_late_finds_its_epoch_closed_or_is_waited_for() {
     assert_eq!(times, [10, 10]);
     // One that had seen the epoch, but made no event in it.
     std::thread::scope(|scope| {
-        let late = scope.spawn(|| {
+        let late = || {
             let stray = thread::with_stray(epoch, |_| ()).is_some();
             (create().is_some(), stray)
-        });
+        };
+        let late = ours().spawn_scoped(scope, late).expect("a thread");
         assert_eq!(late.join().expect("the thread"), (false, false));
     });
     assert_eq!(counts(&monitor, &SHORT), [2, 0, 0, 0, 2]);
-    assert_eq!((monitor.ledgers(), monitor.epochs()), (1, 1));
+    assert_eq!(monitor.kept(), [1, 1]);
 }

@@ -66,8 +66,6 @@ fn run(future: impl Future<Output = ()>) {
 #[test]
 fn what_is_said_belongs_to_whoever_says_it() {
     let _alone = alone();
-    crate::switch::disarm();
-    crate::thread::take_enrolled();
     let monitor = Monitor::new("test".into());
     says(1_000);
     assert_eq!(lines(&monitor), [""; 0], "nothing is taken");
@@ -110,8 +108,6 @@ fn what_is_said_belongs_to_whoever_says_it() {
 #[test]
 fn what_is_no_number_of_theirs_is_lost() {
     let _alone = alone();
-    crate::switch::disarm();
-    crate::thread::take_enrolled();
     let monitor = Monitor::new("test".into());
     monitor.arm();
     let before = crate::meter::lost();

@@ -14,7 +14,7 @@ use turbowish_model::history::Totals;
 
 use self::checks::{check, check_window, is_later};
 use self::program::{COUNTS, Count, Dice, Made, NAMES, branch, plain};
-use super::stage::{OwnClock, alone};
+use super::stage::{OURS, OwnClock, alone, ours};
 use crate::monitor::Monitor;
 use crate::{proc, switch, thread};
 
@@ -38,6 +38,7 @@ fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
 fn run(seed: u64, mut look: impl FnMut(&mut Dice)) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS as usize)
+        .thread_name(OURS)
         .build()
         .expect("a runtime");
     let tasks: Vec<_> = (0..TASKS)
@@ -45,9 +46,10 @@ fn run(seed: u64, mut look: impl FnMut(&mut Dice)) {
         .collect();
     let over = AtomicU64::new(0);
     std::thread::scope(|scope| {
+        let mut handles = Vec::new();
         for thread in 0..THREADS {
             let over = &over;
-            scope.spawn(move || {
+            let works = move || {
                 for nth in 0..TASKS {
                     let dice = Dice::new(seed, (thread + 1) << 32 | nth);
                     let _ = block_on(Box::pin(branch(Made::new(0), dice, 3)));
@@ -56,12 +58,17 @@ fn run(seed: u64, mut look: impl FnMut(&mut Dice)) {
                     (0..BURST).for_each(|_| plain(&mut dice));
                 }
                 over.fetch_add(1, Relaxed);
-            });
+            };
+            handles.push(ours().spawn_scoped(scope, works).expect("a thread"));
         }
         let mut dice = Dice::new(seed, u64::MAX);
         while over.load(Relaxed) < THREADS || tasks.iter().any(|task| !task.is_finished()) {
             look(&mut dice);
             std::thread::yield_now();
+        }
+        // A scope waits for what its threads do, and not until they are gone with all that is theirs.
+        for handle in handles {
+            handle.join().expect("no panic");
         }
     });
     // Ends the runtime's threads, and waits for them.
@@ -86,7 +93,7 @@ fn monitored(seed: u64, look: impl FnMut(&Monitor, &mut Dice)) -> Totals {
     let (totals, _) = monitor.totals();
     check(&totals);
     assert!(
-        monitor.ledgers() <= 2,
+        monitor.kept()[0] <= 2,
         "this thread's, and that of ended threads"
     );
     totals

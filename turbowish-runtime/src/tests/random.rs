@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 
 use super::oracle::{End, Oracle, Sums, between, read, same};
-use super::stage::{advance, alone};
+use super::stage::{advance, alone, ours};
 use crate::call::{Call, at, call, enter};
 use crate::monitor::Monitor;
 use crate::probe::Fallible;
@@ -558,7 +558,8 @@ fn check(threads: usize, script: Vec<(usize, Op)>) {
     std::thread::scope(|scope| {
         for thread in 0..threads {
             let play = play.clone();
-            scope.spawn(move || play.lives(thread));
+            let lives = move || play.lives(thread);
+            ours().spawn_scoped(scope, lives).expect("a thread");
         }
     });
     assert_eq!(
@@ -587,7 +588,7 @@ fn check(threads: usize, script: Vec<(usize, Op)>) {
     let left = play.script.iter().filter(|(_, op)| matches!(op, Op::Leave));
     let lives = threads + left.count();
     assert!(
-        play.monitor.ledgers() <= 2 * (1 + lives),
+        play.monitor.kept()[0] <= 2 * (1 + lives),
         "ledgers of threads that are gone"
     );
 }
@@ -597,7 +598,12 @@ impl Play {
     fn lives(self: &Arc<Self>, thread: usize) {
         let mut goes_on = true;
         while goes_on {
-            let life = || std::thread::scope(|scope| scope.spawn(|| self.live(thread)).join());
+            let life = || {
+                std::thread::scope(|scope| {
+                    let lives = ours().spawn_scoped(scope, || self.live(thread));
+                    lives.expect("a thread").join()
+                })
+            };
             match life() {
                 Ok(left) => goes_on = left,
                 Err(panic) => {

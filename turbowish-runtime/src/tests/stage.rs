@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use quanta::{Clock, Mock};
 
-use crate::clock;
+use crate::{clock, switch, thread};
 
 /// The hand-set clock of this test process.
 static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
@@ -16,10 +16,22 @@ static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
 
 static STAGE: Mutex<()> = Mutex::new(());
 
-/// The stage to oneself, until the answer is dropped.
+/// The stage to oneself, until the answer is dropped: accounting is off, and nothing is left of what was accounted before, maybe by another
+/// clock.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     LazyLock::force(&TIME);
-    STAGE.lock().unwrap_or_else(PoisonError::into_inner)
+    let alone = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+    switch::disarm();
+    thread::take_enrolled();
+    alone
+}
+
+/// What a test calls threads whose ledgers it counts.
+pub(crate) const OURS: &str = "ours";
+
+/// For such a thread.
+pub(super) fn ours() -> std::thread::Builder {
+    std::thread::Builder::new().name(OURS.to_owned())
 }
 
 /// The machine's own clock, until this is dropped.

@@ -28,9 +28,9 @@ impl Wake for Woken {
 }
 
 /// A monitor that is switched off when this is dropped.
-struct Armed(Monitor);
+pub(super) struct Armed(Monitor);
 
-fn armed() -> Armed {
+pub(super) fn armed() -> Armed {
     let monitor = Monitor::new("test".into());
     monitor.arm();
     Armed(monitor)
@@ -184,9 +184,15 @@ fn who_woke_is_named() {
     let by = |seen: Seen| seen.task.and_then(|task| task.waker?.woken_by);
     let named = by(look(&monitor)).expect("a task of ours");
     assert!(named.starts_with("wakes_others-"), "{named}");
-    std::thread::scope(|scope| {
-        scope.spawn(|| kept(&wakers).iter().for_each(Waker::wake_by_ref));
-    });
+    let no_task = || {
+        std::thread::scope(|scope| {
+            scope.spawn(|| kept(&wakers).iter().for_each(Waker::wake_by_ref));
+        });
+    };
+    no_task();
+    assert_eq!(by(look(&monitor)), Some(named), "it was ready already");
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    no_task();
     assert_eq!(by(look(&monitor)), None);
 }
 

@@ -176,6 +176,7 @@ impl From<model::Lost> for proto::Lost {
             forced_pop,
             clock_backwards,
             counters,
+            details,
         } = lost;
         Self {
             tasks,
@@ -186,6 +187,7 @@ impl From<model::Lost> for proto::Lost {
             forced_pop,
             clock_backwards,
             counters,
+            details,
         }
     }
 }
@@ -203,6 +205,7 @@ impl TryFrom<proto::Lost> for model::Lost {
             forced_pop,
             clock_backwards,
             counters,
+            details,
         } = lost;
         Ok(Self {
             tasks,
@@ -213,6 +216,7 @@ impl TryFrom<proto::Lost> for model::Lost {
             forced_pop,
             clock_backwards,
             counters,
+            details,
         })
     }
 }

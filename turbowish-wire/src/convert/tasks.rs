@@ -68,6 +68,7 @@ impl From<model::TaskRow> for proto::TaskRow {
             parent,
             spawned_at,
             attributes,
+            last_poll,
         } = row;
         Self {
             id,
@@ -83,6 +84,7 @@ impl From<model::TaskRow> for proto::TaskRow {
             stack: stack.into_iter().map(Into::into).collect(),
             stack_truncated,
             waker: waker.map(Into::into),
+            last_poll: last_poll.map(Into::into),
             waits_on: waits_on.into_iter().map(Into::into).collect(),
             holds: holds.into_iter().map(Into::into).collect(),
             will: will.into_iter().map(Into::into).collect(),
@@ -115,6 +117,7 @@ impl TryFrom<proto::TaskRow> for model::TaskRow {
             stack: rows(row.stack)?,
             stack_truncated: row.stack_truncated,
             waker: row.waker.map(model::WakerRow::try_from).transpose()?,
+            last_poll: row.last_poll.map(model::PollRow::try_from).transpose()?,
             waits_on: rows(row.waits_on)?,
             holds: rows(row.holds)?,
             will: rows(row.will)?,
@@ -166,6 +169,50 @@ impl TryFrom<proto::Waker> for model::WakerRow {
             own_wakes,
             clones,
             live,
+        })
+    }
+}
+
+impl From<model::PollRow> for proto::LastPoll {
+    fn from(poll: model::PollRow) -> Self {
+        let model::PollRow {
+            ago_ns,
+            took_ns,
+            thread,
+            worker,
+            ready_ns,
+            ready_by,
+        } = poll;
+        Self {
+            ago_ns,
+            took_ns,
+            thread,
+            worker,
+            ready_ns,
+            ready_by,
+        }
+    }
+}
+
+impl TryFrom<proto::LastPoll> for model::PollRow {
+    type Error = Malformed;
+
+    fn try_from(poll: proto::LastPoll) -> Result<Self, Malformed> {
+        let proto::LastPoll {
+            ago_ns,
+            took_ns,
+            thread,
+            worker,
+            ready_ns,
+            ready_by,
+        } = poll;
+        Ok(Self {
+            ago_ns,
+            took_ns,
+            thread,
+            worker,
+            ready_ns,
+            ready_by,
         })
     }
 }

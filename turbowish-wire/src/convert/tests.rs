@@ -8,8 +8,8 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
-    OwnCost, Page, Place, Polling, ProcRow, Process, ResourceRow, Snapshot, Spot, StackRow,
-    TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
+    OwnCost, Page, Place, PollRow, Polling, ProcRow, Process, ResourceRow, Snapshot, Spot,
+    StackRow, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
 };
 
 use super::{Action, Malformed};
@@ -192,6 +192,14 @@ impl Distinct {
                 own_wakes: self.number(),
                 clones: self.number(),
                 live: self.number(),
+            }),
+            last_poll: Some(PollRow {
+                ago_ns: self.number(),
+                took_ns: Some(self.number()),
+                thread: Some(self.text()),
+                worker: Some(self.small()),
+                ready_ns: Some(self.number()),
+                ready_by: Some(self.text()),
             }),
             waits_on: ROLES.map(|role| self.claim(role)).to_vec(),
             holds: vec![self.claim(Role::Write), self.claim(Role::Acquire)],
@@ -402,6 +410,7 @@ impl Distinct {
                 forced_pop: self.number(),
                 clock_backwards: self.number(),
                 counters: self.number(),
+                details: self.number(),
             },
             ready_latency: self.distribution(),
             procs: self.page(procs),

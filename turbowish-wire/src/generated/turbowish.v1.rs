@@ -284,6 +284,9 @@ pub struct Lost {
     /// Counts and settings of counters and gauges that found no room.
     #[prost(uint64, tag = "8")]
     pub counters: u64,
+    /// What calls did, meant or left beyond what is kept of it.
+    #[prost(uint64, tag = "9")]
+    pub details: u64,
 }
 /// A population of times in buckets, ascending, empty ones left out.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -498,11 +501,36 @@ pub struct TaskRow {
     /// What its calls may do.
     #[prost(message, repeated, tag = "41")]
     pub may: ::prost::alloc::vec::Vec<Aim>,
+    /// Its last poll; absent if there may have been one that was not seen.
+    #[prost(message, optional, tag = "42")]
+    pub last_poll: ::core::option::Option<LastPoll>,
+}
+/// A task's last poll, one in progress included.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LastPoll {
+    /// How long ago it began.
+    #[prost(uint64, tag = "1")]
+    pub ago_ns: u64,
+    /// How long it took; absent while it is in progress.
+    #[prost(uint64, optional, tag = "2")]
+    pub took_ns: ::core::option::Option<u64>,
+    /// Name of the thread that did it, if it still runs.
+    #[prost(string, optional, tag = "3")]
+    pub thread: ::core::option::Option<::prost::alloc::string::String>,
+    /// The thread's place among the workers, from 0, if it is there.
+    #[prost(uint32, optional, tag = "4")]
+    pub worker: ::core::option::Option<u32>,
+    /// How long the task had been ready; absent if nobody was seen to make it so.
+    #[prost(uint64, optional, tag = "5")]
+    pub ready_ns: ::core::option::Option<u64>,
+    /// Who did, as in Waker.woken_by; the first time, the task that has spawned it.
+    #[prost(string, optional, tag = "6")]
+    pub ready_by: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// What is known of a task's waker.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Waker {
-    /// Name of the task that has woken it last; absent if it was none that is covered.
+    /// Name of the task that has made it ready last; absent if it was none that is covered.
     #[prost(string, optional, tag = "1")]
     pub woken_by: ::core::option::Option<::prost::alloc::string::String>,
     /// Times that it was woken.

@@ -7,9 +7,9 @@ use turbowish_model::alert::Alert;
 use turbowish_model::quantile::Distribution;
 use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, Caller, Claim, HolderRow, OwnCost, Page, Place, ProcRow, Process,
-    ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
-    Worker,
+    Accounting, AwaitRow, Caller, Claim, HolderRow, OwnCost, Page, Place, PollRow, ProcRow,
+    Process, ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow,
+    WakerRow, Worker,
 };
 use turbowish_wire::client::Target;
 
@@ -178,6 +178,14 @@ fn task(id: u64, name: &str, chain: &[&str], at: Place, tenths: u64) -> TaskRow 
             own_wakes: 12,
             clones: 650_010,
             live: 1,
+        }),
+        last_poll: Some(PollRow {
+            ago_ns: since_ns + 17_300_000,
+            took_ns: Some(17_300_000),
+            thread: Some("tokio-rt-worker".to_owned()),
+            worker: Some(1),
+            ready_ns: Some(11_200),
+            ready_by: Some("repl-2".to_owned()),
         }),
         ..TaskRow::default()
     }

@@ -49,7 +49,7 @@ fn keys_open_alerts_and_close_them() {
     check_open("5 j Enter", Some("futurelock"));
     check_open("5 G Enter", Some("long poll"));
     check_open("2 Enter", None);
-    check_open("2 Enter j j j Enter", Some("deadlock"));
+    check_open("2 Enter j j j j j Enter", Some("deadlock"));
 }
 
 #[test]

@@ -129,6 +129,7 @@ fn lost(state: &State) -> String {
         forced_pop,
         clock_backwards,
         counters,
+        details,
     } = shown.lost;
     let switched = shown.process.accounting_since_unix_ns;
     let recent = shown.at_unix_ns.saturating_sub(switched) < 60 * SECOND;
@@ -146,6 +147,7 @@ fn lost(state: &State) -> String {
             counters,
             "counts found no room, or were no number of theirs",
         ),
+        (details, "details found no room: alerts may be missing"),
     ];
     let told: Vec<String> = reasons
         .into_iter()
