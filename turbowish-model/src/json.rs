@@ -237,6 +237,12 @@ fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
     }
 }
 
+/// Numbers in one cell.
+fn series(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    numbers.join(", ")
+}
+
 fn distribution(out: &mut Writer, population: &Distribution, shape: &Shape) {
     out.object(|out| {
         out.number("n", population.n);

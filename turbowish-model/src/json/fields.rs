@@ -100,10 +100,7 @@ impl fmt::Display for Fact<'_> {
             Self::Holders(holders) => names(f, holders.iter().map(|row| row.task.as_deref())),
             Self::Waiters(waiters) => names(f, waiters.iter().map(|row| row.task.as_deref())),
             Self::Ends(users) => names(f, users.iter().map(Option::as_deref)),
-            Self::Series(numbers) => {
-                let numbers = numbers.iter().map(|n| format!("{n}"));
-                f.write_str(&numbers.collect::<Vec<_>>().join(", "))
-            }
+            Self::Series(numbers) => f.write_str(&super::series(numbers)),
             Self::Names(names) => f.write_str(&names.join(", ")),
             Self::Texts(texts) => f.write_str(&texts.join("; ")),
             Self::Parties(parties) => {
