@@ -180,4 +180,4 @@ for pair in $(seq "$rounds"); do
 done
 ratio=$(median <"$work/ratios")
 printf 'median ratio of throughput, console open / closed: %.3f; goal 0.98: %s\n' "$ratio" \
-    "$(awk -v ratio="$ratio" 'BEGIN { print ratio >= 0.98 ? "met" : "MISSED" }')"
+    "$(awk -v ratio="$ratio" 'BEGIN { print (ratio >= 0.98 ? "met" : "MISSED") }')"
