@@ -358,6 +358,7 @@ fn main() {
     let (keys, theirs) = terminal();
     let mut program = Command::new(env!("CARGO_BIN_EXE_turbowish"));
     program.args(["top", "--ascii"]).args(&real);
+    program.env("TURBOWISH_NO_STATE", "1");
     if real.is_none() {
         program.env("TURBOWISH_RUNTIME_DIR", folder.path());
     }

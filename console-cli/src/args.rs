@@ -1,11 +1,13 @@
 //! The command line as data: parsing, `--help`, completions and the manual all come from here.
 
 mod script;
+mod value;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::FalseyValueParser;
+use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use turbowish_model::quantile::Percentile;
 use turbowish_model::units;
@@ -16,6 +18,8 @@ use crate::tui::Theme;
 
 use self::script::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::script::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
+pub(crate) use self::value::window;
+use self::value::{interval, percentile};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -108,7 +112,10 @@ pub(crate) enum Command {
 impl Default for Command {
     /// `turbowish` alone is `turbowish top`.
     fn default() -> Self {
-        Self::Top(TopArgs::default())
+        let top = TopArgs::augment_args(clap::Command::new("turbowish"));
+        let matches = top.get_matches_from(["turbowish"]);
+        let args = TopArgs::from_arg_matches(&matches);
+        Self::Top(args.unwrap_or_else(|fault| fault.exit()))
     }
 }
 
@@ -122,7 +129,7 @@ Examples:
 
 const TARGET: &str = "Process id, socket path or host:port; left out: the only process of yours";
 
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug)]
 pub(crate) struct TopArgs {
     #[arg(value_name = "PID|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
@@ -133,9 +140,9 @@ pub(crate) struct TopArgs {
 /// What the console shows, and how.
 #[derive(Args, Debug)]
 pub(crate) struct ViewArgs {
-    /// Length of the window: 1s, 10s, 1m, …, or start
-    #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
-    pub(crate) window: Window,
+    /// Length of the window: 1s, 10s, 1m, …, or start; else that of the last console, or 10s
+    #[arg(short, long, value_name = "TIME", value_parser = window)]
+    pub(crate) window: Option<Window>,
     /// Time between snapshots, 100ms to 10s
     #[arg(short, long, default_value = "1s", value_name = "TIME", value_parser = interval)]
     pub(crate) interval: Duration,
@@ -150,17 +157,17 @@ pub(crate) struct ViewArgs {
     /// Colours for this background, or none; else TURBOWISH_THEME says
     #[arg(long, value_name = "THEME")]
     pub(crate) theme: Option<ThemeName>,
+    /// Neither read nor keep columns, order, window, theme and mouse of the last console
+    #[arg(long, env = "TURBOWISH_NO_STATE", value_parser = FalseyValueParser::new())]
+    pub(crate) no_state: bool,
 }
 
-impl Default for ViewArgs {
-    fn default() -> Self {
-        Self {
-            window: Window(Some(10 * units::SECOND)),
-            interval: Duration::from_secs(1),
-            rows: RowArgs::default(),
-            limit: 20,
-            ascii: false,
-            theme: None,
+impl ViewArgs {
+    /// The length of the window, where nothing else says it.
+    pub(crate) const fn window(&self) -> Window {
+        match self.window {
+            Some(window) => window,
+            None => Window(Some(10 * units::SECOND)),
         }
     }
 }
@@ -361,27 +368,4 @@ impl From<ThemeName> for Theme {
             ThemeName::Mono => Self::Mono,
         }
     }
-}
-
-fn window(text: &str) -> Result<Window, String> {
-    if text == "start" {
-        return Ok(Window(None));
-    }
-    match units::parse_duration(text) {
-        Some(ns) if ns > 0 => Ok(Window(Some(ns))),
-        _ => Err("a time with its unit, as in 5s or 1m, or start".to_owned()),
-    }
-}
-
-fn interval(text: &str) -> Result<Duration, String> {
-    let interval = units::parse_duration(text).map(Duration::from_nanos);
-    interval
-        .filter(|time| (Duration::from_millis(100)..=Duration::from_secs(10)).contains(time))
-        .ok_or_else(|| "a time from 100ms to 10s".to_owned())
-}
-
-fn percentile(text: &str) -> Result<Percentile, String> {
-    let number = text.strip_prefix('p').unwrap_or(text);
-    Percentile::parse(number)
-        .ok_or_else(|| "a number above 0 and at most 100, as in 50 or 99.9".to_owned())
 }

@@ -254,7 +254,7 @@ fn one<R: Record + Clone>(
 }
 
 /// A resource may be called without its kind, `db` for `mutex db`, and a proc without the modules that it is in.
-fn is_called(full: &str, name: &str) -> bool {
+pub(crate) fn is_called(full: &str, name: &str) -> bool {
     let inside = |end: &str| {
         full.strip_suffix(name)
             .is_some_and(|rest| rest.ends_with(end))

@@ -30,4 +30,14 @@ impl Signals {
             _ = hangup.1.recv() => hangup.0,
         }
     }
+
+    /// Waits for the first of them that is not an interrupt: that one is for the program in the foreground.
+    pub(crate) async fn but_interrupt(&mut self) -> SignalKind {
+        loop {
+            let signal = self.first().await;
+            if signal != SignalKind::interrupt() {
+                return signal;
+            }
+        }
+    }
 }

@@ -75,7 +75,7 @@ fn checked(view: &ViewArgs) -> Result<Query, Failure> {
         limit: view.limit,
         ..Rows::default()
     };
-    let query = plain::query(view.window.0, rows);
+    let query = plain::query(view.window().0, rows);
     Selection::parse(&query)?;
     Ok(query)
 }
@@ -87,12 +87,13 @@ fn is_terminal() -> bool {
 fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
     let options = tui::Options {
         target,
-        window: view.window.0.map(Duration::from_nanos),
+        window: view.window.map(|window| window.0),
         interval: view.interval,
         sort: view.rows.sort.clone(),
         filter: view.rows.filter.clone(),
         glyphs: view.ascii.then_some(tui::GlyphSet::Ascii),
         theme: view.theme.map(Into::into),
+        keeps: !view.no_state,
     };
     match tui::run(options) {
         Ok(None) => Ok(()),

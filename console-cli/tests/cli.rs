@@ -7,6 +7,7 @@
 
 mod monitor;
 mod scripts;
+mod stalled;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

@@ -119,7 +119,7 @@ impl Terminal {
     fn program(&self, args: &str) -> String {
         let folder = self.folder.path().display();
         format!(
-            "TURBOWISH_RUNTIME_DIR={folder} {} {args}",
+            "TURBOWISH_RUNTIME_DIR={folder} XDG_STATE_HOME={folder}/state VISUAL={folder}/editor {} {args}",
             env!("CARGO_BIN_EXE_turbowish")
         )
     }
@@ -214,5 +214,67 @@ fn a_signal_gives_the_terminal_back() {
     let killed = Command::new("kill").args(["-TERM", id.trim()]).status();
     assert!(killed.unwrap().success());
     terminal.until("the shell", |screen| screen.contains("left 143"));
+    assert_eq!(terminal.settings("after"), before);
+}
+
+/// An editor that says what it is told, and keeps a line that is typed into it.
+const EDITOR: &str = "#!/bin/sh
+echo \"edit $*\"
+read line
+echo \"$line\" > \"$0.line\"
+";
+
+#[test]
+fn the_editor_has_the_terminal_and_what_one_chose_is_found_again() {
+    let Some(terminal) = Terminal::open() else {
+        return;
+    };
+    let editor = terminal.folder.path().join("editor");
+    fs::write(&editor, EDITOR).unwrap();
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o700)).unwrap();
+    // The demo's sources are told from the folder of the workspace.
+    terminal.run(&format!("cd {}/..", env!("CARGO_MANIFEST_DIR")));
+    let before = terminal.settings("before");
+    let contains = |text: &'static str| move |screen: &str| screen.contains(text);
+    let line = |text: &str| {
+        terminal.press(&[":"]);
+        terminal.tmux(&["send-keys", "-l", text]);
+        terminal.press(&["Enter"]);
+    };
+    let demo = terminal.program("demo --ascii --theme mono");
+    terminal.run(&format!("{demo}; echo left $?"));
+    terminal.until("the table", contains("kv::conn::serve"));
+    line("proc conn::serve");
+    terminal.until("a record", |screen| depth(screen) == 1);
+    terminal.press(&["e"]);
+    let told = terminal.until("the editor", contains("edit "));
+    assert!(told.contains("examples/kv/src/"), "{told}");
+    // These are the editor's, and `q` does not end the console.
+    terminal.press(&["q", "q", "Enter"]);
+    terminal.until("the console again", |screen| depth(screen) == 1);
+    let typed = fs::read_to_string(editor.with_extension("line")).unwrap();
+    assert_eq!(typed, "qq\n");
+    line("sort longest");
+    terminal.until("another order", contains("vLONGEST"));
+    let file = terminal.folder.path().join("saved.json");
+    line(&format!("save {}", file.display()));
+    terminal.until("a file", contains("! saved "));
+    let saved = fs::read_to_string(&file).unwrap();
+    assert!(saved.starts_with("{\"schema\":1,"), "{saved}");
+    line(&format!("save {}", file.display()));
+    terminal.until("that it is there", contains("! nothing is saved: "));
+    line("quit");
+    terminal.until("the shell", contains("left 0"));
+    assert_eq!(terminal.settings("between"), before);
+    // A console that neither reads nor keeps anything, and one that does.
+    terminal.run(&format!("{demo} --no-state; echo then $?"));
+    terminal.until("the table", contains("kv::conn::serve"));
+    terminal.until("the first order", contains("RUN%v"));
+    terminal.press(&["q"]);
+    terminal.until("the shell", contains("then 0"));
+    terminal.run(&format!("{demo}; echo again $?"));
+    terminal.until("the order chosen before", contains("vLONGEST"));
+    terminal.press(&["q"]);
+    terminal.until("the shell", contains("again 0"));
     assert_eq!(terminal.settings("after"), before);
 }

@@ -312,12 +312,17 @@ pub fn nearest<R: Row>(key: &str) -> Option<String> {
         });
         return Some(format!("{}_p{}", family.prefix, known[0]));
     }
-    R::columns()
-        .iter()
-        .map(|column| (distance(key, &column.key), &column.key))
-        .min_by_key(|(edits, _)| *edits)
-        .filter(|(edits, known)| *edits <= known.len().min(key.len()) / 2)
-        .map(|(_, known)| String::from(&**known))
+    let known = R::columns().iter().map(|column| &*column.key);
+    closest(key, known).map(String::from)
+}
+
+/// Of these words the one that was perhaps meant; none if it is too far off.
+#[must_use]
+pub fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = known.map(|known| (distance(word, known), known));
+    let near = near.min_by_key(|(edits, _)| *edits);
+    let near = near.filter(|(edits, known)| *edits <= known.len().min(word.len()) / 2);
+    near.map(|(_, known)| known)
 }
 
 /// Levenshtein's edit distance, bounded by looking at the first 64 characters only.

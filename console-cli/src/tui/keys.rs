@@ -1,11 +1,17 @@
 //! One table of keys: help, hint line and dispatch read it, so a key that is shown works.
 
+mod overlays;
 mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-pub(crate) use self::table::KEYS;
+use self::overlays::OVERLAYS;
+use self::table::CONSOLE;
 use super::state::View;
+
+/// Every key that works, once.
+pub(crate) const KEYS: &[Binding] =
+    &joined::<{ CONSOLE.len() + OVERLAYS.len() }>(CONSOLE, OVERLAYS);
 
 /// A key as the table names it: shift is part of the character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +53,8 @@ pub(crate) enum Scope {
     Columns,
     /// The filter line: what is not bound is text.
     Prompt,
+    /// The command line: what is not bound is text.
+    Command,
     /// A question: what is not bound is a no.
     Question,
 }
@@ -100,11 +108,39 @@ pub(crate) enum Action {
     Accept,
     Erase,
     EraseAll,
+    Command,
+    Complete,
+    Edit,
+    Save,
+    Mute,
     Yes,
 }
 
+impl Action {
+    /// What the command line calls it: `next_view`.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Accept => "open".to_owned(),
+            Self::Open(view) => view.title().to_lowercase(),
+            other => snake(&format!("{other:?}")),
+        }
+    }
+}
+
+/// `next_view` of `NextView`.
+fn snake(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push('_');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
 /// One row of the table.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
     /// The keys, each with its action.
     pub(crate) keys: &'static [(Key, Action)],
@@ -163,4 +199,19 @@ const fn bind(
         help,
         hint,
     }
+}
+
+/// Two tables as one.
+const fn joined<const N: usize>(first: &[Binding], second: &[Binding]) -> [Binding; N] {
+    let mut all = [first[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < first.len() {
+            first[at]
+        } else {
+            second[at - first.len()]
+        };
+        at += 1;
+    }
+    all
 }

@@ -3,9 +3,11 @@
 use ratatui::layout::Rect;
 use turbowish_model::column::Unit;
 
+use super::commands::is_console;
+use super::help;
 use super::keys::{KEYS, Scope};
 use super::rows::{Face, Rows};
-use super::state::State;
+use super::state::{HelpPage, State};
 
 /// Marks before the first column: selection, alert, blank.
 pub(crate) const GUTTER: usize = 3;
@@ -331,14 +333,9 @@ pub(crate) fn overlay((width, height): (u16, u16), wanted: (u16, u16)) -> Rect {
 }
 
 /// How many lines the help page has, and how many of them are seen at once.
-pub(crate) fn help_lines(state: &State, columns: bool) -> (usize, usize) {
+pub(crate) fn help_lines(state: &State, page: HelpPage) -> (usize, usize) {
     let height = usize::from(state.size.1).saturating_sub(2).max(1);
-    let lines = if columns {
-        state.table().faces().len() + 1
-    } else {
-        key_lines() + 2
-    };
-    (lines, height)
+    (help::lines(state, page).len(), height)
 }
 
 /// Lines of the two columns of keys.
@@ -348,10 +345,6 @@ pub(crate) fn key_lines() -> usize {
 
 /// The bindings that the help page lists: those of the console, not those of its overlays.
 pub(crate) fn helped() -> impl Iterator<Item = &'static super::keys::Binding> {
-    KEYS.iter().filter(|binding| {
-        matches!(
-            binding.scope,
-            Scope::All | Scope::Watch | Scope::Lists | Scope::Table
-        )
-    })
+    KEYS.iter()
+        .filter(|binding| is_console(binding.scope) && binding.scope != Scope::Record)
 }

@@ -1,11 +1,13 @@
 //! What can happen to the console, and what it can ask the loop to do.
 
-use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::query::Query;
+use turbowish_model::snapshot::{Accounting, Snapshot, Spot};
 
 use super::clock::Now;
 use super::keys::Key;
 use super::record::Excerpt;
 use super::state::{Fate, Listed};
+use super::theme::{Palette, Theme};
 
 /// Something happened.
 #[derive(Debug)]
@@ -28,6 +30,12 @@ pub(crate) enum Message {
     Source(Excerpt, Vec<String>),
     /// The process switched its accounting, or says why not.
     Switched(Result<Accounting, String>),
+    /// The whole snapshot that was asked for, to be written to a file; or why it did not come.
+    Fetched(Result<Box<Snapshot>, String>, Option<String>),
+    /// What came of something that the loop did.
+    Noted(String),
+    /// How things are drawn from now on.
+    Palette(Palette),
 }
 
 /// What the mouse did; columns and lines from 0.
@@ -40,7 +48,7 @@ pub(crate) enum Mouse {
 }
 
 /// Something the loop has to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
     /// Leave.
     Quit,
@@ -54,4 +62,25 @@ pub(crate) enum Effect {
     Copy(String),
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
+    /// Ask the process watched for a snapshot, to be written to a file.
+    Fetch {
+        query: Box<Query>,
+        file: Option<String>,
+    },
+    /// Write a file.
+    Write(Box<File>),
+    /// Open the first of these places that is found in the user's editor.
+    Edit(Vec<Spot>),
+    /// Look up the colours of a theme; none is what the environment says.
+    Theme(Option<Theme>),
+}
+
+/// A file to be written; what is there already is never overwritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct File {
+    /// As it was typed, or a name for the folder in which the console runs.
+    pub(crate) name: String,
+    /// Where there is such a file, a number makes it another one.
+    pub(crate) numbered: bool,
+    pub(crate) text: String,
 }

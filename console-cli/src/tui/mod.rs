@@ -2,18 +2,27 @@
 //! the only place that touches terminal, clock, files and network.
 
 mod clock;
+mod commands;
 mod detail;
+mod editor;
+mod files;
 mod glyphs;
+mod help;
 mod history;
 mod hit;
+mod input;
 mod keys;
 mod layout;
 mod message;
+mod mutes;
+mod output;
 mod preview;
 mod record;
 mod rows;
+mod settings;
 mod source;
 mod state;
+mod store;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -25,24 +34,27 @@ mod worst;
 use std::io;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 use tokio::signal::unix::SignalKind;
-use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::mpsc::{self, Receiver};
 use tokio::time::{MissedTickBehavior, interval};
+use turbowish_model::snapshot::Spot;
 use turbowish_model::units::SECOND;
 use turbowish_wire::client::Target;
 
 use self::clock::Clock;
+use self::editor::Call;
 pub(crate) use self::glyphs::GlyphSet;
-use self::message::{Effect, Message, Mouse};
+use self::input::Input;
+use self::message::{Effect, Message};
 use self::record::Excerpt;
 use self::source::{Source, Told};
 use self::state::{Look, Peer, State, View, Window};
+use self::store::Store;
 use self::terminal::Screen;
 use self::theme::Palette;
 pub(crate) use self::theme::Theme;
 use self::update::update;
-use crate::record::problem::source as files;
+use crate::record::problem::source as lines;
 use crate::signals::Signals;
 
 /// How the console starts.
@@ -50,8 +62,8 @@ use crate::signals::Signals;
 pub(crate) struct Options {
     /// The process to watch; without one a lone process is attached to, and several are listed.
     pub(crate) target: Option<Target>,
-    /// Length of the window; `None` reaches back to the start of accounting.
-    pub(crate) window: Option<Duration>,
+    /// Length of the window in nanoseconds, if one was asked for; `Some(None)` reaches back to the start of accounting.
+    pub(crate) window: Option<Option<u64>>,
     /// Time between snapshots.
     pub(crate) interval: Duration,
     /// Column by which procs are sorted at first; empty is the default.
@@ -62,6 +74,8 @@ pub(crate) struct Options {
     pub(crate) glyphs: Option<GlyphSet>,
     /// The theme, if one was asked for.
     pub(crate) theme: Option<Theme>,
+    /// Columns, order and the like are as in the last console, and kept for the next one.
+    pub(crate) keeps: bool,
 }
 
 /// At most ten draws a second; a key is drawn at once.
@@ -77,28 +91,41 @@ pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
         .worker_threads(1)
         .enable_all()
         .build()?;
-    let mut screen = Screen::open()?;
-    let state = first_state(&options, screen.size()?);
-    runtime.block_on(attend(&mut screen, state, options.interval))
+    runtime.block_on(async {
+        // Before the terminal is ours: nothing ends us then without giving it back.
+        let signals = Signals::new()?;
+        let mut screen = Screen::open()?;
+        let (state, store) = first_state(&options, screen.size()?);
+        screen.mouse(state.look.mouse)?;
+        let mut console = Console::new(screen, signals, store, options.interval);
+        console.attend(state).await
+    })
 }
 
-fn first_state(options: &Options, size: (u16, u16)) -> State {
-    let variable = |name: &str| std::env::var(name).ok();
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
     let look = Look {
-        palette: Palette::of_environment(options.theme, variable),
+        palette: Palette::of_environment(None, variable),
         glyphs: options
             .glyphs
             .unwrap_or_else(|| GlyphSet::of_environment(variable))
             .glyphs(),
         mouse: true,
+        theme: None,
     };
     let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-    let mut state = State::new(
-        look,
-        size,
-        Window(options.window.map(ns)),
-        ns(options.interval),
-    );
+    let window = Window(Some(10 * SECOND));
+    let mut state = State::new(look, size, window, ns(options.interval));
+    let path = options.keeps.then(|| store::path(variable)).flatten();
+    let mut store = Store::open(path, &mut state);
+    if let Some(window) = options.window {
+        state.window = Window(window);
+    }
+    state.look.palette = Palette::of_start(options.theme, state.look.theme, variable);
+    state.look.theme = options.theme.or(state.look.theme);
     state.link.peer = options.target.clone().map(|target| {
         let pid = if let Target::Pid(pid) = target {
             Some(pid)
@@ -111,62 +138,135 @@ fn first_state(options: &Options, size: (u16, u16)) -> State {
     let procs = state.tables.of_mut(View::Procs);
     procs.set_filter(options.filter.clone(), &context);
     if !options.sort.is_empty() {
-        procs.sort(
-            rows::Order {
-                key: options.sort.clone(),
-                invert: false,
-            },
-            &context,
-        );
+        let order = rows::Order {
+            key: options.sort.clone(),
+            invert: false,
+        };
+        procs.sort(order, &context);
     }
-    state
+    store.begin(&state);
+    (state, store)
 }
 
-/// The loop: one message, one update, perhaps one effect, perhaps one draw.
-async fn attend(
-    screen: &mut Screen,
-    mut state: State,
-    every: Duration,
-) -> io::Result<Option<SignalKind>> {
-    let clock = Clock::start();
-    let (sender, mut inbox) = mpsc::channel(64);
-    read_input(sender.clone());
-    let mut source = Source::new(sender, every);
-    let mut signals = Signals::new()?;
-    let mut ticks = interval(DRAW);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut drawing = Drawing::default();
-    loop {
-        source.follow(state.wanted());
-        let told = tokio::select! {
-            signal = signals.first() => return Ok(Some(signal)),
-            told = next(&mut inbox) => told?,
-            _ = ticks.tick() => Told { generation: None, message: Message::Tick(clock.now()) },
-        };
-        // What an older subscription still sends speaks of other rows.
-        if !source.is_current(&told) {
-            continue;
+/// What a running console has to do with the world.
+struct Console {
+    screen: Screen,
+    signals: Signals,
+    store: Store,
+    clock: Clock,
+    inbox: Receiver<Told>,
+    input: Input,
+    source: Source,
+}
+
+/// How the console is left: by which signal, if it was one.
+type Left = Option<SignalKind>;
+
+impl Console {
+    fn new(screen: Screen, signals: Signals, store: Store, every: Duration) -> Self {
+        let (sender, inbox) = mpsc::channel(64);
+        Self {
+            screen,
+            signals,
+            store,
+            clock: Clock::start(),
+            inbox,
+            input: Input::start(sender.clone()),
+            source: Source::new(sender, every),
         }
-        drawing.note(&told.message);
-        let held = state.pending.held.is_some();
-        update(&mut state, Message::Tick(clock.now()));
-        drawing.changed |= held && state.pending.held.is_none();
-        match update(&mut state, told.message) {
-            Some(Effect::Quit) => return Ok(None),
-            Some(Effect::Redraw) => screen.clear()?,
-            Some(Effect::Suspend) => {
-                screen.suspend(state.look.mouse)?;
-                state.size = screen.size()?;
+    }
+
+    /// The loop: one message, one update, perhaps one effect, perhaps one draw.
+    async fn attend(&mut self, mut state: State) -> io::Result<Left> {
+        let mut ticks = interval(DRAW);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut drawing = Drawing::default();
+        loop {
+            self.source.follow(state.wanted());
+            let tick = || Told {
+                generation: None,
+                message: Message::Tick(self.clock.now()),
+            };
+            let told = tokio::select! {
+                signal = self.signals.first() => return Ok(Some(signal)),
+                told = next(&mut self.inbox) => told?,
+                _ = ticks.tick() => tick(),
+                // A picture that had to wait is drawn at once.
+                () = self.screen.ready() => tick(),
+            };
+            // What an older subscription still sends speaks of other rows.
+            if !self.source.is_current(&told) {
+                continue;
             }
-            Some(Effect::Switch(accounting)) => source.switch(accounting),
-            Some(Effect::Copy(text)) => screen.copy(&text)?,
-            Some(Effect::Mouse(ours)) => screen.mouse(ours)?,
-            None => {}
+            drawing.note(&told.message);
+            let held = state.pending.held.is_some();
+            update(&mut state, Message::Tick(self.clock.now()));
+            drawing.changed |= held && state.pending.held.is_none();
+            let touched = drawing.urgent;
+            let effect = update(&mut state, told.message);
+            if touched && let Err(fault) = self.store.keep(&state) {
+                update(&mut state, Message::Noted(fault));
+            }
+            if let Some(effect) = effect
+                && let Some(left) = self.perform(effect, &mut state).await?
+            {
+                return Ok(left);
+            }
+            read_source(&mut state);
+            if self.screen.is_ready() && drawing.is_due(&state) {
+                self.screen.draw(&state)?;
+            }
         }
-        read_source(&mut state);
-        if drawing.is_due(&state) {
-            screen.draw(&state)?;
+    }
+
+    /// Does what the state asks for; gives how the console is left, if it is.
+    async fn perform(&mut self, effect: Effect, state: &mut State) -> io::Result<Option<Left>> {
+        match effect {
+            Effect::Quit => return Ok(Some(None)),
+            Effect::Redraw => self.screen.clear()?,
+            Effect::Suspend => {
+                self.screen.suspend(state.look.mouse)?;
+                state.size = self.screen.size()?;
+            }
+            Effect::Switch(accounting) => self.source.switch(accounting),
+            Effect::Copy(text) => self.screen.copy(&text)?,
+            Effect::Mouse(ours) => self.screen.mouse(ours)?,
+            Effect::Fetch { query, file } => self.source.fetch(query, file),
+            Effect::Write(file) => {
+                update(state, Message::Noted(files::write(&file)));
+            }
+            Effect::Theme(theme) => {
+                let palette = Palette::of_environment(theme, variable);
+                update(state, Message::Palette(palette));
+            }
+            Effect::Edit(spots) => return self.edit(&spots, state).await,
         }
+        Ok(None)
+    }
+
+    /// Lends the terminal to the user's editor; gives how the console is left, if a signal came meanwhile.
+    async fn edit(&mut self, spots: &[Spot], state: &mut State) -> io::Result<Option<Left>> {
+        let pid = state.link.peer.as_ref().and_then(|peer| peer.pid);
+        let call = match Call::of(spots, pid, variable) {
+            Ok(call) => call,
+            Err(fault) => {
+                update(state, Message::Noted(fault));
+                return Ok(None);
+            }
+        };
+        self.input.pause();
+        self.screen.leave();
+        let ended = tokio::select! {
+            ended = call.run() => ended,
+            signal = self.signals.but_interrupt() => return Ok(Some(Some(signal))),
+        };
+        self.screen.enter(state.look.mouse)?;
+        self.input.resume();
+        state.size = self.screen.size()?;
+        if let Err(fault) = ended {
+            update(state, Message::Noted(fault));
+        }
+        Ok(None)
     }
 }
 
@@ -184,9 +284,9 @@ fn read_source(state: &mut State) {
     let lines = match &excerpt {
         Excerpt::Alert(_) => open
             .alert()
-            .map_or_else(Vec::new, |alert| files::lines(alert, pid)),
-        Excerpt::Await(place) => files::around(place, pid),
-        Excerpt::Signature(proc, file, line) => files::signature(proc, file, *line, pid),
+            .map_or_else(Vec::new, |alert| lines::lines(alert, pid)),
+        Excerpt::Await(place) => lines::around(place, pid),
+        Excerpt::Signature(proc, file, line) => lines::signature(proc, file, *line, pid),
     };
     update(state, Message::Source(excerpt, lines));
 }
@@ -233,41 +333,4 @@ impl Drawing {
         }
         due
     }
-}
-
-/// Of what the mouse does, that which means something.
-fn mouse(event: MouseEvent) -> Option<Mouse> {
-    match event.kind {
-        MouseEventKind::Down(MouseButton::Left) => Some(Mouse::Click(event.column, event.row)),
-        MouseEventKind::Down(MouseButton::Right) => Some(Mouse::Right),
-        MouseEventKind::ScrollDown => Some(Mouse::WheelDown),
-        MouseEventKind::ScrollUp => Some(Mouse::WheelUp),
-        _ => None,
-    }
-}
-
-/// Keys, clicks and sizes, read by a thread of its own: reading blocks.
-fn read_input(inbox: Sender<Told>) {
-    std::thread::spawn(move || {
-        while let Ok(event) = event::read() {
-            let message = match event {
-                Event::Key(key) if key.kind != KeyEventKind::Release => Message::Key(key.into()),
-                Event::Mouse(event) => match mouse(event) {
-                    Some(event) => Message::Mouse(event),
-                    None => continue,
-                },
-                Event::Resize(width, height) => Message::Resize(width, height),
-                _ => continue,
-            };
-            if inbox
-                .blocking_send(Told {
-                    generation: None,
-                    message,
-                })
-                .is_err()
-            {
-                return;
-            }
-        }
-    });
 }

@@ -5,11 +5,11 @@ mod entries;
 mod merge;
 mod table;
 
-use turbowish_model::alert::Severity;
+use turbowish_model::alert::{Alert, Severity};
 use turbowish_model::column::{Context, Row, Style, Unit, Value};
 use turbowish_model::json::{Record, Table as Document};
 use turbowish_model::query::{self, Grouping};
-use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::{Snapshot, Spot};
 
 pub(crate) use self::table::Table;
 use crate::record::told::Link;
@@ -85,7 +85,18 @@ pub(crate) trait Entry: Row + Record + Clone {
     fn severity(&self) -> Option<Severity> {
         None
     }
+
+    /// How much longer it is muted, if it is an alert.
+    fn muted(&self, _: Muted<'_>) -> Option<u64> {
+        None
+    }
+
+    /// Where it stands in the source.
+    fn spot(&self) -> Option<Spot>;
 }
+
+/// How much longer an alert is muted, in nanoseconds.
+pub(crate) type Muted<'a> = &'a dyn Fn(&Alert) -> Option<u64>;
 
 /// The order of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,6 +144,8 @@ pub(crate) trait Rows {
     fn own_order(&self) -> Option<Face>;
     fn counts(&self) -> Counts;
     fn order(&self) -> &Order;
+    /// The order as it is at first.
+    fn first_order(&self) -> Order;
     fn filter(&self) -> &str;
     fn columns_skipped(&self) -> usize;
     fn skip_columns(&mut self, skip: usize);
@@ -182,6 +195,14 @@ pub(crate) trait Rows {
     fn json(&self, row: usize, of: &Snapshot) -> String;
     /// Takes the rows out of a snapshot.
     fn take(&mut self, snapshot: &mut Snapshot);
+    /// Marks the rows by these alerts, of which some are muted for so long.
+    fn mark(&mut self, alerts: &[Alert], muted: Muted<'_>, context: &Context);
+    /// How much longer the row is muted, if it is an alert that is.
+    fn muted(&self, row: usize) -> Option<u64>;
+    /// Where the row stands in the source; a group nowhere.
+    fn spot(&self, row: usize) -> Option<Spot>;
+    /// Says what is wrong with the name of a column to sort by.
+    fn check_sort(&self, key: &str) -> Result<(), String>;
     /// Forgets the rows, and keeps filter and order.
     fn clear(&mut self);
 }

@@ -83,6 +83,25 @@ impl Source {
         self.wanted = wanted;
     }
 
+    /// Asks the process watched for a snapshot, to be written to a file.
+    pub(super) fn fetch(&self, query: Box<Query>, file: Option<String>) {
+        let Some((peer, _)) = self.wanted.watch.clone() else {
+            return;
+        };
+        let inbox = self.inbox.clone();
+        tokio::spawn(async move {
+            let answer = whole(&peer.target, &query).await;
+            let message = Message::Fetched(answer, file);
+            // The console is leaving if nobody takes it.
+            let _ = inbox
+                .send(Told {
+                    generation: None,
+                    message,
+                })
+                .await;
+        });
+    }
+
     /// Asks the process watched to switch its accounting.
     pub(super) fn switch(&self, accounting: Accounting) {
         let Some((peer, _)) = self.wanted.watch.clone() else {
@@ -99,6 +118,21 @@ impl Source {
                 })
                 .await;
         });
+    }
+}
+
+/// More than a table of the screen: a process with many tasks needs a moment for it.
+const WHOLE_PATIENCE: Duration = Duration::from_secs(10);
+
+async fn whole(target: &Target, query: &Query) -> Result<Box<Snapshot>, String> {
+    let ask = async {
+        let connection = Connection::connect(target).await?;
+        connection.snapshot(query).await
+    };
+    match timeout(WHOLE_PATIENCE, ask).await {
+        Ok(Ok(snapshot)) => Ok(Box::new(snapshot)),
+        Ok(Err(fault)) => Err(fault.to_string()),
+        Err(_) => Err(format!("{target} does not answer")),
     }
 }
 

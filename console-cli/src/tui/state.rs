@@ -1,5 +1,6 @@
 //! Everything the screen shows is in here; only `update` changes it, and only a message makes it do so.
 
+mod typed;
 mod views;
 
 use turbowish_model::alert::Alert;
@@ -9,15 +10,17 @@ use turbowish_model::snapshot::Snapshot;
 use turbowish_model::units::SECOND;
 use turbowish_wire::client::Target;
 
+pub(crate) use self::typed::{HelpPage, Typed};
 pub(crate) use self::views::{Tables, View};
 use super::clock::Now;
 use super::glyphs::Glyphs;
 use super::history::History;
 use super::layout;
+use super::mutes::Mutes;
 use super::preview::Preview;
 use super::record::{self, Record};
 use super::rows::Rows;
-use super::theme::Palette;
+use super::theme::{Palette, Theme};
 use crate::record::Beside;
 use crate::record::length::Lengths;
 use crate::record::told::Link;
@@ -95,8 +98,8 @@ pub(crate) struct Listed {
 /// What lies over the table or replaces the hint line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Overlay {
-    /// The keys, or the columns of the open view.
-    Help { columns: bool, scroll: usize },
+    /// A page of help.
+    Help { page: HelpPage, scroll: usize },
     /// The list of processes; nothing selected is the first one.
     Picker { selected: Option<Peer> },
     /// The sort menu.
@@ -109,6 +112,8 @@ pub(crate) enum Overlay {
         before: String,
         fault: Option<String>,
     },
+    /// The command line.
+    Command(Typed),
     /// "Stop accounting?" or "Start accounting?"
     Question { arm: bool },
 }
@@ -138,6 +143,10 @@ pub(crate) struct Visit {
     pub(crate) history: History,
     /// What one had made of the other processes.
     pub(crate) seats: Vec<Seat>,
+    /// Alerts that one does not want to hear of.
+    pub(crate) mutes: Mutes,
+    /// What was typed into the command line, the last one at the end.
+    pub(crate) commands: Vec<String>,
 }
 
 /// What one has made of a process that one has turned away from.
@@ -150,6 +159,7 @@ pub(crate) struct Seat {
     pub(crate) tables: Tables,
     pub(crate) record: Option<Record>,
     pub(crate) history: History,
+    pub(crate) mutes: Mutes,
 }
 
 /// How things are drawn.
@@ -159,6 +169,8 @@ pub(crate) struct Look {
     pub(crate) glyphs: &'static Glyphs,
     /// Clicks are the console's; else the terminal selects text with them.
     pub(crate) mouse: bool,
+    /// The theme that one has chosen; else the palette is what the environment says.
+    pub(crate) theme: Option<Theme>,
 }
 
 /// The whole state of the console.
@@ -257,6 +269,13 @@ impl State {
         last.map_or(&[], |snapshot| &snapshot.alerts.rows)
     }
 
+    /// Those of them that are not muted.
+    pub(crate) fn heard(&self) -> impl Iterator<Item = &Alert> {
+        let (mutes, now) = (&self.visit.mutes, self.now.mono_ns);
+        let alerts = self.alerts().iter();
+        alerts.filter(move |alert| mutes.left(alert, now).is_none())
+    }
+
     /// What cells need beside their row.
     pub(crate) fn context(&self) -> Context {
         Context {
@@ -296,7 +315,11 @@ impl State {
             .clone()
             .filter(|_| !ended)
             .map(|peer| (peer, self.query()));
-        let picking = matches!(self.overlay, Some(Overlay::Picker { .. }));
+        // The command line completes process ids.
+        let picking = matches!(
+            self.overlay,
+            Some(Overlay::Picker { .. } | Overlay::Command(_))
+        );
         Wanted {
             listing: watch.is_none() || picking,
             watch,

@@ -1,49 +1,69 @@
 //! The terminal is given back as it was found: on quit, on error, on a panic and on a signal.
 
-use std::io::{self, Stdout, Write as _, stdout};
+use std::io::{self, Write as _};
 use std::panic;
 
 use crossterm::cursor::{MoveTo, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
-use crossterm::execute;
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
+use super::output::Output;
 use super::state::State;
 use super::view::view;
 
 /// The terminal while it is ours. Dropping it gives it back.
 #[derive(Debug)]
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Output>>,
+    output: Output,
+    /// It is ours, and not given back.
+    ours: bool,
 }
 
 impl Screen {
     /// Takes the terminal. From here on a panic gives it back before it is reported.
     pub(super) fn open() -> io::Result<Self> {
+        let output = Output::of_stdout()?;
         let report = panic::take_hook();
+        let pictures = output.clone();
         panic::set_hook(Box::new(move |panic| {
-            restore();
+            // In order: what is still on its way must not come after it.
+            restore(&mut pictures.clone());
             report(panic);
         }));
-        enter()?;
-        // From here on the terminal is given back by `drop`, also if the next line fails.
-        match fresh() {
-            Ok(terminal) => Ok(Self { terminal }),
-            Err(fault) => {
-                restore();
-                Err(fault)
-            }
-        }
+        enable_raw_mode()?;
+        let opened = fresh(&output).and_then(|terminal| {
+            let mut screen = Self {
+                terminal,
+                output: output.clone(),
+                ours: true,
+            };
+            execute!(screen.output, EnterAlternateScreen)?;
+            Ok(screen)
+        });
+        // A screen gives the terminal back by itself.
+        opened.inspect_err(|_| restore(&mut output.clone()))
     }
 
     /// Columns and rows.
     pub(super) fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
         Ok((size.width, size.height))
+    }
+
+    /// What was drawn last is with the terminal: another picture is of use.
+    pub(super) fn is_ready(&self) -> bool {
+        self.output.is_idle()
+    }
+
+    /// Waits until that may be so.
+    pub(super) async fn ready(&self) {
+        self.output.drained().await;
     }
 
     pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
@@ -53,61 +73,67 @@ impl Screen {
     /// The next draw starts from nothing.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         // `Terminal::clear` asks where the cursor is, and the thread that reads keys takes the answer.
-        execute!(stdout(), Clear(ClearType::All))?;
-        self.terminal = fresh()?;
+        execute!(self.output, Clear(ClearType::All))?;
+        self.terminal = fresh(&self.output)?;
         Ok(())
     }
 
     /// Gives a text to the terminal's clipboard (OSC 52); not every terminal takes it.
     pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
-        let mut out = stdout();
-        write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
-        out.flush()
+        write!(self.output, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
+        self.output.flush()
     }
 
     /// Takes the mouse, or leaves it to the terminal.
     pub(super) fn mouse(&mut self, ours: bool) -> io::Result<()> {
         match ours {
-            true => execute!(stdout(), EnableMouseCapture),
-            false => execute!(stdout(), DisableMouseCapture),
+            true => execute!(self.output, EnableMouseCapture),
+            false => execute!(self.output, DisableMouseCapture),
         }
     }
 
     /// Gives the terminal back, stops as ctrl-Z stops a program, and takes it again when continued.
     pub(super) fn suspend(&mut self, mouse: bool) -> io::Result<()> {
-        leave();
+        self.leave();
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
-        enter()?;
+        self.enter(mouse)
+    }
+
+    /// Takes the terminal again after [`Self::leave`].
+    pub(super) fn enter(&mut self, mouse: bool) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.ours = true;
+        execute!(self.output, EnterAlternateScreen)?;
         self.mouse(mouse)?;
         self.clear()
+    }
+
+    /// Empties our screen and gives the terminal back: a multiplexer that was resized meanwhile would
+    /// else carry lines of ours over to the screen below. A terminal that takes nothing gets its mode back.
+    pub(super) fn leave(&mut self) {
+        if !std::mem::take(&mut self.ours) {
+            return;
+        }
+        // Nobody is left to tell if one of these fails.
+        let _ = queue!(self.output, Clear(ClearType::All), MoveTo(0, 0));
+        restore(&mut self.output);
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        leave();
+        self.leave();
     }
 }
 
-fn fresh() -> io::Result<Terminal<CrosstermBackend<Stdout>>> {
-    Terminal::new(CrosstermBackend::new(stdout()))
-}
-
-fn enter() -> io::Result<()> {
-    enable_raw_mode()?;
-    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture)
-}
-
-/// Empties our screen and gives the terminal back: a multiplexer that was resized meanwhile would
-/// else carry lines of ours over to the screen below.
-fn leave() {
-    let _ = execute!(stdout(), Clear(ClearType::All), MoveTo(0, 0));
-    restore();
+fn fresh(output: &Output) -> io::Result<Terminal<CrosstermBackend<Output>>> {
+    Terminal::new(CrosstermBackend::new(output.clone()))
 }
 
 /// Nobody is left to tell if one of these fails.
-fn restore() {
-    let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen, Show);
+fn restore(output: &mut Output) {
+    let _ = execute!(output, DisableMouseCapture, LeaveAlternateScreen, Show);
+    output.settle();
     let _ = disable_raw_mode();
 }
 

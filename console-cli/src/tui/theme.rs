@@ -13,6 +13,23 @@ pub(crate) enum Theme {
     Mono,
 }
 
+impl Theme {
+    const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::Mono];
+
+    /// What it is called.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::Mono => "mono",
+        }
+    }
+
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|theme| theme.word() == word)
+    }
+}
+
 /// How many colours the terminal knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
@@ -108,12 +125,7 @@ impl Palette {
         asked: Option<Theme>,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Self {
-        let named = || match variable("TURBOWISH_THEME")?.as_str() {
-            "dark" => Some(Theme::Dark),
-            "light" => Some(Theme::Light),
-            "mono" => Some(Theme::Mono),
-            _ => None,
-        };
+        let named = || Theme::named(&variable("TURBOWISH_THEME")?);
         let depth = depth(&variable);
         if let Some(theme) = asked.or_else(named) {
             return Self { theme, depth };
@@ -131,6 +143,17 @@ impl Palette {
                 depth: Depth::Sixteen,
             },
         }
+    }
+
+    /// As [`Self::of_environment`], with the theme that was kept where the environment names none.
+    pub(crate) fn of_start(
+        asked: Option<Theme>,
+        kept: Option<Theme>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        let named = variable("TURBOWISH_THEME").is_some_and(|name| Theme::named(&name).is_some());
+        let kept = kept.filter(|_| !named);
+        Self::of_environment(asked.or(kept), variable)
     }
 
     /// Attributes only.
@@ -249,6 +272,22 @@ mod tests {
             Theme::Mono,
             Depth::Sixteen,
         );
+    }
+
+    #[test]
+    fn a_theme_that_was_kept_is_for_where_none_is_named() {
+        let check = |asked, named: &str, theme| {
+            let variable = |name: &str| match name {
+                "TURBOWISH_THEME" => Some(named.to_owned()),
+                "NO_COLOR" => Some("1".to_owned()),
+                _ => None,
+            };
+            let found = Palette::of_start(asked, Some(Theme::Light), variable);
+            assert_eq!(found.theme, theme, "{asked:?} {named}");
+        };
+        check(None, "", Theme::Light);
+        check(None, "dark", Theme::Dark);
+        check(Some(Theme::Mono), "", Theme::Mono);
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! The one place where the state changes: a message goes in, at most one effect comes out.
 
 mod arrival;
+mod bar;
 mod columns;
 mod copy;
+mod edit;
 mod mouse;
+mod mute;
 mod overlay;
 mod record;
+mod save;
 mod seats;
 
 use turbowish_model::snapshot::Accounting;
@@ -15,7 +19,7 @@ use super::layout;
 use super::message::{Effect, Message};
 use super::preview::Preview;
 use super::rows::Order;
-use super::state::{Overlay, Phase, State, View};
+use super::state::{HelpPage, Overlay, Phase, State, View};
 
 pub(crate) use self::columns::listed;
 pub(crate) use self::overlay::menu;
@@ -31,6 +35,7 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
         Message::Resize(width, height) => state.size = (width, height),
         Message::Tick(now) => {
             state.now = now;
+            mute::prune(state);
             arrival::show_held(state);
         }
         Message::Snapshot(snapshot) => arrival::snapshot(state, snapshot),
@@ -50,7 +55,9 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
             }
         }
         Message::Mouse(event) => return mouse::act(state, event),
-        Message::Switched(Err(reason)) => state.notice = Some(reason),
+        Message::Switched(Err(reason)) | Message::Noted(reason) => state.notice = Some(reason),
+        Message::Fetched(answer, file) => return save::fetched(state, answer, file),
+        Message::Palette(palette) => state.look.palette = palette,
     }
     None
 }
@@ -67,6 +74,7 @@ pub(crate) fn scopes(state: &State) -> &'static [Scope] {
         Some(Overlay::Menu { .. }) => &[Scope::Menu],
         Some(Overlay::Columns { .. }) => &[Scope::Columns],
         Some(Overlay::Prompt { .. }) => &[Scope::Prompt],
+        Some(Overlay::Command(_)) => &[Scope::Command],
         Some(Overlay::Question { .. }) => &[Scope::Question],
     }
 }
@@ -77,10 +85,7 @@ fn press(state: &mut State, key: Key) -> Option<Effect> {
         overlay::unbound(state, key);
         return None;
     };
-    match state.overlay {
-        None => on_table(state, action),
-        Some(_) => overlay::act(state, action),
-    }
+    perform(state, action)
 }
 
 /// Rows stand for a moment, and what was told is read.
@@ -97,10 +102,14 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Suspend => return Some(Effect::Suspend),
         Action::Help => {
             state.overlay = Some(Overlay::Help {
-                columns: false,
+                page: HelpPage::Keys,
                 scroll: 0,
             })
         }
+        Action::Command => bar::open(state),
+        Action::Save => return save::save(state, None),
+        Action::Edit => return edit::open(state),
+        Action::Mute => mute::switch(state),
         Action::Open(view) => record::open_table(state, view),
         Action::NextView => record::open_table(state, state.view.step(1)),
         Action::PreviousView => record::open_table(state, state.view.step(View::ALL.len() - 1)),
@@ -149,6 +158,14 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         _ => move_selection(state, action),
     }
     None
+}
+
+/// What an action does that was called by its name.
+fn perform(state: &mut State, action: Action) -> Option<Effect> {
+    match state.overlay {
+        None => on_table(state, action),
+        Some(_) => overlay::act(state, action),
+    }
 }
 
 /// Opens the record of a row; of a group its rows.

@@ -67,12 +67,13 @@ fn draw(state: &State, frame: &mut Frame<'_>) {
     }
     hints::draw(state, frame, screen.hints);
     match &state.overlay {
-        Some(Overlay::Help { columns, scroll }) => help::draw(state, *columns, *scroll, frame),
+        Some(Overlay::Help { page, scroll }) => help::draw(state, *page, *scroll, frame),
         Some(Overlay::Menu { typed, at }) => menu::draw(state, typed, *at, frame),
         Some(Overlay::Columns { at }) => columns::draw(state, *at, frame),
         Some(Overlay::Prompt { text, fault, .. }) => {
             prompt::filter(state, text, fault.as_deref(), frame, &screen);
         }
+        Some(Overlay::Command(typed)) => prompt::command(state, typed, frame, &screen),
         Some(Overlay::Question { arm }) => prompt::question(state, *arm, frame, &screen),
         Some(Overlay::Picker { .. }) | None => {}
     }

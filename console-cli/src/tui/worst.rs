@@ -76,7 +76,7 @@ fn alerts(state: &State) -> Vec<Thing> {
         link: Link::alert(alert),
         told: alert.title.clone(),
     };
-    state.alerts().iter().map(told).collect()
+    state.heard().map(told).collect()
 }
 
 /// The largest first, three of them.

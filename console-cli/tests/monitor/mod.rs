@@ -75,11 +75,13 @@ impl Host {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turbowish"));
         command
             .env("TURBOWISH_RUNTIME_DIR", self.path())
+            .env("XDG_STATE_HOME", self.path())
             .env("TZ", "UTC");
         for name in [
             "COLUMNS",
             "TURBOWISH_TOKEN",
             "TURBOWISH_THEME",
+            "TURBOWISH_NO_STATE",
             "RUST_BACKTRACE",
         ] {
             command.env_remove(name);

@@ -242,11 +242,14 @@ pub const fn worst_first(alert: &Alert) -> (Severity, u64, Pitfall) {
 
 /// `1 alert, 2 warnings`: how many there are of each severity, the worst first; empty if there are none.
 #[must_use]
-pub fn tally(alerts: &[Alert]) -> String {
+pub fn tally<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> String {
+    let mut counts = [0; 3];
+    for alert in alerts {
+        counts[alert.severity as usize] += 1;
+    }
     let mut words: Vec<String> = Vec::new();
     for severity in [Severity::Alert, Severity::Warning, Severity::Note] {
-        let same = alerts.iter().filter(|alert| alert.severity == severity);
-        match same.count() {
+        match counts[severity as usize] {
             0 => {}
             1 => words.push(alloc::format!("1 {}", severity.word())),
             n => words.push(alloc::format!("{n} {}s", severity.word())),

@@ -61,18 +61,28 @@ impl<R: Row> Filter<R> {
     /// Whether the filter keeps this row.
     #[must_use]
     pub fn keeps(&self, row: &R, context: &Context) -> bool {
-        self.root.eval(row, context) == Some(true)
+        self.keeps_with(row, context, &[])
+    }
+
+    /// Whether the filter keeps this row, of which whoever filters knows these words beside its own.
+    #[must_use]
+    pub fn keeps_with(&self, row: &R, context: &Context, words: &[&str]) -> bool {
+        self.root.eval(row, context, words) == Some(true)
     }
 }
 
 impl<R: Row> Node<R> {
     /// Three-valued: `None` is "cannot be known", and its negation cannot either.
-    fn eval(&self, row: &R, context: &Context) -> Option<bool> {
+    fn eval(&self, row: &R, context: &Context, words: &[&str]) -> Option<bool> {
+        let each = |part: &Self| part.eval(row, context, words);
         match self {
-            Self::All(parts) => fold(parts.iter().map(|part| part.eval(row, context)), false),
-            Self::Any(parts) => fold(parts.iter().map(|part| part.eval(row, context)), true),
-            Self::Not(part) => part.eval(row, context).map(|kept| !kept),
-            Self::Word(pattern) => Some(row.search(&mut |text| pattern.is_in(text))),
+            Self::All(parts) => fold(parts.iter().map(each), false),
+            Self::Any(parts) => fold(parts.iter().map(each), true),
+            Self::Not(part) => each(part).map(|kept| !kept),
+            Self::Word(pattern) => {
+                let mut found = |text: &str| pattern.is_in(text);
+                Some(words.iter().any(|word| found(word)) || row.search(&mut found))
+            }
             Self::Field(column, wanted) => {
                 let value = column.value(row, context);
                 fold(wanted.iter().map(|wanted| wanted.is(&value)), true)

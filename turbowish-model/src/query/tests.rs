@@ -6,9 +6,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use crate::column::Row;
+use crate::column::{Context, Row};
 use crate::quantile::Distribution;
-use crate::query::{Query, Rows, Selection};
+use crate::query::{Filter, Query, Rows, Selection};
 use crate::resource::{Kind, Role};
 use crate::snapshot::{
     AwaitRow, Claim, HolderRow, Page, Place, ProcRow, ResourceRow, Snapshot, Spot, StackRow,
@@ -356,6 +356,26 @@ fn filters_of_resources() {
     }
 }
 
+#[test]
+fn words_that_are_known_of_a_row_are_found_as_its_own_are() {
+    let row = proc("kv::db::get", "src/db.rs", 1, &[]);
+    let context = Context { window_ns: S };
+    for (filter, words, expected) in [
+        ("muted", &["muted"][..], true),
+        ("muted", &[], false),
+        ("-muted", &["muted"], false),
+        ("-muted", &[], true),
+        ("get -muted", &[], true),
+        ("set | muted", &["muted"], true),
+        ("proc:muted", &["muted"], false),
+        ("MUTED", &["muted"], false),
+    ] {
+        let parsed = Filter::<ProcRow>::parse(filter).unwrap();
+        let kept = parsed.keeps_with(&row, &context, words);
+        assert_eq!(kept, expected, "{filter} {words:?}");
+    }
+}
+
 /// What holds a task up counts more than what it merely waits for, however long.
 #[test]
 fn tasks_that_are_held_up_come_before_those_without_work() {
@@ -641,7 +661,7 @@ fn tasks_that_are_not_sent_are_told_in_groups() {
         let task = |id: u64| TaskRow {
             id,
             name: format!("task-{id}"),
-            root: format!("app::{}", if id % 3 == 0 { "few" } else { "many" }),
+            root: format!("app::{}", if id.is_multiple_of(3) { "few" } else { "many" }),
             since_ns: id,
             polls: id,
             waker: Some(WakerRow {

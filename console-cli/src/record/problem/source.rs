@@ -1,6 +1,7 @@
 //! Lines of source that a record shows, read from disk if what was compiled still stands there.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use turbowish_model::alert::Alert;
@@ -114,6 +115,22 @@ fn folders(pid: Option<u32>) -> Vec<PathBuf> {
     [Some(PathBuf::new()), own].into_iter().flatten().collect()
 }
 
+/// The file on this host, if it is source: looked for from here, and from the folder in which the process runs.
+pub(crate) fn path(file: &str, pid: Option<u32>) -> Option<PathBuf> {
+    let there = folders(pid).into_iter().map(|folder| folder.join(file));
+    let path = { there }.find(|path| is_source(path))?;
+    // Its own name, where that is the same file: a process can see other folders than we do.
+    let real = fs::canonicalize(&path).ok();
+    let same = real.filter(|real| id(real).is_some() && id(real) == id(&path));
+    Some(same.unwrap_or(path))
+}
+
+/// What tells a file from others, whatever it is called.
+fn id(path: &Path) -> Option<(u64, u64)> {
+    let there = fs::metadata(path).ok()?;
+    Some((there.dev(), there.ino()))
+}
+
 fn found(file: &str, folders: &[PathBuf]) -> Option<String> {
     folders.iter().find_map(|folder| read(&folder.join(file)))
 }
@@ -163,10 +180,13 @@ fn bare(text: &str) -> String {
 
 /// A pipe or a device could keep the console waiting: only files, and only those of Rust.
 fn read(path: &Path) -> Option<String> {
-    let there = fs::metadata(path).ok()?;
-    let is_source = path.extension().is_some_and(|end| end == "rs");
-    let sane = is_source && there.is_file() && there.len() <= LONGEST;
-    sane.then(|| fs::read_to_string(path).ok())?
+    is_source(path).then(|| fs::read_to_string(path).ok())?
+}
+
+fn is_source(path: &Path) -> bool {
+    let is_rust = path.extension().is_some_and(|end| end == "rs");
+    let sane = |there: fs::Metadata| there.is_file() && there.len() <= LONGEST;
+    is_rust && fs::metadata(path).is_ok_and(sane)
 }
 
 #[cfg(test)]

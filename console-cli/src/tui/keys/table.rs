@@ -1,12 +1,12 @@
-//! Every key that works, once. To add one is to add a row.
+//! The keys of the console, each once. To add one is to add a row.
 
 use crossterm::event::KeyCode;
 
 use super::{Action, Binding, Scope, bind, char, ctrl, f, key};
 use crate::tui::state::View;
 
-/// Every key that works, in the order of the help page; hints stand in the order of the hint line.
-pub(crate) const KEYS: &[Binding] = &[
+/// In the order of the help page; hints stand in the order of the hint line.
+pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::All,
         "? F1",
@@ -159,6 +159,13 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(char('0'), Action::Processes)],
     ),
     bind(
+        Scope::All,
+        ":",
+        "command line, any action",
+        None,
+        &[(char(':'), Action::Command)],
+    ),
+    bind(
         Scope::Lists,
         "j k Dn Up",
         "row or link down, up",
@@ -246,6 +253,27 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(char('v'), Action::Preview)],
     ),
     bind(
+        Scope::Watch,
+        "e",
+        "open source in $EDITOR",
+        None,
+        &[(char('e'), Action::Edit)],
+    ),
+    bind(
+        Scope::Watch,
+        "S",
+        "save snapshot to a file",
+        None,
+        &[(char('S'), Action::Save)],
+    ),
+    bind(
+        Scope::Watch,
+        "m",
+        "mute this alert, 10 min",
+        None,
+        &[(char('m'), Action::Mute)],
+    ),
+    bind(
         Scope::All,
         "M",
         "mouse on, off",
@@ -272,129 +300,5 @@ pub(crate) const KEYS: &[Binding] = &[
         "close overlay, else quit",
         Some("q quit"),
         &[(char('q'), Action::Quit), (ctrl('c'), Action::Quit)],
-    ),
-    bind(
-        Scope::Menu,
-        "Dn Up",
-        "entry down, up",
-        None,
-        &[
-            (key(KeyCode::Down), Action::Down),
-            (key(KeyCode::Up), Action::Up),
-        ],
-    ),
-    bind(
-        Scope::Menu,
-        "Enter",
-        "sort; again: invert",
-        Some("Enter sorts, again inverts"),
-        &[(key(KeyCode::Enter), Action::Accept)],
-    ),
-    bind(
-        Scope::Menu,
-        "Bksp ^U",
-        "erase a letter, all",
-        None,
-        &[
-            (key(KeyCode::Backspace), Action::Erase),
-            (ctrl('u'), Action::EraseAll),
-        ],
-    ),
-    bind(
-        Scope::Menu,
-        "Esc ^C",
-        "close",
-        Some("Esc closes"),
-        &[(key(KeyCode::Esc), Action::Back), (ctrl('c'), Action::Quit)],
-    ),
-    bind(
-        Scope::Columns,
-        "j k Dn Up",
-        "column down, up",
-        None,
-        &[
-            (char('j'), Action::Down),
-            (key(KeyCode::Down), Action::Down),
-            (char('k'), Action::Up),
-            (key(KeyCode::Up), Action::Up),
-        ],
-    ),
-    bind(
-        Scope::Columns,
-        "Space Enter",
-        "show, hide the column",
-        Some("Space shows, hides"),
-        &[
-            (char(' '), Action::Accept),
-            (key(KeyCode::Enter), Action::Accept),
-        ],
-    ),
-    bind(
-        Scope::Columns,
-        "J K",
-        "move it down, up",
-        Some("J K move"),
-        &[(char('J'), Action::MoveDown), (char('K'), Action::MoveUp)],
-    ),
-    bind(
-        Scope::Columns,
-        "=",
-        "as many as fit again",
-        Some("= default"),
-        &[(char('='), Action::Default)],
-    ),
-    bind(
-        Scope::Columns,
-        "Esc c q ^C",
-        "close",
-        Some("Esc closes"),
-        &[
-            (key(KeyCode::Esc), Action::Back),
-            (char('c'), Action::Back),
-            (char('q'), Action::Quit),
-            (ctrl('c'), Action::Quit),
-        ],
-    ),
-    bind(
-        Scope::Prompt,
-        "Enter",
-        "keep the filter",
-        Some("Enter keeps"),
-        &[(key(KeyCode::Enter), Action::Accept)],
-    ),
-    bind(
-        Scope::Prompt,
-        "Bksp ^U",
-        "erase a letter, all",
-        Some("^U erases"),
-        &[
-            (key(KeyCode::Backspace), Action::Erase),
-            (ctrl('u'), Action::EraseAll),
-        ],
-    ),
-    bind(
-        Scope::Prompt,
-        "Esc ^C",
-        "undo",
-        Some("Esc undoes"),
-        &[(key(KeyCode::Esc), Action::Back), (ctrl('c'), Action::Back)],
-    ),
-    bind(
-        Scope::Question,
-        "y",
-        "yes",
-        None,
-        &[(char('y'), Action::Yes), (char('Y'), Action::Yes)],
-    ),
-    bind(
-        Scope::Question,
-        "n Esc",
-        "no",
-        None,
-        &[
-            (char('n'), Action::Back),
-            (key(KeyCode::Esc), Action::Back),
-            (ctrl('c'), Action::Back),
-        ],
     ),
 ];

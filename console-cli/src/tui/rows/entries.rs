@@ -5,11 +5,12 @@ use turbowish_model::column::{self, Context, Row, Style};
 use turbowish_model::json::Table as Document;
 use turbowish_model::query::{Grouping, TASK_GROUPINGS, absorb_task};
 use turbowish_model::snapshot::{
-    AwaitRow, Place, ProcRow, ResourceRow, Snapshot, TaskGroup, TaskRow, TaskState,
+    AwaitRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskGroup, TaskRow, TaskState,
 };
 use turbowish_model::units::SECOND;
 
-use super::{Entry, RowId, Sum, merge};
+use super::{Entry, Muted, RowId, Sum, merge};
+use crate::record::task::stands_at;
 use crate::record::told::Link;
 use crate::tui::detail;
 
@@ -26,6 +27,14 @@ fn cell<R: Row>(row: &R, key: &str) -> String {
     column.map_or_else(String::new, |column| {
         column.cell(row, &context, Style::default())
     })
+}
+
+fn spot(place: &Place) -> Spot {
+    Spot {
+        file: place.file.clone(),
+        line: place.line,
+        column: place.column,
+    }
 }
 
 impl Entry for ProcRow {
@@ -57,6 +66,14 @@ impl Entry for ProcRow {
 
     fn detail(&self, _: Style) -> String {
         detail::proc(self)
+    }
+
+    fn spot(&self) -> Option<Spot> {
+        Some(Spot {
+            file: self.file.clone(),
+            line: self.line,
+            column: 1,
+        })
     }
 }
 
@@ -103,6 +120,10 @@ impl Entry for TaskRow {
         detail::task(self, style)
     }
 
+    fn spot(&self) -> Option<Spot> {
+        stands_at(self).map(spot)
+    }
+
     /// It was woken long ago, and nobody polls it.
     fn warns(&self) -> bool {
         self.state == TaskState::Ready && self.since_ns > SECOND
@@ -143,6 +164,10 @@ impl Entry for ResourceRow {
 
     fn detail(&self, style: Style) -> String {
         detail::resource(self, style)
+    }
+
+    fn spot(&self) -> Option<Spot> {
+        Some(self.made_at.clone())
     }
 }
 
@@ -190,6 +215,10 @@ impl Entry for AwaitRow {
     fn detail(&self, _: Style) -> String {
         detail::await_point(self)
     }
+
+    fn spot(&self) -> Option<Spot> {
+        Some(spot(&self.place))
+    }
 }
 
 impl Entry for Alert {
@@ -224,5 +253,16 @@ impl Entry for Alert {
 
     fn severity(&self) -> Option<Severity> {
         Some(self.severity)
+    }
+
+    fn muted(&self, muted: Muted<'_>) -> Option<u64> {
+        muted(self)
+    }
+
+    /// The await point that it is about, else the first of its chain.
+    fn spot(&self) -> Option<Spot> {
+        let steps = self.steps.iter().map(|step| &step.point);
+        let mut points = self.at.iter().chain(steps);
+        points.find_map(|point| point.place.as_ref().map(spot))
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Table<R> {
     page: Page<R>,
     /// The worst alert that each row of `page` is part of.
     severities: Vec<Option<Severity>>,
+    /// How much longer each row of `page` is muted, if any of them is.
+    muted: Vec<Option<u64>>,
     /// The lines of the table, in order.
     visible: Vec<At>,
     /// Groups as the process has added them up, of rows that it did not send all.
@@ -62,6 +64,7 @@ impl<R: Entry> Default for Table<R> {
             page: Page::default(),
             severities: Vec::new(),
             sums: Vec::new(),
+            muted: Vec::new(),
             visible: Vec::new(),
             groups: Vec::new(),
             kept: 0,
@@ -80,6 +83,11 @@ impl<R: Entry> Default for Table<R> {
 }
 
 impl<R: Entry> Table<R> {
+    /// The rows at hand as they came, and how many there are in the process.
+    pub(crate) fn page(&self) -> &Page<R> {
+        &self.page
+    }
+
     /// All rows at hand, in no order.
     pub(crate) fn rows(&self) -> &[R] {
         &self.page.rows
@@ -112,13 +120,17 @@ impl<R: Entry> Table<R> {
     fn arrange(&mut self, context: &Context) {
         let filter = Filter::<R>::parse(&self.filter).ok();
         let rows = &self.page.rows;
-        let keeps = |row: &R| {
+        let keeps = |at: usize| {
+            let words: &[&str] = match self.muted.get(at) {
+                Some(Some(_)) => &["muted"],
+                _ => &[],
+            };
             let kept = filter
                 .as_ref()
-                .is_none_or(|filter| filter.keeps(row, context));
-            kept && !self.shape.hidden.iter().any(|id| row.is(id))
+                .is_none_or(|filter| filter.keeps_with(&rows[at], context, words));
+            kept && !self.shape.hidden.iter().any(|id| rows[at].is(id))
         };
-        let kept: Vec<usize> = (0..rows.len()).filter(|&at| keeps(&rows[at])).collect();
+        let kept: Vec<usize> = (0..rows.len()).filter(|&at| keeps(at)).collect();
         let arrangement = Arrangement {
             rows,
             severities: &self.severities,
@@ -197,6 +209,7 @@ impl<R: Entry> Table<R> {
             self.page.rows.pop();
             let rows = self.page.rows.len();
             self.severities.truncate(rows);
+            self.muted.truncate(rows);
             self.visible
                 .retain(|at| !matches!(*at, At::Row(at) if at >= rows));
         }

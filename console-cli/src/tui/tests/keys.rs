@@ -12,7 +12,7 @@ use crate::tui::view::RECORD_HINTS as HINTS;
 
 #[test]
 fn no_key_has_two_meanings_where_it_works() {
-    let together: [&[Scope]; 8] = [
+    let together: [&[Scope]; 9] = [
         &[Scope::Record, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Watch, Scope::Lists, Scope::All],
@@ -20,6 +20,7 @@ fn no_key_has_two_meanings_where_it_works() {
         &[Scope::Menu],
         &[Scope::Columns],
         &[Scope::Prompt],
+        &[Scope::Command],
         &[Scope::Question],
     ];
     for scopes in together {
@@ -90,6 +91,7 @@ fn console(scope: Scope) -> State {
         Scope::Menu => "s r Dn",
         Scope::Columns => "c Space j Space j",
         Scope::Prompt => "/ d b",
+        Scope::Command => ": p r o c s Enter : t a s k s Enter : Up Space",
         Scope::Question => "a",
     };
     press(&mut state, keys);

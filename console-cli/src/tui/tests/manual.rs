@@ -4,6 +4,7 @@ use turbowish_model::alert::Alert;
 use turbowish_model::column::{Family, Row};
 use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
 
+use crate::tui::commands::{self, Command, Does};
 use crate::tui::keys::{KEYS, Scope};
 
 const MANUAL: &str = include_str!("../../../../docs/console.md");
@@ -27,6 +28,7 @@ fn where_it_works(scope: Scope) -> &'static str {
         Scope::Menu => "sort menu",
         Scope::Columns => "list of columns",
         Scope::Prompt => "filter line",
+        Scope::Command => "command line",
         Scope::Question => "a question",
     }
 }
@@ -43,6 +45,19 @@ fn it_has_every_key() {
         .filter(|line| line.starts_with("| `"))
         .count();
     assert!(keys >= KEYS.len(), "{keys}");
+}
+
+#[test]
+fn it_has_every_command() {
+    let line = |command: &Command| {
+        let typed = format!(":{} {}", command.name, command.takes);
+        format!("| `{}` | {} |", typed.trim_end(), command.help)
+    };
+    let words = commands::all();
+    let words = words
+        .iter()
+        .filter(|command| !matches!(command.does, Does::Press(_)));
+    check(words.map(line));
 }
 
 fn columns<R: Row>() -> impl Iterator<Item = String> {

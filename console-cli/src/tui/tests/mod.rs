@@ -2,16 +2,21 @@
 
 #[path = "../../../tests/monitor/alerts.rs"]
 mod alerts;
+mod bar;
+mod editor;
 mod fixture;
 mod hostile;
 mod keys;
 mod manual;
+mod mutes;
 mod preview;
 mod problem;
 mod records;
+mod saves;
 mod screens;
 #[path = "../../../tests/monitor/server.rs"]
 mod server;
+mod settings;
 mod shape;
 mod source;
 mod updates;

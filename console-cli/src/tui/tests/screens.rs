@@ -12,11 +12,11 @@ use crate::tui::glyphs::GlyphSet;
 use crate::tui::message::Message;
 use crate::tui::state::{Fate, State};
 
-const SMALL: (u16, u16) = (80, 24);
-const MIDDLE: (u16, u16) = (120, 40);
-const LARGE: (u16, u16) = (200, 50);
+pub(super) const SMALL: (u16, u16) = (80, 24);
+pub(super) const MIDDLE: (u16, u16) = (120, 40);
+pub(super) const LARGE: (u16, u16) = (200, 50);
 
-fn check(name: &str, state: &State) {
+pub(super) fn check(name: &str, state: &State) {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
@@ -404,6 +404,10 @@ fn no_screen_is_too_small() {
                 "3 Enter G",
                 "c",
                 "t l",
+                ": s",
+                ": x Enter",
+                "? ? ?",
+                "5 m",
             ] {
                 let mut state = alarmed((width, height), vec![deadlock()]);
                 press(&mut state, keys);
@@ -420,7 +424,7 @@ fn no_screen_is_too_small() {
 
 #[test]
 fn a_terminal_that_shrank_before_its_message_is_survived() {
-    for keys in ["", "?", "s", "/ x", "a", "0", "!"] {
+    for keys in ["", "?", "s", "/ x", ": s", "a", "0", "!"] {
         let mut state = alarmed(LARGE, vec![deadlock()]);
         press(&mut state, keys);
         let mut terminal =

@@ -5,9 +5,10 @@ use std::mem::take;
 use turbowish_model::column;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
-use super::{QUIET_NS, record};
+use super::{QUIET_NS, mute, record};
 use crate::record::told::Link;
 use crate::tui::history::History;
+use crate::tui::mutes::Mutes;
 use crate::tui::record::Record;
 use crate::tui::state::{Fate, Listed, Overlay, Peer, State, View, Watched};
 
@@ -83,6 +84,9 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         snapshot.alerts = alerts;
         state.shown = Some(snapshot);
     }
+    if !state.visit.mutes.is_empty() {
+        mute::mark(state);
+    }
     record::follow(state);
 }
 
@@ -98,7 +102,10 @@ pub(super) fn silent(state: &mut State, tries: u32, fate: Fate) {
 /// The processes that could be watched: a lone one is attached to, and one that runs the command
 /// line of a process that ended is followed.
 pub(super) fn listed(state: &mut State, listed: Vec<Listed>) {
-    let picking = matches!(state.overlay, Some(Overlay::Picker { .. }));
+    let picking = matches!(
+        state.overlay,
+        Some(Overlay::Picker { .. } | Overlay::Command(_))
+    );
     if state.link.peer.is_none() && !picking {
         match listed.as_slice() {
             [] => {}
@@ -151,6 +158,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     state.visit.near = None;
     state.visit.lengths.clear();
     state.visit.history = History::default();
+    state.visit.mutes = Mutes::default();
     state.pending.held = None;
     state.pending.frozen_ns = None;
 }

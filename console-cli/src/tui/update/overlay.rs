@@ -3,12 +3,12 @@
 use crossterm::event::KeyCode;
 use turbowish_model::snapshot::Accounting;
 
-use super::{Stride, columns, on_table, seats, set_filter, sort, stride};
+use super::{Stride, bar, columns, on_table, seats, set_filter, sort, stride};
 use crate::tui::keys::{Action, Key};
 use crate::tui::layout;
 use crate::tui::message::Effect;
 use crate::tui::rows::{Face, Order};
-use crate::tui::state::{Overlay, Peer, State};
+use crate::tui::state::{HelpPage, Overlay, Peer, State};
 
 pub(super) fn open_picker(state: &mut State) {
     let selected = state.link.peer.clone();
@@ -66,7 +66,8 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
             };
             return (action == Action::Yes).then_some(Effect::Switch(accounting));
         }
-        Overlay::Help { columns, scroll } => return on_help(state, action, columns, scroll),
+        Overlay::Help { page, scroll } => return on_help(state, action, page, scroll),
+        Overlay::Command(typed) => return bar::act(state, action, typed),
         Overlay::Picker { selected } => return on_picker(state, action, selected),
         Overlay::Menu { typed, at } => on_menu(state, action, typed, at),
         Overlay::Columns { at } => columns::act(state, action, at),
@@ -84,9 +85,19 @@ fn close(state: &mut State, overlay: Overlay, action: Action) -> Option<Effect> 
             state.overlay = Some(overlay);
             return (action == Action::Quit).then_some(Effect::Quit);
         }
+        Overlay::Command(_) => closed(state),
         _ => {}
     }
     None
+}
+
+/// Nothing lies over the screen any more; without a process that is the list of them.
+pub(super) fn closed(state: &mut State) {
+    state.overlay = None;
+    let several = state.listed.as_ref().is_some_and(|listed| listed.len() > 1);
+    if state.link.peer.is_none() && several {
+        open_picker(state);
+    }
 }
 
 /// Text for the sort menu and the filter line; for a question, a no.
@@ -111,17 +122,18 @@ pub(super) fn unbound(state: &mut State, key: Key) {
             text.push(letter);
             type_filter(state, text, before);
         }
+        Some(Overlay::Command(typed)) => bar::letter(state, typed, letter),
         other => state.overlay = other,
     }
 }
 
-fn on_help(state: &mut State, action: Action, columns: bool, scroll: usize) -> Option<Effect> {
-    let (lines, height) = layout::help_lines(state, columns);
+fn on_help(state: &mut State, action: Action, page: HelpPage, scroll: usize) -> Option<Effect> {
+    let (lines, height) = layout::help_lines(state, page);
     let last = lines.saturating_sub(height);
     let scroll = match (action, stride(action, height)) {
         (Action::Help, _) => {
             state.overlay = Some(Overlay::Help {
-                columns: !columns,
+                page: page.next(),
                 scroll: 0,
             });
             return None;
@@ -131,7 +143,7 @@ fn on_help(state: &mut State, action: Action, columns: bool, scroll: usize) -> O
         (_, Some(Stride::Last)) => last,
         (_, None) => return on_table(state, action),
     };
-    state.overlay = Some(Overlay::Help { columns, scroll });
+    state.overlay = Some(Overlay::Help { page, scroll });
     None
 }
 
@@ -153,7 +165,7 @@ fn on_picker(state: &mut State, action: Action, selected: Option<Peer>) -> Optio
         (_, Some(Stride::By(by))) => at.saturating_add_signed(by).min(last),
         (_, Some(Stride::First)) => 0,
         (_, Some(Stride::Last)) => last,
-        (Action::Help | Action::Redraw | Action::Suspend, None) => {
+        (Action::Help | Action::Redraw | Action::Suspend | Action::Command, None) => {
             state.overlay = Some(Overlay::Picker { selected });
             return on_table(state, action);
         }

@@ -1,5 +1,7 @@
 //! Records: what is open, where its links lead, and the way back.
 
+use turbowish_model::alert::Alert;
+
 use super::{Stride, stride};
 use crate::record::told::Link;
 use crate::tui::history::{History, Stop};
@@ -10,9 +12,11 @@ use crate::tui::worst;
 
 /// Opens the first alert.
 pub(super) fn worst_alert(state: &mut State) {
-    match state.alerts().first().map(Link::alert) {
+    let worst = state.heard().next().map(Link::alert);
+    match worst {
         Some(link) => open(state, link),
-        None => state.notice = Some("no alerts".to_owned()),
+        None if state.alerts().is_empty() => state.notice = Some("no alerts".to_owned()),
+        None => state.notice = Some("no alert that is not muted; 5 lists them".to_owned()),
     }
 }
 
@@ -155,10 +159,15 @@ pub(super) fn follow(state: &mut State) {
 /// Where the open alert stands among those that hold.
 pub(crate) fn position(state: &State) -> Option<usize> {
     let subject = &state.record.as_ref()?.subject;
-    state
-        .alerts()
-        .iter()
-        .position(|alert| Link::alert(alert) == *subject)
+    let mut alerts = state.heard().chain(muted(state));
+    alerts.position(|alert| Link::alert(alert) == *subject)
+}
+
+/// Alerts that are muted: they come last.
+fn muted(state: &State) -> impl Iterator<Item = &Alert> {
+    let (mutes, now) = (&state.visit.mutes, state.now.mono_ns);
+    let alerts = state.alerts().iter();
+    alerts.filter(move |alert| mutes.left(alert, now).is_some())
 }
 
 /// What an action does while a record is open.

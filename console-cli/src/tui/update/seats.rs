@@ -3,6 +3,7 @@
 use std::mem::take;
 
 use super::arrival::attach;
+use crate::tui::settings::Settings;
 use crate::tui::state::{Fate, Peer, Seat, State, View};
 
 /// Seats that are kept, the oldest go first.
@@ -15,7 +16,9 @@ pub(super) fn turn(state: &mut State, peer: Peer) {
     if own.as_ref().is_some_and(|own| own.is(&peer) && !ended) {
         return;
     }
+    let settings = Settings::of(state);
     let (record, history) = (state.record.take(), take(&mut state.visit.history));
+    let mutes = take(&mut state.visit.mutes);
     let known = state
         .visit
         .seats
@@ -33,6 +36,7 @@ pub(super) fn turn(state: &mut State, peer: Peer) {
             tables: take(&mut state.tables),
             record,
             history,
+            mutes,
         });
         let beyond = state.visit.seats.len().saturating_sub(KEPT);
         state.visit.seats.drain(..beyond);
@@ -44,5 +48,9 @@ pub(super) fn turn(state: &mut State, peer: Peer) {
         state.tables = seat.tables;
         state.record = seat.record;
         state.visit.history = seat.history;
+        state.visit.mutes = seat.mutes;
+    } else {
+        // Columns and order are one's own, and not those of a process.
+        settings.apply_tables(state);
     }
 }

@@ -35,14 +35,17 @@ pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &Screen) 
 
 /// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
 fn alerts(state: &State) -> Line<'static> {
-    let alerts = state.alerts();
     let lost = lost(state);
-    match alerts.first() {
-        None if lost.is_empty() => Line::from(" no alerts"),
+    let muted = match state.alerts().len() - state.heard().count() {
+        0 => String::new(),
+        n => format!(", {n} muted"),
+    };
+    match state.heard().next() {
+        None if lost.is_empty() => Line::from(format!(" no alerts{muted}")),
         None => Line::from(Span::styled(lost, warning(state))),
         Some(worst) => {
             let (mark, role) = mark(worst.severity);
-            let counts = format!("{mark} {}", column::tally(alerts));
+            let counts = format!("{mark} {}{muted}", column::tally(state.heard()));
             let room = usize::from(state.size.0);
             let title = text::head(&worst.title, room.saturating_sub(counts.len() + 2));
             Line::from(vec![

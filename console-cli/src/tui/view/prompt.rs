@@ -7,8 +7,9 @@ use ratatui::widgets::Clear;
 use turbowish_model::units;
 
 use super::{hints, put, text};
+use crate::tui::commands;
 use crate::tui::layout::Screen;
-use crate::tui::state::State;
+use crate::tui::state::{State, Typed};
 use crate::tui::theme::Role;
 
 /// ` filter: conn_      Enter keeps  ^U erases  Esc undoes`
@@ -19,20 +20,53 @@ pub(super) fn filter(
     frame: &mut Frame<'_>,
     screen: &Screen,
 ) {
+    let counts = state.table().counts();
+    let told = format!(
+        " {} of {} rows",
+        units::count(counts.matched),
+        units::count(counts.total)
+    );
+    typing(state, (" filter: ", typed), (fault, &told), frame, screen);
+}
+
+/// ` :sort hold_      Enter runs  Tab completes  Esc closes`, and above it what it can become.
+pub(super) fn command(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen: &Screen) {
+    let (_, words) = commands::completions(state, &typed.text);
+    let told = match (commands::parse(&typed.text), &words[..]) {
+        // There is more than one, or the one is not written out.
+        (_, [first, rest @ ..]) if !rest.is_empty() || !typed.text.ends_with(first.as_str()) => {
+            format!(" {}", words.join("  "))
+        }
+        (Ok((command, _)), _) => {
+            let name = format!("{} {}", command.name, command.takes);
+            format!(" {}: {}", name.trim_end(), command.help)
+        }
+        (Err(_), _) => String::new(),
+    };
+    let fault = typed.fault.as_deref();
+    typing(state, (" :", &typed.text), (fault, &told), frame, screen);
+}
+
+/// The line that is typed into, and above it what is wrong with it, else what is told.
+fn typing(
+    state: &State,
+    (before, typed): (&str, &str),
+    (fault, told): (Option<&str>, &str),
+    frame: &mut Frame<'_>,
+    screen: &Screen,
+) {
     let palette = state.look.palette;
     // On a terminal without a hint line the last line of the table gives way.
     let line = last_line(screen);
     let width = usize::from(line.width);
-    let before = " filter: ";
     let shown = text::tail(typed, width.saturating_sub(before.len() + 1));
     let cursor = before.len() + text::width(&shown);
-    let role = if fault.is_some() {
-        Role::Alert
-    } else {
-        Role::Plain
+    let role = match fault {
+        Some(_) => Role::Alert,
+        None => Role::Plain,
     };
     let begin = Line::from(vec![
-        Span::raw(before),
+        Span::raw(before.to_owned()),
         Span::styled(shown, palette.style(role)),
     ]);
     let hint = hints::line(state, width.saturating_sub(cursor + 3));
@@ -42,25 +76,13 @@ pub(super) fn filter(
         x: line.x + u16::try_from(cursor).unwrap_or(0),
         y: line.y,
     });
-    if let Some(fault) = fault {
-        frame.render_widget(Clear, screen.detail);
-        let fault = text::head(&format!(" {fault}"), width);
-        put(
-            frame,
-            screen.detail,
-            0,
-            Line::from(Span::styled(fault, palette.style(Role::Alert))),
-        );
-    } else {
-        let counts = state.table().counts();
-        let told = format!(
-            " {} of {} rows",
-            units::count(counts.matched),
-            units::count(counts.total)
-        );
-        frame.render_widget(Clear, screen.detail);
-        put(frame, screen.detail, 0, Line::from(told));
-    }
+    frame.render_widget(Clear, screen.detail);
+    let above = match fault {
+        Some(fault) => text::head(&format!(" {fault}"), width),
+        None => text::head(told, width),
+    };
+    let above = Span::styled(above, palette.style(role));
+    put(frame, screen.detail, 0, Line::from(above));
 }
 
 /// ` Stop accounting in kv (pid 4242)? [y/N]`

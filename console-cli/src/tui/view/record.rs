@@ -8,6 +8,7 @@ use super::put;
 use crate::record::told::{Kind, Told};
 use crate::text;
 use crate::tui::layout::{self, Parts};
+use crate::tui::mutes;
 use crate::tui::record::{self, Record};
 use crate::tui::state::State;
 use crate::tui::theme::{Palette, Role};
@@ -76,8 +77,12 @@ pub(super) fn line(
 /// ` Alerts > deadlock > snapshot                                task`
 fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
     let palette = state.look.palette;
+    let left = |alert| state.visit.mutes.left(alert, state.now.mono_ns);
     let end = match (open.alert(), update::position(state)) {
-        (Some(_), Some(at)) => format!("{} of {}   n next", at + 1, state.alerts().len()),
+        (Some(alert), Some(at)) => {
+            let muted = left(alert).map_or_else(String::new, |left| mutes::word(left) + "   ");
+            format!("{muted}{} of {}   n next", at + 1, state.alerts().len())
+        }
         (Some(_), None) => "it is over   n next".to_owned(),
         (None, _) if open.over => format!("{}, ended", open.word()),
         (None, _) => open.word().to_owned(),

@@ -1,16 +1,21 @@
 //! A table of one kind as the console sees any table.
 
-use turbowish_model::alert::Severity;
-use turbowish_model::column::{Column, Context, Involved, Style, Unit, Value, find};
+use turbowish_model::alert::{Alert, Severity};
+use turbowish_model::column::{Column, Context, Involved, Style, Unit, Value, find, nearest};
 use turbowish_model::json;
-use turbowish_model::query::{self, Filter};
-use turbowish_model::snapshot::{Page, Snapshot};
+use turbowish_model::query::{self, Filter, QueryError};
+use turbowish_model::snapshot::{Page, Snapshot, Spot};
 use turbowish_model::units;
 
 use super::super::arrange::At;
-use super::super::{Counts, Entry, Face, Order, RowId, Rows};
+use super::super::{Counts, Entry, Face, Muted, Order, RowId, Rows};
 use super::{BACKGROUND_ROWS, Table};
 use crate::record::told::Link;
+use crate::tui::mutes;
+
+/// The column in which a muted row says that it is, and how wide that is: `muted 10m00s`.
+const MUTED_IN: &str = "severity";
+const MUTED_WIDTH: usize = 12;
 
 impl<R: Entry> Rows for Table<R> {
     fn faces(&self) -> Vec<Face> {
@@ -19,7 +24,11 @@ impl<R: Entry> Rows for Table<R> {
             title: &column.title,
             meaning: column.meaning,
             unit: column.unit,
-            width: column.width,
+            // A muted one says for how long.
+            width: match column.key == MUTED_IN && self.muted.iter().any(Option::is_some) {
+                true => column.width.max(MUTED_WIDTH),
+                false => column.width,
+            },
             rank: column.rank,
             bar: R::BAR
                 .filter(|(key, _)| *key == column.key)
@@ -63,6 +72,13 @@ impl<R: Entry> Rows for Table<R> {
         &self.order
     }
 
+    fn first_order(&self) -> Order {
+        Order {
+            key: R::OWN_ORDER.to_owned(),
+            invert: false,
+        }
+    }
+
     fn filter(&self) -> &str {
         &self.filter
     }
@@ -79,6 +95,9 @@ impl<R: Entry> Rows for Table<R> {
         let Some(column) = R::columns().get(column) else {
             return Value::Blank;
         };
+        if let Some(left) = self.muted(row).filter(|_| column.key == MUTED_IN) {
+            return Value::Text(mutes::word(left).into());
+        }
         match (self.group(row), self.row(row)) {
             (Some(group), _) => self.shared(group, column, context),
             (None, Some(row)) => column.value(row, context),
@@ -308,7 +327,56 @@ impl<R: Entry> Rows for Table<R> {
         let involved = Involved::of(&snapshot.alerts.rows);
         let severity = |row: &R| row.severity().or_else(|| involved.severity(row));
         self.severities = self.page.rows.iter().map(severity).collect();
+        self.muted.clear();
         self.arrange(&context);
+    }
+
+    fn mark(&mut self, alerts: &[Alert], muted: Muted<'_>, context: &Context) {
+        let heard: Vec<Alert> = alerts
+            .iter()
+            .filter(|alert| muted(alert).is_none())
+            .cloned()
+            .collect();
+        let involved = Involved::of(&heard);
+        let rows = &self.page.rows;
+        self.muted = rows.iter().map(|row| row.muted(muted)).collect();
+        let severity = |(row, muted): (&R, &Option<u64>)| {
+            let own = row.severity().filter(|_| muted.is_none());
+            own.or_else(|| involved.severity(row))
+        };
+        self.severities = rows.iter().zip(&self.muted).map(severity).collect();
+        self.arrange(context);
+    }
+
+    fn muted(&self, row: usize) -> Option<u64> {
+        let left = |at: usize| self.muted.get(at).copied().flatten();
+        match *self.visible.get(row)? {
+            At::Row(at) => left(at),
+            At::Group(at) => {
+                let mut members = self.groups.get(at)?.members.iter();
+                // A group is muted when all of it is.
+                members.try_fold(u64::MAX, |least, &at| Some(least.min(left(at)?)))
+            }
+        }
+    }
+
+    fn spot(&self, row: usize) -> Option<Spot> {
+        match self.group(row) {
+            Some(_) => None,
+            None => self.row(row)?.spot(),
+        }
+    }
+
+    fn check_sort(&self, key: &str) -> Result<(), String> {
+        if key == R::OWN_ORDER || find::<R>(key).is_some() {
+            return Ok(());
+        }
+        let unknown = QueryError::UnknownField {
+            table: R::TABLE,
+            key: key.to_owned(),
+            nearest: Some(nearest::<R>(key).unwrap_or_else(|| R::OWN_ORDER.to_owned())),
+        };
+        Err(unknown.to_string())
     }
 
     fn clear(&mut self) {
@@ -318,6 +386,7 @@ impl<R: Entry> Rows for Table<R> {
         self.page = Page::default();
         self.severities.clear();
         self.sums.clear();
+        self.muted.clear();
         self.visible.clear();
         self.groups.clear();
         // Numbers of rows mean nothing in another process.

@@ -1,0 +1,314 @@
+//! What can be typed after `:`. One table: running, completion and help are read from it, and from the key table.
+
+use turbowish_model::column::closest;
+
+use super::keys::{Action, KEYS, Scope};
+use super::rows::Table;
+use super::state::{HelpPage, State, View};
+use super::theme::Theme;
+use crate::record::is_called;
+use crate::tui::rows::Entry;
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Does {
+    /// Opens a table.
+    Open(View),
+    /// Opens the record of a task, a resource or a proc.
+    Task,
+    Resource,
+    Proc,
+    /// Sorts the table by a column.
+    Sort,
+    /// Keeps rows of the table.
+    Filter,
+    /// Sets the length of the window.
+    Window,
+    /// Chooses colours.
+    Theme,
+    /// Turns to a process.
+    Process,
+    /// Switches accounting on, or off.
+    Arm,
+    Disarm,
+    /// Writes the snapshot to a file.
+    Save,
+    /// Opens a page of help.
+    Help,
+    /// What a key does.
+    Press(Action),
+}
+
+/// One row of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) name: String,
+    /// What comes behind it; in brackets if it can be left out.
+    pub(crate) takes: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) does: Does,
+}
+
+type Line = (&'static str, &'static str, &'static str, Does);
+
+/// Those that take a word, and those that no key's action is called.
+const WORDS: [Line; 17] = [
+    ("procs", "", "the table of procs", Does::Open(View::Procs)),
+    ("tasks", "", "the table of tasks", Does::Open(View::Tasks)),
+    (
+        "resources",
+        "",
+        "the table of resources",
+        Does::Open(View::Resources),
+    ),
+    (
+        "awaits",
+        "",
+        "the table of await points",
+        Does::Open(View::Awaits),
+    ),
+    (
+        "alerts",
+        "",
+        "the table of alerts",
+        Does::Open(View::Alerts),
+    ),
+    ("task", "NAME", "the record of a task", Does::Task),
+    (
+        "resource",
+        "NAME",
+        "the record of a resource",
+        Does::Resource,
+    ),
+    (
+        "proc",
+        "PATH",
+        "the record of a proc, by the end of its path",
+        Does::Proc,
+    ),
+    (
+        "sort",
+        "COLUMN",
+        "sort the table; again: invert",
+        Does::Sort,
+    ),
+    (
+        "filter",
+        "[TEXT]",
+        "rows to keep; nothing keeps all",
+        Does::Filter,
+    ),
+    ("window", "TIME", "1s, 10s, 1m or start", Does::Window),
+    (
+        "theme",
+        "NAME",
+        "dark, light, mono; auto looks again",
+        Does::Theme,
+    ),
+    ("process", "PID", "turn to a process", Does::Process),
+    ("arm", "", "switch accounting on, asks", Does::Arm),
+    ("disarm", "", "switch accounting off, asks", Does::Disarm),
+    ("save", "[FILE]", "the snapshot as JSON", Does::Save),
+    (
+        "help",
+        "[PAGE]",
+        "keys, columns, filter or commands",
+        Does::Help,
+    ),
+];
+
+/// Short names that fingers know.
+const SHORT: [(&str, &str); 3] = [("q", "quit"), ("h", "help"), ("w", "save")];
+
+/// All commands: the words, then what keys do, by name.
+pub(crate) fn all() -> Vec<Command> {
+    let word = |&(name, takes, help, does): &Line| Command {
+        name: name.to_owned(),
+        takes,
+        help,
+        does,
+    };
+    let mut all: Vec<Command> = WORDS.iter().map(word).collect();
+    let console = KEYS.iter().filter(|binding| is_console(binding.scope));
+    for binding in console {
+        for &(_, action) in binding.keys {
+            let name = action.name();
+            let known = all.iter().any(|command| command.name == name);
+            if !known && action != Action::Command {
+                all.push(Command {
+                    name,
+                    takes: "",
+                    help: binding.help,
+                    does: Does::Press(action),
+                });
+            }
+        }
+    }
+    all
+}
+
+/// Scopes of the console itself, not of what lies over it.
+pub(crate) const fn is_console(scope: Scope) -> bool {
+    matches!(
+        scope,
+        Scope::All | Scope::Watch | Scope::Lists | Scope::Table | Scope::Record
+    )
+}
+
+/// The command of a line, and what comes behind its name.
+///
+/// # Errors
+/// There is no such command; perhaps another one was meant.
+pub(crate) fn parse(line: &str) -> Result<(Command, &str), String> {
+    let line = line.trim();
+    let (typed, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let short = SHORT.iter().find(|(short, _)| *short == typed);
+    let name = short.map_or(typed, |(_, name)| name);
+    let all = all();
+    if let Some(found) = all.iter().find(|command| command.name == name) {
+        return Ok((found.clone(), rest.trim()));
+    }
+    let known = all.iter().map(|command| command.name.as_str());
+    let hint = match closest(typed, known) {
+        Some(near) => format!("{near}?"),
+        None => "Tab lists them".to_owned(),
+    };
+    Err(format!("no command {typed}; {hint}"))
+}
+
+/// What can stand at the end of a line: where it begins, and the words that begin as it does.
+pub(crate) fn completions(state: &State, line: &str) -> (usize, Vec<String>) {
+    let Some((name, _)) = line.split_once(char::is_whitespace) else {
+        let names = all().into_iter().map(|command| command.name);
+        return (0, beginning(line, names));
+    };
+    let begin = line.len() - line[name.len()..].trim_start().len();
+    let Ok((command, _)) = parse(line) else {
+        return (begin, Vec::new());
+    };
+    let typed = &line[begin..];
+    match command.does {
+        // Of a filter the last word.
+        Does::Filter => {
+            let last = typed.rfind([' ', '(', '|', '-']).map_or(0, |at| at + 1);
+            let keys = columns(state).into_iter();
+            (begin + last, beginning(&typed[last..], keys))
+        }
+        does => (begin, beginning(typed, words(state, does).into_iter())),
+    }
+}
+
+fn beginning(typed: &str, words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut found: Vec<String> = words.filter(|word| word.starts_with(typed)).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The words that a command knows.
+fn words(state: &State, does: Does) -> Vec<String> {
+    let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    match does {
+        Does::Task => names(&state.tables.tasks),
+        Does::Resource => names(&state.tables.resources),
+        Does::Proc => names(&state.tables.procs),
+        Does::Sort => columns(state),
+        Does::Window => owned(&["1s", "10s", "60s", "start"]),
+        Does::Theme => owned(&["auto", "dark", "light", "mono"]),
+        Does::Help => HelpPage::ALL.map(|page| page.word().to_owned()).to_vec(),
+        Does::Process => {
+            let listed = state.listed.iter().flatten();
+            listed
+                .filter_map(|one| Some(one.peer.pid?.to_string()))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn names<R: Entry>(table: &Table<R>) -> Vec<String> {
+    let rows = table.rows().iter();
+    rows.map(|row| row.name().0.to_owned()).collect()
+}
+
+/// Keys of the open table's columns.
+fn columns(state: &State) -> Vec<String> {
+    let table = state.table();
+    let own = table.own_order().into_iter();
+    let faces = own.chain(table.faces());
+    faces.map(|face| face.key.to_owned()).collect()
+}
+
+/// The line with its last word written out as far as it is clear.
+///
+/// # Errors
+/// Nothing begins so.
+pub(crate) fn complete(state: &State, line: &str) -> Result<String, String> {
+    let (begin, found) = completions(state, line);
+    let Some(first) = found.first() else {
+        return Err(match &line[begin..] {
+            "" => "there is nothing to complete here".to_owned(),
+            typed => format!("nothing here begins with {typed}"),
+        });
+    };
+    let common = found.iter().skip(1).fold(first.as_str(), |common, word| {
+        let same = common.chars().zip(word.chars()).take_while(|(a, b)| a == b);
+        &common[..same.map(|(a, _)| a.len_utf8()).sum()]
+    });
+    let mut whole = format!("{}{common}", &line[..begin]);
+    let takes = |line: &str| parse(line).is_ok_and(|(command, _)| !command.takes.is_empty());
+    if found.len() == 1 && begin == 0 && takes(&whole) {
+        whole.push(' ');
+    }
+    Ok(whole)
+}
+
+/// A row by its name or the end of it.
+///
+/// # Errors
+/// All rows are at hand, and none is called so; or several are.
+pub(crate) fn row<'a, R: Entry>(table: &'a Table<R>, name: &str) -> Result<Option<&'a R>, String> {
+    let rows = table.rows();
+    if let Some(row) = rows.iter().find(|row| row.name().0 == name) {
+        return Ok(Some(row));
+    }
+    let mut called = rows.iter().filter(|row| is_called(row.name().0, name));
+    match (called.next(), called.next()) {
+        (Some(one), None) => return Ok(Some(one)),
+        (Some(one), Some(other)) => {
+            let (one, other) = (one.name().0, other.name().0);
+            return Err(format!("{name} is {one} and {other}: say which"));
+        }
+        (None, _) => {}
+    }
+    if (rows.len() as u64) < table.page().total {
+        return Ok(None);
+    }
+    let word = R::TABLE.trim_end_matches('s');
+    let names = || rows.iter().map(|row| row.name().0);
+    // Its modules or kind may be left out.
+    let own = names().find_map(|full| {
+        let at = full.len().checked_sub(name.len())?;
+        let end = full.get(at..)?;
+        closest(name, [end].into_iter()).map(|_| full)
+    });
+    let near = closest(name, names()).or(own);
+    Err(match near {
+        Some(near) => format!("no {word} {name}; {near}?"),
+        None => format!("no {word} {name}; :{} lists them", R::TABLE),
+    })
+}
+
+/// A theme by its name; `auto` is none.
+///
+/// # Errors
+/// There is none of that name.
+pub(crate) fn theme(name: &str) -> Result<Option<Theme>, String> {
+    match name {
+        "auto" => Ok(None),
+        name => match Theme::named(name) {
+            Some(theme) => Ok(Some(theme)),
+            None => Err("theme is dark, light, mono or auto".to_owned()),
+        },
+    }
+}

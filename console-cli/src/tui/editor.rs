@@ -1,0 +1,236 @@
+//! The user's editor: which one it is, and how it is told a line.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use tokio::sync::oneshot;
+use turbowish_model::snapshot::Spot;
+
+use crate::record::problem::source;
+
+/// How an editor is told where to open a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `+LINE FILE`
+    Plus,
+    /// `FILE:LINE:COLUMN`
+    Colon,
+    /// `--goto FILE:LINE:COLUMN`
+    Goto,
+    /// `--line LINE FILE`
+    Line,
+    /// `FILE` alone: how it is told a line is not known.
+    Bare,
+}
+
+/// Programs by their names.
+const EDITORS: [(Form, &[&str]); 4] = [
+    (
+        Form::Plus,
+        &[
+            "vi",
+            "vim",
+            "nvim",
+            "view",
+            "gvim",
+            "elvis",
+            "vis",
+            "emacs",
+            "emacsclient",
+            "mg",
+            "nano",
+            "pico",
+            "micro",
+            "kak",
+            "joe",
+            "jed",
+            "ne",
+            "mcedit",
+            "gedit",
+            "ex",
+        ],
+    ),
+    (
+        Form::Colon,
+        &[
+            "hx",
+            "helix",
+            "subl",
+            "sublime_text",
+            "zed",
+            "zeditor",
+            "zed-editor",
+            "atom",
+            "lapce",
+        ],
+    ),
+    (
+        Form::Goto,
+        &[
+            "code",
+            "code-insiders",
+            "codium",
+            "vscodium",
+            "cursor",
+            "windsurf",
+        ],
+    ),
+    (
+        Form::Line,
+        &["kate", "kwrite", "idea", "rustrover", "clion", "geany"],
+    ),
+];
+
+/// An editor to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    /// As the user has it in the environment, perhaps with options.
+    editor: String,
+    args: Vec<String>,
+}
+
+impl Call {
+    /// The editor on the first of these places that is found, from here or from the folder of the process.
+    ///
+    /// # Errors
+    /// None is found, or no editor is chosen: what to do.
+    pub(super) fn of(
+        spots: &[Spot],
+        pid: Option<u32>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let place = |spot: &Spot| format!("{}:{}", spot.file, spot.line);
+        let Some(first) = spots.first() else {
+            return Err("this has no place in the source that is known".to_owned());
+        };
+        let chosen = ["VISUAL", "EDITOR"].into_iter().filter_map(variable);
+        let Some(editor) = { chosen }.find(|name| !name.trim().is_empty()) else {
+            return Err(format!("no editor: set VISUAL or EDITOR; {}", place(first)));
+        };
+        let mut found = spots.iter();
+        let found = found.find_map(|spot| Some((spot, source::path(&spot.file, pid)?)));
+        let Some((spot, path)) = found else {
+            let place = place(first);
+            return Err(format!(
+                "{place} is neither here nor where the process runs"
+            ));
+        };
+        let args = args(form(&editor), &path, spot);
+        Ok(Self { editor, args })
+    }
+
+    /// Runs it on this terminal until it ends.
+    ///
+    /// # Errors
+    /// It cannot be started, or has failed: which one, and how.
+    pub(super) async fn run(&self) -> Result<(), String> {
+        // The variable may hold options and quotes: the shell reads it, as with git.
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("{} \"$@\"", self.editor));
+        shell.arg(&self.editor).args(&self.args);
+        let name = program(&self.editor);
+        let failed = |fault: io::Error| format!("{name} cannot be run: {fault}");
+        let mut child = shell.spawn().map_err(failed)?;
+        let (ended, end) = oneshot::channel();
+        // A thread of its own: a console that is ended by a signal does not wait for the editor.
+        std::thread::spawn(move || ended.send(child.wait()));
+        match end.await {
+            Ok(Ok(status)) if status.success() => Ok(()),
+            Ok(Ok(status)) => Err(format!("{name} has ended with {status}")),
+            Ok(Err(fault)) => Err(failed(fault)),
+            Err(_) => Err(format!("{name} was lost")),
+        }
+    }
+}
+
+/// The program without its folder and options.
+fn program(editor: &str) -> &str {
+    let first = editor.split_whitespace().next().unwrap_or(editor);
+    let first = first.trim_matches(['"', '\'']);
+    first.rsplit('/').next().unwrap_or(first)
+}
+
+fn form(editor: &str) -> Form {
+    let name = program(editor);
+    let known = EDITORS.iter().find(|(_, names)| names.contains(&name));
+    known.map_or(Form::Bare, |(form, _)| *form)
+}
+
+fn args(form: Form, path: &Path, spot: &Spot) -> Vec<String> {
+    let file = path.display().to_string();
+    let Spot { line, column, .. } = spot;
+    match form {
+        Form::Plus => vec![format!("+{line}"), file],
+        Form::Colon => vec![format!("{file}:{line}:{column}")],
+        Form::Goto => vec!["--goto".to_owned(), format!("{file}:{line}:{column}")],
+        Form::Line => vec!["--line".to_owned(), line.to_string(), file],
+        Form::Bare => vec![file],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spot(file: &str) -> Spot {
+        Spot {
+            file: file.to_owned(),
+            line: 12,
+            column: 5,
+        }
+    }
+
+    #[test]
+    fn each_editor_is_told_the_line_in_its_way() {
+        let check = |editor: &str, expected: &[&str]| {
+            let args = args(form(editor), Path::new("/src/a b.rs"), &spot("a b.rs"));
+            assert_eq!(args, expected, "{editor}");
+        };
+        check("vi", &["+12", "/src/a b.rs"]);
+        check("/usr/bin/nvim -p", &["+12", "/src/a b.rs"]);
+        check("emacsclient -t", &["+12", "/src/a b.rs"]);
+        check("hx", &["/src/a b.rs:12:5"]);
+        check("'/opt/zed/zed' --wait", &["/src/a b.rs:12:5"]);
+        check("code --wait", &["--goto", "/src/a b.rs:12:5"]);
+        check("kate", &["--line", "12", "/src/a b.rs"]);
+        check("ed", &["/src/a b.rs"]);
+    }
+
+    #[test]
+    fn without_editor_or_file_it_is_said_what_to_do() {
+        let check = |spots: &[Spot], variables: &[(&str, &str)], expected: &str| {
+            let variable = |name: &str| {
+                let mut known = variables.iter();
+                let found = known.find(|(key, _)| *key == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            let told = match Call::of(spots, None, variable) {
+                Ok(call) => format!("{} {}", call.editor, call.args[0]),
+                Err(fault) => fault,
+            };
+            assert_eq!(told, expected);
+        };
+        let here = concat!(env!("CARGO_MANIFEST_DIR"), "/src/main.rs");
+        check(
+            &[spot("src/no/such.rs")],
+            &[("VISUAL", " ")],
+            "no editor: set VISUAL or EDITOR; src/no/such.rs:12",
+        );
+        check(
+            &[spot("src/no/such.rs")],
+            &[("EDITOR", "vi")],
+            "src/no/such.rs:12 is neither here nor where the process runs",
+        );
+        check(
+            &[spot("src/no/such.rs"), spot(here)],
+            &[("EDITOR", "vi"), ("VISUAL", "vim -n")],
+            "vim -n +12",
+        );
+        check(
+            &[],
+            &[("EDITOR", "vi")],
+            "this has no place in the source that is known",
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! Files that the console writes for its user: a new one each time, never over one that is there.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use super::message::File;
+
+/// So many snapshots of one second find a name.
+const NUMBERS: u32 = 99;
+
+/// Writes the file, and says where it is or why not.
+pub(super) fn write(file: &File) -> String {
+    let written = match file.numbered {
+        true => numbered(&file.name, &file.text),
+        false => once(&file.name, &file.text),
+    };
+    match written {
+        Ok(name) => format!("saved {name}"),
+        Err((name, fault)) if fault.kind() == io::ErrorKind::AlreadyExists => {
+            format!("nothing is saved: {name} is there already; choose another name")
+        }
+        Err((name, fault)) => format!("nothing is saved: {name}: {fault}"),
+    }
+}
+
+type Written = Result<String, (String, io::Error)>;
+
+/// `kv-4242-170431.json`, else `kv-4242-170431-2.json`, and so on.
+fn numbered(name: &str, text: &str) -> Written {
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, "json"));
+    let mut written = once(name, text);
+    for number in 2..=NUMBERS {
+        match &written {
+            Err((_, fault)) if fault.kind() == io::ErrorKind::AlreadyExists => {
+                written = once(&format!("{stem}-{number}.{end}"), text);
+            }
+            _ => break,
+        }
+    }
+    written
+}
+
+fn once(name: &str, text: &str) -> Written {
+    let create = || {
+        let path = expanded(name);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        file.write_all(text.as_bytes()).inspect_err(|_| {
+            // Half a document is none; that it cannot be removed either is not worth a word.
+            let _ = std::fs::remove_file(&path);
+        })
+    };
+    match create() {
+        Ok(()) => Ok(name.to_owned()),
+        Err(fault) => Err((name.to_owned(), fault)),
+    }
+}
+
+/// No shell reads the command line, and `~/` is what people write.
+fn expanded(name: &str) -> PathBuf {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    match (name.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
+        _ => PathBuf::from(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_there_is_never_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let save = |name: &str, numbered, text: &str| {
+            let told = write(&File {
+                name: path(name),
+                numbered,
+                text: text.to_owned(),
+            });
+            told.replace(&path(""), "")
+        };
+        assert_eq!(save("a.json", true, "1"), "saved a.json");
+        assert_eq!(save("a.json", true, "2"), "saved a-2.json");
+        assert_eq!(save("a.json", true, "3"), "saved a-3.json");
+        assert_eq!(
+            save("a.json", false, "4"),
+            "nothing is saved: a.json is there already; choose another name"
+        );
+        assert!(save("no/a.json", false, "5").starts_with("nothing is saved: no/a.json: "));
+        let read = |name: &str| std::fs::read_to_string(path(name)).unwrap();
+        assert_eq!((read("a.json"), read("a-3.json")), ("1".into(), "3".into()));
+    }
+}

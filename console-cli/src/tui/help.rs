@@ -1,0 +1,95 @@
+//! The pages of help are printed from the tables of keys, columns and commands.
+
+use super::commands::{self, Command};
+use super::keys::Binding;
+use super::layout;
+use super::state::{HelpPage, State};
+use crate::text;
+
+/// Columns for the keys and for what they do, left and right of the middle.
+const LEFT: (usize, usize) = (10, 26);
+const RIGHT: (usize, usize) = (10, 25);
+
+/// The lines of a page.
+pub(crate) fn lines(state: &State, page: HelpPage) -> Vec<String> {
+    match page {
+        HelpPage::Keys => keys(state),
+        HelpPage::Columns => columns(state),
+        HelpPage::Filter => FILTER.map(|line| format!(" {line}")).to_vec(),
+        HelpPage::Commands => commands::all().iter().map(command).collect(),
+    }
+}
+
+/// What a page says at its end about the next one.
+pub(crate) fn close(page: HelpPage) -> String {
+    format!("? {}  Esc closes", page.next().word())
+}
+
+fn keys(state: &State) -> Vec<String> {
+    let all: Vec<&Binding> = layout::helped().collect();
+    let half = layout::key_lines();
+    let cell = |binding: Option<&&Binding>, (keys, help): (usize, usize)| match binding {
+        Some(binding) => format!(
+            "{} {}",
+            text::left(binding.label, keys),
+            text::left(binding.help, help)
+        ),
+        None => " ".repeat(keys + 1 + help),
+    };
+    let middle = state.look.glyphs.vertical;
+    let mut lines: Vec<String> = (0..half)
+        .map(|at| {
+            format!(
+                " {} {middle} {} ",
+                cell(all.get(at), LEFT),
+                cell(all.get(at + half), RIGHT)
+            )
+        })
+        .collect();
+    lines.push(
+        " filter: text kv*run state:waiting hold_p99>10ms -conn     blank and, | or".to_owned(),
+    );
+    lines.push(" ? not known  - no sample  + still growing  .. cut  dim: ended or old".to_owned());
+    lines
+}
+
+fn columns(state: &State) -> Vec<String> {
+    let line = |title: &str, key: &str, meaning: &str| {
+        format!(
+            " {} {} {meaning}",
+            text::left(title, 10),
+            text::left(key, 10)
+        )
+    };
+    let faces = state.table().faces();
+    let mut lines = vec![line("TITLE", "KEY", "MEANING")];
+    lines.extend(
+        faces
+            .iter()
+            .map(|face| line(face.title, face.key, face.meaning)),
+    );
+    lines
+}
+
+const FILTER: [&str; 15] = [
+    "snapshot            in the name, a place or expression; a capital is exact",
+    "kv*run  kv?run      with * (any characters) or ? (one) the whole of it",
+    "\"a b\"               the text as it is",
+    "/^kv::(db|wal)::/   a regular expression",
+    "-conn               not",
+    "get set             both: blank is and",
+    "get | set           one of them",
+    "(get | set) run>1%  groups",
+    "state:ready,polling a column has one of these texts",
+    "at:conn.rs:88       a place",
+    "hold_p99>=5ms       a column compared: < <= > >= =; a time needs its unit",
+    "size:?              it is not known; nothing else finds that",
+    "-muted              of alerts: those that are not muted",
+    "attr.user:ann       an attribute of a task",
+    "units               ns us ms s m h   %   k M G   KiB MiB GiB   /s",
+];
+
+fn command(command: &Command) -> String {
+    let typed = format!(":{} {}", command.name, command.takes);
+    format!(" {} {}", text::left(typed.trim_end(), 18), command.help)
+}

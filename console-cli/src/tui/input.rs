@@ -1,0 +1,126 @@
+//! Keys, clicks and sizes, read by a thread of its own: reading blocks. It stands still while the terminal is somebody else's.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use tokio::sync::mpsc::Sender;
+
+use super::message::{Message, Mouse};
+use super::source::Told;
+
+/// How often it is asked whether to stand still.
+const LOOK: Duration = Duration::from_millis(100);
+/// It stands still by then, or hands over what it has read, and reads no more after that.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The thread that reads.
+#[derive(Debug)]
+pub(super) struct Input {
+    gate: Arc<Gate>,
+}
+
+#[derive(Debug, Default)]
+struct Gate {
+    turn: Mutex<Turn>,
+    changed: Condvar,
+}
+
+/// Whose turn it is to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Turn {
+    /// The console's.
+    #[default]
+    Ours,
+    /// Somebody else's, as soon as the thread stands still.
+    Asked,
+    /// Somebody else's.
+    Theirs,
+}
+
+impl Gate {
+    fn lock(&self) -> MutexGuard<'_, Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, turn: Turn) {
+        *self.lock() = turn;
+        self.changed.notify_all();
+    }
+
+    /// Stands still while it is somebody else's turn.
+    fn pass(&self) {
+        let mut turn = self.lock();
+        if *turn == Turn::Ours {
+            return;
+        }
+        *turn = Turn::Theirs;
+        self.changed.notify_all();
+        let theirs = |turn: &mut Turn| *turn != Turn::Ours;
+        drop(self.changed.wait_while(turn, theirs));
+    }
+}
+
+impl Input {
+    pub(super) fn start(inbox: Sender<Told>) -> Self {
+        let gate = Arc::new(Gate::default());
+        let own = Arc::clone(&gate);
+        std::thread::spawn(move || read(&inbox, &own));
+        Self { gate }
+    }
+
+    /// Nothing is read any more when this returns.
+    pub(super) fn pause(&self) {
+        self.gate.set(Turn::Asked);
+        let asked = |turn: &mut Turn| *turn == Turn::Asked;
+        let turn = self.gate.lock();
+        drop(self.gate.changed.wait_timeout_while(turn, PATIENCE, asked));
+    }
+
+    /// Keys are the console's again.
+    pub(super) fn resume(&self) {
+        self.gate.set(Turn::Ours);
+    }
+}
+
+fn read(inbox: &Sender<Told>, gate: &Gate) {
+    loop {
+        gate.pass();
+        let event = match event::poll(LOOK) {
+            Ok(true) => event::read(),
+            Ok(false) => continue,
+            Err(fault) => Err(fault),
+        };
+        let Ok(event) = event else { return };
+        let Some(message) = message(event) else {
+            continue;
+        };
+        let told = Told {
+            generation: None,
+            message,
+        };
+        if inbox.blocking_send(told).is_err() {
+            return;
+        }
+    }
+}
+
+fn message(event: Event) -> Option<Message> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key.into())),
+        Event::Mouse(event) => mouse(event).map(Message::Mouse),
+        Event::Resize(width, height) => Some(Message::Resize(width, height)),
+        _ => None,
+    }
+}
+
+/// Of what the mouse does, that which means something.
+fn mouse(event: MouseEvent) -> Option<Mouse> {
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => Some(Mouse::Click(event.column, event.row)),
+        MouseEventKind::Down(MouseButton::Right) => Some(Mouse::Right),
+        MouseEventKind::ScrollDown => Some(Mouse::WheelDown),
+        MouseEventKind::ScrollUp => Some(Mouse::WheelUp),
+        _ => None,
+    }
+}

@@ -1,0 +1,239 @@
+//! The command line: what is typed into it, and what it does.
+
+use turbowish_model::snapshot::Accounting;
+use turbowish_wire::client::Target;
+
+use super::{overlay, perform, record, save, scopes, seats, set_filter, sort};
+use crate::args;
+use crate::record::told::Link;
+use crate::tui::commands::{self, Does};
+use crate::tui::keys::{Action, KEYS, Scope};
+use crate::tui::message::Effect;
+use crate::tui::rows::{Entry, Order};
+use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, Window};
+
+/// Lines that are kept.
+const KEPT: usize = 100;
+
+/// Opens the command line, empty.
+pub(super) fn open(state: &mut State) {
+    state.overlay = Some(Overlay::Command(Typed::default()));
+}
+
+/// What an action does while the command line is open.
+pub(super) fn act(state: &mut State, action: Action, mut typed: Typed) -> Option<Effect> {
+    match action {
+        Action::Accept => return accept(state, typed),
+        Action::Complete => match commands::complete(state, &typed.text) {
+            Ok(text) => typed = Typed { text, ..typed },
+            Err(fault) => typed.fault = Some(fault),
+        },
+        Action::Up => earlier(state, &mut typed, 1),
+        Action::Down => earlier(state, &mut typed, -1),
+        Action::Erase if typed.text.is_empty() => {
+            overlay::closed(state);
+            return None;
+        }
+        Action::Erase => {
+            typed.text.pop();
+            typed.fault = None;
+        }
+        Action::EraseAll => typed = Typed::default(),
+        _ => {}
+    }
+    state.overlay = Some(Overlay::Command(typed));
+    None
+}
+
+/// A letter was typed.
+pub(super) fn letter(state: &mut State, mut typed: Typed, letter: char) {
+    typed.text.push(letter);
+    typed.fault = None;
+    state.overlay = Some(Overlay::Command(typed));
+}
+
+/// Goes through the lines typed before; beyond the last one is what was being typed.
+fn earlier(state: &State, typed: &mut Typed, by: isize) {
+    let past = &state.visit.commands;
+    let back = typed.back.saturating_add_signed(by).min(past.len());
+    if typed.back == 0 {
+        typed.draft = std::mem::take(&mut typed.text);
+    }
+    typed.back = back;
+    typed.text = match back {
+        0 => typed.draft.clone(),
+        back => past[past.len() - back].clone(),
+    };
+    typed.fault = None;
+}
+
+fn accept(state: &mut State, typed: Typed) -> Option<Effect> {
+    let line = typed.text.trim().to_owned();
+    if line.is_empty() {
+        overlay::closed(state);
+        return None;
+    }
+    // What it opens, it opens over the screen and not over this line.
+    match run(state, &line) {
+        Ok(effect) => {
+            remember(state, line);
+            effect
+        }
+        Err(fault) => {
+            let fault = Some(fault);
+            state.overlay = Some(Overlay::Command(Typed { fault, ..typed }));
+            None
+        }
+    }
+}
+
+fn remember(state: &mut State, line: String) {
+    let past = &mut state.visit.commands;
+    past.retain(|other| *other != line);
+    past.push(line);
+    let beyond = past.len().saturating_sub(KEPT);
+    past.drain(..beyond);
+}
+
+fn run(state: &mut State, line: &str) -> Result<Option<Effect>, String> {
+    let (command, word) = commands::parse(line)?;
+    let name = &command.name;
+    match (command.takes, word) {
+        ("", "") => {}
+        ("", _) => return Err(format!("{name} stands alone, without {word}")),
+        (takes, "") if !takes.starts_with('[') => {
+            return Err(format!("{name} {takes}: {}", command.help));
+        }
+        _ => {}
+    }
+    let watches = !matches!(
+        command.does,
+        Does::Help | Does::Theme | Does::Process | Does::Press(_)
+    );
+    if watches && state.shown.is_none() {
+        return Err(format!("{name} works while a process is watched"));
+    }
+    overlay::closed(state);
+    match command.does {
+        Does::Open(view) => record::open_table(state, view),
+        Does::Task => named(state, word, |state| &state.tables.tasks, Link::task)?,
+        Does::Resource => named(state, word, |state| &state.tables.resources, resource)?,
+        Does::Proc => named(state, word, |state| &state.tables.procs, proc)?,
+        Does::Sort => sort_by(state, word)?,
+        Does::Filter => {
+            state.table().check_filter(word)?;
+            record::open_table(state, state.view);
+            set_filter(state, word.to_owned());
+        }
+        Does::Window => {
+            let window = args::window(word).map_err(|fault| format!("window takes {fault}"))?;
+            state.window = Window(window.0);
+        }
+        Does::Theme => {
+            let theme = commands::theme(word)?;
+            state.look.theme = theme;
+            return Ok(Some(Effect::Theme(theme)));
+        }
+        Does::Process => process(state, word)?,
+        Does::Arm => switch(state, true)?,
+        Does::Disarm => switch(state, false)?,
+        Does::Save => {
+            let file = Some(word).filter(|word| !word.is_empty());
+            return Ok(save::save(state, file));
+        }
+        Does::Help => help(state, word)?,
+        Does::Press(action) => return press(state, name, action),
+    }
+    Ok(None)
+}
+
+/// What a key does, if it would do it here.
+fn press(state: &mut State, name: &str, action: Action) -> Result<Option<Effect>, String> {
+    let here = scopes(state);
+    let mut bound = KEYS
+        .iter()
+        .filter(|binding| binding.keys.iter().any(|(_, bound)| *bound == action));
+    if bound.clone().any(|binding| here.contains(&binding.scope)) {
+        return Ok(perform(state, action));
+    }
+    let place = match bound.find(|binding| commands::is_console(binding.scope)) {
+        Some(binding) if binding.scope == Scope::Table => "in tables",
+        Some(binding) if binding.scope == Scope::Record => "in records",
+        _ => "while a process is watched",
+    };
+    Err(format!("{name} works {place}"))
+}
+
+fn resource(name: &str) -> Link {
+    Link::Resource {
+        id: None,
+        name: name.to_owned(),
+    }
+}
+
+fn proc(path: &str) -> Link {
+    Link::Proc(path.to_owned())
+}
+
+/// Opens a record: of a row at hand, or of whatever the process has of that name.
+fn named<R: Entry>(
+    state: &mut State,
+    name: &str,
+    table: fn(&State) -> &crate::tui::rows::Table<R>,
+    link: fn(&str) -> Link,
+) -> Result<(), String> {
+    let link = match commands::row(table(state), name)? {
+        Some(row) => row.link(),
+        None => link(name),
+    };
+    record::open(state, link);
+    Ok(())
+}
+
+fn sort_by(state: &mut State, key: &str) -> Result<(), String> {
+    state.table().check_sort(key)?;
+    record::open_table(state, state.view);
+    let now = state.table().order();
+    let invert = now.key == key && !now.invert;
+    let key = key.to_owned();
+    sort(state, Order { key, invert });
+    Ok(())
+}
+
+fn process(state: &mut State, word: &str) -> Result<(), String> {
+    let Ok(pid) = word.parse::<u32>() else {
+        return Err("process takes a process id; 0 lists them".to_owned());
+    };
+    let listed = state.listed.iter().flatten();
+    let known = listed
+        .map(|one| &one.peer)
+        .find(|peer| peer.pid == Some(pid));
+    let peer = known.cloned().unwrap_or(Peer {
+        pid: Some(pid),
+        target: Target::Pid(pid),
+    });
+    seats::turn(state, peer);
+    Ok(())
+}
+
+fn switch(state: &mut State, arm: bool) -> Result<(), String> {
+    let process = state.shown.as_ref().map(|shown| &shown.process);
+    if let Some(process) = process
+        && arm == (process.accounting == Accounting::Armed)
+    {
+        let now = if arm { "on" } else { "off" };
+        return Err(format!("accounting in {} is {now} already", process.name));
+    }
+    super::ask_to_switch(state);
+    Ok(())
+}
+
+fn help(state: &mut State, word: &str) -> Result<(), String> {
+    let page = match word {
+        "" => HelpPage::Keys,
+        word => HelpPage::named(word)
+            .ok_or("help has the pages keys, columns, filter and commands".to_owned())?,
+    };
+    state.overlay = Some(Overlay::Help { page, scroll: 0 });
+    Ok(())
+}

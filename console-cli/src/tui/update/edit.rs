@@ -1,0 +1,134 @@
+//! The place in the source of what is selected: of a row, or of a record's line and link.
+
+use turbowish_model::snapshot::Spot;
+
+use crate::record::told::{Link, Told};
+use crate::tui::message::Effect;
+use crate::tui::record;
+use crate::tui::rows::Entry;
+use crate::tui::state::State;
+
+/// Opens it in the user's editor.
+pub(super) fn open(state: &mut State) -> Option<Effect> {
+    let spots = spots(state);
+    if spots.is_empty() {
+        state.notice = Some("this has no place in the source that is known".to_owned());
+        return None;
+    }
+    Some(Effect::Edit(spots))
+}
+
+/// Where it may be, the best first.
+fn spots(state: &State) -> Vec<Spot> {
+    let Some(open) = &state.record else {
+        let table = state.table();
+        let spot = table.selected().and_then(|row| table.spot(row));
+        return spot.into_iter().collect();
+    };
+    let lines = record::lines(state);
+    let links = record::links(&lines);
+    let selected = links.get(open.link.min(links.len().saturating_sub(1)));
+    let mut spots = Vec::new();
+    if let Some(&(line, part, link)) = selected {
+        // What stands behind the link on its line is nearer than where the link leads.
+        let near = in_line(&lines[line], part);
+        spots.extend(near.and_then(|spot| whole(state, spot)));
+        spots.extend(of_link(state, link));
+    }
+    spots.extend(of_link(state, &open.subject));
+    spots
+}
+
+/// The place that a line names behind a part of it, else before.
+fn in_line(line: &Told, part: usize) -> Option<Spot> {
+    let of = |parts: &[crate::record::told::Part]| {
+        let text: String = parts.iter().map(|part| part.text.as_str()).collect();
+        let mut words = text.split([' ', ',', '(', ')']);
+        words.find_map(spot)
+    };
+    let (before, behind) = line.parts.split_at(part);
+    of(behind).or_else(|| of(before))
+}
+
+/// The place with its folders: where there is little room a line tells the name of the file alone.
+fn whole(state: &State, spot: Spot) -> Option<Spot> {
+    if spot.file.contains('/') {
+        return Some(spot);
+    }
+    let beside = state.beside();
+    let calls = beside.tasks.iter().flat_map(|row| &row.stack);
+    let places = calls.filter_map(|call| Some(call.place.as_ref()?.file.as_str()));
+    let procs = state
+        .tables
+        .procs
+        .rows()
+        .iter()
+        .map(|row| row.file.as_str());
+    let made = beside.resources.iter().map(|row| row.made_at.file.as_str());
+    let named = |file: &&str| file.rsplit('/').next() == Some(&spot.file);
+    let mut files = places.chain(procs).chain(made).filter(named);
+    let file = files.next()?.to_owned();
+    // Of two that are called so it could be either.
+    let only = files.all(|other| other == file);
+    only.then_some(Spot { file, ..spot })
+}
+
+/// `src/conn.rs:88:9-33`, its columns left out or not.
+fn spot(word: &str) -> Option<Spot> {
+    let mut pieces = word.split(':');
+    let file = pieces.next().filter(|file| file.ends_with(".rs"))?;
+    let line = pieces.next()?.parse().ok()?;
+    let column = pieces.next().and_then(|columns| {
+        let first = columns.split('-').next()?;
+        first.parse().ok()
+    });
+    Some(Spot {
+        file: file.to_owned(),
+        line,
+        column: column.unwrap_or(1),
+    })
+}
+
+/// Where the row of a record stands.
+fn of_link(state: &State, link: &Link) -> Option<Spot> {
+    let mut found = record::Record::new(link.clone());
+    found.find(&state.beside());
+    match &found.kept {
+        record::Kept::Nothing => {
+            let open = state.record.as_ref().filter(|open| open.subject == *link)?;
+            of_kept(&open.kept)
+        }
+        kept => of_kept(kept),
+    }
+}
+
+fn of_kept(kept: &record::Kept) -> Option<Spot> {
+    match kept {
+        record::Kept::Nothing => None,
+        record::Kept::Alert(row) => row.spot(),
+        record::Kept::Proc(row) => row.spot(),
+        record::Kept::Task(row) => row.spot(),
+        record::Kept::Resource(row) => row.spot(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spot;
+
+    #[test]
+    fn places_are_read_as_they_are_written() {
+        let check = |word: &str, expected: Option<(&str, u32, u32)>| {
+            let found = spot(word).map(|spot| (spot.file, spot.line, spot.column));
+            let expected = expected.map(|(file, line, column)| (file.to_owned(), line, column));
+            assert_eq!(found, expected, "{word}");
+        };
+        check("src/conn.rs:88:9-33", Some(("src/conn.rs", 88, 9)));
+        check("src/conn.rs:88:9-91:4", Some(("src/conn.rs", 88, 9)));
+        check("conn.rs:88", Some(("conn.rs", 88, 1)));
+        check("kv::conn::serve", None);
+        check("src/conn.rs", None);
+        check("main.rs:x", None);
+        check("conn:51022", None);
+    }
+}

@@ -1,0 +1,70 @@
+//! Muted alerts: no banner, no mark, and at the end of what is worst.
+
+use crate::record::told::Link;
+use crate::tui::state::{State, View};
+use crate::tui::{layout, mutes};
+
+/// Mutes the selected alert or that of the open record; again lets it be heard.
+pub(super) fn switch(state: &mut State) {
+    let Some(link) = selected(state) else {
+        state.notice = Some("m mutes an alert; 5 lists them".to_owned());
+        return;
+    };
+    let alert = state.alerts().iter().find(|a| Link::alert(a) == link);
+    let Some(alert) = alert.cloned() else {
+        state.notice = Some("this alert is over".to_owned());
+        return;
+    };
+    if state.record.is_none()
+        && let Some(row) = state.table().selected()
+    {
+        // The row goes to the end, and the selection with it: m once more is for the same alert.
+        let height = layout::table_rows(state);
+        state.table_mut().select(row, height);
+    }
+    let (now, title) = (state.now.mono_ns, alert.row().title);
+    let mutes = &mut state.visit.mutes;
+    state.notice = Some(if mutes.left(&alert, now).is_some() {
+        mutes.unmute(&alert);
+        format!("{title} is heard again")
+    } else {
+        mutes.mute(&alert, now);
+        let word = mutes::word(mutes::MUTE_NS);
+        format!("{title}: {word}, or until it is worse; m again: heard")
+    });
+    mark(state);
+}
+
+fn selected(state: &State) -> Option<Link> {
+    if let Some(open) = &state.record {
+        return Some(open.subject.clone()).filter(|link| matches!(link, Link::Alert(..)));
+    }
+    if state.view != View::Alerts {
+        return None;
+    }
+    let table = state.table();
+    table.selected().and_then(|row| table.link(row))
+}
+
+/// Forgets mutes that are over; alerts that have become worse are heard again.
+pub(super) fn prune(state: &mut State) {
+    if state.visit.mutes.is_empty() {
+        return;
+    }
+    let now = state.now.mono_ns;
+    let alerts = state.alerts().to_vec();
+    if state.visit.mutes.prune(&alerts, now) {
+        mark(state);
+    }
+}
+
+/// Marks the rows of all tables anew.
+pub(super) fn mark(state: &mut State) {
+    let context = state.context();
+    let alerts = state.alerts().to_vec();
+    let (mutes, now) = (state.visit.mutes.clone(), state.now.mono_ns);
+    for view in View::ALL {
+        let table = state.tables.of_mut(view);
+        table.mark(&alerts, &|alert| mutes.left(alert, now), &context);
+    }
+}

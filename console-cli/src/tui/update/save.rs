@@ -1,0 +1,107 @@
+//! A snapshot for a file: asked of the process in full, or what is at hand where it does not answer or the display stands.
+
+use turbowish_model::json::{self, Table};
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::Snapshot;
+
+use crate::tui::message::{Effect, File};
+use crate::tui::state::{Phase, State};
+
+/// Saves to a file, or to one that is named after the process and the time.
+pub(super) fn save(state: &mut State, file: Option<&str>) -> Option<Effect> {
+    let file = file.map(str::to_owned);
+    if state.shown.is_none() {
+        state.notice = Some("there is nothing to save yet".to_owned());
+        return None;
+    }
+    if matches!(state.phase(), Phase::Live) && state.pending.frozen_ns.is_none() {
+        state.notice = Some("asking for the whole snapshot".to_owned());
+        let query = Box::new(whole(state.window.0));
+        return Some(Effect::Fetch { query, file });
+    }
+    let at_hand = at_hand(state)?;
+    let tables = [
+        Table::Procs,
+        Table::Tasks,
+        Table::Resources,
+        Table::Awaits,
+        Table::Alerts,
+    ];
+    Some(write(state, &at_hand, &tables, file))
+}
+
+/// The whole snapshot came, or says why not.
+pub(super) fn fetched(
+    state: &mut State,
+    answer: Result<Box<Snapshot>, String>,
+    file: Option<String>,
+) -> Option<Effect> {
+    match answer {
+        Ok(snapshot) => Some(write(state, &snapshot, &ALL, file)),
+        Err(reason) => {
+            state.notice = Some(format!("nothing is saved: {reason}"));
+            None
+        }
+    }
+}
+
+/// The tables of a saved snapshot, in the order of the tabs.
+const ALL: [Table; 6] = [
+    Table::Procs,
+    Table::Tasks,
+    Table::Resources,
+    Table::Awaits,
+    Table::Alerts,
+    Table::Counters,
+];
+
+fn whole(window_ns: Option<u64>) -> Query {
+    let all = || Some(Rows::default());
+    Query {
+        window_ns,
+        procs: all(),
+        tasks: all(),
+        resources: all(),
+        awaits: all(),
+        alerts: all(),
+        counters: all(),
+    }
+}
+
+/// What is shown: the rows of all tables, as they came.
+fn at_hand(state: &State) -> Option<Snapshot> {
+    let shown = state.shown.as_ref()?;
+    Some(Snapshot {
+        procs: state.tables.procs.page().clone(),
+        tasks: state.tables.tasks.page().clone(),
+        resources: state.tables.resources.page().clone(),
+        awaits: state.tables.awaits.page().clone(),
+        ..shown.clone()
+    })
+}
+
+fn write(state: &State, snapshot: &Snapshot, tables: &[Table], file: Option<String>) -> Effect {
+    let numbered = file.is_none();
+    let time = state.now.time_of_day(snapshot.at_unix_ns).replace(':', "");
+    let process = &snapshot.process;
+    let name = format!("{}-{}-{time}.json", plain(&process.name), process.pid);
+    Effect::Write(Box::new(File {
+        name: file.unwrap_or(name),
+        numbered,
+        text: json::document(snapshot, tables, &json::Shape::default()),
+    }))
+}
+
+/// A name that is good in any folder: a process calls itself what it likes.
+fn plain(name: &str) -> String {
+    let good = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let name: String = name
+        .chars()
+        .take(64)
+        .map(|c| if good(c) { c } else { '_' })
+        .collect();
+    match name.trim_start_matches(['.', '-']) {
+        "" => "process".to_owned(),
+        name => name.to_owned(),
+    }
+}
