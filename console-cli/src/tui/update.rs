@@ -128,6 +128,14 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Copy => return copy::text(state),
         Action::CopyJson => return copy::json(state),
         _ if state.record.is_some() => record::act(state, action),
+        _ => on_rows(state, action),
+    }
+    None
+}
+
+/// What an action does with the rows of the open table.
+fn on_rows(state: &mut State, action: Action) {
+    match action {
         Action::Accept => accept(state),
         Action::Columns => columns::open(state),
         Action::Preview => preview(state),
@@ -157,7 +165,6 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         }
         _ => move_selection(state, action),
     }
-    None
 }
 
 /// What an action does that was called by its name.
