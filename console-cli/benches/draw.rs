@@ -1,7 +1,8 @@
-//! How long a key takes until it is on the screen, and how much memory the console needs, with 100,000 tasks and 500 procs.
+//! How long a key takes until it is on the screen, and how much memory the console needs, with 100,000 tasks, 500 procs and 1,000 channels.
 //!
 //! The program runs on a terminal of 200 columns and 50 lines, as its users run it, beside a scripted process that sends what a real
-//! one would: its 10,000 worst tasks, once a second. `cargo bench -p turbowish-cli --bench draw`.
+//! one would: its 10,000 worst tasks, once a second. `cargo bench -p turbowish-cli --bench draw`; with a process id behind `--`, the console
+//! looks at that process instead (`benches/console-open.sh` has one).
 
 #![allow(
     clippy::unwrap_used,
@@ -11,6 +12,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -21,8 +23,10 @@ use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
 use tonic::{Request, Response, Status};
 use turbowish_model::quantile::Distribution;
 use turbowish_model::query::{Query, Selection};
+use turbowish_model::resource::Kind;
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, Worker,
+    Accounting, AwaitRow, Page, Place, ProcRow, Process, ResourceRow, Snapshot, StackRow, TaskRow,
+    Worker,
 };
 use turbowish_wire::proto::turbowish_server::{Turbowish, TurbowishServer};
 use turbowish_wire::proto::{self, HelloReply, HelloRequest, WatchRequest};
@@ -32,6 +36,9 @@ const TASKS: u64 = 100_000;
 /// Rows of a table that a process sends at most.
 const SENT: u64 = 10_000;
 const PROCS: u64 = 500;
+const CHANNELS: u64 = 1_000;
+/// From the key to the screen, at most.
+const GOAL: Duration = Duration::from_millis(50);
 const MS: u64 = 1_000_000;
 /// So many keys in each view.
 const KEYS: usize = 40;
@@ -55,6 +62,7 @@ fn proc(at: u64) -> ProcRow {
         running_ns: at * MS,
         hold_ns: at * MS,
         occupancy_ppm: at * 100,
+        trend_ppm: (0..20).map(|cell| at * (80 + cell)).collect(),
         calls: at * 10,
         polls: at * 30,
         ready: at * 10,
@@ -98,6 +106,22 @@ fn task(at: u64) -> TaskRow {
     }
 }
 
+fn channel_row(at: u64) -> ResourceRow {
+    ResourceRow {
+        id: at + 1,
+        kind: Kind::Mpsc,
+        name: format!("mpsc jobs-{at}"),
+        capacity: Some(64),
+        level: Some(at % 65),
+        put: at * 1_000,
+        took: at * 999,
+        kept: population(at),
+        senders: vec![Some(format!("request-{at}")); 3],
+        receivers: vec![Some(format!("worker-{at}"))],
+        ..ResourceRow::default()
+    }
+}
+
 fn page<R>(rows: Vec<R>, total: u64) -> Page<R> {
     Page {
         rows,
@@ -128,6 +152,7 @@ fn snapshot() -> Snapshot {
         workers: vec![Worker::default(); 8],
         procs: page((0..PROCS).map(proc).collect(), PROCS),
         tasks: page((0..SENT).map(task).collect(), TASKS),
+        resources: page((0..CHANNELS).map(channel_row).collect(), CHANNELS),
         awaits: page((0..2_000).map(await_point).collect(), 2_000),
         ..Snapshot::default()
     }
@@ -208,6 +233,11 @@ impl Console {
         while self.drawn.recv_timeout(Duration::from_millis(150)).is_ok() {}
     }
 
+    /// Rows that were asked for just now have come.
+    fn settle(&self) {
+        std::thread::sleep(Duration::from_secs(3));
+    }
+
     /// Time from a key to the first and to the last piece of what it draws.
     fn press(&mut self, key: &[u8]) -> (Duration, Duration) {
         self.rest();
@@ -221,36 +251,60 @@ impl Console {
         (first - begin, last - begin)
     }
 
+    /// Opens a view, and waits for its rows.
+    fn open(&mut self, key: &[u8]) {
+        self.press(key);
+        self.settle();
+    }
+
+    fn with_preview(&mut self, what: &str) {
+        self.open(b"v");
+        self.measure(what, &[b"j", b"k"]);
+        self.press(b"v");
+    }
+
+    /// The median of them is held against the goal: a machine that others use has moments of its own.
     fn measure(&mut self, what: &str, keys: &[&[u8]]) {
         let mut times: Vec<(Duration, Duration)> = (0..KEYS)
             .map(|at| self.press(keys[at % keys.len()]))
             .collect();
         times.sort_by_key(|(_, last)| *last);
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        let (middle, most) = (times[times.len() / 2], times[times.len() - 1]);
-        println!("{what:<28} {:>8.1} {:>8.1}", ms(middle.1), ms(most.1));
+        let (least, middle, most) = (
+            times[0].1,
+            times[times.len() / 2].1,
+            times[times.len() - 1].1,
+        );
+        let verdict = if middle <= GOAL { "met" } else { "MISSED" };
+        println!(
+            "{what:<28} {:>8.1} {:>8.1} {:>8.1}  {verdict}",
+            ms(least),
+            ms(middle),
+            ms(most)
+        );
     }
 }
 
-fn main() {
-    let folder = tempfile::Builder::new()
-        .permissions(fs::Permissions::from_mode(0o700))
-        .tempdir()
-        .unwrap();
+/// Answers on a socket of its own as long as the runtime lives.
+fn serve(folder: &Path) -> tokio::runtime::Runtime {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()
         .unwrap();
     let inside = runtime.enter();
-    let socket = discovery::socket(folder.path(), std::process::id());
+    let socket = discovery::socket(folder, std::process::id());
     let incoming = UnixListenerStream::new(UnixListener::bind(socket).unwrap());
     let service = TurbowishServer::new(Large {
         snapshot: snapshot(),
     });
     runtime.spawn(tonic::transport::Server::builder().serve_with_incoming(service, incoming));
     drop(inside);
+    runtime
+}
 
+/// A terminal of 200x50: our end, and that of the console.
+fn terminal() -> (File, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
@@ -262,16 +316,58 @@ fn main() {
         .stdin(theirs.try_clone().unwrap())
         .status();
     assert!(size.unwrap().success());
-    let mut program = Command::new(env!("CARGO_BIN_EXE_turbowish"))
-        .args(["top", "--ascii"])
-        .env("TURBOWISH_RUNTIME_DIR", folder.path())
-        .env("TURBOWISH_NO_STATE", "1")
+    (ours.into(), theirs)
+}
+
+fn measure(console: &mut Console) {
+    let (least, most) = ("least", "most");
+    let what = "ms from key to screen";
+    println!("{what:<28} {least:>8} {:>8} {most:>8}", "median");
+    console.measure("procs: row down, up", &[b"j", b"k"]);
+    console.measure("procs: page down, up", &[b"\x04", b"\x15"]);
+    console.measure("procs: another order", &[b">", b"<"]);
+    console.measure("procs: groups", &[b"t"]);
+    console.measure("procs: filter, letter", &[b"/", b"m", b"o", b"d", b"\x1b"]);
+    console.with_preview("procs: row, with preview");
+    console.open(b"2");
+    console.measure("tasks: row down, up", &[b"j", b"k"]);
+    console.measure("tasks: page down, up", &[b"\x04", b"\x15"]);
+    console.measure("tasks: last, first row", &[b"G", b"g"]);
+    console.measure("tasks: another order", &[b">", b"<"]);
+    console.measure("tasks: inverted", &[b"I"]);
+    console.measure("tasks: groups", &[b"t"]);
+    console.measure("tasks: filter, letter", &[b"/", b"r", b"e", b"q", b"\x1b"]);
+    console.measure("tasks: record and back", &[b"\r", b"H"]);
+    console.with_preview("tasks: row, with preview");
+    console.open(b"3");
+    console.measure("resources: row down, up", &[b"j", b"k"]);
+    console.measure("resources: another order", &[b">", b"<"]);
+    console.open(b"4");
+    console.measure("awaits: another order", &[b">", b"<"]);
+    console.measure("another view", &[b"1", b"2", b"3", b"4", b"5"]);
+}
+
+fn main() {
+    let folder = tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir()
+        .unwrap();
+    // Cargo adds words of its own.
+    let real = std::env::args().find(|word| word.parse::<u32>().is_ok());
+    let _server = real.is_none().then(|| serve(folder.path()));
+    let (keys, theirs) = terminal();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_turbowish"));
+    program.args(["top", "--ascii"]).args(&real);
+    program.env("TURBOWISH_NO_STATE", "1");
+    if real.is_none() {
+        program.env("TURBOWISH_RUNTIME_DIR", folder.path());
+    }
+    let mut program = program
         .stdin(theirs.try_clone().unwrap())
-        .stdout(theirs.try_clone().unwrap())
+        .stdout(theirs)
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let keys: File = ours.into();
     let mut screen = keys.try_clone().unwrap();
     let (sender, drawn) = channel();
     std::thread::spawn(move || {
@@ -279,28 +375,11 @@ fn main() {
         while screen.read(&mut piece).is_ok_and(|n| n > 0) && sender.send(Instant::now()).is_ok() {}
     });
     let mut console = Console { keys, drawn };
-    std::thread::sleep(Duration::from_secs(3));
-    println!(
-        "{:<28} {:>8} {:>8}",
-        "ms from key to screen", "median", "max"
-    );
-    console.measure("procs: row down, up", &[b"j", b"k"]);
-    console.measure("procs: another order", &[b">", b"<"]);
-    console.press(b"2");
-    std::thread::sleep(Duration::from_secs(3));
-    console.measure("tasks: row down, up", &[b"j", b"k"]);
-    console.measure("tasks: another order", &[b">", b"<"]);
-    console.measure("tasks: groups", &[b"t"]);
-    console.measure("tasks: filter, letter", &[b"/", b"r", b"e", b"q", b"\x1b"]);
-    console.measure("tasks: record and back", &[b"\r", b"H"]);
+    console.settle();
+    measure(&mut console);
     let status = fs::read_to_string(format!("/proc/{}/status", program.id())).unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
-    println!(
-        "memory, most                 {}",
-        peak.unwrap_or("unknown")
-            .trim_start_matches("VmHWM:")
-            .trim()
-    );
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    println!("memory, most: {}", peak.unwrap_or("unknown").trim());
     console.keys.write_all(b"q").unwrap();
     program.wait().unwrap();
 }

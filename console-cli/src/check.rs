@@ -83,6 +83,7 @@ impl Checks {
                 sort,
                 invert,
                 limit: 0,
+                ..Rows::default()
             };
             let slot = match limit.table() {
                 Tabled::Procs => &mut query.procs,

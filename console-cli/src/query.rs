@@ -69,6 +69,7 @@ fn query_of(args: &QueryArgs) -> Query {
         sort: args.rows.sort.clone(),
         invert: args.reverse,
         limit: args.limit,
+        ..Rows::default()
     });
     let query = Query {
         window_ns: args.window.0,

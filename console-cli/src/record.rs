@@ -2,6 +2,7 @@
 
 mod alert;
 mod histogram;
+pub(crate) mod length;
 pub(crate) mod problem;
 pub(crate) mod proc;
 pub(crate) mod resource;
@@ -19,6 +20,7 @@ use turbowish_model::snapshot::{
 };
 use turbowish_model::units::{self, Micro};
 
+use self::length::Lengths;
 use self::told::{Link, Told};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};
@@ -42,6 +44,8 @@ pub(crate) struct Beside<'a> {
     pub(crate) window_ns: u64,
     /// Columns of the terminal, where that matters; below [`WIDE`] places have no folders.
     pub(crate) room: Option<usize>,
+    /// How full resources were, where somebody has looked for a while.
+    pub(crate) lengths: Option<&'a Lengths>,
 }
 
 impl<'a> Beside<'a> {
@@ -56,6 +60,7 @@ impl<'a> Beside<'a> {
             alerts: &snapshot.alerts.rows,
             window_ns: snapshot.window_ns,
             room: None,
+            lengths: None,
         }
     }
 
@@ -111,6 +116,7 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
             sort: args.rows.sort.clone(),
             invert: false,
             limit: args.limit,
+            ..Rows::default()
         }),
         resources: Some(Rows::default()),
         ..Query::default()

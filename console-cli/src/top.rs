@@ -73,6 +73,7 @@ fn checked(view: &ViewArgs) -> Result<Query, Failure> {
         sort: view.rows.sort.clone(),
         invert: false,
         limit: view.limit,
+        ..Rows::default()
     };
     let query = plain::query(view.window().0, rows);
     Selection::parse(&query)?;

@@ -95,6 +95,7 @@ fn query(args: &WatchArgs, tables: &[TableName]) -> Query {
             sort: args.rows.sort.clone(),
             invert: false,
             limit: args.limit,
+            ..Rows::default()
         })
     };
     Query {

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::histogram::{Buckets, upper_bound};
-use crate::history::{Totals, Window};
+use crate::history::{Totals, Trend, Window};
 use crate::meter::MeterName;
 use crate::quantile::Distribution;
 use crate::row::{OTHERS, Population, Sum};
@@ -52,6 +52,8 @@ pub const UNSEEN: &str = "?";
 pub struct Assembly<'a, N> {
     /// Sums of the window.
     pub window: &'a Window,
+    /// How the last minute went, proc by proc.
+    pub trend: &'a Trend,
     /// Totals since the start: what is live and open is read from these.
     pub now: &'a Totals,
     /// What the numbers mean.
@@ -82,6 +84,7 @@ impl<N: Names> Assembly<'_, N> {
             line: name.line,
             future_bytes: today.future_bytes,
             running_ns: self.scale.ns(running),
+            trend_ppm: self.trend.of(id).to_vec(),
             inclusive_ns: ns(Sum::Inclusive),
             hold_ns: ns(Sum::Hold),
             yielded_ns: self.scale.ns(yielded(window)),

@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::String;
 
 pub use self::alerts::{Involved, tally, worst, worst_first};
-pub use self::value::{Shown, SortKey, Style, Value};
+pub use self::value::{ASCII_LEVELS, Levels, Shown, SortKey, Style, Value};
 use crate::alert::{Alert, PartyKind};
 use crate::quantile::{Distribution, Percentile};
 use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
@@ -53,6 +53,8 @@ pub enum Unit {
     Count,
     /// Bytes.
     Bytes,
+    /// Percent of one core, as it was in the past: a sparkline. Its number is the mean.
+    Trend,
 }
 
 impl Unit {

@@ -3,9 +3,12 @@
 //! Ticks of the last ten seconds are kept one by one, older ones in fours. Procs in which nothing
 //! moved cost nothing. Totals since the start are exact and never leave.
 
+mod trend;
+
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
+pub use self::trend::{CELLS, Trend};
 use crate::meter::{MeterKey, MeterTally};
 use crate::tally::{ProcTally, Tally};
 

@@ -86,6 +86,8 @@ pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Shape) -> String 
         out.flag("since_start", snapshot.since_start);
         out.key("lost");
         lost(out, &snapshot.lost);
+        out.key("ready_latency");
+        distribution(out, &snapshot.ready_latency, shape);
         for each in tables {
             match each {
                 Table::Procs => table::<ProcRow>(out, &snapshot.procs, shape),
@@ -216,6 +218,7 @@ fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
             Some(task) => out.text_value(task),
             None => out.null(),
         }),
+        Fact::Series(numbers) => out.array(numbers, |out, n| out.number_value(*n)),
         Fact::Names(names) => out.array(names, |out, name| out.text_value(name)),
         Fact::Texts(texts) => out.array(texts, |out, text| out.text_value(text)),
         Fact::Parties(parties) => out.array(parties, alerts::party),
@@ -229,6 +232,12 @@ fn or_null<T: ?Sized>(out: &mut Writer, value: Option<&T>, print: fn(&mut Writer
         Some(value) => print(out, value),
         None => out.null(),
     }
+}
+
+/// Numbers in one cell.
+fn series(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    numbers.join(", ")
 }
 
 fn distribution(out: &mut Writer, population: &Distribution, shape: &Shape) {

@@ -3,6 +3,7 @@
 mod condition;
 mod error;
 mod filter;
+mod group;
 mod parse;
 mod pattern;
 mod regex;
@@ -13,6 +14,7 @@ use alloc::string::String;
 pub use self::condition::{Condition, Verdict};
 pub use self::error::QueryError;
 pub use self::filter::Filter;
+pub use self::group::{Grouping, TASK_GROUPINGS, absorb_task};
 pub use self::selection::{Order, Plan, Selection};
 
 /// A request for one snapshot.
@@ -45,4 +47,6 @@ pub struct Rows {
     pub invert: bool,
     /// At most so many rows; 0 is the server's limit.
     pub limit: u32,
+    /// Of tasks beyond the limit also the sums of each group: a word of [`TASK_GROUPINGS`]; empty for none.
+    pub group: String,
 }

@@ -49,6 +49,8 @@ pub struct Snapshot {
     pub alerts: Page<Alert>,
     /// Rows asked for, after filter, order and limit.
     pub counters: Page<CounterRow>,
+    /// All tasks that match the filter in the groups asked for; empty if `tasks` has them all.
+    pub task_groups: Vec<TaskGroup>,
 }
 
 /// The rows that a query asked for, and how many it left out.
@@ -177,6 +179,8 @@ pub struct ProcRow {
     pub future_bytes: u64,
     /// Exclusive time inside polls.
     pub running_ns: u64,
+    /// `running` of the last minute, whatever the window: its share of one core, in millionths, in each 3 s, the oldest first; the last one goes on.
+    pub trend_ppm: Vec<u64>,
     /// Time with the proc on a task's stack, recursion counted once.
     pub inclusive_ns: u64,
     /// Sum of poll durations.
@@ -324,6 +328,17 @@ pub struct PauseRow {
     pub woken: bool,
     /// Where the root future lies in memory, for debuggers; 0 if that is not known.
     pub address: u64,
+}
+
+/// Tasks that have something in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskGroup {
+    /// What that is.
+    pub key: String,
+    /// How many they are.
+    pub tasks: u64,
+    /// All of them as one: the first one, with its numbers and ages those of all.
+    pub row: TaskRow,
 }
 
 /// One call of a task's chain.

@@ -19,7 +19,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use turbowish_model::assemble::{Assembly, Names, ProcName};
 #[cfg(test)]
 use turbowish_model::history::Window;
-use turbowish_model::history::{History, Totals};
+use turbowish_model::history::{History, Totals, Trend};
 use turbowish_model::meter::MeterName;
 use turbowish_model::query::{Query, QueryError, Selection};
 use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snapshot, Worker};
@@ -31,6 +31,9 @@ use crate::proc::{self, Registered};
 use crate::{clock, lost, meter, switch, task};
 #[cfg(feature = "server")]
 use crate::{own, pause};
+
+/// Length of a cell of a proc's trend.
+const TREND_NS: u64 = 3_000_000_000;
 
 /// This process, as long as it lives.
 pub(crate) struct Monitor {
@@ -203,10 +206,15 @@ impl Monitor {
         let window = state
             .history
             .window(&totals, query.window_ns.map(|ns| self.scale.ticks(ns)));
+        let trend = match query.procs {
+            Some(_) => state.history.trend(&totals, self.scale.ticks(TREND_NS)),
+            None => Trend::default(),
+        };
         drop(state);
         let names = Registry(proc::all());
         let assembly = Assembly {
             window: &window,
+            trend: &trend,
             now: &totals,
             names: &names,
             scale: self.scale,

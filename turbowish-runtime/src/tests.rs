@@ -34,4 +34,5 @@ pub(crate) mod stage;
 #[path = "../../turbowish-model/tests/streams/mod.rs"]
 mod streams;
 mod transitions;
+mod trend;
 mod wakers;

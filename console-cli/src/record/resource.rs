@@ -12,6 +12,9 @@ use super::{Beside, alerts, time};
 /// The record of a resource, line by line.
 pub(crate) fn lines(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
     let mut lines = vec![head(row, beside), flow(row).into()];
+    if let Some(lengths) = beside.lengths {
+        lines.extend(lengths.lines(row, beside.room));
+    }
     lines.extend(times("waited", &row.waited));
     let kept = match row.kind {
         Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch => "inside",

@@ -17,6 +17,7 @@ pub(super) static PROCS: Reads<ProcRow> = &[
     ("occupancy_ppm", |row, value| {
         put(&mut row.occupancy_ppm, value)
     }),
+    ("trend_ppm", |row, value| put(&mut row.trend_ppm, value)),
     ("inclusive_ns", |row, value| {
         put(&mut row.inclusive_ns, value)
     }),

@@ -1,5 +1,6 @@
 //! A glyph set changes glyphs, never columns: every glyph here is one column wide.
 
+use turbowish_model::column::{ASCII_LEVELS, Levels};
 use turbowish_model::units::Micro;
 
 /// Which characters bars, marks and frames are drawn with.
@@ -49,7 +50,7 @@ pub(crate) struct Glyphs {
     /// A value too small for its bar.
     trace: char,
     /// Empty to full, for one cell that stands for a whole bar.
-    pub(crate) levels: [char; 8],
+    pub(crate) levels: Levels,
     /// After the title of the column that the rows are sorted by, largest first.
     pub(crate) sorted_down: char,
     /// The same, smallest first.
@@ -70,7 +71,7 @@ static ASCII: Glyphs = Glyphs {
     full: '#',
     eighths: None,
     trace: '.',
-    levels: [' ', '.', ':', '-', '=', '+', '*', '#'],
+    levels: ASCII_LEVELS,
     sorted_down: 'v',
     sorted_up: '^',
     selection: '>',

@@ -3,8 +3,9 @@
 use turbowish_model::units;
 
 use super::layout::{self, Form, GUTTER};
-use super::record;
 use super::state::{State, View};
+use super::{preview, record};
+use crate::record::told::Link;
 use crate::text;
 
 /// Something that a click means.
@@ -20,6 +21,8 @@ pub(crate) enum Hit {
     Row(usize),
     /// A link of the open record, by number.
     Link(usize),
+    /// A link of the preview, or the record that it is of.
+    Preview(Link),
     /// A word of the breadcrumb, so many steps back.
     Crumb(usize),
 }
@@ -48,7 +51,7 @@ fn count(state: &State, view: View) -> String {
 /// What is under a column and line, counted from 0, where no overlay is open.
 pub(crate) fn at(state: &State, (x, y): (u16, u16)) -> Option<Hit> {
     state.shown.as_ref()?;
-    let screen = layout::screen(state.size);
+    let screen = layout::of(state);
     if screen.alert.height > 0 && y == screen.alert.y {
         return Some(Hit::Alerts);
     }
@@ -60,6 +63,9 @@ pub(crate) fn at(state: &State, (x, y): (u16, u16)) -> Option<Hit> {
     }
     if y == screen.titles.y {
         return title(state, usize::from(x));
+    }
+    if (screen.preview.y..screen.preview.bottom()).contains(&y) {
+        return preview::under(state, (x, y)).map(Hit::Preview);
     }
     let line = usize::from(y.checked_sub(screen.table.y)?);
     let height = layout::table_rows(state);

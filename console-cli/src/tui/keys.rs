@@ -91,6 +91,7 @@ pub(crate) enum Action {
     SortInvert,
     Window,
     Freeze,
+    Preview,
     Arm,
     WorstAlert,
     NextWorst,

@@ -45,12 +45,27 @@ pub(crate) struct Screen {
     pub(crate) tabs: Rect,
     pub(crate) titles: Rect,
     pub(crate) table: Rect,
+    /// No line of it where the preview is off, or there is no room for it.
+    pub(crate) preview: Rect,
     pub(crate) detail: Rect,
     pub(crate) hints: Rect,
 }
 
-/// The parts of a screen of that size.
-pub(crate) fn screen((width, height): (u16, u16)) -> Screen {
+/// The smallest terminal that has room for the preview.
+pub(crate) const PREVIEW: (u16, u16) = (WIDE, 40);
+
+/// Whether a terminal of that size has room for the preview.
+pub(crate) const fn has_room((width, height): (u16, u16)) -> bool {
+    width >= PREVIEW.0 && height >= PREVIEW.1
+}
+
+/// The parts of the screen as it is.
+pub(crate) fn of(state: &State) -> Screen {
+    screen(state.size, state.previews())
+}
+
+/// The parts of a screen of that size, with a preview or without.
+pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> Screen {
     let form = match (width, height) {
         (..60, _) | (_, ..10) => Form::Tiny,
         (_, ..LOW) => Form::Folded,
@@ -79,7 +94,10 @@ pub(crate) fn screen((width, height): (u16, u16)) -> Screen {
     };
     let (title, alert, header, tabs, titles) = (cut(1), cut(1), cut(header), cut(around), cut(1));
     let rest = height.saturating_sub(titles.bottom());
-    let table = cut(rest.saturating_sub(2 * around));
+    let rest = rest.saturating_sub(2 * around);
+    // The table keeps three lines of five.
+    let preview = if preview { (rest * 2).div_ceil(5) } else { 0 };
+    let table = cut(rest - preview);
     Screen {
         form,
         title,
@@ -88,6 +106,7 @@ pub(crate) fn screen((width, height): (u16, u16)) -> Screen {
         tabs,
         titles,
         table,
+        preview: cut(preview),
         detail: cut(around),
         hints: cut(around),
     }
@@ -102,7 +121,7 @@ pub(crate) struct Parts {
 
 /// The parts of a record on a screen of that size: the hint line is where it always is.
 pub(crate) fn record((width, height): (u16, u16)) -> Parts {
-    let screen = screen((width, height));
+    let screen = screen((width, height), false);
     let top = screen.alert.bottom();
     let crumb = Rect {
         y: top,
@@ -128,7 +147,7 @@ pub(crate) fn record_rows(size: (u16, u16), lines: usize) -> usize {
 
 /// How many rows of the open table are on the screen.
 pub(crate) fn table_rows(state: &State) -> usize {
-    let lines = usize::from(screen(state.size).table.height);
+    let lines = usize::from(of(state).table.height);
     let counts = state.table().counts();
     let all = counts.held <= lines && counts.matched <= counts.kept as u64 && counts.hidden == 0;
     // What is out of sight is counted on a line of its own.

@@ -17,6 +17,7 @@ mod layout;
 mod message;
 mod mutes;
 mod output;
+mod preview;
 mod record;
 mod rows;
 mod settings;
@@ -86,7 +87,9 @@ const DRAW: Duration = Duration::from_millis(100);
 /// # Errors
 /// The terminal cannot be used.
 pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    // What reads and decodes rows has a thread of its own: a key never waits for ten thousand of them.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
         .enable_all()
         .build()?;
     runtime.block_on(async {
@@ -295,9 +298,10 @@ impl Console {
     }
 }
 
-/// Files are read here, once for each piece that an open record shows.
+/// Files are read here, once for each piece that an open record or the preview shows.
 fn read_source(state: &mut State) {
-    let Some(open) = &state.record else { return };
+    let open = state.record.clone().or_else(|| preview::record(state));
+    let Some(open) = open else { return };
     let Some(excerpt) = open.excerpt() else {
         return;
     };

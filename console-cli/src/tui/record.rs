@@ -12,7 +12,7 @@ use crate::record::told::{Kind, Link, Told};
 use crate::record::{Beside, proc, resource, task};
 
 /// Rows beside the subject that a record asks for at most.
-const BESIDE: u32 = 1_000;
+pub(crate) const BESIDE: u32 = 1_000;
 
 /// A record that is open, or was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,19 +231,27 @@ impl Record {
 
 /// The lines of the open record; none if none is open.
 pub(crate) fn lines(state: &State) -> Vec<Told> {
-    let Some(open) = &state.record else {
-        return Vec::new();
+    let open = state.record.as_ref();
+    open.map_or_else(Vec::new, |open| {
+        told(state, open, usize::from(state.size.0))
+    })
+}
+
+/// The lines of a record in so many columns of the terminal.
+pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<Told> {
+    let beside = Beside {
+        // The first column is the mark's.
+        room: Some(room.saturating_sub(1)),
+        ..state.beside()
     };
-    let beside = state.beside();
     let source = open.source.as_ref().map_or(&[][..], |(_, lines)| lines);
     let own = match &open.kept {
-        Kept::Alert(alert) => return alert_lines(state, alert, source),
+        Kept::Alert(alert) => return alert_lines(state, alert, source, room),
         Kept::Task(row) => with_source(task::lines(row, &beside), source, usize::MAX),
         Kept::Proc(row) => with_source(proc::lines(row, &beside), source, 1),
         Kept::Resource(row) => resource::lines(row, &beside),
         Kept::Nothing => vec![missing(state, open)],
     };
-    let room = usize::from(state.size.0);
     // The first column is free for the mark of the selected line.
     let wrapped = |line: Told| Told::from(" ").join(line).wrapped(room);
     own.into_iter().flat_map(wrapped).collect()
@@ -270,7 +278,7 @@ fn missing(state: &State, open: &Record) -> Told {
     why.into()
 }
 
-fn alert_lines(state: &State, alert: &Alert, source: &[String]) -> Vec<Told> {
+fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> Vec<Told> {
     let beside = state.beside();
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
     let began = at.saturating_sub(alert.held_ns);
@@ -280,7 +288,7 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String]) -> Vec<Told> {
         began: alert.holds.then(|| state.now.time_of_day(began)),
         source,
         micro: state.look.glyphs.micro,
-        room: usize::from(state.size.0),
+        room,
         cuts: true,
     };
     problem::lines(alert, &around)

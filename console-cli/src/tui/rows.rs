@@ -8,7 +8,7 @@ mod table;
 use turbowish_model::alert::{Alert, Severity};
 use turbowish_model::column::{Context, Row, Style, Unit, Value};
 use turbowish_model::json::{Record, Table as Document};
-use turbowish_model::query;
+use turbowish_model::query::{self, Grouping};
 use turbowish_model::snapshot::{Snapshot, Spot};
 
 pub(crate) use self::table::Table;
@@ -31,8 +31,16 @@ pub(crate) enum RowId {
     Group(String),
 }
 
-/// A way to group rows: its word, and what rows of one group have in common.
-pub(crate) type Grouping<R> = (&'static str, fn(&R) -> String);
+/// Rows of one group, whether they were sent or not.
+#[derive(Clone, Debug)]
+pub(crate) struct Sum<R> {
+    /// What they have in common.
+    pub(crate) key: String,
+    /// How many they are.
+    pub(crate) count: u64,
+    /// All of them as one.
+    pub(crate) row: R,
+}
 
 /// What a table of the console needs beyond what the model says of a row.
 pub(crate) trait Entry: Row + Record + Clone {
@@ -56,6 +64,11 @@ pub(crate) trait Entry: Row + Record + Clone {
 
     /// By what rows are grouped, one after the other: a word, and what a row has there.
     const GROUPINGS: &'static [Grouping<Self>];
+
+    /// Groups of rows of which not all were sent, as the process has added them up; it does so for the grouping that it is asked for.
+    fn sums(_: &mut Snapshot) -> Vec<Sum<Self>> {
+        Vec::new()
+    }
 
     /// Takes another row of its group in: sums add up, ages are the largest, populations are one.
     fn absorb(&mut self, other: &Self);

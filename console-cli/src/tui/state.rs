@@ -5,7 +5,7 @@ mod views;
 
 use turbowish_model::alert::Alert;
 use turbowish_model::column::{Context, Style};
-use turbowish_model::query::Query;
+use turbowish_model::query::{Query, Rows as Asked};
 use turbowish_model::snapshot::Snapshot;
 use turbowish_model::units::SECOND;
 use turbowish_wire::client::Target;
@@ -15,11 +15,14 @@ pub(crate) use self::views::{Tables, View};
 use super::clock::Now;
 use super::glyphs::Glyphs;
 use super::history::History;
+use super::layout;
 use super::mutes::Mutes;
-use super::record::Record;
+use super::preview::Preview;
+use super::record::{self, Record};
 use super::rows::Rows;
 use super::theme::{Palette, Theme};
 use crate::record::Beside;
+use crate::record::length::Lengths;
 use crate::record::told::Link;
 
 /// The length of the window that the tables speak of; `None` reaches back to the start.
@@ -154,6 +157,10 @@ pub(crate) struct Pending {
 pub(crate) struct Visit {
     /// What came for the open record: the rows of the tables stay as they were.
     pub(crate) near: Option<Box<Snapshot>>,
+    /// The preview, if it is on.
+    pub(crate) preview: Option<Preview>,
+    /// How full resources were, whatever was open.
+    pub(crate) lengths: Lengths,
     pub(crate) history: History,
     /// What one had made of the other processes.
     pub(crate) seats: Vec<Seat>,
@@ -305,6 +312,7 @@ impl State {
     pub(crate) fn style(&self) -> Style {
         Style {
             micro: self.look.glyphs.micro,
+            levels: &self.look.glyphs.levels,
             ..Style::default()
         }
     }
@@ -344,17 +352,25 @@ impl State {
         }
     }
 
+    /// Whether a preview is on the screen.
+    pub(crate) fn previews(&self) -> bool {
+        let on = self.visit.preview.is_some() && self.record.is_none();
+        on && layout::has_room(self.size)
+    }
+
     /// The rows at hand for a record: those that came for it, else those of the tables.
     pub(crate) fn beside(&self) -> Beside<'_> {
         let window_ns = self.context().window_ns;
         // The first column is the mark's.
         let room = Some(usize::from(self.size.0).saturating_sub(1));
         let alerts = self.alerts();
+        let lengths = Some(&self.visit.lengths);
         match &self.visit.near {
             Some(near) => Beside {
                 alerts,
                 window_ns,
                 room,
+                lengths,
                 ..Beside::of(near)
             },
             None => Beside {
@@ -362,11 +378,15 @@ impl State {
                 tasks: self.tables.tasks.rows(),
                 resources: self.tables.resources.rows(),
                 awaits: self.tables.awaits.rows(),
-                // They have no table: they come with the record.
-                counters: &[],
+                // They have no table: they come with the record, and with the preview.
+                counters: self
+                    .shown
+                    .as_ref()
+                    .map_or(&[], |shown| &shown.counters.rows),
                 alerts,
                 window_ns,
                 room,
+                lengths,
             },
         }
     }
@@ -375,7 +395,15 @@ impl State {
         if let Some(open) = &self.record {
             return open.query(self.window.0);
         }
-        let rows = |view: View| Some(self.tables.of(view).rows_wanted(view == self.view));
+        let previews = self.previews();
+        let rows = |view: View| {
+            let mut rows = self.tables.of(view).rows_wanted(view == self.view);
+            if previews && view != self.view {
+                // The record of a row tells of rows of the other tables.
+                rows.limit = record::BESIDE;
+            }
+            Some(rows)
+        };
         Query {
             // All of them, whatever the filter of their table: the alert line and the marks need them.
             alerts: None,
@@ -384,7 +412,10 @@ impl State {
             tasks: rows(View::Tasks),
             resources: rows(View::Resources),
             awaits: rows(View::Awaits),
-            counters: None,
+            counters: previews.then(|| Asked {
+                limit: record::BESIDE,
+                ..Asked::default()
+            }),
         }
     }
 }

@@ -18,6 +18,7 @@ use turbowish_model::snapshot::Accounting;
 use super::keys::{self, Action, Key, Scope};
 use super::layout;
 use super::message::{Effect, Message};
+use super::preview::Preview;
 use super::rows::Order;
 use super::state::{HelpPage, Overlay, Phase, Question, State, View};
 
@@ -51,6 +52,8 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
         Message::Source(excerpt, lines) => {
             if let Some(open) = &mut state.record {
                 open.source = Some((excerpt, lines));
+            } else if let Some(preview) = &mut state.visit.preview {
+                preview.source = Some((excerpt, lines));
             }
         }
         Message::Mouse(event) => return mouse::act(state, event),
@@ -133,8 +136,17 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Copy => return copy::text(state),
         Action::CopyJson => return copy::json(state),
         _ if state.record.is_some() => record::act(state, action),
+        _ => on_rows(state, action),
+    }
+    None
+}
+
+/// What an action does with the rows of the open table.
+fn on_rows(state: &mut State, action: Action) {
+    match action {
         Action::Accept => accept(state),
         Action::Columns => columns::open(state),
+        Action::Preview => preview(state),
         Action::Group => {
             let context = state.context();
             state.table_mut().group_next(&context);
@@ -152,7 +164,6 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         }
         _ => move_selection(state, action),
     }
-    None
 }
 
 /// What an action does that was called by its name.
@@ -284,6 +295,22 @@ fn freeze(state: &mut State) {
     } else if state.shown.is_some() {
         state.pending.frozen_ns = Some(state.now.mono_ns);
     }
+}
+
+/// Shows the preview or hides it, where there is room for it.
+fn preview(state: &mut State) {
+    if !layout::has_room(state.size) {
+        let ((wide, high), (width, height)) = (layout::PREVIEW, state.size);
+        let told = format!(
+            "the preview needs {wide}x{high}, this terminal is {width}x{height}; Enter opens the record"
+        );
+        state.notice = Some(told);
+        return;
+    }
+    state.visit.preview = match state.visit.preview {
+        None => Some(Preview::default()),
+        Some(_) => None,
+    };
 }
 
 fn ask_to_switch(state: &mut State) {

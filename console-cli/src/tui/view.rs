@@ -10,6 +10,7 @@ mod help;
 mod hints;
 mod menu;
 mod picker;
+mod preview;
 mod prompt;
 mod record;
 mod table;
@@ -56,7 +57,7 @@ fn scrub(buffer: &mut Buffer) {
 }
 
 fn draw(state: &State, frame: &mut Frame<'_>) {
-    let screen = layout::screen(state.size);
+    let screen = layout::of(state);
     match (&state.overlay, state.phase()) {
         (Some(Overlay::Picker { selected }), _) => {
             return picker::draw(state, selected.as_ref(), frame, &screen);
@@ -103,6 +104,7 @@ fn process(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
         empty::draw_no_alerts(state, frame, screen);
     } else {
         table::draw(state, frame, screen);
+        preview::draw(state, frame, screen.preview);
         detail::draw(state, frame, screen.detail);
     }
 }
@@ -123,7 +125,7 @@ fn header(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
         }
         Form::Wide => vec![
             workers::with_polls(state, shown, width),
-            tasks::with_coverage(shown),
+            tasks::with_coverage(shown, width),
         ],
     };
     // What to do about missing data is said where the workers stood.

@@ -2,7 +2,7 @@
 
 use alloc::borrow::Cow;
 
-use super::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text};
+use super::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
 use super::{Column, Family, Row, Value, attribute, given};
 use crate::alert::PartyKind;
 use crate::snapshot::{Page, ProcRow, Snapshot};
@@ -46,7 +46,7 @@ const READY: Family<ProcRow> = Family {
 
 static FAMILIES: [Family<ProcRow>; 5] = [RUN, HOLD, INCLUSIVE, POLL, READY];
 
-static COLUMNS: [Column<ProcRow>; 25] = [
+static COLUMNS: [Column<ProcRow>; 26] = [
     Column::new(
         "proc",
         "PROC",
@@ -72,10 +72,21 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         |row, context| Value::share(row.inclusive_ns, context.window_ns),
     ),
     Column::new(
+        "trend",
+        "LAST 60 s",
+        "run in each 3 s of the last minute, the largest is full; sorts by the mean",
+        (Trend, 20, 2),
+        &["trend_ppm"],
+        |row, _| match row.trend_ppm[..] {
+            [] => Value::Blank,
+            [..] => Value::Trend(&row.trend_ppm),
+        },
+    ),
+    Column::new(
         "live",
         "LIVE",
         "calls that have not ended",
-        (Count, 5, 2),
+        (Count, 5, 3),
         &["live"],
         |row, _| Value::Count(row.live),
     ),
@@ -94,26 +105,26 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "polls",
         "POLL/s",
         "polls per second",
-        (Rate, 6, 3),
+        (Rate, 6, 4),
         &["polls"],
         |row, context| Value::rate(row.polls, context.window_ns),
     ),
     Column::percentile("run_p50", "RUNp50", &RUN, 50, 0),
-    Column::percentile("run_p90", "RUNp90", &RUN, 90, 4),
+    Column::percentile("run_p90", "RUNp90", &RUN, 90, 5),
     Column::percentile("run_p99", "RUNp99", &RUN, 99, 0),
     Column::new(
         "run_max",
         "RUNmax",
         "longest exclusive running time of an ended call",
-        (Duration, 6, 11),
+        (Duration, 6, 12),
         &["call_running"],
         |row, _| match row.call_running.n {
             0 => Value::NoSample,
             _ => Value::Duration(row.call_running.max_ns),
         },
     ),
-    Column::percentile("hold_p50", "HOLp50", &HOLD, 50, 5),
-    Column::percentile("hold_p90", "HOLp90", &HOLD, 90, 12),
+    Column::percentile("hold_p50", "HOLp50", &HOLD, 50, 6),
+    Column::percentile("hold_p90", "HOLp90", &HOLD, 90, 13),
     Column::percentile("hold_p99", "HOLp99", &HOLD, 99, 0),
     Column::new(
         "longest",
@@ -131,7 +142,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "yielded",
         "YIELD%",
         "yielded time / window; 100 = one call waiting all the time",
-        (Share, 6, 6),
+        (Share, 6, 7),
         &["yielded_ns"],
         |row, context| Value::share(row.yielded_ns, context.window_ns),
     ),
@@ -139,7 +150,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "err",
         "ERR/s",
         "calls that returned an Err, per second",
-        (Rate, 6, 7),
+        (Rate, 6, 8),
         &["err"],
         |row, context| Value::rate(row.err, context.window_ns),
     ),
@@ -147,7 +158,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "cancelled",
         "CANC/s",
         "calls dropped after their first poll, per second",
-        (Rate, 6, 8),
+        (Rate, 6, 9),
         &["cancelled"],
         |row, context| {
             let started = row.cancelled.saturating_sub(row.never_polled);
@@ -158,7 +169,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "panicked",
         "PANIC",
         "calls that panicked, per second",
-        (Rate, 6, 9),
+        (Rate, 6, 10),
         &["panicked"],
         |row, context| Value::rate(row.panicked, context.window_ns),
     ),
@@ -166,17 +177,17 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "never",
         "NEVER",
         "calls dropped before their first poll, per second",
-        (Rate, 6, 13),
+        (Rate, 6, 14),
         &["never_polled"],
         |row, context| Value::rate(row.never_polled, context.window_ns),
     ),
-    Column::percentile("poll_p99", "POLp99", &POLL, 99, 14),
-    Column::percentile("incl_p99", "INCp99", &INCLUSIVE, 99, 15),
+    Column::percentile("poll_p99", "POLp99", &POLL, 99, 15),
+    Column::percentile("incl_p99", "INCp99", &INCLUSIVE, 99, 16),
     Column::new(
         "unstarted",
         "UNST",
         "time between creation and first poll, per call",
-        (Duration, 6, 16),
+        (Duration, 6, 17),
         &["unstarted_ns"],
         |row, _| Value::mean(row.unstarted_ns, row.calls),
     ),
@@ -184,7 +195,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "wall",
         "WALL",
         "time between creation and end, per call",
-        (Duration, 6, 17),
+        (Duration, 6, 18),
         &["wall_ns"],
         |row, _| Value::mean(row.wall_ns, row.calls),
     ),
@@ -192,7 +203,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "size",
         "SIZE",
         "bytes of one call's future",
-        (Bytes, 6, 18),
+        (Bytes, 6, 19),
         &["future_bytes"],
         |row, _| {
             if row.future_bytes == 0 {
@@ -206,7 +217,7 @@ static COLUMNS: [Column<ProcRow>; 25] = [
         "where",
         "WHERE",
         "file:line of the proc",
-        (Place, 24, 10),
+        (Place, 24, 11),
         &["file", "line"],
         |row, _| Value::Place {
             file: &row.file,

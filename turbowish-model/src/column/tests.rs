@@ -63,6 +63,7 @@ fn cells_of_a_proc() {
         file: "src/snapshot.rs".to_string(),
         line: 90,
         running_ns: 830_112_407,
+        trend_ppm: vec![0, 1, 300_000, 1_999_999, 2_000_000],
         inclusive_ns: 21_310_000_000,
         yielded_ns: 1,
         wall_ns: 16_000_000,
@@ -96,6 +97,7 @@ fn cells_of_a_proc() {
         ("wall", "1.00ms"),
         ("size", "3.1KiB"),
         ("where", "src/snapshot.rs:90"),
+        ("trend", " ..*#"),
     ] {
         assert_eq!(cell(&row, key), expected, "{key}");
     }
@@ -105,7 +107,13 @@ fn cells_of_a_proc() {
     };
     assert_eq!(cell(&open, "longest"), "38.4ms+");
     let nothing = ProcRow::default();
-    for (key, expected) in [("run", "0"), ("longest", "-"), ("wall", "-"), ("size", "?")] {
+    for (key, expected) in [
+        ("run", "0"),
+        ("longest", "-"),
+        ("wall", "-"),
+        ("size", "?"),
+        ("trend", ""),
+    ] {
         assert_eq!(cell(&nothing, key), expected, "{key}");
     }
 }

@@ -49,6 +49,8 @@ pub enum Value<'a> {
     Signed(i64),
     /// Bytes.
     Bytes(u64),
+    /// Shares of one core one after the other in time, in millionths.
+    Trend(&'a [u64]),
     /// Nothing was measured in the window.
     NoSample,
     /// It cannot be known.
@@ -67,13 +69,31 @@ pub enum Shown {
     Short,
 }
 
+/// Glyphs of a sparkline, from nothing to the most.
+pub type Levels = [char; 8];
+
+/// The levels in seven bits.
+pub const ASCII_LEVELS: Levels = [' ', '.', ':', '-', '=', '+', '*', '#'];
+
 /// How cells are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// The glyph set's "micro".
     pub micro: Micro,
     /// How long places are written.
     pub places: Shown,
+    /// The glyph set's levels.
+    pub levels: &'static Levels,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self {
+            micro: Micro::default(),
+            places: Shown::default(),
+            levels: &ASCII_LEVELS,
+        }
+    }
 }
 
 /// What a column sorts by: the value, or that there is none.
@@ -125,7 +145,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number in the value's own unit, if it is one; of a fill its share.
+    /// The number in the value's own unit, if it is one; of a fill its share, of a trend its mean in billionths.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         match self {
@@ -137,6 +157,7 @@ impl<'a> Value<'a> {
             | Self::Count(n)
             | Self::Bytes(n) => Some(*n),
             Self::Signed(n) => u64::try_from(*n).ok(),
+            Self::Trend(cells) => mean(cells),
             _ => None,
         }
     }
@@ -175,6 +196,7 @@ impl<'a> Value<'a> {
                 format!("{sign}{}", units::count(n.unsigned_abs()))
             }
             Self::Bytes(n) => units::bytes(*n),
+            Self::Trend(cells) => sparkline(cells, style.levels),
             Self::NoSample => units::NO_SAMPLE.to_string(),
             Self::Unknown => units::UNKNOWN.to_string(),
             Self::Blank => String::new(),
@@ -193,6 +215,23 @@ impl<'a> Value<'a> {
             _ => self.number().map_or(SortKey::Missing, SortKey::Number),
         }
     }
+}
+
+/// The mean of a trend in billionths; `None` if it has no cells.
+fn mean(cells: &[u64]) -> Option<u64> {
+    let sum: u128 = cells.iter().map(|&ppm| u128::from(ppm) * 1_000).sum();
+    let mean = sum.checked_div(cells.len() as u128)?;
+    Some(u64::try_from(mean).unwrap_or(u64::MAX))
+}
+
+/// A glyph for each cell: the largest is full, what is above nothing leaves a trace.
+fn sparkline(cells: &[u64], levels: &Levels) -> String {
+    let most = cells.iter().copied().max().unwrap_or(0).max(1);
+    let level = |&ppm: &u64| match ppm {
+        0 => levels[0],
+        _ => levels[(1 + u128::from(ppm) * 6 / u128::from(most)) as usize],
+    };
+    cells.iter().map(level).collect()
 }
 
 /// The file without its folders, whichever way the path is written.

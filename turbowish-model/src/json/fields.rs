@@ -67,6 +67,8 @@ pub enum Fact<'a> {
     Waiters(&'a [WaiterRow]),
     /// Who uses the ends of a channel.
     Ends(&'a [Option<String>]),
+    /// Integers in the order of time.
+    Series(&'a [u64]),
     /// Names.
     Names(Vec<&'a str>),
     /// Sentences.
@@ -100,6 +102,7 @@ impl fmt::Display for Fact<'_> {
             Self::Holders(holders) => names(f, holders.iter().map(|row| row.task.as_deref())),
             Self::Waiters(waiters) => names(f, waiters.iter().map(|row| row.task.as_deref())),
             Self::Ends(users) => names(f, users.iter().map(Option::as_deref)),
+            Self::Series(numbers) => f.write_str(&super::series(numbers)),
             Self::Names(names) => f.write_str(&names.join(", ")),
             Self::Texts(texts) => f.write_str(&texts.join("; ")),
             Self::Parties(parties) => {
@@ -150,7 +153,7 @@ impl<R> Field<R> {
     }
 }
 
-static PROCS: [Field<ProcRow>; 28] = [
+static PROCS: [Field<ProcRow>; 29] = [
     Field::new("proc", "path of the proc", |row| Fact::Text(&row.proc)),
     Field::new("file", "source file of the proc", |row| {
         Fact::Text(&row.file)
@@ -165,6 +168,11 @@ static PROCS: [Field<ProcRow>; 28] = [
         "occupancy_ppm",
         "running / window of one core, in millionths",
         |row| Fact::Number(row.occupancy_ppm),
+    ),
+    Field::new(
+        "trend_ppm",
+        "running / time of one core in each 3 s of the last minute, in millionths, the oldest first",
+        |row| Fact::Series(&row.trend_ppm),
     ),
     Field::new(
         "inclusive_ns",

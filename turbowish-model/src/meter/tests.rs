@@ -10,7 +10,7 @@ use super::{
     GaugeTally, METER_NAME_BYTES, MeterKey, MeterName, MeterTally, Meters, PROC_LIMIT, SITE_LIMIT,
 };
 use crate::assemble::{Assembly, Names, ProcName};
-use crate::history::{History, Totals};
+use crate::history::{History, Totals, Trend};
 use crate::snapshot::{CounterRow, MeterKind, Place};
 use crate::time::Scale;
 
@@ -171,6 +171,7 @@ fn rows_are_those_of_one_name_in_one_proc() {
     let window = history.window(&now, Some(250));
     let assembly = Assembly {
         window: &window,
+        trend: &Trend::default(),
         now: &now,
         names: &Names3,
         scale: Scale::new(1, 0),

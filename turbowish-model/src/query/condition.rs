@@ -51,7 +51,7 @@ impl<R: Row> Condition<R> {
     pub const fn limit(&self) -> Value<'static> {
         match self.column.unit {
             Unit::Duration => Value::Duration(self.limit),
-            Unit::Share => Value::Share(self.limit),
+            Unit::Share | Unit::Trend => Value::Share(self.limit),
             Unit::Rate => Value::Rate(self.limit),
             Unit::Bytes => Value::Bytes(self.limit),
             Unit::Count | Unit::Text | Unit::Place => Value::Count(self.limit),

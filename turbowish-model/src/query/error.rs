@@ -3,6 +3,7 @@
 use alloc::string::{String, ToString};
 use core::fmt;
 
+use super::TASK_GROUPINGS;
 use crate::column::{self, Row};
 
 /// A mistake in a filter or in the name of a column.
@@ -16,6 +17,11 @@ pub enum QueryError {
         key: String,
         /// The key that was perhaps meant.
         nearest: Option<String>,
+    },
+    /// There is no such way to group tasks.
+    Group {
+        /// The word as it was written.
+        word: String,
     },
     /// The filter does not follow the grammar, or compares what cannot be compared.
     Filter {
@@ -56,6 +62,10 @@ impl fmt::Display for QueryError {
                     Some(nearest) => write!(f, "; did you mean {nearest}?"),
                     None => write!(f, "; to search for a text with a colon, quote it"),
                 }
+            }
+            Self::Group { word } => {
+                let known = TASK_GROUPINGS.map(|(known, _)| known).join(", ");
+                write!(f, "tasks are not grouped by {word:?}, but by: {known}")
             }
             Self::Filter { table, reason } => write!(f, "filter of {table}: {reason}"),
         }

@@ -334,7 +334,7 @@ fn closes(text: &str) -> bool {
 fn scale(column: Unit, unit: &str) -> Option<u64> {
     match column {
         Unit::Duration => units::duration_unit(unit),
-        Unit::Share => matches!(unit, "" | "%").then_some(10_000_000),
+        Unit::Share | Unit::Trend => matches!(unit, "" | "%").then_some(10_000_000),
         Unit::Rate => Some(thousands(unit.strip_suffix("/s").unwrap_or(unit))? * 1_000_000),
         Unit::Count => thousands(unit),
         Unit::Bytes => match unit {
@@ -361,7 +361,7 @@ fn thousands(unit: &str) -> Option<u64> {
 const fn units_of(column: Unit) -> &'static str {
     match column {
         Unit::Duration => "it is a duration: ns us ms s m h",
-        Unit::Share => "it is a share: %",
+        Unit::Share | Unit::Trend => "it is a share: %",
         Unit::Rate => "it is a rate: k M G, /s",
         Unit::Count => "it is a count: k M G",
         Unit::Bytes => "it is a size: KiB MiB GiB",

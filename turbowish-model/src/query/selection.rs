@@ -3,6 +3,7 @@
 use alloc::string::{String, ToString};
 use core::cmp::Reverse;
 
+use super::group::{self, Grouping};
 use super::{Filter, Query, QueryError, Rows};
 use crate::alert::Alert;
 use crate::column::{self, Column, Context, Involved, Row, SortKey};
@@ -18,6 +19,7 @@ pub struct Selection {
     resources: Option<Plan<ResourceRow>>,
     alerts: Option<Plan<Alert>>,
     counters: Option<Plan<CounterRow>>,
+    group: Option<Grouping<TaskRow>>,
 }
 
 impl Selection {
@@ -33,7 +35,21 @@ impl Selection {
             resources: query.resources.as_ref().map(Plan::parse).transpose()?,
             alerts: query.alerts.as_ref().map(Plan::parse).transpose()?,
             counters: query.counters.as_ref().map(Plan::parse).transpose()?,
+            group: group::grouping(query.tasks.as_ref().map_or("", |rows| &rows.group))?,
         })
+    }
+
+    /// Tasks that are not sent are told in groups, if that is asked for.
+    fn apply_tasks(&self, snapshot: &mut Snapshot, involved: &Involved<'_>) {
+        let Some(plan) = &self.tasks else {
+            return apply::<TaskRow>(None, snapshot, involved);
+        };
+        let context = Context::of(snapshot);
+        plan.arrange(&mut snapshot.tasks, &context, involved);
+        if let Some(grouping) = self.group.filter(|_| plan.cuts(&snapshot.tasks)) {
+            snapshot.task_groups = group::groups(&snapshot.tasks.rows, grouping, plan.limit);
+        }
+        plan.cut(&mut snapshot.tasks);
     }
 
     /// Keeps the rows asked for, in the order asked for; tables not asked for lose their rows but
@@ -43,7 +59,7 @@ impl Selection {
         let involved = Involved::of(&alerts);
         snapshot.ready_latency = ready_latency(&snapshot.procs.rows);
         apply(self.procs.as_ref(), snapshot, &involved);
-        apply(self.tasks.as_ref(), snapshot, &involved);
+        self.apply_tasks(snapshot, &involved);
         apply(self.awaits.as_ref(), snapshot, &involved);
         apply(self.resources.as_ref(), snapshot, &involved);
         apply(self.counters.as_ref(), snapshot, &involved);
@@ -195,6 +211,12 @@ impl<R: Row> Plan<R> {
 
     /// Filters, sorts and limits one table, and sets its counts.
     pub fn apply(&self, page: &mut Page<R>, context: &Context, involved: &Involved<'_>) {
+        self.arrange(page, context, involved);
+        self.cut(page);
+    }
+
+    /// Filters and sorts one table, and sets its counts.
+    fn arrange(&self, page: &mut Page<R>, context: &Context, involved: &Involved<'_>) {
         page.total = page.total.max(page.rows.len() as u64);
         page.matched = page.total;
         if !self.filter.keeps_all() {
@@ -203,7 +225,15 @@ impl<R: Row> Plan<R> {
         }
         page.rows
             .sort_by_cached_key(|row| self.order.key(row, context, involved));
-        if self.limit > 0 {
+    }
+
+    /// There are more rows than the limit.
+    const fn cuts(&self, page: &Page<R>) -> bool {
+        self.limit > 0 && page.rows.len() > self.limit
+    }
+
+    fn cut(&self, page: &mut Page<R>) {
+        if self.cuts(page) {
             page.rows.truncate(self.limit);
         }
     }

@@ -1,5 +1,6 @@
 //! Filters, orders and limits as tables of cases over one small snapshot.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +12,7 @@ use crate::query::{Filter, Query, Rows, Selection};
 use crate::resource::{Kind, Role};
 use crate::snapshot::{
     AwaitRow, Claim, HolderRow, Page, Place, ProcRow, ResourceRow, Snapshot, Spot, StackRow,
-    TaskRow, TaskState, WaiterRow,
+    TaskRow, TaskState, WaiterRow, WakerRow,
 };
 
 const MS: u64 = 1_000_000;
@@ -653,4 +654,79 @@ proptest! {
         let others = select("procs", rows(&(String::from("-") + &word), "")).map(|s| s.procs.matched);
         prop_assert_eq!(kept.unwrap_or(9) + others.unwrap_or(9), 5);
     }
+}
+
+/// Tasks by root: how many of each, and how many are sent.
+#[test]
+fn tasks_that_are_not_sent_are_told_in_groups() {
+    let snapshot = || {
+        let task = |id: u64| TaskRow {
+            id,
+            name: format!("task-{id}"),
+            root: format!("app::{}", if id.is_multiple_of(3) { "few" } else { "many" }),
+            since_ns: id,
+            polls: id,
+            waker: Some(WakerRow {
+                wakes: 10 * id,
+                ..WakerRow::default()
+            }),
+            ..TaskRow::default()
+        };
+        Snapshot {
+            tasks: Page {
+                rows: (1..=9).map(task).collect(),
+                ..Page::default()
+            },
+            ..Snapshot::default()
+        }
+    };
+    let check = |group: &str, limit, filter: &str, expected: &[(&str, u64, u64, u64, u64)]| {
+        let query = Query {
+            tasks: Some(Rows {
+                limit,
+                filter: filter.to_string(),
+                group: group.to_string(),
+                ..Rows::default()
+            }),
+            ..Query::default()
+        };
+        let mut snapshot = snapshot();
+        Selection::parse(&query).expect("fine").apply(&mut snapshot);
+        let found: Vec<_> = snapshot
+            .task_groups
+            .iter()
+            .map(|group| {
+                let TaskRow {
+                    since_ns, polls, ..
+                } = group.row;
+                let wakes = group.row.waker.as_ref().map_or(0, |waker| waker.wakes);
+                (group.key.as_str(), group.tasks, since_ns, polls, wakes)
+            })
+            .collect();
+        assert_eq!(found, expected, "{group:?} {limit} {filter:?}");
+    };
+    let all = [("app::many", 6, 8, 27, 270), ("app::few", 3, 9, 18, 180)];
+    check("root", 2, "", &all);
+    // The largest groups, and no more than rows.
+    check("root", 1, "", &all[..1]);
+    // Who has all rows can add them up.
+    check("root", 9, "", &[]);
+    check("root", 0, "", &[]);
+    check("", 2, "", &[]);
+    check("root", 1, "root:few", &[("app::few", 3, 9, 18, 180)]);
+    check("spawn site", 8, "", &[("?", 9, 9, 45, 450)]);
+}
+
+#[test]
+fn a_grouping_that_is_none_is_named() {
+    let query = Query {
+        tasks: Some(Rows {
+            group: "colour".to_string(),
+            ..Rows::default()
+        }),
+        ..Query::default()
+    };
+    let error = Selection::parse(&query).expect_err("there is none");
+    let expected = "tasks are not grouped by \"colour\", but by: root, await point, spawn site";
+    assert_eq!(error.to_string(), expected);
 }

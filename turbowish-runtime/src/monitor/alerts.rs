@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use turbowish_model::alert::{Alert, Detector, Limit, Limits};
 use turbowish_model::assemble::Assembly;
-use turbowish_model::history::Totals;
+use turbowish_model::history::{Totals, Trend, Window};
 
 use super::cost::Uses;
 use super::scene::{Scout, Stage};
@@ -104,9 +104,10 @@ impl Watch {
             return;
         }
         let names = Registry(proc::all());
-        let window = turbowish_model::history::Window::default();
+        let (window, trend) = (Window::default(), Trend::default());
         let assembly = Assembly {
             window: &window,
+            trend: &trend,
             now: totals,
             names: &names,
             scale: monitor.scale,

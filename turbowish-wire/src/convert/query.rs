@@ -60,12 +60,14 @@ impl From<model::Rows> for proto::Rows {
             sort,
             invert,
             limit,
+            group,
         } = rows;
         Self {
             filter,
             sort,
             invert,
             limit,
+            group,
         }
     }
 }
@@ -79,12 +81,14 @@ impl TryFrom<proto::Rows> for model::Rows {
             sort,
             invert,
             limit,
+            group,
         } = rows;
         Ok(Self {
             filter,
             sort,
             invert,
             limit,
+            group,
         })
     }
 }

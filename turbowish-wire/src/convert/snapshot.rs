@@ -23,6 +23,7 @@ impl From<model::Snapshot> for proto::Snapshot {
             alerts,
             ready_latency,
             counters,
+            task_groups,
         } = snapshot;
         Self {
             process: Some(process.into()),
@@ -39,6 +40,7 @@ impl From<model::Snapshot> for proto::Snapshot {
             alerts: Some(alerts.into()),
             ready_latency: Some(ready_latency.into()),
             counters: Some(counters.into()),
+            task_groups: task_groups.into_iter().map(Into::into).collect(),
         }
     }
 }
@@ -75,6 +77,7 @@ impl TryFrom<proto::Snapshot> for model::Snapshot {
                 Some(page) => page.try_into()?,
                 None => model::Page::default(),
             },
+            task_groups: rows(snapshot.task_groups)?,
         })
     }
 }

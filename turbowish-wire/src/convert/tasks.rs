@@ -3,7 +3,7 @@
 use turbowish_model::fork::Fork;
 use turbowish_model::snapshot as model;
 
-use super::{Malformed, rows};
+use super::{Malformed, required, rows};
 use crate::proto;
 
 impl From<model::TaskState> for proto::TaskState {
@@ -26,6 +26,24 @@ fn state(value: i32) -> Result<model::TaskState, Malformed> {
         Ok(proto::TaskState::Unspecified) | Err(_) => {
             Err(Malformed::unknown("TaskRow.state", value))
         }
+    }
+}
+
+impl From<model::TaskGroup> for proto::TaskGroup {
+    fn from(group: model::TaskGroup) -> Self {
+        let model::TaskGroup { key, tasks, row } = group;
+        let row = Some(row.into());
+        Self { key, tasks, row }
+    }
+}
+
+impl TryFrom<proto::TaskGroup> for model::TaskGroup {
+    type Error = Malformed;
+
+    fn try_from(group: proto::TaskGroup) -> Result<Self, Malformed> {
+        let proto::TaskGroup { key, tasks, row } = group;
+        let row = required(row, "TaskGroup.row")?;
+        Ok(Self { key, tasks, row })
     }
 }
 

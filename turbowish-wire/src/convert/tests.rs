@@ -9,7 +9,7 @@ use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
     OwnCost, Page, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow, Snapshot,
-    Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
+    Spot, StackRow, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
 };
 
 use super::{Action, Malformed, PauseTask};
@@ -115,6 +115,7 @@ impl Distinct {
             line: self.small(),
             future_bytes: self.number(),
             running_ns: self.number(),
+            trend_ppm: vec![self.number(), 0, self.number()],
             inclusive_ns: self.number(),
             hold_ns: self.number(),
             yielded_ns: self.number(),
@@ -426,6 +427,11 @@ impl Distinct {
             resources: self.page(resources),
             alerts: self.page(alerts),
             counters: self.page(counters),
+            task_groups: vec![TaskGroup {
+                key: self.text(),
+                tasks: self.number(),
+                row: self.task_row(TaskState::Ready),
+            }],
         }
     }
 
@@ -435,6 +441,7 @@ impl Distinct {
             sort: self.text(),
             invert: true,
             limit: self.small(),
+            group: self.text(),
         }
     }
 }

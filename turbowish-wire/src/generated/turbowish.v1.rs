@@ -121,6 +121,9 @@ pub struct Rows {
     /// At most so many rows; 0 is the server's limit.
     #[prost(uint32, tag = "4")]
     pub limit: u32,
+    /// Of tasks beyond the limit also the sums of each group: root, await point or spawn site; empty for none.
+    #[prost(string, tag = "5")]
+    pub group: ::prost::alloc::string::String,
 }
 /// One instant of a process: totals of a window, and what is pending now.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -167,6 +170,22 @@ pub struct Snapshot {
     /// Rows asked for; absent from a process that knows of no counters.
     #[prost(message, optional, tag = "13")]
     pub counters: ::core::option::Option<CounterPage>,
+    /// All tasks that match the filter in the groups asked for; none if the rows are all.
+    #[prost(message, repeated, tag = "15")]
+    pub task_groups: ::prost::alloc::vec::Vec<TaskGroup>,
+}
+/// Tasks that have something in common.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TaskGroup {
+    /// What that is.
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    /// How many they are.
+    #[prost(uint64, tag = "2")]
+    pub tasks: u64,
+    /// All of them as one.
+    #[prost(message, optional, tag = "3")]
+    pub row: ::core::option::Option<TaskRow>,
 }
 /// The process that a snapshot speaks of.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -413,6 +432,10 @@ pub struct ProcRow {
     /// Attributes written at it.
     #[prost(message, repeated, tag = "28")]
     pub attributes: ::prost::alloc::vec::Vec<Attribute>,
+    /// Running of the last minute, whatever the window: share of one core in each 3 s, in millionths, oldest first; the last one goes on.
+    /// Empty from a process that does not tell.
+    #[prost(uint64, repeated, tag = "29")]
+    pub trend_ppm: ::prost::alloc::vec::Vec<u64>,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -263,6 +263,13 @@ pub(super) const CONSOLE: &[Binding] = &[
         &[(char('y'), Action::Copy), (char('Y'), Action::CopyJson)],
     ),
     bind(
+        Scope::Table,
+        "v",
+        "preview pane",
+        Some("v preview"),
+        &[(char('v'), Action::Preview)],
+    ),
+    bind(
         Scope::Watch,
         "e",
         "open source in $EDITOR",

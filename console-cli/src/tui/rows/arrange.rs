@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use turbowish_model::alert::Severity;
 use turbowish_model::column::{Column, Context, SortKey, find};
+use turbowish_model::units;
 
-use super::{Entry, Order};
+use super::{Entry, Order, Sum};
 use crate::text;
 
 /// A line of the table.
@@ -25,7 +26,9 @@ pub(super) struct Group<R> {
     pub(super) key: String,
     /// All of them as one row.
     pub(super) row: R,
-    /// Their positions in the page, in order.
+    /// How many they are, with those that were not sent.
+    pub(super) count: u64,
+    /// Positions in the page of those that were, in order.
     pub(super) members: Vec<usize>,
     /// The worst alert that one of them is part of.
     pub(super) severity: Option<Severity>,
@@ -98,16 +101,27 @@ impl<R: Entry> Arrangement<'_, R> {
         }
     }
 
-    /// Groups of sorted rows, themselves in the order of the table.
-    pub(super) fn group(&self, sorted: &[usize], key: fn(&R) -> String) -> Vec<Group<R>> {
+    /// Groups of sorted rows, themselves in the order of the table; `sums` tell of rows that were not sent too.
+    pub(super) fn group(
+        &self,
+        sorted: &[usize],
+        key: fn(&R) -> String,
+        sums: &[Sum<R>],
+    ) -> Vec<Group<R>> {
         let mut by_key: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for &at in sorted {
             by_key.entry(key(&self.rows[at])).or_default().push(at);
         }
         let column = find::<R>(&self.order.key);
-        let groups = by_key
+        let mut groups: BTreeMap<String, Group<R>> = by_key
             .into_iter()
-            .map(|(key, members)| self.merged(key, members));
+            .map(|(key, members)| (key.clone(), self.merged(key, members)))
+            .collect();
+        // Those of another grouping, which was asked for before, have other keys.
+        for sum in sums.iter().filter(|sum| key(&sum.row) == sum.key) {
+            self.whole(&mut groups, sum);
+        }
+        let groups = groups.into_values();
         let mut ranked: Vec<(Rank, Group<R>)> = groups
             .map(|group| {
                 (
@@ -124,6 +138,27 @@ impl<R: Entry> Arrangement<'_, R> {
         ranked.into_iter().map(|(_, group)| group).collect()
     }
 
+    /// A group as the process has added it up.
+    fn whole(&self, groups: &mut BTreeMap<String, Group<R>>, sum: &Sum<R>) {
+        let group = groups.entry(sum.key.clone()).or_insert_with(|| Group {
+            key: sum.key.clone(),
+            count: 0,
+            row: sum.row.clone(),
+            members: Vec::new(),
+            severity: None,
+        });
+        if sum.count > group.count {
+            group.count = sum.count;
+            group.row = sum.row.clone();
+            // The names of those that were not sent are not known.
+            let end = sum.key.rsplit(['/', '\\']).next().unwrap_or_default();
+            let called = end.rsplit("::").next().unwrap_or_default();
+            group
+                .row
+                .call_it(format!("{}x {called}", units::count(sum.count)));
+        }
+    }
+
     fn merged(&self, key: String, members: Vec<usize>) -> Group<R> {
         let mut row = self.rows[members[0]].clone();
         for &at in &members[1..] {
@@ -137,6 +172,7 @@ impl<R: Entry> Arrangement<'_, R> {
         }
         Group {
             severity: members.iter().filter_map(|&at| self.severity(at)).min(),
+            count: members.len() as u64,
             key,
             row,
             members,

@@ -3,10 +3,13 @@
 use turbowish_model::alert::{Alert, Severity};
 use turbowish_model::column::{self, Context, Row, Style};
 use turbowish_model::json::Table as Document;
-use turbowish_model::snapshot::{AwaitRow, Place, ProcRow, ResourceRow, Spot, TaskRow, TaskState};
+use turbowish_model::query::{Grouping, TASK_GROUPINGS, absorb_task};
+use turbowish_model::snapshot::{
+    AwaitRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskGroup, TaskRow, TaskState,
+};
 use turbowish_model::units::SECOND;
 
-use super::{Entry, Grouping, Muted, RowId, merge};
+use super::{Entry, Muted, RowId, Sum, merge};
 use crate::record::task::stands_at;
 use crate::record::told::Link;
 use crate::tui::detail;
@@ -76,14 +79,20 @@ impl Entry for ProcRow {
 
 impl Entry for TaskRow {
     const DOCUMENT: Document = Document::Tasks;
-    const GROUPINGS: &'static [Grouping<Self>] = &[
-        ("root", |row| row.root.clone()),
-        ("await point", |row| cell(row, "at")),
-        ("spawn site", |row| cell(row, "site")),
-    ];
+    const GROUPINGS: &'static [Grouping<Self>] = &TASK_GROUPINGS;
+
+    fn sums(snapshot: &mut Snapshot) -> Vec<Sum<Self>> {
+        let groups = std::mem::take(&mut snapshot.task_groups).into_iter();
+        let sum = |TaskGroup { key, tasks, row }| Sum {
+            key,
+            count: tasks,
+            row,
+        };
+        groups.map(sum).collect()
+    }
 
     fn absorb(&mut self, other: &Self) {
-        merge::tasks(self, other);
+        absorb_task(self, other);
     }
 
     fn call_it(&mut self, name: String) {

@@ -1,7 +1,7 @@
 //! Rows of a group as one: sums add up, ages and peaks are the largest, populations are merged, never averaged.
 
 use turbowish_model::alert::Alert;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow, TaskState, WakerRow};
+use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow};
 
 pub(super) fn procs(into: &mut ProcRow, other: &ProcRow) {
     for (sum, more) in [
@@ -32,31 +32,6 @@ pub(super) fn procs(into: &mut ProcRow, other: &ProcRow) {
     into.poll_hold.merge(&other.poll_hold);
     into.poll_running.merge(&other.poll_running);
     into.ready_latency.merge(&other.ready_latency);
-}
-
-pub(super) fn tasks(into: &mut TaskRow, other: &TaskRow) {
-    // The state is that of the one which has been in it for the longest.
-    if (other.state == TaskState::Polling, other.since_ns)
-        > (into.state == TaskState::Polling, into.since_ns)
-    {
-        (into.state, into.since_ns) = (other.state, other.since_ns);
-    }
-    into.pause = into.pause.take().or_else(|| other.pause.clone());
-    into.age_ns = into.age_ns.max(other.age_ns);
-    into.polls = into.polls.saturating_add(other.polls);
-    into.running_ns = into.running_ns.saturating_add(other.running_ns);
-    into.max_poll_ns = into.max_poll_ns.max(other.max_poll_ns);
-    into.future_bytes = into.future_bytes.max(other.future_bytes);
-    into.waker = match (into.waker.take(), &other.waker) {
-        (Some(own), Some(more)) => Some(WakerRow {
-            wakes: own.wakes.saturating_add(more.wakes),
-            own_wakes: own.own_wakes.saturating_add(more.own_wakes),
-            clones: own.clones.saturating_add(more.clones),
-            live: own.live.saturating_add(more.live),
-            ..own
-        }),
-        (own, more) => own.or_else(|| more.clone()),
-    };
 }
 
 pub(super) fn resources(into: &mut ResourceRow, other: &ResourceRow) {

@@ -10,7 +10,7 @@ use turbowish_model::query::Filter;
 use turbowish_model::snapshot::Page;
 
 use super::arrange::{Arrangement, At, Group};
-use super::{Entry, Order, RowId};
+use super::{Entry, Order, RowId, Sum};
 
 /// A table in the background asks for no more rows than this, so that opening it shows something.
 const BACKGROUND_ROWS: u32 = 200;
@@ -26,6 +26,8 @@ pub(crate) struct Table<R> {
     muted: Vec<Option<u64>>,
     /// The lines of the table, in order.
     visible: Vec<At>,
+    /// Groups as the process has added them up, of rows that it did not send all.
+    sums: Vec<Sum<R>>,
     /// What rows have in common, if they are grouped.
     groups: Vec<Group<R>>,
     /// How many rows of `page` match the filter and are not hidden.
@@ -61,6 +63,7 @@ impl<R: Entry> Default for Table<R> {
         Self {
             page: Page::default(),
             severities: Vec::new(),
+            sums: Vec::new(),
             muted: Vec::new(),
             visible: Vec::new(),
             groups: Vec::new(),
@@ -137,7 +140,12 @@ impl<R: Entry> Table<R> {
         let sorted = arrangement.sort(kept);
         self.kept = sorted.len();
         self.groups = match self.shape.grouping.and_then(|at| R::GROUPINGS.get(at)) {
-            Some((_, key)) => arrangement.group(&sorted, *key),
+            Some((_, key)) => {
+                // They are of the filter that was asked for, and of hidden rows too.
+                let same = !self.refiltered && self.shape.hidden.is_empty();
+                let sums = if same { &self.sums[..] } else { &[] };
+                arrangement.group(&sorted, *key, sums)
+            }
             None => Vec::new(),
         };
         self.visible = match self.shape.grouping {
@@ -159,6 +167,10 @@ impl<R: Entry> Table<R> {
             .is_some_and(|first| first.key == column.key);
         if is_name || column.unit.is_number() {
             return own;
+        }
+        if group.count > group.members.len() as u64 {
+            // What the others have there is not known.
+            return Value::Text("..".into());
         }
         let mut values = group.members.iter();
         let first = values
@@ -209,10 +221,10 @@ fn lines<R>(groups: &[Group<R>], unfolded: &BTreeSet<String>) -> Vec<At> {
     let mut lines = Vec::new();
     for (at, group) in groups.iter().enumerate() {
         match group.members[..] {
-            [only] => lines.push(At::Row(only)),
+            [only] if group.count == 1 => lines.push(At::Row(only)),
             _ => lines.push(At::Group(at)),
         }
-        if group.members.len() > 1 && unfolded.contains(&group.key) {
+        if group.count > 1 && unfolded.contains(&group.key) {
             lines.extend(group.members.iter().copied().map(At::Row));
         }
     }

@@ -52,6 +52,8 @@ fn names_cannot_do_anything() {
                 "3 Enter j Enter",
                 "n",
                 "1 t",
+                "v",
+                "2 v",
                 "c",
                 "Esc ?",
             ] {

@@ -10,6 +10,7 @@ mod keys;
 mod manual;
 mod mutes;
 mod pauses;
+mod preview;
 mod problem;
 mod records;
 mod saves;

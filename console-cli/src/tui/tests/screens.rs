@@ -6,6 +6,7 @@ use turbowish_model::snapshot::{Accounting, Page};
 use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{
     AT, SECOND, alarmed, arrives, attached, kv, listed, looking, peer, press, screen, tell, until,
+    with,
 };
 use crate::tui::glyphs::GlyphSet;
 use crate::tui::message::Message;
@@ -75,6 +76,49 @@ fn problems() {
         let mut state = alarmed(size, vec![deadlock()]);
         press(&mut state, "! j j j");
         check("problem_small", &state);
+    }
+}
+
+#[test]
+fn preview() {
+    let all = [deadlock(), long_poll()];
+    for size in [(160, 40), LARGE] {
+        for (name, keys) in [
+            ("preview_procs", "v j j j j j"),
+            ("preview_tasks", "2 v j j"),
+            ("preview_resources", "3 v j"),
+            ("preview_alerts", "5 v"),
+            ("preview_group", "2 t j v"),
+        ] {
+            let mut state = alarmed(size, all.to_vec());
+            press(&mut state, keys);
+            check(name, &state);
+        }
+    }
+    let mut state = attached(SMALL);
+    press(&mut state, "v");
+    check("preview_no_room", &state);
+}
+
+/// A minute of a channel that fills up, a second at a time.
+#[test]
+fn length() {
+    for size in [SMALL, MIDDLE, (59, 24)] {
+        let mut state = alarmed(size, vec![deadlock()]);
+        press(&mut state, "3 j Enter");
+        for second in 1..=60 {
+            until(&mut state, second);
+            let mut snapshot = with(vec![deadlock()]);
+            snapshot.process.uptime_ns += second * SECOND;
+            for row in &mut snapshot.resources.rows {
+                let grown = (second * second / 20).min(64);
+                row.level = row.level.map(|level| level.min(grown));
+            }
+            arrives(&mut state, snapshot);
+        }
+        check("length", &state);
+        press(&mut state, "3 G k Enter");
+        check("length_in_use", &state);
     }
 }
 

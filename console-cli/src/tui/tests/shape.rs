@@ -1,7 +1,9 @@
 //! What one makes of a table: columns that are chosen, rows in groups, rows that are hidden, rows that are copied.
 
+use turbowish_model::snapshot::{Snapshot, TaskGroup, TaskRow};
+
 use super::alerts::{deadlock, long_poll};
-use super::fixture::{alarmed, arrives, attached, kv, press, screen, until};
+use super::fixture::{SECOND, alarmed, arrives, attached, kv, press, screen, until};
 use crate::tui::message::Effect;
 use crate::tui::state::State;
 
@@ -77,6 +79,78 @@ fn groups_add_up_and_unfold() {
     assert!(screen(&state).contains("49x conn:*"), "{}", screen(&state));
     press(&mut state, "t t");
     assert!(!line(&state, 5).contains("by "), "{}", line(&state, 5));
+}
+
+/// The server with more tasks than it sends, which it has added up by their roots.
+fn crowded() -> Snapshot {
+    let mut snapshot = kv();
+    let sum = |key: &str, tasks, polls| TaskGroup {
+        key: key.to_owned(),
+        tasks,
+        row: TaskRow {
+            name: "request-1".to_owned(),
+            root: key.to_owned(),
+            polls,
+            since_ns: 7 * SECOND,
+            ..TaskRow::default()
+        },
+    };
+    snapshot.task_groups = vec![
+        sum("kv::conn::serve", 60_000, 800_000_000),
+        sum("kv::ttl::run", 30_000, 300_000),
+    ];
+    (snapshot.tasks.total, snapshot.tasks.matched) = (90_005, 90_005);
+    snapshot
+}
+
+#[test]
+fn groups_are_of_all_tasks_whether_they_were_sent_or_not() {
+    let row = |state: &State, key: &str| {
+        let screen = screen(state);
+        let mut lines = screen.lines().skip(7);
+        let found = lines.find(|line| line.contains(key)).unwrap_or_default();
+        found.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let mut state = attached((120, 40));
+    press(&mut state, "2 t");
+    let query = state.wanted().watch.map(|(_, query)| query).unwrap();
+    assert_eq!(query.tasks.unwrap().group, "root");
+    assert!(row(&state, "50x conn:*").starts_with("+50x conn:* waiting 41.4 s"));
+    until(&mut state, 2);
+    arrives(&mut state, crowded());
+    let told = row(&state, "60000x");
+    assert!(told.starts_with("+60000x serve .. 7.00 s .."), "{told}");
+    assert!(told.contains(" 800M "), "{told}");
+    assert!(
+        row(&state, "30000x run").starts_with('+'),
+        "{}",
+        screen(&state)
+    );
+    // A group of which all were sent is what it was.
+    assert!(row(&state, "2x kv::").is_empty());
+    assert!(screen(&state).contains("90.0k not sent") || screen(&state).contains("89950 not sent"));
+    // What was sent of it can be unfolded.
+    press(&mut state, "g");
+    while !line(&state, 38).contains("kv::conn::serve") {
+        press(&mut state, "j");
+    }
+    let told = line(&state, 38);
+    assert!(
+        told.contains("60000 tasks of kv::conn::serve, 50 of them sent; l unfolds"),
+        "{told}"
+    );
+    press(&mut state, "l");
+    assert!(screen(&state).contains("conn:51022"));
+    // Of another grouping, of another filter, and without hidden rows these sums say nothing.
+    for keys in ["t", "/ k v Enter", "j j j x"] {
+        let mut state = attached((120, 40));
+        press(&mut state, "2 t");
+        until(&mut state, 2);
+        arrives(&mut state, crowded());
+        assert!(screen(&state).contains("60000x"));
+        press(&mut state, keys);
+        assert!(!screen(&state).contains("60000x"), "{keys}");
+    }
 }
 
 #[test]

@@ -18,6 +18,9 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     state.link.data_ns = state.now.mono_ns;
     state.link.tries = 0;
     state.link.fate = Fate::Running;
+    let rows = &snapshot.resources.rows;
+    let uptime_ns = snapshot.process.uptime_ns;
+    state.visit.lengths.note(uptime_ns, state.interval_ns, rows);
     state.pending.held = Some(snapshot);
     state.pending.of = subject(state);
     show_held(state);
@@ -153,6 +156,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     let lasts = |open: &Record| matches!(open.subject, Link::Proc(_));
     state.record = state.record.take().filter(lasts);
     state.visit.near = None;
+    state.visit.lengths.clear();
     state.visit.history = History::default();
     state.visit.mutes = Mutes::default();
     state.pending.held = None;

@@ -47,6 +47,7 @@ fn click(state: &mut State, hit: Hit) {
     match hit {
         Hit::Tab(view) => record::open_table(state, view),
         Hit::Alerts => record::worst_alert(state),
+        Hit::Preview(link) => record::open(state, link),
         Hit::Crumb(steps) => record::back(state, steps),
         Hit::Link(at) => {
             if let Some(open) = &mut state.record {

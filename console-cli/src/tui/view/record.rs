@@ -45,7 +45,12 @@ pub(super) fn draw(state: &State, open: &Record, frame: &mut Frame<'_>, parts: &
 }
 
 /// One line; the part that is selected stands out, and a mark says in which line it is.
-fn line(state: &State, open: &Record, told: &Told, selected: Option<usize>) -> Line<'static> {
+pub(super) fn line(
+    state: &State,
+    open: &Record,
+    told: &Told,
+    selected: Option<usize>,
+) -> Line<'static> {
     let palette = state.look.palette;
     let style = |kind: &Kind| match kind {
         _ if open.over => palette.style(Role::Dim),

@@ -152,6 +152,7 @@ fn values_are_old(state: &State) -> bool {
 fn role(column: &Placed, value: &Value<'_>) -> Role {
     match value {
         Value::NoSample | Value::Unknown => Role::Dim,
+        Value::Trend(_) => Role::Bar,
         Value::Text(word) if column.face.key == "state" && word == "polling" => Role::Live,
         Value::Text(word) if column.face.key == "state" && word == "paused" => Role::Paused,
         _ => Role::Plain,

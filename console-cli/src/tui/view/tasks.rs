@@ -22,16 +22,18 @@ pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
 }
 
 /// The same with more room, and behind it the coverage and the cost.
-pub(super) fn with_coverage(shown: &Snapshot) -> Line<'static> {
+pub(super) fn with_coverage(shown: &Snapshot, width: usize) -> Line<'static> {
     let cost = report::own_cost(shown);
     let cost = cost.map_or_else(String::new, |cost| format!("   {cost} of a core"));
-    Line::from(format!(
-        " {}{}{}   {}{cost}",
-        states(shown, "  "),
-        ready(shown, &[50, 99]),
-        wakes(shown),
-        coverage::coverage(shown)
-    ))
+    let (states, ready) = (states(shown, "  "), ready(shown, &[50, 99]));
+    let (wakes, coverage) = (wakes(shown), coverage::coverage(shown));
+    let line = format!(" {states}{ready}{wakes}   {coverage}{cost}");
+    let latency = line.replacen(" ready p50 ", " ready latency p50 ", 1);
+    Line::from(if latency.len() <= width {
+        latency
+    } else {
+        line
+    })
 }
 
 /// `   ready p99 88.0us`: how long tasks that were woken waited for their poll; nothing as long as none was.

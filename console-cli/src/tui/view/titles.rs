@@ -2,6 +2,7 @@
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use turbowish_model::column::Unit;
 
 use super::text;
 use crate::tui::layout::{GUTTER, Placed};
@@ -66,7 +67,9 @@ fn mark_place(column: &Placed, last: bool) -> Mark {
 fn push(spans: &mut Vec<Span<'static>>, column: &Placed, title: &str, style: Style) {
     let title = text::head(title, column.width);
     let blanks = column.width.saturating_sub(text::width(&title));
-    let behind = match (column.face.unit.is_number(), column.opens()) {
+    // What is as wide as its column has its title above its beginning.
+    let right = column.face.unit.is_number() && column.face.unit != Unit::Trend;
+    let behind = match (right, column.opens()) {
         (true, true) => blanks.min(1),
         (true, false) => 0,
         (false, _) => blanks,

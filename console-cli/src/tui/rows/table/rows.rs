@@ -5,6 +5,7 @@ use turbowish_model::column::{Column, Context, Involved, Style, Unit, Value, fin
 use turbowish_model::json;
 use turbowish_model::query::{self, Filter, QueryError};
 use turbowish_model::snapshot::{Page, Snapshot, Spot};
+use turbowish_model::units;
 
 use super::super::arrange::At;
 use super::super::{Counts, Entry, Face, Muted, Order, RowId, Rows};
@@ -106,8 +107,16 @@ impl<R: Entry> Rows for Table<R> {
 
     fn detail(&self, row: usize, style: Style) -> String {
         if let Some(group) = self.group(row) {
-            let count = group.members.len();
-            return format!("{count} {} of {}; l unfolds, h folds", R::TABLE, group.key);
+            let (count, sent) = (units::count(group.count), group.members.len());
+            let sent = match sent as u64 == group.count {
+                true => String::new(),
+                false => format!(", {sent} of them sent"),
+            };
+            return format!(
+                "{count} {} of {}{sent}; l unfolds, h folds",
+                R::TABLE,
+                group.key
+            );
         }
         self.row(row)
             .map(|row| row.detail(style))
@@ -224,6 +233,11 @@ impl<R: Entry> Rows for Table<R> {
             sort: self.order.key.clone(),
             invert: self.order.invert,
             limit: if open { 0 } else { BACKGROUND_ROWS },
+            group: self
+                .grouping()
+                .filter(|_| open)
+                .unwrap_or_default()
+                .to_owned(),
         }
     }
 
@@ -317,6 +331,7 @@ impl<R: Entry> Rows for Table<R> {
         let context = Context::of(snapshot);
         let page = std::mem::take(R::page_mut(snapshot));
         let old = std::mem::replace(&mut self.page, page);
+        self.sums = R::sums(snapshot);
         self.refiltered = false;
         self.keep_ended(old);
         let involved = Involved::of(&snapshot.alerts.rows);
@@ -380,6 +395,7 @@ impl<R: Entry> Rows for Table<R> {
         self.line = 0;
         self.page = Page::default();
         self.severities.clear();
+        self.sums.clear();
         self.muted.clear();
         self.visible.clear();
         self.groups.clear();

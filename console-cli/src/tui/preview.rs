@@ -1,0 +1,116 @@
+//! The preview: what the record of the selected row says, below the table and in two columns.
+
+use ratatui::layout::Rect;
+
+use super::layout;
+use super::record::{self, Excerpt, Record};
+use super::state::State;
+use crate::record::told::{Link, Told};
+
+/// The preview is on; it is seen where the terminal has room for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Preview {
+    /// Lines of source, and what they are of; `None` until the loop has read them.
+    pub(crate) source: Option<(Excerpt, Vec<String>)>,
+}
+
+/// Its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pages {
+    pub(crate) left: Vec<Told>,
+    pub(crate) right: Vec<Told>,
+    /// Lines for which there is no room.
+    pub(crate) more: usize,
+}
+
+/// Columns of the terminal between the two pages.
+pub(crate) const GAP: u16 = 3;
+
+/// The record of the selected row, from the rows at hand; `None` where there is none, as of a group.
+pub(crate) fn record(state: &State) -> Option<Record> {
+    let preview = state.visit.preview.as_ref().filter(|_| state.previews())?;
+    let table = state.table();
+    let mut record = Record::new(table.link(table.selected()?)?);
+    record.find(&state.beside());
+    let source = preview.source.clone();
+    record.source = source.filter(|(of, _)| record.excerpt().as_ref() == Some(of));
+    Some(record)
+}
+
+/// How wide each of the two pages is in an area.
+pub(crate) const fn width(area: Rect) -> u16 {
+    area.width.saturating_sub(GAP) / 2
+}
+
+/// The lines of a record on two pages of an area; its first line is the title's.
+pub(crate) fn pages(state: &State, record: &Record, area: Rect) -> Pages {
+    let lines = record::told(state, record, usize::from(width(area)));
+    let height = usize::from(area.height).saturating_sub(1);
+    split(lines, height)
+}
+
+/// Between two parts of the record if it has any, where both pages are about as long; else where the first page ends.
+fn split(mut lines: Vec<Told>, height: usize) -> Pages {
+    let blank = |line: &Told| line.text().trim().is_empty();
+    let below = |at: usize| lines.len() - at - 1;
+    let parts = (0..lines.len()).filter(|&at| blank(&lines[at]));
+    let parts = parts.filter(|&at| at <= height && below(at) <= height);
+    let part = parts.min_by_key(|&at| at.abs_diff(below(at)));
+    let mut right = lines.split_off(part.unwrap_or(height).min(lines.len()));
+    if part.is_some() {
+        right.remove(0);
+    }
+    let more = right.len().saturating_sub(height);
+    right.truncate(height);
+    Pages {
+        left: lines,
+        right,
+        more,
+    }
+}
+
+/// What a click in the preview leads to: the link that lies there, else the record that it is of.
+pub(crate) fn under(state: &State, (x, y): (u16, u16)) -> Option<Link> {
+    let area = layout::of(state).preview;
+    let record = record(state)?;
+    let pages = pages(state, &record, area);
+    let line = usize::from(y.checked_sub(area.y + 1)?);
+    let begin = width(area) + GAP;
+    let (page, x) = match x.checked_sub(begin) {
+        Some(x) => (&pages.right, x),
+        None => (&pages.left, x),
+    };
+    let links = record::links(page);
+    let link = record::link_at(page, line, usize::from(x));
+    let link = link.and_then(|at| links.get(at));
+    Some(link.map_or(record.subject, |&(.., link)| link.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+    use crate::record::told::Told;
+
+    /// Lines of one letter each, a blank between parts; the two pages, and what is left over.
+    fn check(lines: &str, height: usize, expected: (&str, &str, usize)) {
+        let lines = lines.chars().map(|letter| Told::from(letter.to_string()));
+        let pages = split(lines.collect(), height);
+        let text = |page: &[Told]| page.iter().map(Told::text).collect::<String>();
+        let found = (text(&pages.left), text(&pages.right), pages.more);
+        assert_eq!((&*found.0, &*found.1, found.2), expected);
+    }
+
+    #[test]
+    fn parts_are_torn_only_where_they_must() {
+        check("", 4, ("", "", 0));
+        check("abc", 4, ("abc", "", 0));
+        check("ab c", 4, ("ab", "c", 0));
+        check("a b c d e", 5, ("a b", "c d e", 0));
+        check("abcd e", 4, ("abcd", "e", 0));
+        check("abc defg", 4, ("abc", "defg", 0));
+        check("ab defgh", 4, ("ab d", "efgh", 0));
+        check("abcdefgh", 4, ("abcd", "efgh", 0));
+        check("abcdefghi", 4, ("abcd", "efgh", 1));
+        check("abc defghi", 4, ("abc ", "defg", 2));
+    }
+}

@@ -1,0 +1,117 @@
+//! The preview: when it is there, what it asks for, where its links lead.
+
+use super::alerts::{deadlock, long_poll};
+use super::fixture::{alarmed, attached, press, screen, tell};
+use crate::tui::layout;
+use crate::tui::message::{Message, Mouse};
+use crate::tui::preview;
+use crate::tui::record::{Excerpt, crumbs};
+use crate::tui::state::State;
+
+const SIZE: (u16, u16) = (160, 40);
+
+/// The title of the preview; nothing if there is none.
+fn title(state: &State) -> String {
+    let screen = screen(state);
+    let title = screen.lines().find(|line| line.starts_with("-- preview"));
+    title.unwrap_or_default().trim_end_matches('-').to_owned()
+}
+
+#[test]
+fn it_is_of_the_selected_row() {
+    let check = |size, keys: &str, expected: &str| {
+        let mut state = alarmed(size, vec![deadlock(), long_poll()]);
+        press(&mut state, keys);
+        assert_eq!(title(&state), expected, "after {keys:?}");
+    };
+    check(SIZE, "", "");
+    check(SIZE, "v", "-- preview: kv::conn::read_frame ");
+    check(SIZE, "v j", "-- preview: kv::conn::write_reply ");
+    check(SIZE, "v v", "");
+    check(SIZE, "2 v", "-- preview: repl-1 ");
+    check(SIZE, "v 3 j", "-- preview: mpsc repl ");
+    check(SIZE, "v 4 j", "-- preview: kv::snapshot::write ");
+    check(SIZE, "v 5", "-- preview: deadlock ");
+    check(SIZE, "v 2 t", "-- preview: repl-1 ");
+    check(SIZE, "v 2 t j", "-- preview ");
+    check(SIZE, "v 2 / n o b o d y Enter", "-- preview ");
+    // A record is told in full, and the preview is there again behind it.
+    check(SIZE, "v Enter", "");
+    check(SIZE, "v Enter H", "-- preview: kv::conn::read_frame ");
+    for small in [(159, 40), (160, 39), (80, 24), (64, 9)] {
+        check(small, "v", "");
+    }
+}
+
+#[test]
+fn without_room_it_says_how_much_it_needs() {
+    let mut state = attached((120, 40));
+    press(&mut state, "v");
+    let told = "! the preview needs 160x40, this terminal is 120x40; Enter opens the record";
+    assert_eq!(screen(&state).lines().nth(1), Some(told));
+    // It was not switched on behind one's back.
+    tell(&mut state, Message::Resize(SIZE.0, SIZE.1));
+    assert_eq!(title(&state), "");
+    press(&mut state, "v");
+    tell(&mut state, Message::Resize(80, 24));
+    assert_eq!(title(&state), "");
+    tell(&mut state, Message::Resize(SIZE.0, SIZE.1));
+    assert_eq!(title(&state), "-- preview: kv::conn::read_frame ");
+}
+
+#[test]
+fn it_asks_for_what_a_record_tells() {
+    let asked = |keys: &str| {
+        let mut state = attached(SIZE);
+        press(&mut state, keys);
+        let query = state.wanted().watch.map(|(_, query)| query).unwrap();
+        let limit = |rows: Option<turbowish_model::query::Rows>| rows.map(|rows| rows.limit);
+        [query.procs, query.tasks, query.awaits, query.counters].map(limit)
+    };
+    assert_eq!(asked(""), [Some(0), Some(200), Some(200), None]);
+    let all = [Some(0), Some(1_000), Some(1_000), Some(1_000)];
+    assert_eq!(asked("v"), all);
+    // Another row, or another word that is looked for, is no reason to ask anew.
+    assert_eq!(asked("v j j"), all);
+    assert_eq!(asked("v v"), asked(""));
+}
+
+#[test]
+fn its_source_is_that_of_its_row() {
+    let mut state = attached(SIZE);
+    press(&mut state, "v j");
+    let told = |state: &State| screen(state).contains("async fn told()");
+    let excerpt = |state: &State| preview::record(state).and_then(|record| record.excerpt());
+    let of_row: Excerpt = excerpt(&state).unwrap();
+    let lines = vec!["  async fn told()".to_owned()];
+    tell(&mut state, Message::Source(of_row.clone(), lines));
+    assert!(told(&state), "{}", screen(&state));
+    press(&mut state, "j");
+    assert!(!told(&state) && excerpt(&state) != Some(of_row));
+    press(&mut state, "k");
+    assert!(told(&state));
+}
+
+#[test]
+fn a_click_follows_its_links() {
+    let clicked = |keys: &str, find: &str| {
+        let mut state = alarmed(SIZE, vec![deadlock()]);
+        press(&mut state, keys);
+        let area = layout::of(&state).preview;
+        let shown = screen(&state);
+        let lines = shown.lines().enumerate().skip(usize::from(area.y) + 1);
+        let (y, x) = lines
+            .filter_map(|(y, line)| Some((y, line.find(find)?)))
+            .next()
+            .unwrap_or_else(|| panic!("{find} is not in\n{shown}"));
+        let at = (u16::try_from(x).unwrap() + 1, u16::try_from(y).unwrap());
+        tell(&mut state, Message::Mouse(Mouse::Click(at.0, at.1)));
+        let words = crumbs(&state).into_iter().map(|(word, _)| word);
+        words.collect::<Vec<_>>().join(" > ")
+    };
+    assert_eq!(clicked("2 v j", "mpsc repl"), "Tasks > mpsc repl");
+    assert_eq!(clicked("2 v j", "polls 649k"), "Tasks > conn:51022");
+    assert_eq!(clicked("v", "kv::conn::serve"), "Procs > kv::conn::serve");
+    assert_eq!(clicked("v j", "CALLED BY"), "Procs > kv::conn::write_reply");
+    assert_eq!(clicked("3 v j", "conn:51022"), "Resources > conn:51022");
+}

@@ -1,0 +1,103 @@
+//! Tasks that have something in common, as one row: whoever gets only some of the rows cannot add them up.
+
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::QueryError;
+use crate::column::{self, Context, Style};
+use crate::snapshot::{TaskGroup, TaskRow, TaskState, WakerRow};
+
+/// A way to group rows: its word, and what rows of one group have in common.
+pub type Grouping<R> = (&'static str, fn(&R) -> String);
+
+/// By what tasks are grouped.
+pub const TASK_GROUPINGS: [Grouping<TaskRow>; 3] = [
+    ("root", |row| row.root.clone()),
+    ("await point", |row| cell(row, "at")),
+    ("spawn site", |row| cell(row, "site")),
+];
+
+/// What a column prints of a row, whatever the window.
+fn cell(row: &TaskRow, key: &str) -> String {
+    let context = Context { window_ns: 0 };
+    let column = column::find::<TaskRow>(key);
+    column.map_or_else(String::new, |column| {
+        column.cell(row, &context, Style::default())
+    })
+}
+
+/// The grouping of tasks that is called so; `None` for the empty word.
+///
+/// # Errors
+/// There is none of that name.
+pub(super) fn grouping(word: &str) -> Result<Option<Grouping<TaskRow>>, QueryError> {
+    if word.is_empty() {
+        return Ok(None);
+    }
+    let found = TASK_GROUPINGS.iter().find(|(known, _)| *known == word);
+    let unknown = || QueryError::Group {
+        word: word.to_string(),
+    };
+    found.copied().map(Some).ok_or_else(unknown)
+}
+
+/// The groups of sorted rows, the largest first, and no more of them than that.
+pub(super) fn groups(
+    rows: &[TaskRow],
+    (_, key): Grouping<TaskRow>,
+    limit: usize,
+) -> Vec<TaskGroup> {
+    let mut groups: BTreeMap<String, TaskGroup> = BTreeMap::new();
+    for row in rows {
+        let key = key(row);
+        match groups.get_mut(&key) {
+            Some(group) => {
+                group.tasks += 1;
+                absorb_task(&mut group.row, row);
+            }
+            None => {
+                let (tasks, row) = (1, row.clone());
+                groups.insert(key.clone(), TaskGroup { key, tasks, row });
+            }
+        }
+    }
+    let mut groups: Vec<TaskGroup> = groups.into_values().collect();
+    groups.sort_by_key(|group| Reverse(group.tasks));
+    groups.truncate(limit);
+    groups
+}
+
+/// Takes another task of a group into its row: sums add up, ages and peaks are the largest.
+pub fn absorb_task(into: &mut TaskRow, other: &TaskRow) {
+    // The state is that of the one which has been in it for the longest.
+    if (other.state == TaskState::Polling, other.since_ns)
+        > (into.state == TaskState::Polling, into.since_ns)
+    {
+        (into.state, into.since_ns) = (other.state, other.since_ns);
+    }
+    into.pause = into.pause.take().or_else(|| other.pause.clone());
+    into.age_ns = into.age_ns.max(other.age_ns);
+    into.polls = into.polls.saturating_add(other.polls);
+    into.running_ns = into.running_ns.saturating_add(other.running_ns);
+    into.max_poll_ns = into.max_poll_ns.max(other.max_poll_ns);
+    into.future_bytes = into.future_bytes.max(other.future_bytes);
+    match (&mut into.waker, &other.waker) {
+        (Some(own), Some(more)) => {
+            let WakerRow {
+                wakes,
+                own_wakes,
+                clones,
+                live,
+                ..
+            } = more;
+            own.wakes = own.wakes.saturating_add(*wakes);
+            own.own_wakes = own.own_wakes.saturating_add(*own_wakes);
+            own.clones = own.clones.saturating_add(*clones);
+            own.live = own.live.saturating_add(*live);
+        }
+        (own @ None, more) => own.clone_from(more),
+        (Some(_), None) => {}
+    }
+}
