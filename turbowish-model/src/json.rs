@@ -7,6 +7,7 @@ mod claims;
 mod counters;
 mod fields;
 mod resources;
+mod tasks;
 mod writer;
 
 use alloc::string::{String, ToString};

@@ -6,16 +6,15 @@
 
 mod counters;
 mod resources;
+mod tasks;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use self::counters::{CounterRow, MeterKind, OwnCost};
-pub use self::resources::{
-    Aim, Claim, HolderRow, IntentRow, PollRow, ResourceRow, Spot, WaiterRow, WakerRow,
-};
+pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};
+pub use self::tasks::{PauseRow, PollRow, StackRow, TaskGroup, TaskRow, TaskState, WakerRow};
 use crate::alert::Alert;
-use crate::fork::Fork;
 use crate::quantile::Distribution;
 
 /// One instant of a process: totals of a window, and what is pending now.
@@ -238,128 +237,6 @@ pub struct Caller {
     pub polls: u64,
     /// Their hold.
     pub hold_ns: u64,
-}
-
-/// What a task does now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TaskState {
-    /// In a poll.
-    Polling,
-    /// Woken, not polled yet.
-    Ready,
-    /// Pending.
-    #[default]
-    Waiting,
-    /// Not in a poll, and kept from the next one by a console.
-    Paused,
-}
-
-impl TaskState {
-    /// The word that tables and JSON print.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Polling => "polling",
-            Self::Ready => "ready",
-            Self::Waiting => "waiting",
-            Self::Paused => "paused",
-        }
-    }
-}
-
-/// One live task.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskRow {
-    /// Unique within the process; never used twice.
-    pub id: u64,
-    /// Given name, else the end of the root proc's path and the ordinal of the task there.
-    pub name: String,
-    /// What it does now.
-    pub state: TaskState,
-    /// Time in that state.
-    pub since_ns: u64,
-    /// Time since its first poll or creation.
-    pub age_ns: u64,
-    /// Root polls begun.
-    pub polls: u64,
-    /// Running time of all its calls, the poll in progress included, since it was created.
-    pub running_ns: u64,
-    /// Longest root poll, one in progress included.
-    pub max_poll_ns: u64,
-    /// Path of the root proc.
-    pub root: String,
-    /// Bytes of the root future.
-    pub future_bytes: u64,
-    /// Its calls, each before those that it polls: where it waits, or while it polls, what is on the stack. Behind them come those that it
-    /// has left aside.
-    pub stack: Vec<StackRow>,
-    /// The chain is longer than what is kept of it.
-    pub stack_truncated: bool,
-    /// Its waker; `None` in its first poll, and where wakers are left alone.
-    pub waker: Option<WakerRow>,
-    /// A console keeps it from being polled; also while the poll lasts that is to be its last one for now.
-    pub pause: Option<PauseRow>,
-    /// Its last poll, one in progress included; `None` if there may have been one that was not seen.
-    pub last_poll: Option<PollRow>,
-    /// Resources that it waits for, by the order of its branches.
-    pub waits_on: Vec<Claim>,
-    /// Resources that it holds.
-    pub holds: Vec<Claim>,
-    /// What its calls will do.
-    pub will: Vec<Aim>,
-    /// What its calls may do.
-    pub may: Vec<Aim>,
-    /// The task that spawned it; `None` if that is not known.
-    pub parent: Option<String>,
-    /// Where it was spawned; `None` if that is not known.
-    pub spawned_at: Option<Spot>,
-    /// Attributes given to it.
-    pub attributes: Vec<(String, String)>,
-}
-
-/// A console keeps a task from being polled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PauseRow {
-    /// Who, as it calls itself: `console pid 4711`.
-    pub by: String,
-    /// It ends by itself after so long; `None`: it does not.
-    pub left_ns: Option<u64>,
-    /// The executor wanted to poll the task since: it will be polled as soon as the pause ends.
-    pub woken: bool,
-    /// Where the root future lies in memory, for debuggers; 0 if that is not known.
-    pub address: u64,
-}
-
-/// Tasks that have something in common.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskGroup {
-    /// What that is.
-    pub key: String,
-    /// How many they are.
-    pub tasks: u64,
-    /// All of them as one: the first one, with its numbers and ages those of all.
-    pub row: TaskRow,
-}
-
-/// One call of a task's chain.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StackRow {
-    /// Distance from the root, or from the future that was left aside; two rows of one depth are branches of what is above them.
-    pub depth: u32,
-    /// Path of the proc.
-    pub proc: String,
-    /// The await point at which the call stands, if it is known.
-    pub place: Option<Place>,
-    /// How long the call has stood at that await point (or, while polled, age of its poll).
-    pub since_ns: u64,
-    /// What it polls the next rows with, where it polls several.
-    pub fork: Option<Fork>,
-    /// It has a waker of its own, which was woken so long ago; it was not polled since.
-    pub woken_ns: Option<u64>,
-    /// It is alive, and what would poll it has gone on to something else.
-    pub aside: bool,
-    /// What it awaits is not shown.
-    pub cut: bool,
 }
 
 /// An await point in the source.

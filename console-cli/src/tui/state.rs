@@ -2,23 +2,23 @@
 
 mod typed;
 mod views;
+mod wanted;
 
 use turbowish_model::alert::Alert;
 use turbowish_model::column::{Context, Style};
-use turbowish_model::query::{Query, Rows as Asked};
 use turbowish_model::snapshot::Snapshot;
 use turbowish_model::units::SECOND;
 use turbowish_wire::client::Target;
 
 pub(crate) use self::typed::{HelpPage, Typed};
 pub(crate) use self::views::{Tables, View};
+pub(crate) use self::wanted::Wanted;
 use super::clock::Now;
 use super::glyphs::Glyphs;
 use super::history::History;
-use super::layout;
 use super::mutes::Mutes;
 use super::preview::Preview;
-use super::record::{self, Record};
+use super::record::Record;
 use super::rows::Rows;
 use super::theme::{Palette, Theme};
 use crate::record::Beside;
@@ -237,17 +237,6 @@ pub(crate) enum Phase {
     Gone { ns: u64 },
 }
 
-/// What the state wants to be told of: the loop keeps that up, whatever led there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    /// Snapshots of a process.
-    pub(crate) watch: Option<(Peer, Query)>,
-    /// The list of processes.
-    pub(crate) listing: bool,
-    /// Tasks that are to stay paused.
-    pub(crate) holds: Vec<Hold>,
-}
-
 /// Data older than this and the interval are stale.
 const PATIENCE_NS: u64 = 2 * SECOND;
 
@@ -331,33 +320,6 @@ impl State {
         }
     }
 
-    /// What the state wants to be told of.
-    pub(crate) fn wanted(&self) -> Wanted {
-        let ended = matches!(self.link.fate, Fate::Ended { .. }) && self.shown.is_some();
-        let watch = self
-            .link
-            .peer
-            .clone()
-            .filter(|_| !ended)
-            .map(|peer| (peer, self.query()));
-        // The command line completes process ids.
-        let picking = matches!(
-            self.overlay,
-            Some(Overlay::Picker { .. } | Overlay::Command(_))
-        );
-        Wanted {
-            listing: watch.is_none() || picking,
-            watch,
-            holds: self.visit.holds.clone(),
-        }
-    }
-
-    /// Whether a preview is on the screen.
-    pub(crate) fn previews(&self) -> bool {
-        let on = self.visit.preview.is_some() && self.record.is_none();
-        on && layout::has_room(self.size)
-    }
-
     /// The rows at hand for a record: those that came for it, else those of the tables.
     pub(crate) fn beside(&self) -> Beside<'_> {
         let window_ns = self.context().window_ns;
@@ -388,34 +350,6 @@ impl State {
                 room,
                 lengths,
             },
-        }
-    }
-
-    fn query(&self) -> Query {
-        if let Some(open) = &self.record {
-            return open.query(self.window.0);
-        }
-        let previews = self.previews();
-        let rows = |view: View| {
-            let mut rows = self.tables.of(view).rows_wanted(view == self.view);
-            if previews && view != self.view {
-                // The record of a row tells of rows of the other tables.
-                rows.limit = record::BESIDE;
-            }
-            Some(rows)
-        };
-        Query {
-            // All of them, whatever the filter of their table: the alert line and the marks need them.
-            alerts: None,
-            window_ns: self.window.0,
-            procs: rows(View::Procs),
-            tasks: rows(View::Tasks),
-            resources: rows(View::Resources),
-            awaits: rows(View::Awaits),
-            counters: previews.then(|| Asked {
-                limit: record::BESIDE,
-                ..Asked::default()
-            }),
         }
     }
 }

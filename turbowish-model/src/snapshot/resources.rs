@@ -140,35 +140,3 @@ pub struct Claim {
     /// Where in the source.
     pub at: Spot,
 }
-
-/// What is known of a task's waker.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WakerRow {
-    /// The task that has made it ready last; `thread NAME` if it was none of ours, but a thread on which such ones run; `None`: not known.
-    pub woken_by: Option<String>,
-    /// Times that it was woken.
-    pub wakes: u64,
-    /// Times out of its own poll; part of `wakes`.
-    pub own_wakes: u64,
-    /// Clones of its waker made so far.
-    pub clones: u64,
-    /// Clones that are out there now: who could wake it.
-    pub live: u64,
-}
-
-/// A task's last poll, and what it was for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PollRow {
-    /// How long ago it began.
-    pub ago_ns: u64,
-    /// How long it took; `None`: it is in progress.
-    pub took_ns: Option<u64>,
-    /// Name of the thread that did it, if it still runs.
-    pub thread: Option<String>,
-    /// The thread's place in [`Snapshot::workers`](super::Snapshot::workers), from 0, if it is there.
-    pub worker: Option<u32>,
-    /// How long the task had been ready; `None` if nobody was seen to make it so.
-    pub ready_ns: Option<u64>,
-    /// Who did, as in [`WakerRow::woken_by`]; the first time, the task that has spawned it.
-    pub ready_by: Option<String>,
-}

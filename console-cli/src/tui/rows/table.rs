@@ -108,6 +108,17 @@ impl<R: Entry> Table<R> {
         }
     }
 
+    /// The row there, or all of the group.
+    fn rows_at(&self, at: usize) -> Vec<R> {
+        match (self.group(at), self.row(at)) {
+            (Some(group), _) => {
+                let members = group.members.iter();
+                members.map(|&at| self.page.rows[at].clone()).collect()
+            }
+            (None, row) => row.cloned().into_iter().collect(),
+        }
+    }
+
     fn position(&self, id: &RowId) -> Option<usize> {
         self.visible.iter().position(|at| match *at {
             At::Row(at) => self.page.rows[at].is(id),

@@ -307,13 +307,7 @@ impl<R: Entry> Rows for Table<R> {
     }
 
     fn json(&self, row: usize, of: &Snapshot) -> String {
-        let rows: Vec<R> = match (self.group(row), self.row(row)) {
-            (Some(group), _) => {
-                let members = group.members.iter();
-                members.map(|&at| self.page.rows[at].clone()).collect()
-            }
-            (None, row) => row.cloned().into_iter().collect(),
-        };
+        let rows = self.rows_at(row);
         let mut one = Snapshot {
             alerts: Page::default(),
             ..of.clone()
@@ -342,11 +336,8 @@ impl<R: Entry> Rows for Table<R> {
     }
 
     fn mark(&mut self, alerts: &[Alert], muted: Muted<'_>, context: &Context) {
-        let heard: Vec<Alert> = alerts
-            .iter()
-            .filter(|alert| muted(alert).is_none())
-            .cloned()
-            .collect();
+        let heard = alerts.iter().filter(|alert| muted(alert).is_none());
+        let heard: Vec<Alert> = heard.cloned().collect();
         let involved = Involved::of(&heard);
         let rows = &self.page.rows;
         self.muted = rows.iter().map(|row| row.muted(muted)).collect();

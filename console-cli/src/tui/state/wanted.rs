@@ -1,0 +1,74 @@
+//! What the state wants to be told of: which process, which rows of it, which list.
+
+use turbowish_model::query::{Query, Rows as Asked};
+
+use super::{Fate, Hold, Overlay, Peer, State, View};
+use crate::tui::{layout, record};
+
+/// What the state wants to be told of: the loop keeps that up, whatever led there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Snapshots of a process.
+    pub(crate) watch: Option<(Peer, Query)>,
+    /// The list of processes.
+    pub(crate) listing: bool,
+    /// Tasks that are to stay paused.
+    pub(crate) holds: Vec<Hold>,
+}
+
+impl State {
+    /// What the state wants to be told of.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let ended = matches!(self.link.fate, Fate::Ended { .. }) && self.shown.is_some();
+        let watch = self
+            .link
+            .peer
+            .clone()
+            .filter(|_| !ended)
+            .map(|peer| (peer, self.query()));
+        // The command line completes process ids.
+        let picking = matches!(
+            self.overlay,
+            Some(Overlay::Picker { .. } | Overlay::Command(_))
+        );
+        Wanted {
+            listing: watch.is_none() || picking,
+            watch,
+            holds: self.visit.holds.clone(),
+        }
+    }
+
+    /// Whether a preview is on the screen.
+    pub(crate) fn previews(&self) -> bool {
+        let on = self.visit.preview.is_some() && self.record.is_none();
+        on && layout::has_room(self.size)
+    }
+
+    fn query(&self) -> Query {
+        if let Some(open) = &self.record {
+            return open.query(self.window.0);
+        }
+        let previews = self.previews();
+        let rows = |view: View| {
+            let mut rows = self.tables.of(view).rows_wanted(view == self.view);
+            if previews && view != self.view {
+                // The record of a row tells of rows of the other tables.
+                rows.limit = record::BESIDE;
+            }
+            Some(rows)
+        };
+        Query {
+            // All of them, whatever the filter of their table: the alert line and the marks need them.
+            alerts: None,
+            window_ns: self.window.0,
+            procs: rows(View::Procs),
+            tasks: rows(View::Tasks),
+            resources: rows(View::Resources),
+            awaits: rows(View::Awaits),
+            counters: previews.then(|| Asked {
+                limit: record::BESIDE,
+                ..Asked::default()
+            }),
+        }
+    }
+}
