@@ -17,7 +17,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "one field for each word of the definitions; to nest them would add names that nobody uses",
     ),
     (
-        "turbowish-model/src/snapshot.rs",
+        "turbowish-model/src/snapshot/tasks.rs",
         "TaskRow",
         "a row is flat, as the table, the JSON and the message are",
     ),
