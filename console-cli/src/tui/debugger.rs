@@ -7,18 +7,20 @@ use tokio::sync::oneshot;
 
 use super::state::Hold;
 
-/// Runs a debugger until it has ended. Gives what there is to say of that.
-pub(super) async fn run(hold: &Hold, lldb: bool) -> String {
+/// Runs a debugger until it has ended.
+///
+/// # Errors
+/// It did not start, or has failed: whether the task goes on then its row says.
+pub(super) async fn run(hold: &Hold, lldb: bool) -> Result<(), String> {
     let command = command(hold, lldb);
-    let name = hold.name.clone();
     let (sender, ended) = oneshot::channel();
     // A thread of its own: a console that is ended by a signal does not wait for the debugger.
     std::thread::spawn(move || sender.send(self::ended(command)));
     match ended.await {
-        Ok(Ok(status)) if status.success() => format!("the debugger has ended; {name} goes on"),
-        Ok(Ok(status)) => format!("the debugger has ended: {status}; {name} goes on"),
-        Ok(Err(cause)) => format!("the debugger did not start: {cause}"),
-        Err(_) => "the debugger was lost".to_owned(),
+        Ok(Ok(status)) if status.success() => Ok(()),
+        Ok(Ok(status)) => Err(format!("the debugger has failed: {status}")),
+        Ok(Err(cause)) => Err(format!("the debugger did not start: {cause}")),
+        Err(_) => Err("the debugger was lost".to_owned()),
     }
 }
 

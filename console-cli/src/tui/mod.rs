@@ -55,6 +55,7 @@ use self::terminal::Screen;
 use self::theme::Palette;
 pub(crate) use self::theme::Theme;
 use self::update::update;
+use crate::debug;
 use crate::record::problem::source as lines;
 use crate::signals::Signals;
 
@@ -259,16 +260,21 @@ impl Console {
         lldb: bool,
         state: &mut State,
     ) -> io::Result<Option<Left>> {
+        // Here its reason stays to be read.
+        if let Err(reason) = debug::look(lldb) {
+            update(state, Message::Noted(reason));
+            return Ok(None);
+        }
         self.input.pause();
         self.screen.leave();
-        let told = tokio::select! {
-            told = debugger::run(hold, lldb) => told,
+        let ended = tokio::select! {
+            ended = debugger::run(hold, lldb) => ended,
             signal = self.signals.but_interrupt() => return Ok(Some(Some(signal))),
         };
         self.screen.enter(state.look.mouse)?;
         self.input.resume();
         state.size = self.screen.size()?;
-        update(state, Message::Noted(told));
+        update(state, Message::Debugged(hold.clone(), ended));
         Ok(None)
     }
 
