@@ -28,10 +28,7 @@ fn command(hold: &Hold, lldb: bool) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     let debugger = if lldb { "--lldb" } else { "--gdb" };
     command.args(["debug", debugger]);
-    command.arg(match hold.peer.pid {
-        Some(pid) => pid.to_string(),
-        None => hold.peer.target.to_string(),
-    });
+    command.arg(hold.peer.word());
     command.arg(hold.task.to_string());
     Ok(command)
 }

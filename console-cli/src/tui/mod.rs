@@ -56,6 +56,7 @@ use self::theme::Palette;
 pub(crate) use self::theme::Theme;
 use self::update::update;
 use crate::debug;
+use crate::failure::note;
 use crate::record::problem::source as lines;
 use crate::signals::Signals;
 
@@ -245,7 +246,14 @@ impl Console {
             Effect::Pause(hold) => self.source.pause(hold),
             Effect::Resume(hold) => self.source.resume(hold),
             Effect::Leave { keep } => {
-                self.source.settle(keep).await;
+                // From here on ctrl-C ends it, and what is said stays on the terminal.
+                self.input.pause();
+                self.screen.leave();
+                let told = tokio::select! {
+                    told = self.source.settle(keep) => told,
+                    signal = self.signals.first() => return Ok(Some(Some(signal))),
+                };
+                told.iter().for_each(|line| note(line));
                 return Ok(Some(None));
             }
             Effect::Debug { hold, lldb } => return self.debug(&hold, lldb, state).await,

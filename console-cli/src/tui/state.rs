@@ -58,6 +58,14 @@ impl Peer {
             _ => self.target == other.target,
         }
     }
+
+    /// How a command names it.
+    pub(crate) fn word(&self) -> String {
+        match self.pid {
+            Some(pid) => pid.to_string(),
+            None => self.target.to_string(),
+        }
+    }
 }
 
 /// What became of the process watched.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
+use turbowish_model::units::SECOND;
 use turbowish_wire::client::{ClientError, Connection};
 use turbowish_wire::{Action, PauseTask};
 
@@ -15,8 +16,12 @@ use crate::tui::state::Hold;
 
 /// The lease is renewed so often; it is thrice as long.
 const RENEWAL: Duration = Duration::from_nanos(LEASE_NS / 3);
-/// On its way out the console waits no longer than this for a process.
+/// On its way out the console waits no longer than this for a process: its tasks go on by themselves.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// Nor than this for one whose tasks are to stay paused.
+const KEEPING: Duration = Duration::from_secs(5);
+/// Between two attempts on the way out.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// The tasks that keep holds.
 #[derive(Debug, Default)]
@@ -48,11 +53,7 @@ async fn keep(hold: Hold, inbox: Sender<Told>) {
         sleep(wait).await;
         wait = match pause(&hold, Some(LEASE_NS), true).await {
             Ok(()) => RENEWAL,
-            Err(
-                fault @ (ClientError::NoTask { .. }
-                | ClientError::Refused { .. }
-                | ClientError::NoProcess { .. }),
-            ) => {
+            Err(fault) if is_final(&fault) => {
                 let told = Message::Unheld(hold, fault.to_string());
                 return tell(&inbox, told).await;
             }
@@ -75,19 +76,60 @@ pub(super) async fn end(hold: Hold, inbox: Sender<Told>) {
     tell(&inbox, Message::Resumed(hold, answer)).await;
 }
 
-/// The console leaves: tasks go on, or stay paused until somebody lets them go on.
-pub(super) async fn settle(holds: Vec<Hold>, keep: bool) {
+/// The console leaves: tasks go on, or stay paused until somebody lets them go on. Gives what there is to say of those that do not.
+pub(super) async fn settle(holds: Vec<Hold>, keep: bool) -> Vec<String> {
     let mut settled = JoinSet::new();
     for hold in holds {
         settled.spawn(async move {
-            match keep {
-                true => pause(&hold, None, true).await,
-                false => resume(&hold).await,
+            if keep {
+                return stay(&hold).await.err().map(|reason| lost(&hold, &reason));
             }
+            // Who does not answer lets its tasks go on by itself when the lease is over.
+            let _ = timeout(FAREWELL, resume(&hold)).await;
+            None
         });
     }
-    // Who does not answer lets its tasks go on by itself when the lease is over.
-    let _ = timeout(FAREWELL, settled.join_all()).await;
+    settled.join_all().await.into_iter().flatten().collect()
+}
+
+/// Takes the lease away: again and again, as long as that can help.
+async fn stay(hold: &Hold) -> Result<(), String> {
+    let mut reason = "it does not answer".to_owned();
+    let tries = async {
+        loop {
+            match pause(hold, None, true).await {
+                Ok(()) => return Ok(()),
+                Err(fault) => {
+                    reason = fault.to_string();
+                    if is_final(&fault) {
+                        return Err(());
+                    }
+                }
+            }
+            sleep(AGAIN).await;
+        }
+    };
+    let stays = timeout(KEEPING, tries).await;
+    stays.unwrap_or(Err(())).map_err(|()| reason)
+}
+
+/// `conn:51022 is not kept paused, and goes on within 60 s (..); to keep it: turbowish pause 4242 17 --keep`
+fn lost(hold: &Hold, reason: &str) -> String {
+    let seconds = LEASE_NS / SECOND;
+    format!(
+        "{} is not kept paused, and goes on within {seconds} s ({reason}); to keep it: turbowish pause {} {} --keep",
+        hold.name,
+        hold.peer.word(),
+        hold.task
+    )
+}
+
+/// More tries do not help.
+const fn is_final(fault: &ClientError) -> bool {
+    matches!(
+        fault,
+        ClientError::NoTask { .. } | ClientError::Refused { .. } | ClientError::NoProcess { .. }
+    )
 }
 
 async fn pause(hold: &Hold, lease_ns: Option<u64>, renew: bool) -> Result<(), ClientError> {
