@@ -14,6 +14,7 @@ mod hit;
 mod input;
 mod keys;
 mod layout;
+mod lend;
 mod message;
 mod mutes;
 mod output;
@@ -46,6 +47,7 @@ use self::clock::Clock;
 use self::editor::Call;
 pub(crate) use self::glyphs::GlyphSet;
 use self::input::Input;
+use self::lend::Found;
 use self::message::{Effect, Message};
 use self::record::Excerpt;
 use self::source::{Source, Told};
@@ -97,10 +99,11 @@ pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
     runtime.block_on(async {
         // Before the terminal is ours: nothing ends us then without giving it back.
         let signals = Signals::new()?;
+        let found = Found::now();
         let mut screen = Screen::open()?;
         let (state, store) = first_state(&options, screen.size()?);
         screen.mouse(state.look.mouse)?;
-        let mut console = Console::new(screen, signals, store, options.interval);
+        let mut console = Console::new(screen, found, signals, store, options.interval);
         console.attend(state).await
     })
 }
@@ -154,6 +157,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
 /// What a running console has to do with the world.
 struct Console {
     screen: Screen,
+    found: Found,
     signals: Signals,
     store: Store,
     clock: Clock,
@@ -166,10 +170,11 @@ struct Console {
 type Left = Option<SignalKind>;
 
 impl Console {
-    fn new(screen: Screen, signals: Signals, store: Store, every: Duration) -> Self {
+    fn new(screen: Screen, found: Found, signals: Signals, store: Store, every: Duration) -> Self {
         let (sender, inbox) = mpsc::channel(64);
         Self {
             screen,
+            found,
             signals,
             store,
             clock: Clock::start(),
@@ -273,15 +278,14 @@ impl Console {
             update(state, Message::Noted(reason));
             return Ok(None);
         }
-        self.input.pause();
-        self.screen.leave();
-        let ended = tokio::select! {
-            ended = debugger::run(hold, lldb) => ended,
-            signal = self.signals.but_interrupt() => return Ok(Some(Some(signal))),
+        let ended = match debugger::command(hold, lldb) {
+            Ok(command) => self.lend(command, debugger::wait, state).await?,
+            Err(fault) => Ok(Err(fault)),
         };
-        self.screen.enter(state.look.mouse)?;
-        self.input.resume();
-        state.size = self.screen.size()?;
+        let ended = match ended {
+            Ok(ended) => debugger::told(ended),
+            Err(signal) => return Ok(Some(Some(signal))),
+        };
         update(state, Message::Debugged(hold.clone(), ended));
         Ok(None)
     }
@@ -296,17 +300,13 @@ impl Console {
                 return Ok(None);
             }
         };
-        self.input.pause();
-        self.screen.leave();
-        let ended = tokio::select! {
-            ended = call.run() => ended,
-            signal = self.signals.but_interrupt() => return Ok(Some(Some(signal))),
-        };
-        self.screen.enter(state.look.mouse)?;
-        self.input.resume();
-        state.size = self.screen.size()?;
-        if let Err(fault) = ended {
-            update(state, Message::Noted(fault));
+        match self.lend(call.command(), |_| (), state).await? {
+            Err(signal) => return Ok(Some(Some(signal))),
+            Ok(ended) => {
+                if let Err(fault) = call.told(ended) {
+                    update(state, Message::Noted(fault));
+                }
+            }
         }
         Ok(None)
     }

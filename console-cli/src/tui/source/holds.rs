@@ -82,7 +82,7 @@ pub(super) async fn settle(holds: Vec<Hold>, keep: bool) -> Vec<String> {
     for hold in holds {
         settled.spawn(async move {
             if keep {
-                return stay(&hold).await.err().map(|reason| lost(&hold, &reason));
+                return stay(&hold).await.err();
             }
             // Who does not answer lets its tasks go on by itself when the lease is over.
             let _ = timeout(FAREWELL, resume(&hold)).await;
@@ -99,28 +99,23 @@ async fn stay(hold: &Hold) -> Result<(), String> {
         loop {
             match pause(hold, None, true).await {
                 Ok(()) => return Ok(()),
-                Err(fault) => {
-                    reason = fault.to_string();
-                    if is_final(&fault) {
-                        return Err(());
-                    }
+                Err(fault) if is_final(&fault) => {
+                    return Err(format!("{} is not kept paused: {fault}", hold.name));
                 }
+                Err(fault) => reason = fault.to_string(),
             }
             sleep(AGAIN).await;
         }
     };
     let stays = timeout(KEEPING, tries).await;
-    stays.unwrap_or(Err(())).map_err(|()| reason)
+    stays.unwrap_or_else(|_| Err(leased(hold, &reason)))
 }
 
-/// `conn:51022 is not kept paused, and goes on within 60 s (..); to keep it: turbowish pause 4242 17 --keep`
-fn lost(hold: &Hold, reason: &str) -> String {
-    let seconds = LEASE_NS / SECOND;
+/// `conn:51022 goes on within 60 s: it does not answer; it stays paused with: turbowish pause 4242 17 --keep`
+fn leased(hold: &Hold, reason: &str) -> String {
+    let (name, seconds, peer, task) = (&hold.name, LEASE_NS / SECOND, hold.peer.word(), hold.task);
     format!(
-        "{} is not kept paused, and goes on within {seconds} s ({reason}); to keep it: turbowish pause {} {} --keep",
-        hold.name,
-        hold.peer.word(),
-        hold.task
+        "{name} goes on within {seconds} s: {reason}; it stays paused with: turbowish pause {peer} {task} --keep"
     )
 }
 
@@ -128,7 +123,10 @@ fn lost(hold: &Hold, reason: &str) -> String {
 const fn is_final(fault: &ClientError) -> bool {
     matches!(
         fault,
-        ClientError::NoTask { .. } | ClientError::Refused { .. } | ClientError::NoProcess { .. }
+        ClientError::NoTask { .. }
+            | ClientError::Refused { .. }
+            | ClientError::ReadOnly { .. }
+            | ClientError::NoProcess { .. }
     )
 }
 
@@ -156,4 +154,26 @@ async fn tell(inbox: &Sender<Told>, message: Message) {
         message,
     };
     let _ = inbox.send(told).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use turbowish_wire::client::Target;
+
+    use super::{Hold, leased};
+    use crate::tui::state::Peer;
+
+    #[test]
+    fn whose_lease_runs_on_is_told_with_what_to_do() {
+        let hold = Hold {
+            peer: Peer {
+                pid: Some(4242),
+                target: Target::Pid(4242),
+            },
+            task: 17,
+            name: "serve-17".to_owned(),
+        };
+        let expected = "serve-17 goes on within 60 s: no answer; it stays paused with: turbowish pause 4242 17 --keep";
+        assert_eq!(leased(&hold, "no answer"), expected);
+    }
 }
