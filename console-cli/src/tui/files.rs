@@ -9,18 +9,21 @@ use super::message::File;
 /// So many snapshots of one second find a name.
 const NUMBERS: u32 = 99;
 
-/// Writes the file, and says where it is or why not.
-pub(super) fn write(file: &File) -> String {
+/// Writes the file, and says where it is.
+///
+/// # Errors
+/// Why it is not written.
+pub(super) fn write(file: &File) -> Result<String, String> {
     let written = match file.numbered {
         true => numbered(&file.name, &file.text),
         false => once(&file.name, &file.text),
     };
     match written {
-        Ok(name) => format!("saved {name}"),
-        Err((name, fault)) if fault.kind() == io::ErrorKind::AlreadyExists => {
-            format!("nothing is saved: {name} is there already; choose another name")
-        }
-        Err((name, fault)) => format!("nothing is saved: {name}: {fault}"),
+        Ok(name) => Ok(format!("saved {name}")),
+        Err((name, fault)) if fault.kind() == io::ErrorKind::AlreadyExists => Err(format!(
+            "nothing is saved: {name} is there already; choose another name"
+        )),
+        Err((name, fault)) => Err(format!("nothing is saved: {name}: {fault}")),
     }
 }
 
@@ -82,6 +85,7 @@ mod tests {
                 numbered,
                 text: text.to_owned(),
             });
+            let (Ok(told) | Err(told)) = told;
             told.replace(&path(""), "")
         };
         assert_eq!(save("a.json", true, "1"), "saved a.json");

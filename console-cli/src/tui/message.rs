@@ -40,6 +40,8 @@ pub(crate) enum Message {
     Debugged(Hold, Result<(), String>),
     /// The whole snapshot that was asked for, to be written to a file; or why it did not come.
     Fetched(Result<Box<Snapshot>, String>, Option<String>),
+    /// A file was written, or why not.
+    Written(Result<String, String>),
     /// What came of something that the loop did.
     Noted(String),
     /// How things are drawn from now on.

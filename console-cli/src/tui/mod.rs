@@ -241,7 +241,7 @@ impl Console {
             Effect::Mouse(ours) => self.screen.mouse(ours)?,
             Effect::Fetch { query, file } => self.source.fetch(query, file),
             Effect::Write(file) => {
-                update(state, Message::Noted(files::write(&file)));
+                update(state, Message::Written(files::write(&file)));
             }
             Effect::Theme(theme) => {
                 let palette = Palette::of_environment(theme, variable);

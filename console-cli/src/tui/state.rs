@@ -245,8 +245,10 @@ pub(crate) struct State {
     pub(crate) visit: Visit,
     /// Processes that could be watched; `None` until they have been looked for.
     pub(crate) listed: Option<Vec<Listed>>,
-    /// What the last action came to, until the next key.
+    /// What is wrong with the last action, until the next key.
     pub(crate) notice: Option<String>,
+    /// What it has done, if that is all there is to say.
+    pub(crate) news: Option<String>,
 }
 
 /// What the process watched is, as far as the console knows.
@@ -290,7 +292,14 @@ impl State {
             visit: Visit::default(),
             listed: None,
             notice: None,
+            news: None,
         }
+    }
+
+    /// Says what was done: nothing is wrong with it.
+    pub(crate) fn say(&mut self, done: String) {
+        self.notice = None;
+        self.news = Some(done);
     }
 
     /// The open table.

@@ -58,6 +58,8 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
         }
         Message::Mouse(event) => return mouse::act(state, event),
         Message::Switched(Err(reason)) | Message::Noted(reason) => state.notice = Some(reason),
+        Message::Written(Ok(done)) => state.say(done),
+        Message::Written(Err(fault)) => state.notice = Some(fault),
         Message::Fetched(answer, file) => return save::fetched(state, answer, file),
         Message::Palette(palette) => state.look.palette = palette,
         Message::Paused(hold, answer) => hold::paused(state, &hold, answer),
@@ -100,6 +102,7 @@ fn press(state: &mut State, key: Key) -> Option<Effect> {
 fn touched(state: &mut State) {
     state.pending.key_ns = Some(state.now.mono_ns);
     state.notice = None;
+    state.news = None;
 }
 
 /// What an action does where a table is open, and wherever nothing more particular is meant.

@@ -55,9 +55,9 @@ fn a_process_that_answers_is_asked_for_all_of_it() {
     assert_eq!(saved.snapshot.alerts.rows.len(), 1);
     tell(
         &mut state,
-        Message::Noted("saved kv-4242-170431.json".into()),
+        Message::Written(Ok("saved kv-4242-170431.json".into())),
     );
-    assert_eq!(notice(&state), "! saved kv-4242-170431.json");
+    assert_eq!(notice(&state), " saved kv-4242-170431.json");
 }
 
 #[test]

@@ -155,20 +155,17 @@ fn meant(state: &State) -> Result<(Hold, bool), &'static str> {
 /// The process has paused a task, or does not.
 pub(super) fn paused(state: &mut State, hold: &Hold, answer: Result<(), String>) {
     answered(state, hold, answer.is_ok());
-    state.notice = Some(match answer {
+    match answer {
         Ok(()) => {
-            let told = format!(
-                "{} is paused as long as this console says so; p lets it go on",
-                hold.name
-            );
+            let told = "is paused as long as this console says so; p lets it go on";
+            state.say(format!("{} {told}", hold.name));
             remember(state, hold);
-            told
         }
         Err(reason) => {
             forget(state, hold);
-            reason
+            state.notice = Some(reason);
         }
-    });
+    }
 }
 
 fn remember(state: &mut State, hold: &Hold) {
@@ -181,10 +178,10 @@ pub(super) fn resumed(state: &mut State, hold: &Hold, answer: Result<(), String>
     answered(state, hold, answer.is_ok());
     // Whatever it says, this console has nothing to do with it any more.
     forget(state, hold);
-    state.notice = Some(match answer {
-        Ok(()) => format!("{} goes on", hold.name),
-        Err(reason) => reason,
-    });
+    match answer {
+        Ok(()) => state.say(format!("{} goes on", hold.name)),
+        Err(reason) => state.notice = Some(reason),
+    }
 }
 
 /// A task is not paused any more, or by somebody else.
@@ -199,14 +196,14 @@ fn forget(state: &mut State, hold: &Hold) {
 
 /// A debugger has had the task, or has not: then it is as the row says.
 pub(super) fn debugged(state: &mut State, hold: &Hold, ended: Result<(), String>) {
-    state.notice = Some(match ended {
+    match ended {
         Ok(()) => {
             forget(state, hold);
             forget_toggle(state, hold);
-            format!("the debugger has ended; {} goes on", hold.name)
+            state.say(format!("the debugger has ended; {} goes on", hold.name));
         }
-        Err(reason) => reason,
-    });
+        Err(reason) => state.notice = Some(reason),
+    }
 }
 
 /// Leaves, unless something has to be said before.
