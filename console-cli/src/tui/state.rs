@@ -193,6 +193,8 @@ pub(crate) struct Visit {
     pub(crate) holds: Vec<Hold>,
     /// What `p` has asked for, until the rows show it.
     pub(crate) toggles: Vec<Toggle>,
+    /// What the last action has done, if that is all there is to say, until the next key.
+    pub(crate) news: Option<String>,
     /// Alerts that one does not want to hear of.
     pub(crate) mutes: Mutes,
     /// What was typed into the command line, the last one at the end.
@@ -247,8 +249,6 @@ pub(crate) struct State {
     pub(crate) listed: Option<Vec<Listed>>,
     /// What is wrong with the last action, until the next key.
     pub(crate) notice: Option<String>,
-    /// What it has done, if that is all there is to say.
-    pub(crate) news: Option<String>,
 }
 
 /// What the process watched is, as far as the console knows.
@@ -292,14 +292,13 @@ impl State {
             visit: Visit::default(),
             listed: None,
             notice: None,
-            news: None,
         }
     }
 
     /// Says what was done: nothing is wrong with it.
     pub(crate) fn say(&mut self, done: String) {
         self.notice = None;
-        self.news = Some(done);
+        self.visit.news = Some(done);
     }
 
     /// The open table.

@@ -102,7 +102,7 @@ fn press(state: &mut State, key: Key) -> Option<Effect> {
 fn touched(state: &mut State) {
     state.pending.key_ns = Some(state.now.mono_ns);
     state.notice = None;
-    state.news = None;
+    state.visit.news = None;
 }
 
 /// What an action does where a table is open, and wherever nothing more particular is meant.

@@ -178,6 +178,7 @@ fn tab_completes_as_far_as_it_is_clear() {
         assert_eq!(text(&state), expected);
     };
     check("so", "sort");
+    check(" so", "sort");
     check("sort", "sort");
     check("sort_m", "sort_menu");
     check("win", "window ");

@@ -151,7 +151,7 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
     assert_eq!(last.as_deref().map(str::trim_end), Some(asked));
     press(&mut state, "s");
     tell(&mut state, Message::Resumed(one.clone(), Ok(())));
-    assert_eq!(state.news.as_deref(), Some("expiry goes on"));
+    assert_eq!(state.visit.news.as_deref(), Some("expiry goes on"));
     assert_eq!(holds(&state), std::slice::from_ref(&other));
     // The same number in another process is another task.
     let elsewhere = Hold {
@@ -227,6 +227,6 @@ fn a_task_that_goes_on_by_another_hand_is_not_asked_about() {
     tell(&mut state, Message::Paused(hold.clone(), Ok(())));
     tell(&mut state, Message::Debugged(hold, Ok(())));
     let told = "the debugger has ended; expiry goes on";
-    assert_eq!(state.news.as_deref(), Some(told));
+    assert_eq!(state.visit.news.as_deref(), Some(told));
     assert_eq!(press(&mut state, "q"), Some(Effect::Quit));
 }

@@ -24,7 +24,7 @@ pub(super) fn open(state: &mut State) {
 pub(super) fn act(state: &mut State, action: Action, mut typed: Typed) -> Option<Effect> {
     match action {
         Action::Accept => return accept(state, typed),
-        Action::Complete => match commands::complete(state, &typed.text) {
+        Action::Complete => match commands::complete(state, typed.text.trim_start()) {
             Ok(text) => typed = Typed { text, ..typed },
             Err(fault) => typed.fault = Some(fault),
         },

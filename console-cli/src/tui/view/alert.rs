@@ -27,9 +27,10 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
 pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let line = match (&state.notice, advice(state)) {
         (Some(notice), _) => Line::from(Span::styled(format!("! {notice}"), warning(state))),
-        (None, _) if state.news.is_some() => {
-            Line::from(format!(" {}", state.news.as_deref().unwrap_or_default()))
-        }
+        (None, _) if state.visit.news.is_some() => Line::from(format!(
+            " {}",
+            state.visit.news.as_deref().unwrap_or_default()
+        )),
         (None, Some((what, _))) => Line::from(what),
         (None, None) => alerts(state),
     };
