@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use turbowish_wire::client::Target;
 
 use self::debugger::Debugger;
-use crate::args::DebugArgs;
+use crate::args::{DebugArgs, DebuggerArgs};
 use crate::failure::{Failure, note};
 use crate::pause::Found;
 use crate::signals::Signals;
@@ -32,6 +32,18 @@ pub(crate) fn run(args: &DebugArgs, token: Option<&str>) -> Result<(), Failure> 
     let debugger = Debugger::of(args.debugger);
     debugger.look()?;
     source::runtime()?.block_on(session(debugger, args, target, name))
+}
+
+/// Whether a debugger is there.
+///
+/// # Errors
+/// It is not: what to do.
+pub(crate) fn look(lldb: bool) -> Result<(), String> {
+    let debugger = Debugger::of(DebuggerArgs { gdb: !lldb, lldb });
+    match debugger.look() {
+        Err(Failure::Local(reason)) => Err(reason),
+        _ => Ok(()),
+    }
 }
 
 async fn session(

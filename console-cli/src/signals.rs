@@ -1,11 +1,16 @@
 //! What ends a command from outside ends it in good order: what it has made is removed on the way out.
 
 use std::io;
+use std::time::Instant;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals by which users and their terminals end a program.
-pub(crate) struct Signals([(SignalKind, Signal); 3]);
+pub(crate) struct Signals {
+    kinds: [(SignalKind, Signal); 3],
+    /// Interrupts until then are not for us.
+    deaf: Option<Instant>,
+}
 
 impl Signals {
     /// From now on none of them ends the process by itself. Must be called inside a runtime.
@@ -14,16 +19,33 @@ impl Signals {
     /// The system refuses.
     pub(crate) fn new() -> io::Result<Self> {
         let listen = |kind: SignalKind| Ok::<_, io::Error>((kind, signal(kind)?));
-        Ok(Self([
-            listen(SignalKind::terminate())?,
-            listen(SignalKind::interrupt())?,
-            listen(SignalKind::hangup())?,
-        ]))
+        Ok(Self {
+            kinds: [
+                listen(SignalKind::terminate())?,
+                listen(SignalKind::interrupt())?,
+                listen(SignalKind::hangup())?,
+            ],
+            deaf: None,
+        })
     }
 
-    /// Waits for the first of them.
+    /// Interrupts until then are not for us.
+    pub(crate) const fn ignore_interrupts(&mut self, until: Instant) {
+        self.deaf = Some(until);
+    }
+
+    /// Waits for the first of them that is for us.
     pub(crate) async fn first(&mut self) -> SignalKind {
-        let [terminate, interrupt, hangup] = &mut self.0;
+        loop {
+            let signal = self.any().await;
+            if is_ours(signal, self.deaf, Instant::now()) {
+                return signal;
+            }
+        }
+    }
+
+    async fn any(&mut self) -> SignalKind {
+        let [terminate, interrupt, hangup] = &mut self.kinds;
         tokio::select! {
             _ = terminate.1.recv() => terminate.0,
             _ = interrupt.1.recv() => interrupt.0,
@@ -39,5 +61,28 @@ impl Signals {
                 return signal;
             }
         }
+    }
+}
+
+fn is_ours(signal: SignalKind, deaf: Option<Instant>, now: Instant) -> bool {
+    signal != SignalKind::interrupt() || deaf.is_none_or(|until| now >= until)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn late_interrupts_are_not_ours() {
+        let now = Instant::now();
+        let later = now + Duration::from_millis(200);
+        let check = |signal, deaf, expected| assert_eq!(is_ours(signal, deaf, now), expected);
+        check(SignalKind::interrupt(), None, true);
+        check(SignalKind::interrupt(), Some(later), false);
+        check(SignalKind::interrupt(), Some(now), true);
+        check(SignalKind::terminate(), Some(later), true);
+        check(SignalKind::hangup(), Some(later), true);
     }
 }

@@ -3,47 +3,43 @@
 use std::io::{self, Write as _};
 use std::process::{Command, ExitStatus};
 
-use tokio::sync::oneshot;
-
 use super::state::Hold;
 
-/// Runs a debugger until it has ended. Gives what there is to say of that.
-pub(super) async fn run(hold: &Hold, lldb: bool) -> String {
-    let command = command(hold, lldb);
-    let name = hold.name.clone();
-    let (sender, ended) = oneshot::channel();
-    // A thread of its own: a console that is ended by a signal does not wait for the debugger.
-    std::thread::spawn(move || sender.send(self::ended(command)));
-    match ended.await {
-        Ok(Ok(status)) if status.success() => format!("the debugger has ended; {name} goes on"),
-        Ok(Ok(status)) => format!("the debugger has ended: {status}; {name} goes on"),
-        Ok(Err(cause)) => format!("the debugger did not start: {cause}"),
-        Err(_) => "the debugger was lost".to_owned(),
-    }
-}
-
-fn command(hold: &Hold, lldb: bool) -> io::Result<Command> {
+/// The debugger with the task.
+///
+/// # Errors
+/// This program does not know where it is itself.
+pub(super) fn command(hold: &Hold, lldb: bool) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     let debugger = if lldb { "--lldb" } else { "--gdb" };
     command.args(["debug", debugger]);
-    command.arg(match hold.peer.pid {
-        Some(pid) => pid.to_string(),
-        None => hold.peer.target.to_string(),
-    });
+    command.arg(hold.peer.word());
     command.arg(hold.task.to_string());
     Ok(command)
 }
 
 /// What it says of a failure stays on the screen until it was read.
-fn ended(command: io::Result<Command>) -> io::Result<ExitStatus> {
-    let status = command?.status()?;
-    if !status.success() {
-        let mut out = io::stdout();
-        write!(out, "turbowish: Enter goes back to the console ")?;
-        out.flush()?;
-        io::stdin().read_line(&mut String::new())?;
+pub(super) fn wait(status: &ExitStatus) {
+    if status.success() {
+        return;
     }
-    Ok(status)
+    let mut out = io::stdout();
+    // Without a terminal there is nobody who reads it.
+    let _ = write!(out, "turbowish: Enter goes back to the console ");
+    let _ = out.flush();
+    let _ = io::stdin().read_line(&mut String::new());
+}
+
+/// What there is to say of its end.
+///
+/// # Errors
+/// It did not start, or has failed: whether the task goes on then its row says.
+pub(super) fn told(ended: io::Result<ExitStatus>) -> Result<(), String> {
+    match ended {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the debugger has failed: {status}")),
+        Err(cause) => Err(format!("the debugger did not start: {cause}")),
+    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
-use tokio::sync::oneshot;
 use turbowish_model::snapshot::Spot;
 
 use crate::record::problem::source;
@@ -120,26 +119,30 @@ impl Call {
         Ok(Self { editor, args })
     }
 
-    /// Runs it on this terminal until it ends.
-    ///
-    /// # Errors
-    /// It cannot be started, or has failed: which one, and how.
-    pub(super) async fn run(&self) -> Result<(), String> {
+    /// The editor as it is run.
+    pub(super) fn command(&self) -> Command {
         // The variable may hold options and quotes: the shell reads it, as with git.
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("{} \"$@\"", self.editor));
         shell.arg(&self.editor).args(&self.args);
+        shell
+    }
+
+    /// What there is to say of its end.
+    ///
+    /// # Errors
+    /// It cannot be started, or has failed: which one, and how.
+    pub(super) fn told(&self, ended: io::Result<ExitStatus>) -> Result<(), String> {
         let name = program(&self.editor);
-        let failed = |fault: io::Error| format!("{name} cannot be run: {fault}");
-        let mut child = shell.spawn().map_err(failed)?;
-        let (ended, end) = oneshot::channel();
-        // A thread of its own: a console that is ended by a signal does not wait for the editor.
-        std::thread::spawn(move || ended.send(child.wait()));
-        match end.await {
-            Ok(Ok(status)) if status.success() => Ok(()),
-            Ok(Ok(status)) => Err(format!("{name} has ended with {status}")),
-            Ok(Err(fault)) => Err(failed(fault)),
-            Err(_) => Err(format!("{name} was lost")),
+        let status = ended.map_err(|fault| format!("{name} cannot be run: {fault}"))?;
+        match status.code() {
+            Some(0) => Ok(()),
+            // What shells say of a program that they do not find, or must not run.
+            Some(127) => Err(format!(
+                "{name} is not installed or not in PATH: set VISUAL or EDITOR"
+            )),
+            Some(126) => Err(format!("{name} cannot be run: set VISUAL or EDITOR")),
+            _ => Err(format!("{name} has ended with {status}")),
         }
     }
 }
@@ -232,5 +235,25 @@ mod tests {
             &[("EDITOR", "vi")],
             "this has no place in the source that is known",
         );
+    }
+
+    #[test]
+    fn an_editor_that_is_missing_is_named_with_what_to_do() {
+        let check = |editor: &str, expected: Result<(), &str>| {
+            let call = Call {
+                editor: editor.to_owned(),
+                args: vec!["/dev/null".to_owned()],
+            };
+            let mut command = call.command();
+            let ended = command.stderr(std::process::Stdio::null()).status();
+            assert_eq!(call.told(ended), expected.map_err(str::to_owned));
+        };
+        check("true", Ok(()));
+        check("false", Err("false has ended with exit status: 1"));
+        check(
+            "no-such-editor -n",
+            Err("no-such-editor is not installed or not in PATH: set VISUAL or EDITOR"),
+        );
+        check("/dev/null", Err("null cannot be run: set VISUAL or EDITOR"));
     }
 }

@@ -36,6 +36,8 @@ pub(crate) enum Message {
     Resumed(Hold, Result<(), String>),
     /// A task that this console has paused is not any more, or by somebody else.
     Unheld(Hold, String),
+    /// A debugger that was to have a task has ended, or has failed.
+    Debugged(Hold, Result<(), String>),
     /// The whole snapshot that was asked for, to be written to a file; or why it did not come.
     Fetched(Result<Box<Snapshot>, String>, Option<String>),
     /// What came of something that the loop did.

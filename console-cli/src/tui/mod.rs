@@ -14,6 +14,7 @@ mod hit;
 mod input;
 mod keys;
 mod layout;
+mod lend;
 mod message;
 mod mutes;
 mod output;
@@ -46,6 +47,7 @@ use self::clock::Clock;
 use self::editor::Call;
 pub(crate) use self::glyphs::GlyphSet;
 use self::input::Input;
+use self::lend::Found;
 use self::message::{Effect, Message};
 use self::record::Excerpt;
 use self::source::{Source, Told};
@@ -55,6 +57,8 @@ use self::terminal::Screen;
 use self::theme::Palette;
 pub(crate) use self::theme::Theme;
 use self::update::update;
+use crate::debug;
+use crate::failure::note;
 use crate::record::problem::source as lines;
 use crate::signals::Signals;
 
@@ -95,10 +99,11 @@ pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
     runtime.block_on(async {
         // Before the terminal is ours: nothing ends us then without giving it back.
         let signals = Signals::new()?;
+        let found = Found::now();
         let mut screen = Screen::open()?;
         let (state, store) = first_state(&options, screen.size()?);
         screen.mouse(state.look.mouse)?;
-        let mut console = Console::new(screen, signals, store, options.interval);
+        let mut console = Console::new(screen, found, signals, store, options.interval);
         console.attend(state).await
     })
 }
@@ -152,6 +157,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
 /// What a running console has to do with the world.
 struct Console {
     screen: Screen,
+    found: Found,
     signals: Signals,
     store: Store,
     clock: Clock,
@@ -164,10 +170,11 @@ struct Console {
 type Left = Option<SignalKind>;
 
 impl Console {
-    fn new(screen: Screen, signals: Signals, store: Store, every: Duration) -> Self {
+    fn new(screen: Screen, found: Found, signals: Signals, store: Store, every: Duration) -> Self {
         let (sender, inbox) = mpsc::channel(64);
         Self {
             screen,
+            found,
             signals,
             store,
             clock: Clock::start(),
@@ -244,7 +251,14 @@ impl Console {
             Effect::Pause(hold) => self.source.pause(hold),
             Effect::Resume(hold) => self.source.resume(hold),
             Effect::Leave { keep } => {
-                self.source.settle(keep).await;
+                // From here on ctrl-C ends it, and what is said stays on the terminal.
+                self.input.pause();
+                self.screen.leave();
+                let told = tokio::select! {
+                    told = self.source.settle(keep) => told,
+                    signal = self.signals.first() => return Ok(Some(Some(signal))),
+                };
+                told.iter().for_each(|line| note(line));
                 return Ok(Some(None));
             }
             Effect::Debug { hold, lldb } => return self.debug(&hold, lldb, state).await,
@@ -259,16 +273,20 @@ impl Console {
         lldb: bool,
         state: &mut State,
     ) -> io::Result<Option<Left>> {
-        self.input.pause();
-        self.screen.leave();
-        let told = tokio::select! {
-            told = debugger::run(hold, lldb) => told,
-            signal = self.signals.but_interrupt() => return Ok(Some(Some(signal))),
+        // Here its reason stays to be read.
+        if let Err(reason) = debug::look(lldb) {
+            update(state, Message::Noted(reason));
+            return Ok(None);
+        }
+        let ended = match debugger::command(hold, lldb) {
+            Ok(command) => self.lend(command, debugger::wait, state).await?,
+            Err(fault) => Ok(Err(fault)),
         };
-        self.screen.enter(state.look.mouse)?;
-        self.input.resume();
-        state.size = self.screen.size()?;
-        update(state, Message::Noted(told));
+        let ended = match ended {
+            Ok(ended) => debugger::told(ended),
+            Err(signal) => return Ok(Some(Some(signal))),
+        };
+        update(state, Message::Debugged(hold.clone(), ended));
         Ok(None)
     }
 
@@ -282,17 +300,13 @@ impl Console {
                 return Ok(None);
             }
         };
-        self.input.pause();
-        self.screen.leave();
-        let ended = tokio::select! {
-            ended = call.run() => ended,
-            signal = self.signals.but_interrupt() => return Ok(Some(Some(signal))),
-        };
-        self.screen.enter(state.look.mouse)?;
-        self.input.resume();
-        state.size = self.screen.size()?;
-        if let Err(fault) = ended {
-            update(state, Message::Noted(fault));
+        match self.lend(call.command(), |_| (), state).await? {
+            Err(signal) => return Ok(Some(Some(signal))),
+            Ok(ended) => {
+                if let Err(fault) = call.told(ended) {
+                    update(state, Message::Noted(fault));
+                }
+            }
         }
         Ok(None)
     }

@@ -49,13 +49,21 @@ pub(crate) fn pages(state: &State, record: &Record, area: Rect) -> Pages {
     split(lines, height)
 }
 
-/// Between two parts of the record if it has any, where both pages are about as long; else where the first page ends.
+/// Between two parts of the record if it has any: where both pages are about as long, else as late as
+/// the first page has room. A part that is longer than a page ends where that does.
 fn split(mut lines: Vec<Told>, height: usize) -> Pages {
     let blank = |line: &Told| line.text().trim().is_empty();
     let below = |at: usize| lines.len() - at - 1;
-    let parts = (0..lines.len()).filter(|&at| blank(&lines[at]));
-    let parts = parts.filter(|&at| at <= height && below(at) <= height);
-    let part = parts.min_by_key(|&at| at.abs_diff(below(at)));
+    let parts = (0..lines.len()).filter(|&at| at <= height && blank(&lines[at]));
+    let parts: Vec<usize> = parts.collect();
+    let both = parts.iter().copied().filter(|&at| below(at) <= height);
+    let part = both.min_by_key(|&at| at.abs_diff(below(at))).or_else(|| {
+        let last = parts.last().copied()?;
+        let rest = lines[last + 1..].iter();
+        // Else the next part has the right page for itself.
+        let fits = rest.take_while(|line| !blank(line)).count() <= height;
+        (last > 0 && lines.len() > height && fits).then_some(last)
+    });
     let mut right = lines.split_off(part.unwrap_or(height).min(lines.len()));
     if part.is_some() {
         right.remove(0);
@@ -112,5 +120,7 @@ mod tests {
         check("abcdefgh", 4, ("abcd", "efgh", 0));
         check("abcdefghi", 4, ("abcd", "efgh", 1));
         check("abc defghi", 4, ("abc ", "defg", 2));
+        check("ab cde fghij", 4, ("ab", "cde ", 5));
+        check("ab cd ef gh ijk", 4, ("ab", "cd e", 8));
     }
 }

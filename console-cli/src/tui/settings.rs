@@ -21,6 +21,20 @@ pub(crate) struct Settings {
     tables: [Kept; View::ALL.len()],
 }
 
+/// What is wrong with a file of settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) text: String,
+    /// A newer console has written it, and can use it.
+    pub(crate) newer: bool,
+}
+
+impl From<String> for Fault {
+    fn from(text: String) -> Self {
+        Self { text, newer: false }
+    }
+}
+
 /// What is kept of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Kept {
@@ -68,11 +82,7 @@ impl Settings {
     }
 
     /// Makes a console so.
-    ///
-    /// # Errors
-    /// A table has no such column.
-    pub(crate) fn apply(&self, state: &mut State) -> Result<(), String> {
-        self.check(state)?;
+    pub(crate) fn apply(&self, state: &mut State) {
         if let Some(window) = self.window {
             state.window = window;
         }
@@ -81,7 +91,6 @@ impl Settings {
         }
         state.look.theme = self.theme;
         self.apply_tables(state);
-        Ok(())
     }
 
     /// Makes the tables so; what they do not have is left out.
@@ -101,7 +110,11 @@ impl Settings {
         }
     }
 
-    fn check(&self, state: &State) -> Result<(), String> {
+    /// Whether a console can be made so.
+    ///
+    /// # Errors
+    /// A table has no such column.
+    pub(crate) fn check(&self, state: &State) -> Result<(), String> {
         for (view, kept) in View::ALL.into_iter().zip(&self.tables) {
             let table = state.tables.of(view);
             let sort = kept.order.iter().map(|order| &order.key);
@@ -147,22 +160,23 @@ impl Settings {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
         let document: Value = serde_json::from_str(text).map_err(|fault| fault.to_string())?;
         match document.get("version").and_then(Value::as_u64) {
             Some(VERSION) => {}
             Some(other) => {
-                return Err(format!(
-                    "version {other}, and this turbowish knows {VERSION}"
-                ));
+                return Err(Fault {
+                    text: format!("version {other}, and this turbowish knows {VERSION}"),
+                    newer: other > VERSION,
+                });
             }
-            None => return Err("it has no version".to_owned()),
+            None => return Err("it has no version".to_owned().into()),
         }
         let wrong = |name: &str| format!("{name} is not what it can be");
         let word = |name: &str| match document.get(name) {
             None => Ok(None),
             Some(Value::String(word)) => Ok(Some(word.as_str())),
-            Some(_) => Err(wrong(name)),
+            Some(_) => Err(Fault::from(wrong(name))),
         };
         let mut settings = Self::default();
         if let Some(text) = word("window")? {

@@ -101,9 +101,9 @@ impl Source {
         tokio::spawn(holds::end(hold, self.inbox.clone()));
     }
 
-    /// The console leaves: what it has paused goes on, or stays paused.
-    pub(super) async fn settle(&self, keep: bool) {
-        holds::settle(self.wanted.holds.clone(), keep).await;
+    /// The console leaves: what it has paused goes on, or stays paused. Gives what there is to say of that.
+    pub(super) async fn settle(&self, keep: bool) -> Vec<String> {
+        holds::settle(self.wanted.holds.clone(), keep).await
     }
 
     /// Asks the process watched for a snapshot, to be written to a file.

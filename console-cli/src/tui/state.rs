@@ -58,6 +58,14 @@ impl Peer {
             _ => self.target == other.target,
         }
     }
+
+    /// How a command names it.
+    pub(crate) fn word(&self) -> String {
+        match self.pid {
+            Some(pid) => pid.to_string(),
+            None => self.target.to_string(),
+        }
+    }
 }
 
 /// What became of the process watched.
@@ -139,6 +147,23 @@ pub(crate) struct Hold {
     pub(crate) name: String,
 }
 
+impl Hold {
+    /// Whether both are of the same task.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.task == other.task && self.peer.is(&other.peer)
+    }
+}
+
+/// A task that is to be paused, or to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Toggle {
+    pub(crate) hold: Hold,
+    /// It is to be paused.
+    pub(crate) paused: bool,
+    /// When the process said that it is so, on the console's clock; `None` until then.
+    pub(crate) answered_ns: Option<u64>,
+}
+
 /// Data that have come and are not shown yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -166,6 +191,8 @@ pub(crate) struct Visit {
     pub(crate) seats: Vec<Seat>,
     /// Tasks of all processes that this console has paused.
     pub(crate) holds: Vec<Hold>,
+    /// What `p` has asked for, until the rows show it.
+    pub(crate) toggles: Vec<Toggle>,
     /// Alerts that one does not want to hear of.
     pub(crate) mutes: Mutes,
     /// What was typed into the command line, the last one at the end.

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use super::settings::Settings;
+use super::settings::{Fault, Settings};
 use super::state::State;
 
 /// A file that is longer is none of ours.
@@ -16,11 +16,12 @@ const LONGEST: u64 = 64 << 10;
 pub(super) struct Store {
     /// None if nothing is to be kept.
     path: Option<PathBuf>,
-    kept: Settings,
-    /// What the console was like at the start.
+    /// What was wrong with the file at the start.
+    bad: Option<Fault>,
+    /// What the console was like at the start, or when it was written last.
     begin: Settings,
-    /// What was written last, or could not be.
-    last: Settings,
+    /// What it was like when that was tried last.
+    tried: Settings,
 }
 
 /// Where settings are: `$XDG_STATE_HOME/turbowish/console.json`, else below `~/.local/state`.
@@ -36,63 +37,79 @@ pub(super) fn path(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf>
 impl Store {
     /// Makes the console as the file has it; says what is wrong with the file.
     pub(super) fn open(path: Option<PathBuf>, state: &mut State) -> Self {
-        let kept = match path.as_deref().map_or(Ok(None), read) {
-            Ok(Some(settings)) => settings.apply(state).map(|()| settings),
-            Ok(None) => Ok(Settings::default()),
-            Err(fault) => Err(fault),
+        let known = path
+            .as_deref()
+            .map_or(Ok(Settings::default()), |path| read(path, state));
+        let bad = match known {
+            Ok(settings) => {
+                settings.apply(state);
+                None
+            }
+            Err(fault) => Some(fault),
         };
-        let kept = kept.unwrap_or_else(|fault| {
-            let name = path.as_ref().map(|path| path.display().to_string());
-            let name = name.unwrap_or_default();
-            state.notice = Some(format!("{name} is ignored: {fault}"));
-            Settings::default()
-        });
+        if let (Some(path), Some(fault)) = (&path, &bad) {
+            let told = format!("{} is ignored: {}", path.display(), fault.text);
+            state.notice = Some(told);
+        }
         Self {
             path,
-            last: kept.clone(),
-            kept,
+            bad,
             begin: Settings::default(),
+            tried: Settings::default(),
         }
     }
 
     /// From here on what changes is kept: what the command line says is for this console alone.
     pub(super) fn begin(&mut self, state: &State) {
         self.begin = Settings::of(state);
+        self.tried = self.begin.clone();
     }
 
-    /// Writes what has changed.
+    /// Writes what has changed over what the file has by now: another console may have written as well.
     ///
     /// # Errors
-    /// It cannot be written: said once, until something changes again.
+    /// It cannot be written, or is not to be: said once, until something changes again.
     pub(super) fn keep(&mut self, state: &State) -> Result<(), String> {
         let Some(path) = &self.path else {
             return Ok(());
         };
-        let now = Settings::of(state).over(&self.begin, &self.kept);
-        if now == self.last {
+        let now = Settings::of(state);
+        if now == self.tried {
             return Ok(());
         }
-        self.last = now;
-        write(path, &self.last.text())
-            .map_err(|fault| format!("settings are not kept in {}: {fault}", path.display()))
+        self.tried = now.clone();
+        let refused = |fault| format!("settings are not kept in {}: {fault}", path.display());
+        let kept = match read(path, state) {
+            Ok(kept) => kept,
+            // It was named at the start, and is of no use to anybody.
+            Err(fault) if !fault.newer && self.bad.as_ref() == Some(&fault) => Settings::default(),
+            Err(fault) => return Err(refused(fault.text)),
+        };
+        let text = now.over(&self.begin, &kept).text();
+        write(path, &text).map_err(|fault| refused(fault.to_string()))?;
+        self.begin = now;
+        self.bad = None;
+        Ok(())
     }
 }
 
-/// The settings in a file; none if there is no file.
-fn read(path: &Path) -> Result<Option<Settings>, String> {
+/// The settings in a file that this console can have; those of a fresh one if there is no file.
+fn read(path: &Path, state: &State) -> Result<Settings, Fault> {
     let there = match fs::metadata(path) {
         Ok(there) => there,
-        Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(fault) => return Err(fault.to_string()),
+        Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(Settings::default()),
+        Err(fault) => return Err(fault.to_string().into()),
     };
     // A pipe would keep the console waiting.
     if !there.is_file() || there.len() > LONGEST {
-        return Err("it is no file of settings".to_owned());
+        return Err("it is no file of settings".to_owned().into());
     }
     let mut text = String::new();
     let read = fs::File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
     read.map_err(|fault| fault.to_string())?;
-    Settings::parse(&text).map(Some)
+    let settings = Settings::parse(&text)?;
+    settings.check(state)?;
+    Ok(settings)
 }
 
 /// All of it or nothing, for its owner alone; a link to the file stays one.

@@ -62,6 +62,7 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
         Message::Palette(palette) => state.look.palette = palette,
         Message::Paused(hold, answer) => hold::paused(state, &hold, answer),
         Message::Resumed(hold, answer) => hold::resumed(state, &hold, answer),
+        Message::Debugged(hold, ended) => hold::debugged(state, &hold, ended),
         Message::Unheld(hold, reason) => hold::lost(state, &hold, reason),
     }
     None

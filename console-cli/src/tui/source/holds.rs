@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
+use turbowish_model::units::SECOND;
 use turbowish_wire::client::{ClientError, Connection};
 use turbowish_wire::{Action, PauseTask};
 
@@ -15,8 +16,12 @@ use crate::tui::state::Hold;
 
 /// The lease is renewed so often; it is thrice as long.
 const RENEWAL: Duration = Duration::from_nanos(LEASE_NS / 3);
-/// On its way out the console waits no longer than this for a process.
+/// On its way out the console waits no longer than this for a process: its tasks go on by themselves.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// Nor than this for one whose tasks are to stay paused.
+const KEEPING: Duration = Duration::from_secs(5);
+/// Between two attempts on the way out.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// The tasks that keep holds.
 #[derive(Debug, Default)]
@@ -48,11 +53,7 @@ async fn keep(hold: Hold, inbox: Sender<Told>) {
         sleep(wait).await;
         wait = match pause(&hold, Some(LEASE_NS), true).await {
             Ok(()) => RENEWAL,
-            Err(
-                fault @ (ClientError::NoTask { .. }
-                | ClientError::Refused { .. }
-                | ClientError::NoProcess { .. }),
-            ) => {
+            Err(fault) if is_final(&fault) => {
                 let told = Message::Unheld(hold, fault.to_string());
                 return tell(&inbox, told).await;
             }
@@ -75,19 +76,58 @@ pub(super) async fn end(hold: Hold, inbox: Sender<Told>) {
     tell(&inbox, Message::Resumed(hold, answer)).await;
 }
 
-/// The console leaves: tasks go on, or stay paused until somebody lets them go on.
-pub(super) async fn settle(holds: Vec<Hold>, keep: bool) {
+/// The console leaves: tasks go on, or stay paused until somebody lets them go on. Gives what there is to say of those that do not.
+pub(super) async fn settle(holds: Vec<Hold>, keep: bool) -> Vec<String> {
     let mut settled = JoinSet::new();
     for hold in holds {
         settled.spawn(async move {
-            match keep {
-                true => pause(&hold, None, true).await,
-                false => resume(&hold).await,
+            if keep {
+                return stay(&hold).await.err();
             }
+            // Who does not answer lets its tasks go on by itself when the lease is over.
+            let _ = timeout(FAREWELL, resume(&hold)).await;
+            None
         });
     }
-    // Who does not answer lets its tasks go on by itself when the lease is over.
-    let _ = timeout(FAREWELL, settled.join_all()).await;
+    settled.join_all().await.into_iter().flatten().collect()
+}
+
+/// Takes the lease away: again and again, as long as that can help.
+async fn stay(hold: &Hold) -> Result<(), String> {
+    let mut reason = "it does not answer".to_owned();
+    let tries = async {
+        loop {
+            match pause(hold, None, true).await {
+                Ok(()) => return Ok(()),
+                Err(fault) if is_final(&fault) => {
+                    return Err(format!("{} is not kept paused: {fault}", hold.name));
+                }
+                Err(fault) => reason = fault.to_string(),
+            }
+            sleep(AGAIN).await;
+        }
+    };
+    let stays = timeout(KEEPING, tries).await;
+    stays.unwrap_or_else(|_| Err(leased(hold, &reason)))
+}
+
+/// `conn:51022 goes on within 60 s: it does not answer; it stays paused with: turbowish pause 4242 17 --keep`
+fn leased(hold: &Hold, reason: &str) -> String {
+    let (name, seconds, peer, task) = (&hold.name, LEASE_NS / SECOND, hold.peer.word(), hold.task);
+    format!(
+        "{name} goes on within {seconds} s: {reason}; it stays paused with: turbowish pause {peer} {task} --keep"
+    )
+}
+
+/// More tries do not help.
+const fn is_final(fault: &ClientError) -> bool {
+    matches!(
+        fault,
+        ClientError::NoTask { .. }
+            | ClientError::Refused { .. }
+            | ClientError::ReadOnly { .. }
+            | ClientError::NoProcess { .. }
+    )
 }
 
 async fn pause(hold: &Hold, lease_ns: Option<u64>, renew: bool) -> Result<(), ClientError> {
@@ -114,4 +154,26 @@ async fn tell(inbox: &Sender<Told>, message: Message) {
         message,
     };
     let _ = inbox.send(told).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use turbowish_wire::client::Target;
+
+    use super::{Hold, leased};
+    use crate::tui::state::Peer;
+
+    #[test]
+    fn whose_lease_runs_on_is_told_with_what_to_do() {
+        let hold = Hold {
+            peer: Peer {
+                pid: Some(4242),
+                target: Target::Pid(4242),
+            },
+            task: 17,
+            name: "serve-17".to_owned(),
+        };
+        let expected = "serve-17 goes on within 60 s: no answer; it stays paused with: turbowish pause 4242 17 --keep";
+        assert_eq!(leased(&hold, "no answer"), expected);
+    }
 }

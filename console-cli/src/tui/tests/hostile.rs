@@ -2,7 +2,8 @@
 
 use turbowish_model::printable;
 
-use super::fixture::{alarmed, arrives, kv, press, screen};
+use super::fixture::{alarmed, arrives, attached, kv, press, screen, until};
+use crate::tui::state::State;
 use crate::tui::tests::alerts::deadlock;
 
 const NAMES: [&str; 6] = [
@@ -66,6 +67,31 @@ fn names_cannot_do_anything() {
                     "{name:?} {keys}"
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn the_badge_stays_on_a_narrow_terminal() {
+    let long = "a-server-whose-name-leaves-no-room-for-anything-else-in-a-title-line";
+    for width in 60..=80 {
+        for name in ["kv", long] {
+            let mut state = attached((width, 24));
+            state.shown.as_mut().expect("data").process.name = name.to_owned();
+            let check = |state: &State, badge: &str| {
+                let screen = screen(state);
+                let title = screen.lines().next().unwrap_or_default();
+                assert!(title.contains(badge), "{width} {name}: {title}");
+                assert!(title.contains(&name[..2]), "{width} {name}: {title}");
+                title.to_owned()
+            };
+            check(&state, "LIVE");
+            press(&mut state, "Space");
+            let title = check(&state, "FROZEN");
+            assert_eq!(title.contains("window 10 s"), name == "kv", "{title}");
+            press(&mut state, "Space");
+            until(&mut state, 80);
+            check(&state, "STALE ");
         }
     }
 }

@@ -166,3 +166,67 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
     assert_eq!(state.notice.as_deref(), Some(told));
     assert_eq!(press(&mut state, "q"), Some(Effect::Quit));
 }
+
+/// Data in which a task is paused or goes on, after so many seconds.
+fn shows(state: &mut State, seconds: u64, hold: &Hold, paused: bool) {
+    let mut snapshot = kv();
+    let mut rows = snapshot.tasks.rows.iter_mut();
+    let row = rows.find(|row| row.id == hold.task).expect("a task");
+    row.polls = 0;
+    row.state = TaskState::Waiting;
+    if paused {
+        row.state = TaskState::Paused;
+        row.pause = Some(PauseRow::default());
+    }
+    until(state, seconds);
+    arrives(state, snapshot);
+}
+
+#[test]
+fn p_again_is_for_the_same_task_and_counts_from_what_was_asked_for_last() {
+    let mut state = attached((80, 24));
+    until(&mut state, 1);
+    arrives(&mut state, kv());
+    press(&mut state, "2 : s o r t Space p o l l s Enter");
+    let Some(Effect::Pause(hold)) = press(&mut state, "p") else {
+        panic!("the first row goes on");
+    };
+    assert_eq!(press(&mut state, "p"), None);
+    let told = format!("{}: the process has not answered yet", hold.name);
+    assert_eq!(state.notice.as_deref(), Some(&*told));
+    // The rows do not show it yet.
+    tell(&mut state, Message::Paused(hold.clone(), Ok(())));
+    assert_eq!(press(&mut state, "p"), Some(Effect::Resume(hold.clone())));
+    assert_eq!(press(&mut state, "p"), None);
+    tell(&mut state, Message::Resumed(hold.clone(), Ok(())));
+    assert_eq!(press(&mut state, "p"), Some(Effect::Pause(hold.clone())));
+    tell(&mut state, Message::Paused(hold.clone(), Ok(())));
+    // They do, and the row has another place.
+    shows(&mut state, 10, &hold, true);
+    assert_ne!(state.table().selected(), Some(0));
+    assert_eq!(press(&mut state, "p"), Some(Effect::Resume(hold.clone())));
+    // What is refused is not so.
+    let reason = || Err("no".to_owned());
+    tell(&mut state, Message::Resumed(hold.clone(), reason()));
+    assert_eq!(press(&mut state, "p"), Some(Effect::Resume(hold)));
+}
+
+#[test]
+fn a_task_that_goes_on_by_another_hand_is_not_asked_about() {
+    let mut state = console((80, 24));
+    let hold = hold(&state, "expiry");
+    let failed = || Err("the debugger has failed: exit status: 1".to_owned());
+    tell(&mut state, Message::Paused(hold.clone(), Ok(())));
+    tell(&mut state, Message::Debugged(hold.clone(), failed()));
+    // Whether it goes on its row says.
+    assert_eq!(state.notice, failed().err());
+    shows(&mut state, 10, &hold, true);
+    assert_eq!(state.wanted().holds, std::slice::from_ref(&hold));
+    shows(&mut state, 20, &hold, false);
+    assert_eq!(state.wanted().holds, []);
+    tell(&mut state, Message::Paused(hold.clone(), Ok(())));
+    tell(&mut state, Message::Debugged(hold, Ok(())));
+    let told = "the debugger has ended; expiry goes on";
+    assert_eq!(state.notice.as_deref(), Some(told));
+    assert_eq!(press(&mut state, "q"), Some(Effect::Quit));
+}

@@ -95,10 +95,6 @@ fn a_bad_file_is_named_and_left_alone_until_something_changes() {
     check("{", "EOF while parsing an object at line 1 column 1");
     check("{}", "it has no version");
     check(
-        r#"{"version":2,"window":"1s"}"#,
-        "version 2, and this turbowish knows 1",
-    );
-    check(
         r#"{"version":1,"window":60}"#,
         "window is not what it can be",
     );
@@ -187,4 +183,54 @@ fn a_bad_file_on_the_screen() {
     fs::write(&path, "[]").unwrap();
     Store::open(Some(path), &mut state);
     assert!(screen(&state).contains("c is ignored: it has no version"));
+}
+
+#[test]
+fn what_another_console_has_chosen_meanwhile_stays() {
+    let (_folder, path) = file();
+    let open = || {
+        let mut state = attached(SMALL);
+        let mut store = Store::open(Some(path.clone()), &mut state);
+        store.begin(&state);
+        (state, store)
+    };
+    let kept = || Settings::parse(&fs::read_to_string(&path).unwrap()).unwrap();
+    let (mut one, mut its) = open();
+    let (mut other, mut other_its) = open();
+    press(&mut one, "w");
+    its.keep(&one).unwrap();
+    press(&mut other, "M");
+    other_its.keep(&other).unwrap();
+    let window = Some(Window(Some(60 * SECOND)));
+    assert_eq!((kept().window, kept().mouse), (window, Some(false)));
+    // What was taken back is not what it was before it was chosen.
+    press(&mut other, "M");
+    other_its.keep(&other).unwrap();
+    assert_eq!((kept().window, kept().mouse), (window, Some(true)));
+    // What has become newer or unreadable is not touched.
+    for text in ["{", r#"{"version":9}"#] {
+        fs::write(&path, text).unwrap();
+        press(&mut one, "w");
+        let told = its.keep(&one).unwrap_err();
+        assert!(told.starts_with("settings are not kept in "), "{told}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[test]
+fn the_file_of_a_newer_console_is_never_written_over() {
+    let (_folder, path) = file();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text = r#"{"version":2,"window":"1s"}"#;
+    fs::write(&path, text).unwrap();
+    let mut state = attached(SMALL);
+    let mut store = Store::open(Some(path.clone()), &mut state);
+    store.begin(&state);
+    let (name, why) = (path.display(), "version 2, and this turbowish knows 1");
+    let told = format!("{name} is ignored: {why}");
+    assert_eq!(state.notice, Some(told));
+    press(&mut state, "w");
+    let told = format!("settings are not kept in {name}: {why}");
+    assert_eq!(store.keep(&state), Err(told));
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }

@@ -13,7 +13,7 @@ use super::fixture;
 use super::server::{Manner, Reply, Server};
 use crate::tui::message::Message;
 use crate::tui::source::{Source, Told};
-use crate::tui::state::{Fate, Peer, Wanted};
+use crate::tui::state::{Fate, Hold, Peer, Wanted};
 
 /// A console that watches a socket, and whoever answers there.
 struct Stage {
@@ -233,4 +233,28 @@ async fn what_is_wrong_is_one_line_and_a_good_one_is_taken() {
         "kv 4242 sent what this console does not understand (",
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_task_that_cannot_be_kept_paused_is_named() {
+    let mut stage = Stage::new();
+    let target = Target::Socket(stage.socket());
+    let hold = Hold {
+        peer: Peer {
+            pid: Some(4242),
+            target,
+        },
+        task: 17,
+        name: "serve-17".to_owned(),
+    };
+    stage.source.follow(Wanted {
+        holds: vec![hold],
+        ..Wanted::default()
+    });
+    // A script of a monitor has no tasks to pause.
+    let _server = stage.start(Manner::Good);
+    assert_eq!(stage.source.settle(false).await, [""; 0]);
+    let told = stage.source.settle(true).await;
+    let expected = "serve-17 is not kept paused: the script cannot be touched";
+    assert_eq!(told, [expected]);
 }

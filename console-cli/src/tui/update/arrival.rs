@@ -5,7 +5,7 @@ use std::mem::take;
 use turbowish_model::column;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
-use super::{QUIET_NS, mute, record};
+use super::{QUIET_NS, hold, mute, record};
 use crate::record::told::Link;
 use crate::tui::history::History;
 use crate::tui::mutes::Mutes;
@@ -87,6 +87,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
     if !state.visit.mutes.is_empty() {
         mute::mark(state);
     }
+    hold::shown(state);
     record::follow(state);
 }
 

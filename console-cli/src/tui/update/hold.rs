@@ -6,28 +6,98 @@ use turbowish_wire::client::Target;
 
 use crate::record::told::Link;
 use crate::tui::keys::Action;
+use crate::tui::layout;
 use crate::tui::message::Effect;
 use crate::tui::record::Kept;
-use crate::tui::state::{Hold, Overlay, Phase, Question, State, View};
+use crate::tui::state::{Hold, Overlay, Phase, Question, State, Toggle, View};
 
 /// Pauses the task that is selected or open, or lets it go on; or asks which debugger is to look at it.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
+    if state.record.is_none()
+        && state.view == View::Tasks
+        && let Some(row) = state.table().selected()
+    {
+        // A paused row goes elsewhere, and the selection with it: p once more is for the same task.
+        let height = layout::table_rows(state);
+        state.table_mut().select(row, height);
+    }
     match (meant(state), action) {
         (Ok((hold, _)), Action::Debug) => {
             ask_for_debugger(state, hold);
             None
         }
-        (Ok((hold, true)), _) => Some(Effect::Resume(hold)),
-        (Ok((hold, false)), _) => {
-            // From now on: whoever leaves before the answer is asked, too.
-            remember(state, &hold);
-            Some(Effect::Pause(hold))
-        }
+        (Ok((hold, paused)), _) => toggle(state, hold, paused),
         (Err(reason), _) => {
             state.notice = Some(reason.to_owned());
             None
         }
     }
+}
+
+/// Pauses a task or lets it go on. What was asked for last counts, until data have come that show it.
+fn toggle(state: &mut State, hold: Hold, paused: bool) -> Option<Effect> {
+    let mut toggles = state.visit.toggles.iter();
+    let paused = match toggles.find(|toggle| toggle.hold.is(&hold)) {
+        Some(toggle) if toggle.answered_ns.is_none() => {
+            let told = format!("{}: the process has not answered yet", hold.name);
+            state.notice = Some(told);
+            return None;
+        }
+        Some(toggle) => toggle.paused,
+        None => paused,
+    };
+    forget_toggle(state, &hold);
+    state.visit.toggles.push(Toggle {
+        hold: hold.clone(),
+        paused: !paused,
+        answered_ns: None,
+    });
+    if paused {
+        return Some(Effect::Resume(hold));
+    }
+    // From now on: whoever leaves before the answer is asked, too.
+    remember(state, &hold);
+    Some(Effect::Pause(hold))
+}
+
+fn forget_toggle(state: &mut State, hold: &Hold) {
+    state.visit.toggles.retain(|toggle| !toggle.hold.is(hold));
+}
+
+/// The process has answered: what it does shows in data to come, what it does not is not waited for.
+fn answered(state: &mut State, hold: &Hold, done: bool) {
+    let now = state.now.mono_ns;
+    if !done {
+        return forget_toggle(state, hold);
+    }
+    for toggle in &mut state.visit.toggles {
+        if toggle.hold.is(hold) {
+            toggle.answered_ns = Some(now);
+        }
+    }
+}
+
+/// The rows are new: they say which tasks are paused, also if a debugger or somebody else let one go on.
+pub(super) fn shown(state: &mut State) {
+    let (data_ns, interval_ns) = (state.link.data_ns, state.interval_ns);
+    let visit = &mut state.visit;
+    // What came just after the answer may have been made before it.
+    let is_open = |toggle: &Toggle| {
+        let answered = toggle.answered_ns;
+        answered.is_none_or(|at| data_ns <= at.saturating_add(interval_ns))
+    };
+    visit.toggles.retain(is_open);
+    let Some(peer) = state.link.peer.as_ref().filter(|_| state.record.is_none()) else {
+        return;
+    };
+    let rows = state.tables.tasks.rows();
+    let goes_on = |hold: &Hold| {
+        let mut same = rows.iter().filter(|row| row.id == hold.task);
+        hold.peer.is(peer) && same.any(|row| row.pause.is_none())
+    };
+    let toggles = &visit.toggles;
+    let waits = |hold: &Hold| toggles.iter().any(|toggle| toggle.hold.is(hold));
+    visit.holds.retain(|hold| waits(hold) || !goes_on(hold));
 }
 
 fn ask_for_debugger(state: &mut State, hold: Hold) {
@@ -84,6 +154,7 @@ fn meant(state: &State) -> Result<(Hold, bool), &'static str> {
 
 /// The process has paused a task, or does not.
 pub(super) fn paused(state: &mut State, hold: &Hold, answer: Result<(), String>) {
+    answered(state, hold, answer.is_ok());
     state.notice = Some(match answer {
         Ok(()) => {
             let told = format!(
@@ -107,6 +178,7 @@ fn remember(state: &mut State, hold: &Hold) {
 
 /// The process lets a task go on, or says why not.
 pub(super) fn resumed(state: &mut State, hold: &Hold, answer: Result<(), String>) {
+    answered(state, hold, answer.is_ok());
     // Whatever it says, this console has nothing to do with it any more.
     forget(state, hold);
     state.notice = Some(match answer {
@@ -122,8 +194,19 @@ pub(super) fn lost(state: &mut State, hold: &Hold, reason: String) {
 }
 
 fn forget(state: &mut State, hold: &Hold) {
-    let same = |other: &Hold| other.task == hold.task && other.peer.is(&hold.peer);
-    state.visit.holds.retain(|other| !same(other));
+    state.visit.holds.retain(|other| !other.is(hold));
+}
+
+/// A debugger has had the task, or has not: then it is as the row says.
+pub(super) fn debugged(state: &mut State, hold: &Hold, ended: Result<(), String>) {
+    state.notice = Some(match ended {
+        Ok(()) => {
+            forget(state, hold);
+            forget_toggle(state, hold);
+            format!("the debugger has ended; {} goes on", hold.name)
+        }
+        Err(reason) => reason,
+    });
 }
 
 /// Leaves, unless something has to be said before.

@@ -12,22 +12,49 @@ use crate::tui::theme::Role;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let Some(shown) = &state.shown else { return };
-    let line = text::apart(
-        process(state, shown),
-        freshness(state, shown),
-        usize::from(area.width),
-    );
-    put(frame, area, 0, line);
+    put(frame, area, 0, line(state, shown, usize::from(area.width)));
+}
+
+/// What goes first where there is no room for all of it; the badge stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Left {
+    None,
+    Clock,
+    Window,
+    Uptime,
+    Pid,
+}
+
+fn line(state: &State, shown: &Snapshot, room: usize) -> Line<'static> {
+    const ALL: [Left; 5] = [
+        Left::None,
+        Left::Clock,
+        Left::Window,
+        Left::Uptime,
+        Left::Pid,
+    ];
+    let parts = |out| (process(state, shown, out), freshness(state, shown, out));
+    let fits = |(begin, end): &(Line<'_>, Line<'_>)| begin.width() + end.width() + 1 < room;
+    let mut lines = ALL.into_iter().map(parts);
+    let (begin, end) = lines.find(fits).unwrap_or_else(|| parts(Left::Pid));
+    let name = room.saturating_sub(end.width() + 2);
+    let begin = match begin.width() > name {
+        // Even the name has to make room.
+        true => Line::from(text::head(&begin.to_string(), name)),
+        false => begin,
+    };
+    text::apart(begin, end, room)
 }
 
 /// ` kv  pid 4242  up 12m31s  armed`
-fn process(state: &State, shown: &Snapshot) -> Line<'static> {
+fn process(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     let style = |role| state.look.palette.style(role);
     let process = &shown.process;
-    let mut spans = vec![
-        Span::styled(format!(" {}", process.name), style(Role::Title)),
-        Span::raw(format!("  pid {}", process.pid)),
-    ];
+    let name = format!(" {}", process.name);
+    let mut spans = vec![Span::styled(name, style(Role::Title))];
+    if out < Left::Pid {
+        spans.push(Span::raw(format!("  pid {}", process.pid)));
+    }
     if let Fate::Ended { unix_ns } = state.link.fate {
         spans.push(Span::raw(format!(
             "  ended  {}",
@@ -35,10 +62,13 @@ fn process(state: &State, shown: &Snapshot) -> Line<'static> {
         )));
         return Line::from(spans);
     }
-    spans.push(Span::raw(format!(
-        "  up {}  ",
-        units::duration(process.uptime_ns, Micro::Ascii)
-    )));
+    spans.push(Span::raw(match out < Left::Uptime {
+        true => format!(
+            "  up {}  ",
+            units::duration(process.uptime_ns, Micro::Ascii)
+        ),
+        false => "  ".to_owned(),
+    }));
     match process.accounting {
         Accounting::Armed => spans.push(Span::raw("armed")),
         Accounting::Disarmed => {
@@ -54,10 +84,20 @@ fn process(state: &State, shown: &Snapshot) -> Line<'static> {
 }
 
 /// `window 10 s  LIVE  17:04:31`
-fn freshness(state: &State, shown: &Snapshot) -> Line<'static> {
+fn freshness(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     let style = |role| state.look.palette.style(role);
     let clock = state.now.time_of_day(shown.at_unix_ns);
-    let window = Span::raw(format!("window {}  ", window(state.window, shown)));
+    let window = Span::raw(match out < Left::Window {
+        true => format!("window {}  ", window(state.window, shown)),
+        false => String::new(),
+    });
+    let with_clock = |badge, clock: String| {
+        let clock = Span::raw(clock);
+        Line::from(match out < Left::Clock {
+            true => vec![window, badge, clock],
+            false => vec![window, badge],
+        })
+    };
     let seconds = |ns: u64| format!("{} s", ns / SECOND);
     let badge = match (state.phase(), state.pending.frozen_ns) {
         (Phase::Gone { ns }, _) => {
@@ -69,15 +109,11 @@ fn freshness(state: &State, shown: &Snapshot) -> Line<'static> {
         (_, Some(at)) => {
             let ago = seconds(state.now.mono_ns.saturating_sub(at));
             let badge = Span::styled("FROZEN", style(Role::BadgeCalm));
-            return Line::from(vec![
-                window,
-                badge,
-                Span::raw(format!(" {clock}, {ago} ago")),
-            ]);
+            return with_clock(badge, format!(" {clock}, {ago} ago"));
         }
         _ => Span::styled("LIVE", style(Role::Live)),
     };
-    Line::from(vec![window, badge, Span::raw(format!("  {clock}"))])
+    with_clock(badge, format!("  {clock}"))
 }
 
 /// The window asked for, and how much of it there is while it fills.

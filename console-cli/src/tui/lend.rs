@@ -1,0 +1,142 @@
+//! A program has the terminal for a while: until it ends, or a signal ends the console and it with that.
+
+use std::io;
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use tokio::signal::unix::SignalKind;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::Console;
+use super::state::State;
+
+/// A program that is asked to end is waited for no longer than this.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// An interrupt for a program that had the terminal comes no later than this.
+const LATE: Duration = Duration::from_millis(200);
+
+impl Console {
+    /// Lends the terminal to a program, until what it left on it was read; gives how it ended, or the signal that came meanwhile.
+    pub(super) async fn lend(
+        &mut self,
+        command: Command,
+        read: fn(&ExitStatus),
+        state: &mut State,
+    ) -> io::Result<Result<io::Result<ExitStatus>, SignalKind>> {
+        self.input.pause();
+        self.screen.leave();
+        let signal = self.signals.but_interrupt();
+        let ended = run(command, read, signal).await;
+        if ended.is_err() {
+            self.found.restore();
+            return Ok(ended);
+        }
+        self.screen.enter(state.look.mouse)?;
+        // The ctrl-C that has ended the program may still be on its way, and no other can come from the keyboard.
+        self.signals.ignore_interrupts(Instant::now() + LATE);
+        self.input.resume();
+        state.size = self.screen.size()?;
+        Ok(ended)
+    }
+}
+
+/// Runs a program until it has ended, and what it left on the terminal was read. If a signal comes
+/// before, the program is asked to end as well: nothing stays that has the terminal or stops a process.
+///
+/// # Errors
+/// The signal that came.
+pub(super) async fn run(
+    mut command: Command,
+    read: fn(&ExitStatus),
+    signal: impl Future<Output = SignalKind>,
+) -> Result<io::Result<ExitStatus>, SignalKind> {
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (ended, mut end) = oneshot::channel();
+    // A thread of its own: a console that is ended by a signal does not wait for ever.
+    let runs = Arc::new(AtomicBool::new(true));
+    let still = Arc::clone(&runs);
+    std::thread::spawn(move || {
+        let status = child.wait();
+        // From here on its number may be another's.
+        still.store(false, Ordering::Release);
+        ended.send(status.inspect(read))
+    });
+    let lost = |_| Err(io::Error::other("it was lost"));
+    tokio::select! {
+        end = &mut end => Ok(end.unwrap_or_else(lost)),
+        signal = signal => {
+            if runs.load(Ordering::Acquire) {
+                let _ = id.map(|id| kill_process(id, Signal::TERM));
+                let _ = timeout(FAREWELL, end).await;
+            }
+            Err(signal)
+        }
+    }
+}
+
+/// How the terminal was found.
+#[derive(Clone, Debug)]
+pub(super) struct Found(Option<Termios>);
+
+impl Found {
+    /// As it is now.
+    pub(super) fn now() -> Self {
+        Self(tcgetattr(io::stdin()).ok())
+    }
+
+    /// Makes it so again, whatever a program that did not end in good order has left behind.
+    pub(super) fn restore(&self) {
+        if let Some(modes) = &self.0 {
+            // Nobody is left to tell if it fails.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_program_ends_with_the_console() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let (begun, told) = (file("begun"), file("told"));
+        let mut command = Command::new("sh");
+        let script =
+            r#"trap 'echo TERM > "$2"; exit 0' TERM; : > "$1"; while :; do sleep 0.01; done"#;
+        command.args(["-c", script, "sh"]).args([&begun, &told]);
+        let signal = async {
+            while !begun.exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            SignalKind::hangup()
+        };
+        let ended = run(command, |_| (), signal).await;
+        assert_eq!(ended.unwrap_err(), SignalKind::hangup());
+        assert_eq!(fs::read_to_string(told).unwrap(), "TERM\n");
+    }
+
+    #[tokio::test]
+    async fn how_it_ended_is_told() {
+        let run = async |program: &str| {
+            let mut command = Command::new(program);
+            command.args(["-c", "exit 3"]);
+            run(command, |_| (), std::future::pending()).await.unwrap()
+        };
+        assert_eq!(run("sh").await.unwrap().code(), Some(3));
+        assert!(run("no-such-program-at-all").await.is_err());
+    }
+}
