@@ -84,30 +84,35 @@ impl Found {
 /// # Errors
 /// As [`Found::find`] and [`Found::pause`].
 pub(crate) fn pause(args: &PauseArgs, token: Option<&str>) -> Result<(), Failure> {
-    let (target, name) = args.task.split();
-    let target = source::target(target, token)?;
+    let (word, name) = args.task.split();
+    let target = source::target(word, token)?;
     let during = u64::try_from(args.during.as_nanos()).unwrap_or(u64::MAX);
     let lease_ns = (!args.keep).then_some(during);
     let told = source::runtime()?.block_on(async {
         let mut found = Found::find(target, name).await?;
         found.pause("turbowish pause", lease_ns, false).await?;
         found.again().await?;
-        Ok::<_, Failure>(paused(&found, lease_ns))
+        Ok::<_, Failure>(paused(&found, word, lease_ns))
     })?;
     print(&told)
 }
 
 /// `serve-17 is paused for 60.0 s; it goes on before with: turbowish resume 4242 serve-17`
-fn paused(found: &Found, lease_ns: Option<u64>) -> String {
+fn paused(found: &Found, word: Option<&str>, lease_ns: Option<u64>) -> String {
     let name = &found.row.name;
     let during = lease_ns.map_or_else(String::new, |ns| format!(" for {}", time(ns)));
     let poll = match found.row.state {
         TaskState::Polling => " as soon as its poll has ended",
         _ => "",
     };
-    let pid = found.connection.process().pid;
-    let resume = format!("turbowish resume {pid} {}", found.row.id);
+    let resume = resume_words(word, found.connection.process().pid, found.row.id);
     format!("{name} is paused{during}{poll}; it goes on with: {resume}\n")
+}
+
+/// The process as it was named, if it was: here its id may be another's.
+fn resume_words(word: Option<&str>, pid: u32, task: u64) -> String {
+    let process = word.map_or_else(|| pid.to_string(), str::to_owned);
+    format!("turbowish resume {process} {task}")
 }
 
 /// Runs `resume`.
@@ -201,7 +206,7 @@ fn time(ns: u64) -> String {
 mod tests {
     use turbowish_model::snapshot::{Process, Snapshot, TaskRow};
 
-    use super::{named, query};
+    use super::{named, query, resume_words};
     use crate::failure::Failure;
 
     fn snapshot() -> Snapshot {
@@ -257,6 +262,15 @@ mod tests {
                 "2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (waiting 3.10 s)",
             ),
         );
+    }
+
+    #[test]
+    fn what_is_to_be_typed_names_the_same_process() {
+        let check = |word, expected| assert_eq!(resume_words(word, 4242, 17), expected);
+        check(None, "turbowish resume 4242 17");
+        check(Some("4242"), "turbowish resume 4242 17");
+        check(Some("box:6680"), "turbowish resume box:6680 17");
+        check(Some("/run/kv.sock"), "turbowish resume /run/kv.sock 17");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod alert;
 mod histogram;
 pub(crate) mod length;
+mod place;
 pub(crate) mod problem;
 pub(crate) mod proc;
 pub(crate) mod resource;
@@ -14,13 +15,13 @@ use turbowish_model::alert::Alert;
 use turbowish_model::column::Row;
 use turbowish_model::json::{self, Record, Shape, Table};
 use turbowish_model::query::{Query, Rows, Selection};
-use turbowish_model::report;
 use turbowish_model::snapshot::{
     AwaitRow, Claim, CounterRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskRow,
 };
 use turbowish_model::units::{self, Micro};
 
 use self::length::Lengths;
+pub(crate) use self::place::{at, span, spot};
 use self::told::{Link, Told};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};
@@ -66,12 +67,12 @@ impl<'a> Beside<'a> {
 
     /// `src/conn.rs:88:9-33`
     fn place(&self, place: &Place) -> String {
-        self.short(report::span(place))
+        self.short(span(place))
     }
 
     /// `src/repl.rs:18:18`
     fn spot(&self, at: &Spot) -> String {
-        self.short(format!("{}:{}:{}", at.file, at.line, at.column))
+        self.short(spot(at))
     }
 
     fn short(&self, place: String) -> String {

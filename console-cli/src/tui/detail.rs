@@ -2,8 +2,10 @@
 
 use turbowish_model::alert::Alert;
 use turbowish_model::column::Style;
-use turbowish_model::snapshot::{AwaitRow, HolderRow, ProcRow, ResourceRow, Spot, TaskRow};
+use turbowish_model::snapshot::{AwaitRow, HolderRow, Place, ProcRow, ResourceRow, TaskRow};
 use turbowish_model::units;
+
+use crate::record::{at, span, spot};
 
 /// `kv::snapshot::write  src/snapshot.rs:90  called by kv::snapshot::run`
 pub(crate) fn proc(row: &ProcRow) -> String {
@@ -37,7 +39,7 @@ pub(crate) fn task(row: &TaskRow, style: Style) -> String {
         line.push_str(" > ..");
     }
     if let Some(place) = calls().rev().find_map(|call| call.place.as_ref()) {
-        line.push_str(&format!("  {}:{}:{}", place.file, place.line, place.column));
+        line.push_str(&format!("  {}", at(&place.file, place.line, place.column)));
     }
     let holds: Vec<&str> = row.holds.iter().map(|claim| &*claim.resource).collect();
     if !holds.is_empty() {
@@ -79,21 +81,42 @@ pub(crate) fn alert(row: &Alert) -> String {
     }
 }
 
-/// `src/repl.rs:18:18`
-fn spot(at: &Spot) -> String {
-    format!("{}:{}:{}", at.file, at.line, at.column)
-}
-
 /// `src/snapshot.rs:112:9-30  self.file.sync_data()  in kv::snapshot::write`
 pub(crate) fn await_point(row: &AwaitRow) -> String {
-    let place = &row.place;
-    let columns = if place.end_line == place.line {
-        format!("{}-{}", place.column, place.end_column)
-    } else {
-        format!("{}-{}:{}", place.column, place.end_line, place.end_column)
-    };
-    format!(
-        "{}:{}:{columns}  {}  in {}",
-        place.file, place.line, place.expr, row.proc
-    )
+    let Place { expr, .. } = &row.place;
+    format!("{}  {expr}  in {}", span(&row.place), row.proc)
+}
+
+#[cfg(test)]
+mod tests {
+    use turbowish_model::snapshot::Spot;
+
+    use super::*;
+
+    #[test]
+    fn columns_that_are_not_known_are_left_out() {
+        let check = |column, end_column, expected: [&str; 2]| {
+            let place = Place {
+                file: "load.rs".to_owned(),
+                line: 73,
+                column,
+                end_line: 73,
+                end_column,
+                ..Place::default()
+            };
+            let row = AwaitRow {
+                place: place.clone(),
+                ..AwaitRow::default()
+            };
+            let at = Spot {
+                file: place.file,
+                line: place.line,
+                column,
+            };
+            assert_eq!(await_point(&row).split("  ").next(), Some(expected[0]));
+            assert_eq!(spot(&at), expected[1]);
+        };
+        check(9, 30, ["load.rs:73:9-30", "load.rs:73:9"]);
+        check(0, 0, ["load.rs:73", "load.rs:73"]);
+    }
 }

@@ -32,6 +32,8 @@ pub(super) struct Group<R> {
     pub(super) members: Vec<usize>,
     /// The worst alert that one of them is part of.
     pub(super) severity: Option<Severity>,
+    /// Some of them are hidden: it is of those that were sent and are not.
+    pub(super) partial: bool,
 }
 
 /// What stands before what.
@@ -106,7 +108,7 @@ impl<R: Entry> Arrangement<'_, R> {
         &self,
         sorted: &[usize],
         key: fn(&R) -> String,
-        sums: &[Sum<R>],
+        sums: &[&Sum<R>],
     ) -> Vec<Group<R>> {
         let mut by_key: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for &at in sorted {
@@ -118,7 +120,7 @@ impl<R: Entry> Arrangement<'_, R> {
             .map(|(key, members)| (key.clone(), self.merged(key, members)))
             .collect();
         // Those of another grouping, which was asked for before, have other keys.
-        for sum in sums.iter().filter(|sum| key(&sum.row) == sum.key) {
+        for sum in sums.iter().copied().filter(|sum| key(&sum.row) == sum.key) {
             self.whole(&mut groups, sum);
         }
         let groups = groups.into_values();
@@ -146,6 +148,7 @@ impl<R: Entry> Arrangement<'_, R> {
             row: sum.row.clone(),
             members: Vec::new(),
             severity: None,
+            partial: false,
         });
         if sum.count > group.count {
             group.count = sum.count;
@@ -173,6 +176,7 @@ impl<R: Entry> Arrangement<'_, R> {
         Group {
             severity: members.iter().filter_map(|&at| self.severity(at)).min(),
             count: members.len() as u64,
+            partial: false,
             key,
             row,
             members,

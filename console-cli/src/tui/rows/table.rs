@@ -152,10 +152,16 @@ impl<R: Entry> Table<R> {
         self.kept = sorted.len();
         self.groups = match self.shape.grouping.and_then(|at| R::GROUPINGS.get(at)) {
             Some((_, key)) => {
+                let is_hidden = |row: &&R| self.shape.hidden.iter().any(|id| row.is(id));
+                let hidden: BTreeSet<String> = rows.iter().filter(is_hidden).map(key).collect();
                 // They are of the filter that was asked for, and of hidden rows too.
-                let same = !self.refiltered && self.shape.hidden.is_empty();
-                let sums = if same { &self.sums[..] } else { &[] };
-                arrangement.group(&sorted, *key, sums)
+                let is_whole = |sum: &&Sum<R>| !self.refiltered && !hidden.contains(&sum.key);
+                let sums: Vec<&Sum<R>> = self.sums.iter().filter(is_whole).collect();
+                let mut groups = arrangement.group(&sorted, *key, &sums);
+                for group in &mut groups {
+                    group.partial = hidden.contains(&group.key);
+                }
+                groups
             }
             None => Vec::new(),
         };

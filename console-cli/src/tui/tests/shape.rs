@@ -1,6 +1,6 @@
 //! What one makes of a table: columns that are chosen, rows in groups, rows that are hidden, rows that are copied.
 
-use turbowish_model::snapshot::{Snapshot, TaskGroup, TaskRow};
+use turbowish_model::snapshot::{PauseRow, Snapshot, TaskGroup, TaskRow};
 
 use super::alerts::{deadlock, long_poll};
 use super::fixture::{SECOND, alarmed, arrives, attached, kv, press, screen, until};
@@ -141,16 +141,58 @@ fn groups_are_of_all_tasks_whether_they_were_sent_or_not() {
     );
     press(&mut state, "l");
     assert!(screen(&state).contains("conn:51022"));
-    // Of another grouping, of another filter, and without hidden rows these sums say nothing.
-    for keys in ["t", "/ k v Enter", "j j j x"] {
+    // Of another grouping, of another filter, and of a group without its hidden rows these sums say nothing.
+    for keys in ["t", "/ k v Enter", "l j x"] {
         let mut state = attached((120, 40));
         press(&mut state, "2 t");
         until(&mut state, 2);
         arrives(&mut state, crowded());
         assert!(screen(&state).contains("60000x"));
+        select(&mut state, "kv::conn::serve");
         press(&mut state, keys);
         assert!(!screen(&state).contains("60000x"), "{keys}");
     }
+}
+
+/// Goes down to the group.
+fn select(state: &mut State, key: &str) {
+    press(state, "g");
+    while !line(state, 38).contains(&format!(" of {key}")) {
+        press(state, "j");
+    }
+}
+
+#[test]
+fn a_group_with_rows_that_were_not_sent_tells_of_all() {
+    let mut state = attached((120, 40));
+    press(&mut state, "2 t");
+    until(&mut state, 2);
+    let mut snapshot = crowded();
+    snapshot.task_groups[0].row.pause = Some(PauseRow::default());
+    arrives(&mut state, snapshot);
+    select(&mut state, "kv::conn::serve");
+    let at = state.table().selected().unwrap();
+    assert!(state.table().is_paused(at));
+    let Some(Effect::Copy(json)) = press(&mut state, "Y") else {
+        panic!("nothing is copied");
+    };
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let rows = json["tasks"].as_array().map(Vec::len);
+    let of = &json["counts"]["tasks"];
+    let counts = (of["total"].as_u64(), of["left_out"].as_u64());
+    assert_eq!((rows, counts), (Some(50), (Some(60_000), Some(59_950))));
+    // A row that is hidden makes its own group one of what is left, and no other.
+    press(&mut state, "l j x");
+    select(&mut state, "kv::conn::serve");
+    let told = line(&state, 38);
+    let expected = "49 tasks of kv::conn::serve, without those hidden or not sent; l unfolds";
+    assert!(told.contains(expected), "{told}");
+    press(&mut state, "h");
+    let shown = screen(&state);
+    assert!(
+        !shown.contains("60000x") && shown.contains("30000x"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -109,6 +109,7 @@ impl<R: Entry> Rows for Table<R> {
         if let Some(group) = self.group(row) {
             let (count, sent) = (units::count(group.count), group.members.len());
             let sent = match sent as u64 == group.count {
+                _ if group.partial => ", without those hidden or not sent".to_owned(),
                 true => String::new(),
                 false => format!(", {sent} of them sent"),
             };
@@ -132,10 +133,11 @@ impl<R: Entry> Rows for Table<R> {
 
     fn is_paused(&self, row: usize) -> bool {
         match self.group(row) {
-            Some(group) => group
-                .members
-                .iter()
-                .any(|&at| self.page.rows[at].is_paused()),
+            Some(group) => {
+                let mut members = group.members.iter();
+                // The row of all of them knows also of those that were not sent.
+                group.row.is_paused() || members.any(|&at| self.page.rows[at].is_paused())
+            }
             None => self.row(row).is_some_and(Entry::is_paused),
         }
     }
@@ -312,7 +314,8 @@ impl<R: Entry> Rows for Table<R> {
             alerts: Page::default(),
             ..of.clone()
         };
-        let count = rows.len() as u64;
+        let sent = rows.len() as u64;
+        let count = self.group(row).map_or(sent, |group| group.count);
         *R::page_mut(&mut one) = Page {
             rows,
             total: count,

@@ -1,0 +1,25 @@
+//! Places as they are printed. Columns that are not known, as of what was spawned without a macro, are left out.
+
+use turbowish_model::report;
+use turbowish_model::snapshot::{Place, Spot};
+
+/// `src/conn.rs:88:9-33`
+pub(crate) fn span(place: &Place) -> String {
+    match place.column {
+        0 => at(&place.file, place.line, 0),
+        _ => report::span(place),
+    }
+}
+
+/// `src/repl.rs:18:18`
+pub(crate) fn spot(spot: &Spot) -> String {
+    at(&spot.file, spot.line, spot.column)
+}
+
+/// `src/repl.rs:18:18`
+pub(crate) fn at(file: &str, line: u32, column: u32) -> String {
+    match column {
+        0 => format!("{file}:{line}"),
+        _ => format!("{file}:{line}:{column}"),
+    }
+}
