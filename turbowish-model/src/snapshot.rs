@@ -160,7 +160,7 @@ pub struct Lost {
     pub clock_backwards: u64,
     /// Counts and settings of counters and gauges that found no room, or were no number that they hold.
     pub counters: u64,
-    /// What calls did, meant or left beyond what is kept of it: branches, effects, timers, orders of locks, intents, calls that were dropped
+    /// Times that something which calls did, meant or left was beyond what is kept of it: branches, effects, timers, orders of locks, intents, calls that were dropped
     /// unpolled. An alert may be missing for it.
     pub details: u64,
 }

@@ -259,10 +259,11 @@ impl TaskCell {
         }
     }
 
-    /// A root poll begins on a thread. Returns when the last one has ended.
+    /// A root poll begins on a thread. Returns when the last one has ended, if that was in the same epoch.
     #[inline]
-    pub fn begin(&self, epoch: u32, thread: u32, t: u64) -> u64 {
+    pub fn begin(&self, epoch: u32, thread: u32, t: u64) -> Option<u64> {
         let before = self.since.load(Relaxed);
+        let before = (self.epoch.load(Relaxed) == epoch).then_some(before);
         let writing = self.sequence.write();
         self.thread.store(thread.wrapping_add(1) | POLLED, Relaxed);
         self.epoch.store(epoch, Relaxed);

@@ -90,7 +90,6 @@ fn what_is_not_known_can_go_on() {
     near(|stage| stage.on("x").kind = Kind::Notify);
     near(|stage| stage.get("a").state = TaskState::Ready);
     near(|stage| stage.get("a").state = TaskState::Polling);
-    near(|stage| stage.get("a").paused = true);
     near(|stage| stage.get("a").tree.clear());
     near(|stage| stage.get("a").tree[0].kind = NodeKind::Unknown);
     near(|stage| stage.get("a").tree[0].aside = true);

@@ -241,7 +241,7 @@ fn key(account: &Account) -> usize {
 }
 
 fn keep(account: &Account, proc: u32, fresh: Effects) {
-    if COUNT.load(Ordering::Relaxed) >= LIMIT {
+    if COUNT.load(Ordering::Relaxed) >= LIMIT && !KEPT.contains_key(&key(account)) {
         lost::detail();
         return;
     }

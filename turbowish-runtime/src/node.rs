@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use turbowish_model::task::WakerReading;
+use turbowish_model::task::{Readied, WakerReading};
 
 use crate::{clock, here, switch};
 
@@ -77,8 +77,8 @@ impl Node {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A poll with the executor's `waker` begins. Returns when the node was woken first since the last one began.
-    pub(crate) fn begin(&self, waker: &Waker) -> Option<u64> {
+    /// A poll with the executor's `waker` begins. Returns when the node was woken first since the last one began, and by whom.
+    pub(crate) fn begin(&self, waker: &Waker) -> Option<Readied> {
         self.live.fetch_add(1, Ordering::Relaxed);
         let mut inner = self.lock();
         let before = match &*inner {
@@ -92,7 +92,7 @@ impl Node {
     }
 
     /// The same for a branch or a wait: its hold on the waker around it is none of the clones that the program makes.
-    pub(crate) fn begin_inside(&self, waker: &Waker) -> Option<u64> {
+    pub(crate) fn begin_inside(&self, waker: &Waker) -> Option<Readied> {
         let _uncounted = Uncounted::begin();
         self.begin(waker)
     }
@@ -102,23 +102,30 @@ impl Node {
         let_go(self.leave());
     }
 
-    fn take_wake(&self) -> Option<u64> {
-        let at = self.wake_since_poll()?;
-        self.woken.store(0, Ordering::Relaxed);
-        Some(at)
+    fn take_wake(&self) -> Option<Readied> {
+        let since = self.wake_since_poll()?;
+        // Before anybody else can be the first again.
+        let by = self.readied_by();
+        self.woken.store(0, Ordering::Release);
+        Some(Readied { since, by })
     }
 
     /// When the node was woken first since its last poll began, in ticks.
     pub(crate) fn wake_since_poll(&self) -> Option<u64> {
-        let at = self.woken.load(Ordering::Relaxed);
+        let at = self.woken.load(Ordering::Acquire);
         (at != 0).then_some(at)
     }
 
     /// It could not be polled before: if it was woken, then at `t`.
     #[cfg(feature = "server")]
     pub(crate) fn wake_again(&self, t: u64) {
-        if self.woken.load(Ordering::Relaxed) != 0 {
-            self.woken.store(t.max(1), Ordering::Relaxed);
+        let at = self.woken.load(Ordering::Relaxed);
+        if at != 0 {
+            // A poll that has begun since has taken it, and is not to find another one.
+            let (now, relaxed) = (t.max(1), Ordering::Relaxed);
+            let _ = self
+                .woken
+                .compare_exchange(at, now, Ordering::Release, relaxed);
         }
     }
 
@@ -177,12 +184,13 @@ impl Node {
         // What is ready is not made so by another wake.
         if self.woken.load(Ordering::Relaxed) == 0 {
             self.by.store(by, Ordering::Relaxed);
-            self.woken.store(clock::ticks().max(1), Ordering::Relaxed);
+            // Whoever reads it reads by whom as well.
+            self.woken.store(clock::ticks().max(1), Ordering::Release);
         }
     }
 
     /// Whose wake was the last to make it ready.
-    pub(crate) fn readied_by(&self) -> u64 {
+    fn readied_by(&self) -> u64 {
         self.by.load(Ordering::Relaxed)
     }
 

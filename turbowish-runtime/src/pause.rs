@@ -13,18 +13,26 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
 use turbowish_model::task::Pause as Reading;
 
+use crate::init::say;
 use crate::node::let_go;
 use crate::task::{Live, Task};
 use crate::{clock, switch};
 
 /// Paused tasks by id.
 static PAUSES: Mutex<BTreeMap<u64, Pause>> = Mutex::new(BTreeMap::new());
+
+/// The process that has paused tasks: its children inherit the marks, but no monitor that would end a pause.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+fn is_inherited() -> bool {
+    OWNER.load(Ordering::Relaxed) != std::process::id()
+}
 
 /// What a task's row has of all this.
 ///
@@ -37,20 +45,20 @@ const PAUSED: usize = 1;
 
 impl Mark {
     #[inline]
-    fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed) & PAUSED != 0
     }
 
-    /// The root future is pinned here from now on. Nobody could pause the task before.
+    /// The root future is pinned here from now on. The task has its row already, and may have been paused.
     pub(crate) fn lies_at(&self, address: usize) {
-        self.0.store(address & !PAUSED, Ordering::Relaxed);
+        self.0.fetch_or(address & !PAUSED, Ordering::Relaxed);
     }
 
     fn address(&self) -> usize {
         self.0.load(Ordering::Relaxed) & !PAUSED
     }
 
-    fn set(&self) {
+    pub(crate) fn set(&self) {
         self.0.fetch_or(PAUSED, Ordering::Relaxed);
     }
 
@@ -122,6 +130,9 @@ pub(crate) fn look(task: &Option<Task>, waker: &Waker) -> Result<(), Withheld> {
 #[cold]
 #[inline(never)]
 fn withhold(task: u64, waker: &Waker) -> Result<(), Withheld> {
+    if is_inherited() {
+        return Ok(());
+    }
     let wakes = |kept: &Option<Waker>| kept.as_ref().is_some_and(|kept| kept.will_wake(waker));
     match with(|pauses| pauses.get(&task).map(|pause| wakes(&pause.waker))) {
         None => return Ok(()),
@@ -156,6 +167,7 @@ pub(crate) fn begin(live: &Arc<Live>, by: &str, lease: Option<u64>) -> bool {
         });
         pause.by = by.to_owned();
         pause.lease = lease.map(Lease::new);
+        OWNER.store(std::process::id(), Ordering::Relaxed);
         live.mark.set();
         true
     })
@@ -195,7 +207,7 @@ pub(crate) fn resume_all() {
 /// The task is over.
 #[inline]
 pub(crate) fn over(live: &Live) {
-    if live.mark.is_set() {
+    if live.mark.is_set() && !is_inherited() {
         forget(live.cell.birth.id);
     }
 }
@@ -265,6 +277,9 @@ impl Pause {
         {
             // Its own drop may panic, too.
             std::mem::forget(payload);
+            say(
+                "a paused task goes on, but its executor panicked as it was woken: it may not be polled again",
+            );
         }
         // With the row may go a waker.
         let_go(Some(self));

@@ -139,15 +139,9 @@ impl std::ops::Deref for Task {
 }
 
 impl Task {
-    /// A poll with the executor's `waker` begins. Returns when the task was woken first since its last one.
-    pub(crate) fn begin_waker(&self, waker: &Waker) -> Option<u64> {
+    /// A poll with the executor's `waker` begins. Returns when the task was woken first since its last one, and by whom.
+    pub(crate) fn begin_waker(&self, waker: &Waker) -> Option<Readied> {
         self.0.node.begin(waker)
-    }
-
-    /// The poll that begins is due since then.
-    pub(crate) fn readied(&self, since: u64) {
-        let by = self.0.node.readied_by();
-        self.0.cell.readied(Readied { since, by });
     }
 
     /// The same for a branch.

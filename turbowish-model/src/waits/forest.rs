@@ -35,7 +35,8 @@ impl Forest {
             .map(|(at, node)| (node.id, at))
             .collect();
         let mut forest = Self {
-            free: task.state != TaskState::Waiting || task.paused || places.len() < nodes.len(),
+            // A pause frees nobody: what waits for others would go on waiting after it.
+            free: task.state != TaskState::Waiting || places.len() < nodes.len(),
             parents: vec![None; nodes.len()],
             children: vec![Vec::new(); nodes.len()],
             order: Vec::new(),

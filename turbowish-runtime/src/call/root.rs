@@ -7,6 +7,7 @@ use std::task::Waker;
 
 use turbowish_model::call::PollEnd;
 use turbowish_model::ledger::Charge;
+use turbowish_model::task::Readied;
 
 use super::{Life, leave_task};
 use crate::task::{self, Newcomer, Task};
@@ -46,9 +47,10 @@ pub(super) fn open_root<'a>(
             if !wrapped {
                 return Given::AsItCame;
             }
-            if let Some(woken) = task.begin_waker(waker) {
-                let since = woken.max(waited_since);
-                task.readied(since);
+            // A wake from before accounting was switched off is no reason for this poll.
+            if let (Some(woken), Some(waited_since)) = (task.begin_waker(waker), waited_since) {
+                let since = woken.since.max(waited_since);
+                task.readied(Readied { since, ..woken });
                 ledger.ready(t.saturating_sub(since));
             }
             Given::OfTask

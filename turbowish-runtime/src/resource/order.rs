@@ -205,9 +205,9 @@ pub(crate) fn leave(task: u64) -> bool {
     if left.is_empty() {
         return LEFT.contains_key(&task);
     }
-    if TASKS.load(Ordering::Relaxed) >= LIMIT {
+    if TASKS.load(Ordering::Relaxed) >= LIMIT && !LEFT.contains_key(&task) {
         lost::detail();
-        return LEFT.contains_key(&task);
+        return false;
     }
     if LEFT.insert(task, left).is_none() {
         TASKS.fetch_add(1, Ordering::Relaxed);

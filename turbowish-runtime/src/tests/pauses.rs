@@ -8,11 +8,13 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{PauseRow, Snapshot, TaskRow, TaskState};
+use turbowish_unsafe::waker::{Lent, Target};
 use turbowish_wire::PauseTask;
 
 use super::stage::{advance, alone};
 use crate::call::call;
 use crate::monitor::Monitor;
+use crate::pause::{self, Mark};
 use crate::probe::Other;
 use crate::proc::Proc;
 use crate::server::{Refused, Source};
@@ -486,4 +488,52 @@ fn on_tokio() {
     assert_eq!(monitor.0.resume_task(id), Err(Refused::NoTask));
     other.abort();
     turn();
+}
+
+/// An executor's waker in whose clone, and in whose last drop, consoles do something.
+struct Busy(fn(u64), u64);
+
+impl Target for Busy {
+    fn cloned(&self) {
+        self.0(self.1);
+    }
+    fn dropped(&self) {
+        self.0(self.1);
+    }
+    fn wake(&self) {
+        self.0(self.1);
+    }
+}
+
+/// What a console does while a poll is being withheld counts, and no lock is held that it would need.
+#[test]
+fn a_poll_is_withheld_or_not_whatever_happens_meanwhile() {
+    let _alone = alone();
+    let monitor = Armed::new();
+    for (acts, polled) in [
+        // Nobody would wake it any more.
+        ((|id| _ = pause::resume(id)) as fn(u64), true),
+        (|_| pause::resume_all(), true),
+        (|id| drop(pause::renew(id, "test", None)), false),
+        (|_| pause::count(SECOND), false),
+        (|_| drop(pause::readings(SECOND)), false),
+    ] {
+        let mut stage = Stage::new();
+        let id = monitor.pause(Some(60 * SECOND));
+        let busy = Arc::new(Busy(acts, id));
+        let lent = Lent::new(&busy);
+        let mut context = Context::from_waker(lent.waker());
+        assert!(stage.task.as_mut().poll(&mut context).is_pending());
+        assert_eq!(stage.polls.count(), 1 + usize::from(polled));
+        assert_eq!(pause::resume(id), !polled);
+    }
+}
+
+/// A task has its row before it is known where it lies: a console may be quick.
+#[test]
+fn a_pause_outlasts_the_first_poll() {
+    let mark = Mark::default();
+    mark.set();
+    mark.lies_at(64);
+    assert!(mark.is_set());
 }

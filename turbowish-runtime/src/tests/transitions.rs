@@ -96,10 +96,19 @@ fn a_task_tells_its_last_transitions() {
         poll(5, Some(5), None),
         "nobody asked for it"
     );
+    // A wake that was followed by a poll which nobody saw.
+    step(&mut other);
     monitor.disarm();
     step(&mut task);
+    advance(1000);
     monitor.arm();
     assert_eq!(last(&monitor), None, "the last one was not seen");
+    step(&mut task);
+    assert_eq!(
+        last(&monitor),
+        poll(5, Some(5), None),
+        "nor what it was for"
+    );
     let inside = inside.into_inner().expect("no panic");
     let seen = [
         Some(unnamed(5, None)),

@@ -5,13 +5,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::alert::finding::{Finding, Scan, is_judged, resource_party, task_party};
+use crate::alert::finding::{Finding, Scan, resource_party, task_party};
 use crate::alert::limits::Limit;
 use crate::alert::table::{Pitfall, Row};
 use crate::alert::words::{self, does, many, time};
 use crate::alert::{Behind, Point, Severity, Step};
 use crate::resource::Role;
-use crate::scene::{Resource, Task, Waiter};
+use crate::scene::{Resource, Scene, Task, TaskKind, Waiter};
 use crate::units;
 use crate::waits::{self, Cycle, Link, Tie};
 
@@ -62,11 +62,21 @@ const DOUBT: &str = " A channel's end counts as that of the task that used it la
 /// Every cycle.
 pub(in crate::alert) fn cycles(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for cycle in &scan.waits.cycles {
-        let judged = |step: &waits::Step| is_judged(&scan.scene.tasks[step.task]);
-        if cycle.steps.iter().all(judged) {
+        if stands(scan.scene, cycle) {
             found.push(finding(scan, cycle));
         }
     }
+}
+
+/// It would not end by itself if every task of it were polled when it is woken. So one of which a task is paused counts: whoever looks into
+/// it has not ended it. But that a future was given its turn and is not polled may be the pause's doing.
+fn stands(scene: &Scene, cycle: &Cycle) -> bool {
+    let next = cycle.steps.iter().cycle().skip(1);
+    cycle.steps.iter().zip(next).all(|(step, next)| {
+        let waits_to_be_polled = matches!(step.link, Link::Granted(_));
+        let pause_holds_it = waits_to_be_polled && scene.tasks[next.task].paused;
+        scene.tasks[step.task].kind != TaskKind::Blocking && !pause_holds_it
+    })
 }
 
 /// A step with what it speaks of.
