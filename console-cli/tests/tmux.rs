@@ -258,7 +258,7 @@ fn the_editor_has_the_terminal_and_what_one_chose_is_found_again() {
     terminal.until("another order", contains("vLONGEST"));
     let file = terminal.folder.path().join("saved.json");
     line(&format!("save {}", file.display()));
-    terminal.until("a file", contains("! saved "));
+    terminal.until("a file", contains("\n saved /"));
     let saved = fs::read_to_string(&file).unwrap();
     assert!(saved.starts_with("{\"schema\":1,"), "{saved}");
     line(&format!("save {}", file.display()));
