@@ -1,13 +1,20 @@
 //! A bell wakes everybody, and everybody wants the same lock.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use turbowish::sync::{Mutex, Notify, named};
 
+const GUESTS: usize = 24;
+
+/// Who is about to listen for the bell: it does not ring for an empty table.
+static SEATED: AtomicUsize = AtomicUsize::new(0);
+
 #[turbowish::instrument]
 async fn eat(bell: Arc<Notify>, spoon: Arc<Mutex<u64>>) {
     loop {
+        SEATED.fetch_add(1, Ordering::Relaxed);
         bell.notified().await;
         let mut spoon = spoon.lock().await;
         *spoon += 1;
@@ -17,6 +24,9 @@ async fn eat(bell: Arc<Notify>, spoon: Arc<Mutex<u64>>) {
 
 #[turbowish::instrument]
 async fn ring(bell: Arc<Notify>) {
+    while SEATED.load(Ordering::Relaxed) < GUESTS {
+        tokio::task::yield_now().await;
+    }
     loop {
         bell.notify_waiters();
         tokio::time::sleep(Duration::from_secs(4)).await;
@@ -29,7 +39,7 @@ async fn main() {
     let _turbowish = turbowish_ill::begin(&limits);
     let bell = Arc::new(named("bell", Notify::new()));
     let spoon = Arc::new(named("spoon", Mutex::new(0)));
-    for number in 0..24 {
+    for number in 0..GUESTS {
         let guest = turbowish::TaskBuilder::new().name(format!("guest-{number}"));
         guest.spawn(eat(bell.clone(), spoon.clone()));
     }
