@@ -27,7 +27,7 @@ pub mod report;
 pub mod resource;
 pub mod row;
 pub mod scene;
-mod sequence;
+pub mod sequence;
 pub mod short_name;
 pub mod snapshot;
 mod sync;

@@ -12,12 +12,12 @@ const TRIES: u32 = SPINS * 4096;
 
 /// The counter of one writer's events.
 #[derive(Debug, Default)]
-pub(crate) struct Sequence(AtomicU64);
+pub struct Sequence(AtomicU64);
 
 impl Sequence {
     /// Begins a write; it ends when the answer is dropped.
     #[inline]
-    pub(crate) fn write(&self) -> Writing<'_> {
+    pub fn write(&self) -> Writing<'_> {
         self.0.store(self.next(), Relaxed);
         fence(Release);
         Writing(self)
@@ -36,7 +36,7 @@ impl Sequence {
 
     /// Reads with `attempt` until no write fell into the reading. `relax` lets other threads run: the
     /// writer may have lost its processor in the middle of a write.
-    pub(crate) fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
+    pub fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
         let mut tries = 0;
         loop {
             let (result, clean) = self.observe(&mut attempt);
@@ -52,7 +52,7 @@ impl Sequence {
     }
 
     /// Reads with `attempt` so many times at most; `None` if a write fell into each reading.
-    pub(crate) fn try_read<R>(&self, tries: u32, mut attempt: impl FnMut() -> R) -> Option<R> {
+    pub fn try_read<R>(&self, tries: u32, mut attempt: impl FnMut() -> R) -> Option<R> {
         (0..tries).find_map(|_| {
             let (result, clean) = self.observe(&mut attempt);
             clean.then_some(result)
@@ -70,7 +70,9 @@ impl Sequence {
 }
 
 /// A write section; its end lets readers trust what they saw.
-pub(crate) struct Writing<'a>(&'a Sequence);
+#[derive(Debug)]
+#[must_use = "the write section is over at once"]
+pub struct Writing<'a>(&'a Sequence);
 
 impl Drop for Writing<'_> {
     #[inline]

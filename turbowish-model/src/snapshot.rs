@@ -90,7 +90,7 @@ pub struct Process {
     pub accounting_since_unix_ns: u64,
     /// How many procs the program has registered so far (a proc registers at its first call).
     pub procs_known: u64,
-    /// Live tasks of the application's runtime, where it is known how many there are.
+    /// Live tasks of the application's runtimes, where it is known how many there are, and covered ones that are no runtime's.
     pub runtime_tasks: Option<u64>,
     /// What TurboWish itself costs; `None` as long as that is not known.
     pub own_cost: Option<OwnCost>,

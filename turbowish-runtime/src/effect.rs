@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 
 use dashmap::DashMap;
 use turbowish_model::call::{Call as Account, PollEnd};
-use turbowish_model::ledger::{Ledger, Marked};
+use turbowish_model::ledger::{Head, Ledger, Marked};
 use turbowish_model::resource::{Here, Kind, Role};
 
 #[cfg(feature = "server")]
@@ -152,10 +152,15 @@ pub(crate) fn asks(ledger: &Ledger) {
     }
 }
 
-/// The innermost call has taken a lock, for itself.
+/// The innermost call, whose chain has this head, has taken a lock, for itself.
 #[inline]
-pub(crate) fn lock(ledger: &Ledger, role: Role, resource: u64, slot: u32, who: Here) {
-    if let Some(marked) = ledger.mark() {
+pub(crate) fn lock(
+    ledger: &Ledger,
+    head: &Head,
+    (role, resource): (Role, u64),
+    (slot, who): (u32, Here),
+) {
+    if let Some(marked) = ledger.mark_under(head) {
         let lock = Lock {
             role,
             resource,

@@ -187,7 +187,7 @@ impl Monitor {
             },
             accounting_since_unix_ns: switched.unix_ns,
             procs_known: procs.len() as u64,
-            runtime_tasks: runtime::tasks(),
+            runtime_tasks: runtime::tasks().map(|inside| inside + task::outside()),
             own_cost: None,
         }
     }

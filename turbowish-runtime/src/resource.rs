@@ -9,6 +9,7 @@ mod hold;
 mod intents;
 mod order;
 mod record;
+mod sole;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -231,7 +232,7 @@ impl Resource {
                     record.kept(now.saturating_sub(stamp.0));
                 }
             }
-            record.took(items);
+            record.took_alone(items);
             self.moved(Role::Receive, record);
         }
     }

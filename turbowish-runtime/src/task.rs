@@ -19,6 +19,7 @@ use turbowish_unsafe::waker::{Lent, Maker, Target};
 #[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};
 use crate::lost;
+use crate::monitor::runtime;
 use crate::node::Node;
 use crate::pause::{self, Mark};
 use crate::proc::Proc;
@@ -31,6 +32,8 @@ static BRANCHES: LazyLock<DashMap<u64, Arc<Live>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static LIVE_BRANCHES: AtomicU64 = AtomicU64::new(0);
+/// Live tasks that are no runtime's.
+static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static LOST: AtomicU64 = AtomicU64::new(0);
 
@@ -47,6 +50,8 @@ pub(crate) struct Live {
     pub(crate) story: Option<Arc<Story>>,
     /// The task of which it is a branch; 0 of a task.
     owner: u64,
+    /// It is no task of a runtime.
+    outside: bool,
     node: Node,
     pub(crate) mark: Mark,
 }
@@ -74,6 +79,7 @@ impl Live {
             cell,
             story,
             owner: 0,
+            outside: runtime::is_outside(),
             node: Node::default(),
             mark: Mark::default(),
         }
@@ -85,6 +91,7 @@ impl Live {
             cell: TaskCell::new(birth),
             story: None,
             owner,
+            outside: false,
             node: Node::default(),
             mark: Mark::default(),
         }
@@ -264,6 +271,9 @@ impl Drop for Task {
             (&LIVE, &TASKS)
         };
         count.fetch_sub(1, Ordering::Relaxed);
+        if self.0.outside {
+            OUTSIDE.fetch_sub(1, Ordering::Relaxed);
+        }
         rows.remove(&self.0.cell.birth.id);
         // Whoever pauses a task holds its row: from here on nobody does.
         pause::over(&self.0);
@@ -298,8 +308,16 @@ pub(crate) fn enter(
         // Only its own poll could reach that waker.
         live.node.note_by(birth.id, true);
     }
+    if live.outside {
+        OUTSIDE.fetch_add(1, Ordering::Relaxed);
+    }
     TASKS.insert(birth.id, live.clone());
     Some(Task(live))
+}
+
+/// Live tasks with a row that are no runtime's.
+pub(crate) fn outside() -> u64 {
+    OUTSIDE.load(Ordering::Relaxed)
 }
 
 /// Keeps what a branch has made in its first poll, if it can be woken; `None` beyond the limit.

@@ -2,4 +2,5 @@
 
 pub mod beside;
 pub mod guarded;
+pub mod place;
 pub mod waker;

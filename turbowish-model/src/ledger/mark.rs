@@ -33,9 +33,14 @@ impl Ledger {
     /// awaits the next one directly.
     #[inline]
     pub fn mark(&self) -> Option<Marked> {
-        let depth = self.depth().checked_sub(1)?;
-        let loose = self.head_at(depth) > self.base.load(Relaxed);
-        loose.then(|| self.set_mark(depth, self.frames.at(depth as usize)))
+        self.mark_under(&self.head()?)
+    }
+
+    /// The same where the [`head`](Self::head) is known.
+    #[inline]
+    pub fn mark_under(&self, head: &Head) -> Option<Marked> {
+        let top = self.top().filter(|_| head.level > 0)?;
+        Some(self.set_mark(self.depth() - 1, top))
     }
 
     /// The innermost call, if it was marked before, in this poll or in an earlier one; it is marked in this one from now on.
@@ -92,6 +97,7 @@ impl Ledger {
     }
 
     /// The head of the chain that the innermost call is the end of.
+    #[inline]
     #[must_use]
     pub fn head(&self) -> Option<Head> {
         let depth = self.head_at(self.depth().checked_sub(1)?);
@@ -115,6 +121,7 @@ impl Ledger {
                 && frame().proc.load(Relaxed) == head.proc
     }
 
+    #[inline]
     fn head_at(&self, top: u32) -> u32 {
         let base = self.base.load(Relaxed);
         let mut depth = top;

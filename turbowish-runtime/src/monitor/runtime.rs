@@ -75,6 +75,11 @@ mod tokio {
         (!seen.is_empty()).then(|| tasks.sum::<u64>().saturating_sub(own()))
     }
 
+    /// Whether what is polled on this thread is no task of a runtime: a thread waits for it, or it is another executor's.
+    pub(crate) fn is_outside() -> bool {
+        ::tokio::task::try_id().is_none()
+    }
+
     /// Those of ours.
     #[cfg(feature = "server")]
     fn own() -> u64 {
@@ -132,9 +137,14 @@ mod unknown {
     pub(crate) const fn tasks() -> Option<u64> {
         None
     }
+
+    /// Nobody asks where nothing is known of tasks inside.
+    pub(crate) const fn is_outside() -> bool {
+        false
+    }
 }
 
 #[cfg(any(feature = "tokio", feature = "server"))]
-pub(crate) use self::tokio::{Seen, current, forget, note, tasks};
+pub(crate) use self::tokio::{Seen, current, forget, is_outside, note, tasks};
 #[cfg(not(any(feature = "tokio", feature = "server")))]
-pub(crate) use self::unknown::{Seen, current, forget, note, tasks};
+pub(crate) use self::unknown::{Seen, current, forget, is_outside, note, tasks};

@@ -106,11 +106,12 @@ impl<'a> Hold<'a> {
         }
     }
 
-    /// Has it as something else.
-    pub(crate) fn recast(&mut self, role: Role) {
-        if let Some(seat) = &self.0 {
-            seat.record.recast(seat.slot, role);
-            order::recast(&seat.record, seat.slot, role);
+    /// What it had alone it has together with others, who may come from now on.
+    pub(crate) fn share(&mut self, role: Role) {
+        if let Some(seat) = &mut self.0 {
+            let alone = seat.slot;
+            seat.slot = seat.record.share(alone, role);
+            order::shared(&seat.record, (alone, seat.slot), role);
         }
     }
 
@@ -126,8 +127,8 @@ impl<'a> Hold<'a> {
     /// It is never given back.
     pub(crate) fn forget(mut self) {
         if let Some(seat) = self.0.take() {
-            let who = seat.record.forget(seat.slot);
-            order::released(&seat.record, seat.slot, who);
+            let task = seat.record.forget(seat.slot);
+            order::released(&seat.record, seat.slot, task);
         }
     }
 }
@@ -136,8 +137,8 @@ impl Drop for Hold<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(seat) = &self.0 {
-            let who = seat.record.release(seat.slot);
-            order::released(&seat.record, seat.slot, who);
+            let task = seat.record.release(seat.slot);
+            order::released(&seat.record, seat.slot, task);
         }
     }
 }

@@ -50,6 +50,13 @@ struct Held {
     later: Vec<Order>,
 }
 
+impl Held {
+    #[inline]
+    const fn is(&self, resource: u64, slot: u32) -> bool {
+        self.taken.resource == resource && self.slot == slot
+    }
+}
+
 thread_local! {
     /// What was taken in polls on this thread that are not over, in that order.
     static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
@@ -87,12 +94,15 @@ pub(super) fn taken(
     if !ALERTS || !record.is_lock() {
         return;
     }
-    if !owned && matches!(role, Role::Lock | Role::Write) {
-        effect::lock(ledger, role, record.id, slot, who);
-    }
-    let Some(head) = ledger.head().filter(|_| who.task != 0) else {
+    let Some(head) = ledger.head() else {
         return;
     };
+    if !owned && matches!(role, Role::Lock | Role::Write) {
+        effect::lock(ledger, &head, (role, record.id), (slot, who));
+    }
+    if who.task == 0 {
+        return;
+    }
     let taken = Taken {
         resource: record.id,
         role,
@@ -142,14 +152,29 @@ pub(super) fn asked(record: &Record, role: Role, at: &'static Location<'static>)
     });
 }
 
-/// What `who` held in a slot is given back, or never will be.
+/// What `task` held in a slot is given back, or never will be.
 #[inline]
-pub(super) fn released(record: &Record, slot: u32, who: Here) {
+pub(super) fn released(record: &Record, slot: u32, task: u64) {
     if !ALERTS || !record.is_lock() {
         return;
     }
-    let held = with_held(|held| take(held, record.id, slot)).flatten();
-    if let Some(held) = held.or_else(|| take_left(who.task, record.id, slot))
+    // Mostly it is what was taken last, and nothing waits for it.
+    let forgotten = with_held(|held| {
+        let last = held
+            .last()
+            .filter(|last| last.is(record.id, slot) && last.later.is_empty());
+        let found = last.is_some();
+        held.truncate(held.len() - usize::from(found));
+        found
+    });
+    if forgotten != Some(true) {
+        settle(record.id, slot, task);
+    }
+}
+
+fn settle(resource: u64, slot: u32, task: u64) {
+    let held = with_held(|held| take(held, resource, slot)).flatten();
+    if let Some(held) = held.or_else(|| take_left(task, resource, slot))
         && !held.later.is_empty()
         && here::here().task == held.who.task
     {
@@ -158,8 +183,7 @@ pub(super) fn released(record: &Record, slot: u32, who: Here) {
 }
 
 fn place(held: &[Held], resource: u64, slot: u32) -> Option<usize> {
-    held.iter()
-        .rposition(|held| held.taken.resource == resource && held.slot == slot)
+    held.iter().rposition(|held| held.is(resource, slot))
 }
 
 fn take(held: &mut Vec<Held>, resource: u64, slot: u32) -> Option<Held> {
@@ -176,14 +200,15 @@ fn take_left(task: u64, resource: u64, slot: u32) -> Option<Held> {
     take(&mut left, resource, slot)
 }
 
-/// What is held in a slot is held as something else.
-pub(super) fn recast(record: &Record, slot: u32, role: Role) {
+/// What was held in the slot for one alone is held in another one as a part.
+pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
     if !ALERTS || !record.is_lock() {
         return;
     }
     let change = |held: &mut Vec<Held>| {
-        let at = place(held, record.id, slot)?;
+        let at = place(held, record.id, alone)?;
         held[at].taken.role = role;
+        held[at].slot = slot;
         Some(())
     };
     if with_held(change).flatten().is_none()

@@ -1,5 +1,6 @@
 //! One resource's account.
 
+mod held;
 mod meant;
 
 use std::panic::Location;
@@ -11,6 +12,7 @@ use turbowish_model::resource::{Flow, Holder, Kind, Reading, Role, SHOWN, Times,
 
 use super::NONE;
 use super::ends::Ends;
+use super::sole::Sole;
 use super::state::State;
 use super::wait::WaitNode;
 use crate::clock;
@@ -32,6 +34,7 @@ pub(crate) struct Record {
     /// Intents to do something once that is not done: nobody looks for them while there are none.
     unmet: AtomicU64,
     ends: Arc<Ends>,
+    sole: Sole,
     state: Mutex<State>,
     /// Time inside or held.
     kept: Histogram,
@@ -63,6 +66,7 @@ impl Record {
             took: AtomicU64::new(0),
             unmet: AtomicU64::new(0),
             ends,
+            sole: Sole::default(),
             state: Mutex::default(),
             kept: Histogram::default(),
         }
@@ -93,6 +97,14 @@ impl Record {
     #[inline]
     pub(super) fn took(&self, items: u64) {
         self.took.fetch_add(items, Ordering::Relaxed);
+        self.met(Role::Receive);
+    }
+
+    /// The same where one at a time may take some out.
+    #[inline]
+    pub(super) fn took_alone(&self, items: u64) {
+        let took = self.took.load(Ordering::Relaxed) + items;
+        self.took.store(took, Ordering::Release);
         self.met(Role::Receive);
     }
 
@@ -174,87 +186,6 @@ impl Record {
         drop(left);
     }
 
-    /// A task has so much from now on. Returns the slot.
-    pub(super) fn hold(
-        &self,
-        who: Here,
-        role: Role,
-        amount: u32,
-        at: &'static Location<'static>,
-        owned: bool,
-    ) -> u32 {
-        let since = clock::ticks();
-        let mut state = self.state();
-        state.tickets += 1;
-        state.held += u64::from(amount);
-        let holder = Holder {
-            ticket: state.tickets,
-            who,
-            role,
-            amount,
-            since,
-            at,
-            owned,
-        };
-        if self.counts_holds() {
-            count(&self.put);
-            self.meet(&mut state, who, role);
-        }
-        state.seat(holder)
-    }
-
-    /// What is held in a slot is given back. Returns who took it.
-    pub(super) fn release(&self, slot: u32) -> Here {
-        let now = clock::ticks();
-        let mut state = self.state();
-        let Some(holder) = state.unseat(slot) else {
-            return Here::default();
-        };
-        state.held -= u64::from(holder.amount);
-        if self.counts_holds() {
-            count(&self.took);
-            self.kept.record(now.saturating_sub(holder.since));
-        }
-        holder.who
-    }
-
-    /// Of a channel the items are counted, not the room that is reserved for them.
-    const fn counts_holds(&self) -> bool {
-        !matches!(self.kind, Kind::Mpsc)
-    }
-
-    /// What is held in a slot is never given back. Returns who took it.
-    pub(super) fn forget(&self, slot: u32) -> Here {
-        let mut state = self.state();
-        let Some(holder) = state.unseat(slot) else {
-            return Here::default();
-        };
-        let amount = u64::from(holder.amount);
-        state.held -= amount;
-        state.forgotten += amount;
-        let capacity = self.capacity.load(Ordering::Relaxed);
-        if capacity != NONE {
-            self.capacity
-                .store(capacity.saturating_sub(amount), Ordering::Relaxed);
-        }
-        holder.who
-    }
-
-    /// Splits `amount` off what is held in a slot, into one of its own.
-    pub(super) fn split(&self, slot: u32, amount: u32) -> u32 {
-        self.state().split(slot, amount)
-    }
-
-    /// Adds what is held in `from` to `slot`.
-    pub(super) fn merge(&self, slot: u32, from: u32) {
-        self.state().merge(slot, from);
-    }
-
-    /// What is held in a slot is held as something else.
-    pub(super) fn recast(&self, slot: u32, role: Role) {
-        self.state().recast(slot, role);
-    }
-
     /// Only one can have it, or it has a side for readers.
     pub(super) fn is_lock(&self) -> bool {
         match self.kind {
@@ -262,12 +193,6 @@ impl Record {
             Kind::Semaphore => self.capacity.load(Ordering::Relaxed) == 1,
             _ => false,
         }
-    }
-
-    /// Who has taken what is held in a slot.
-    pub(super) fn holder(&self, slot: u32) -> Option<Here> {
-        let state = self.state();
-        Some(state.holders.get(slot as usize)?.as_ref()?.who)
     }
 
     /// What is to be said of it beyond its life.
@@ -283,13 +208,16 @@ impl Record {
     /// The resource as it is now.
     pub(crate) fn read(&self) -> Reading {
         let state = self.state();
-        let seated = state.holders.iter().flatten();
+        let sole = self.sole_holder();
+        let parts = state.holders.iter().flatten();
+        let seated = parts.chain(&sole);
         // Not the very first ones if there are very many: the lock is not held for all of them.
         let mut holders: Vec<Holder> = seated.take(4 * SHOWN).copied().collect();
-        let holder_count = state.holder_count();
+        let holder_count = state.holder_count() + u64::from(sole.is_some());
         let shown = state.waiters.values().take(SHOWN);
         let waiters = shown.map(|(waiter, node)| node.shown(waiter)).collect();
-        let (waiter_count, held) = (state.waiters.len() as u64, state.held);
+        let waiter_count = state.waiters.len() as u64;
+        let held = state.held + sole.map_or(0, |sole| u64::from(sole.amount));
         let (waits, forgotten) = (state.waits, state.forgotten);
         let (intents, intent_counts) = (state.intents.read(), state.intents.counts());
         let deserted = state.intents.deserted(self.took.load(Ordering::Relaxed));
@@ -334,12 +262,4 @@ impl Record {
             times: Times { waited, kept },
         }
     }
-}
-
-/// One more, where that is said under the record's lock alone.
-#[inline]
-fn count(counter: &AtomicU64) {
-    let counted = counter.load(Ordering::Relaxed) + 1;
-    // Whoever sees this has what was counted before.
-    counter.store(counted, Ordering::Release);
 }

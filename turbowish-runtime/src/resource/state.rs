@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use turbowish_model::histogram::Histogram;
-use turbowish_model::resource::{Holder, Role, Waiter};
+use turbowish_model::resource::{Holder, Waiter};
 
 use super::intents::Intended;
 use super::wait::WaitNode;
@@ -25,9 +25,14 @@ pub(super) struct State {
 
 /// Stands for no slot: what is not known of is not given back.
 pub(super) const NO_SLOT: u32 = u32::MAX;
+/// Stands for the seat of who has all of a lock, which is beside this.
+pub(super) const SOLE: u32 = u32::MAX - 1;
 
 impl State {
-    pub(super) fn seat(&mut self, holder: Holder) -> u32 {
+    /// The next one holds a part. Returns the slot.
+    pub(super) fn seat(&mut self, mut holder: Holder) -> u32 {
+        self.tickets += 1;
+        holder.ticket = self.tickets;
         if let Some(slot) = self.free.pop() {
             self.holders[slot as usize] = Some(holder);
             return slot;
@@ -50,17 +55,11 @@ impl State {
 
     /// Splits `amount` off what is held in a slot, into one of its own.
     pub(super) fn split(&mut self, slot: u32, amount: u32) -> u32 {
-        self.tickets += 1;
-        let ticket = self.tickets;
         let Some(Some(holder)) = self.holders.get_mut(slot as usize) else {
             return NO_SLOT;
         };
         holder.amount = holder.amount.saturating_sub(amount);
-        let part = Holder {
-            ticket,
-            amount,
-            ..*holder
-        };
+        let part = Holder { amount, ..*holder };
         self.seat(part)
     }
 
@@ -70,13 +69,6 @@ impl State {
             && let Some(Some(holder)) = self.holders.get_mut(slot as usize)
         {
             holder.amount = holder.amount.saturating_add(part.amount);
-        }
-    }
-
-    /// What is held in a slot is held as something else.
-    pub(super) fn recast(&mut self, slot: u32, role: Role) {
-        if let Some(Some(holder)) = self.holders.get_mut(slot as usize) {
-            holder.role = role;
         }
     }
 }

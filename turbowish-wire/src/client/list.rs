@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,6 +60,7 @@ pub async fn list_in(folders: &[PathBuf], limit: Duration) -> Listing {
 
 async fn ask(entry: Entry, limit: Duration) -> Option<Found> {
     let Entry { pid, socket } = entry;
+    let asked = file(&socket);
     let answer = Connection::connect_within(&Target::Socket(socket.clone()), limit).await;
     let stale = match &answer {
         Err(ClientError::Unreachable { cause, .. }) => match cause.kind() {
@@ -72,7 +73,7 @@ async fn ask(entry: Entry, limit: Duration) -> Option<Found> {
         _ => false,
     };
     if stale {
-        remove(&socket);
+        remove(&socket, asked);
         return None;
     }
     Some(Found {
@@ -82,9 +83,19 @@ async fn ask(entry: Entry, limit: Duration) -> Option<Found> {
     })
 }
 
-/// Removes a socket, and nothing that is none.
-fn remove(socket: &Path) {
-    if fs::symlink_metadata(socket).is_ok_and(|found| found.file_type().is_socket()) {
+/// A socket as a file. Its number may be the next one's as soon as it is free: when it came tells them apart.
+type File = (u64, u64, i64, i64);
+
+/// The file that is there, if it is a socket.
+fn file(socket: &Path) -> Option<File> {
+    let found = fs::symlink_metadata(socket).ok()?;
+    let is_socket = found.file_type().is_socket();
+    is_socket.then(|| (found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
+}
+
+/// Removes the socket that was asked, and none that has come in its place: a process that was started again may have the same id.
+fn remove(socket: &Path, asked: Option<File>) {
+    if asked.is_some() && file(socket) == asked {
         // Another console may have been faster.
         let _ = fs::remove_file(socket);
     }
@@ -98,7 +109,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use super::{ClientError, list_in};
+    use super::{ClientError, file, list_in, remove};
     use crate::discovery::{prepare, socket};
 
     /// Long enough for a refusal, and nobody ever answers here.
@@ -146,6 +157,23 @@ mod tests {
         check(folder.path(), &[]).await;
         assert!(!socket(folder.path(), me).exists());
         assert!(!socket(folder.path(), NOBODY).exists());
+    }
+
+    #[test]
+    fn what_came_in_the_place_of_what_was_asked_stays() {
+        let folder = folder();
+        let path = socket(folder.path(), NOBODY);
+        let bind = || UnixListener::bind(&path).unwrap();
+        drop(bind());
+        // Its number as a file is not given away that fast.
+        fs::hard_link(&path, folder.path().join("kept")).unwrap();
+        let asked = file(&path);
+        fs::remove_file(&path).unwrap();
+        let _next = bind();
+        remove(&path, asked);
+        assert!(path.exists());
+        remove(&path, file(&path));
+        assert!(!path.exists());
     }
 
     #[tokio::test]

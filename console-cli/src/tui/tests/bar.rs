@@ -165,6 +165,10 @@ fn what_works_elsewhere_says_where() {
     assert_eq!(text(&state), "sort run");
     press(&mut state, "Esc");
     assert!(matches!(state.overlay, Some(Overlay::Picker { .. })));
+    run(&mut state, "process 4301");
+    let none = "no process 4301 answers; 0 lists those that do";
+    assert_eq!(fault(&state), Some(none));
+    press(&mut state, "Esc");
     run(&mut state, "process 4300");
     assert!(state.wanted().watch.is_some());
 }

@@ -208,10 +208,17 @@ fn process(state: &mut State, word: &str) -> Result<(), String> {
     let known = listed
         .map(|one| &one.peer)
         .find(|peer| peer.pid == Some(pid));
-    let peer = known.cloned().unwrap_or(Peer {
-        pid: Some(pid),
-        target: Target::Pid(pid),
-    });
+    let peer = match known {
+        Some(peer) => peer.clone(),
+        // The one that is watched is not given up for one that does not answer.
+        None if state.listed.is_some() => {
+            return Err(format!("no process {pid} answers; 0 lists those that do"));
+        }
+        None => Peer {
+            pid: Some(pid),
+            target: Target::Pid(pid),
+        },
+    };
     seats::turn(state, peer);
     Ok(())
 }

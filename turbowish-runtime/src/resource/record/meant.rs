@@ -53,6 +53,14 @@ impl Record {
         }
     }
 
+    /// `who` has done it.
+    #[inline]
+    pub(super) fn met_by(&self, who: Here, role: Role) {
+        if self.unmet.load(Ordering::Relaxed) != 0 {
+            self.meet(&mut self.state(), who, role);
+        }
+    }
+
     #[cold]
     fn meet_here(&self, role: Role) {
         let who = here();

@@ -121,7 +121,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         let (mut hold, inner) = (this.hold, this.inner);
         let inner = inner.share(|all| {
             let part = hold.during(|| f(all));
-            hold.recast(Role::Read);
+            hold.share(Role::Read);
             part
         });
         RwLockReadGuard::of(hold, inner)
@@ -155,7 +155,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         let (mut hold, inner) = (this.hold, this.inner);
         let part = inner.try_share(|all| {
             let part = hold.during(|| f(all))?;
-            hold.recast(Role::Read);
+            hold.share(Role::Read);
             Some(part)
         });
         match part {

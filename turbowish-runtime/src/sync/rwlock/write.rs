@@ -75,7 +75,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         let (mut hold, inner) = (this.hold, this.inner);
         let inner = inner.share(|all| {
             let part = hold.during(|| f(all));
-            hold.recast(Role::Read);
+            hold.share(Role::Read);
             part
         });
         OwnedRwLockReadGuard::of(hold, inner)
@@ -96,7 +96,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         let (mut hold, inner) = (this.hold, this.inner);
         let part = inner.try_share(|all| {
             let part = hold.during(|| f(all))?;
-            hold.recast(Role::Read);
+            hold.share(Role::Read);
             Some(part)
         });
         match part {
