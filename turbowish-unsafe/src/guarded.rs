@@ -1,79 +1,69 @@
-//! A value that one at a time changes, or many read: who has it is counted here, so that nothing rests on what callers say.
+//! A value that one at a time changes, or many read. Who comes next is decided by a semaphore of tokio's, which is what tokio's own locks
+//! are made of: whoever reads has one of its places, and whoever changes the value has all. Nobody else gets at that semaphore, so that
+//! nothing rests on what callers say.
 //!
-//! A guard keeps the value's place alive by borrowing it, or by an `Arc`. It has no lifetime of the value's in the second case, whatever the
-//! value borrows. Nobody waits here: whoever comes while it is taken comes away with nothing. Waiting is up to a [`Gate`], which is
-//! told when a guard ends, after the value is free.
+//! A guard keeps the value alive by borrowing it, or by an `Arc`. It has no lifetime of the value's in the second case, whatever the
+//! value borrows.
 
 mod keep;
 
 use std::cell::UnsafeCell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use self::keep::{Borrowed, Gate, Keep, Owned};
+use self::keep::Line;
+pub use self::keep::{Borrowed, Keep, Owned};
 
-/// A value, and how many have it. `READ`: several at a time may read it.
+/// A value, and the line of those who want it. `READ`: several at a time may read it.
 pub struct Guarded<T: ?Sized, const READ: bool> {
-    /// How many read it, or [`ALONE`].
-    users: AtomicU32,
+    line: Line,
     value: UnsafeCell<T>,
 }
-
-/// One has it alone.
-const ALONE: u32 = u32::MAX;
 
 // SAFETY: through a shared reference the value is given to one at a time, on whatever thread: it is moved there and back, in effect.
 unsafe impl<T: ?Sized + Send> Sync for Guarded<T, false> {}
 // SAFETY: as above, and several threads may read it at a time.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Guarded<T, true> {}
 
-/// The count of one guard, which is given back when this is dropped.
-struct Claim<K: Keep> {
-    keep: K,
-    alone: bool,
-}
+/// The places of one guard, all or one of them, which are given back when this is dropped.
+struct Claim<K: Keep, const ALL: bool>(K);
 
-impl<K: Keep> Claim<K> {
-    /// What had the value alone reads it from now on.
-    fn shared(mut self) -> Self {
-        self.alone = false;
-        // What was changed is seen by those who read from now on.
-        self.keep.users().store(1, Ordering::Release);
-        self.keep.shared();
-        self
+impl<K: Keep> Claim<K, true> {
+    /// What had the value alone reads it from now on, and others may.
+    fn shared(self) -> Claim<K, false> {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not dropped, nor used after that.
+        let keep = unsafe { ptr::read(&raw const this.0) };
+        let line = keep.line();
+        line.give_back(line.all() - 1);
+        Claim(keep)
     }
 }
 
-impl<K: Keep> Drop for Claim<K> {
+impl<K: Keep, const ALL: bool> Drop for Claim<K, ALL> {
     #[inline]
     fn drop(&mut self) {
-        let users = self.keep.users();
-        // Nobody else writes it while one has the value alone.
-        if self.alone {
-            users.store(0, Ordering::Release);
-        } else {
-            users.fetch_sub(1, Ordering::Release);
-        }
-        self.keep.left(self.alone);
+        let line = self.0.line();
+        line.give_back(if ALL { line.all() } else { 1 });
     }
 }
 
 /// Has the value, or a part of it, alone.
 #[must_use = "the value is free again at once"]
 pub struct Exclusive<K: Keep, U: ?Sized> {
-    claim: Claim<K>,
-    /// In the value whose count `claim` is of.
+    claim: Claim<K, true>,
+    /// In the value that `claim` is of.
     part: *mut U,
 }
 
 /// Reads the value, or a part of it.
 #[must_use = "the value is free again at once"]
 pub struct Shared<K: Keep, U: ?Sized> {
-    claim: Claim<K>,
-    /// In the value whose count `claim` is of.
+    claim: Claim<K, false>,
+    /// In the value that `claim` is of.
     part: NonNull<U>,
 }
 
@@ -86,16 +76,32 @@ unsafe impl<K: Keep + Send, U: ?Sized + Sync> Send for Shared<K, U> {}
 // SAFETY: as above; that `U` is `Send` is not needed, but asked for by the guards that this stands in for.
 unsafe impl<K: Keep + Sync, U: ?Sized + Send + Sync> Sync for Shared<K, U> {}
 
-impl<T, const READ: bool> Guarded<T, READ> {
+impl<T> Guarded<T, false> {
     /// Nobody has it.
     #[must_use]
-    pub const fn new(value: T) -> Self {
+    pub const fn for_one(value: T) -> Self {
         Self {
-            users: AtomicU32::new(0),
+            line: Line::new(1),
             value: UnsafeCell::new(value),
         }
     }
+}
 
+impl<T> Guarded<T, true> {
+    /// Nobody has it; so many may read it at a time.
+    ///
+    /// # Panics
+    /// With no reader.
+    #[must_use]
+    pub const fn for_readers(value: T, readers: u32) -> Self {
+        Self {
+            line: Line::new(readers),
+            value: UnsafeCell::new(value),
+        }
+    }
+}
+
+impl<T, const READ: bool> Guarded<T, READ> {
     /// The value.
     #[must_use]
     pub fn into_inner(self) -> T {
@@ -110,103 +116,135 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
         self.value.get_mut()
     }
 
-    /// Has it alone, if nobody has it.
+    /// Has it alone, if nobody has it or waits for it.
     #[inline]
-    pub fn change<'a, G: Gate>(&'a self, gate: &'a G) -> Option<Exclusive<Borrowed<'a, G>, T>> {
-        let users = &self.users;
-        take_alone(users).then(|| Exclusive {
-            claim: Claim {
-                keep: Borrowed::new(users, gate),
-                alone: true,
-            },
-            part: self.value.get(),
-        })
+    pub fn try_change(&self) -> Option<Exclusive<Borrowed<'_>, T>> {
+        let taken = self.line.try_take(self.line.all());
+        taken.then(|| self.changes())
     }
 
-    /// The same of one that is in `owner`, where `of` says, which is kept alive. `of` has nothing but what it is given: another value could
-    /// go before the guard does, if `L` can pass for a type that lives longer.
+    /// Waits until it has it alone: in order, and dropped before that it has lost its place.
+    #[inline]
+    pub async fn change(&self) -> Exclusive<Borrowed<'_>, T> {
+        self.line.take(self.line.all()).await;
+        self.changes()
+    }
+
+    /// Whoever has taken all places.
+    #[inline]
+    const fn changes(&self) -> Exclusive<Borrowed<'_>, T> {
+        Exclusive {
+            claim: Claim(Borrowed::new(&self.line)),
+            part: self.value.get(),
+        }
+    }
+
+    /// [`try_change`](Self::try_change) of one that is in `owner`, where `of` says, which is kept alive. `of` has nothing but what it is
+    /// given: another value could go before the guard does, if `L` can pass for a type that lives longer.
     ///
     /// ```compile_fail,E0521
-    /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_unsafe::guarded::{Exclusive, Gate, Guarded, Owned}};
+    /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_unsafe::guarded::{Exclusive, Guarded, Owned}};
     /// struct Consumer<'b>(PhantomData<fn(&'b u8)>);
-    /// # impl Gate for Consumer<'_> { fn left(&self, _: bool) {} fn shared(&self) {} }
     /// fn escape<'b>(other: &'b Guarded<u8, false>) -> Exclusive<Owned<Consumer<'static>>, u8> {
     ///     let owner: Arc<Consumer<'b>> = Arc::new(Consumer(PhantomData));
-    ///     let got: Exclusive<Owned<Consumer<'b>>, u8> = Guarded::change_owned(owner, |_: &Consumer<'b>| other).ok().unwrap();
+    ///     let got: Exclusive<Owned<Consumer<'b>>, u8> = Guarded::try_change_owned(owner, |_: &Consumer<'b>| other).ok().unwrap();
     ///     got
     /// }
     /// ```
     ///
     /// # Errors
-    /// Somebody has it; the `Arc` comes back.
+    /// Somebody has it or waits for it; the `Arc` comes back.
     #[inline]
-    pub fn change_owned<L: ?Sized + Gate>(
+    pub fn try_change_owned<L: ?Sized>(
         owner: Arc<L>,
         of: impl FnOnce(&L) -> &Self + 'static,
     ) -> Result<Exclusive<Owned<L>, T>, Arc<L>> {
         let this = of(&owner);
-        if !take_alone(&this.users) {
+        if !this.line.try_take(this.line.all()) {
             return Err(owner);
         }
-        let (users, part) = (NonNull::from(&this.users), this.value.get());
+        let (line, part) = (NonNull::from(&this.line), this.value.get());
         // SAFETY: `of` knows nothing of how long it may look at what the `Arc` points to, and has borrowed nothing else, so what it says is
         // alive for as long as that is.
-        let keep = unsafe { Owned::new(users, owner) };
-        Ok(Exclusive {
-            claim: Claim { keep, alone: true },
-            part,
-        })
+        let keep = unsafe { Owned::new(line, owner) };
+        let claim = Claim(keep);
+        Ok(Exclusive { claim, part })
+    }
+
+    /// [`change`](Self::change) of one that is in `owner`, where `of` says, which is kept alive. `of` is as of
+    /// [`try_change_owned`](Self::try_change_owned).
+    pub async fn change_owned<L: ?Sized>(
+        owner: Arc<L>,
+        of: impl FnOnce(&L) -> &Self + 'static,
+    ) -> Exclusive<Owned<L>, T> {
+        let this = of(&owner);
+        this.line.take(this.line.all()).await;
+        let (line, part) = (NonNull::from(&this.line), this.value.get());
+        // SAFETY: as above.
+        let keep = unsafe { Owned::new(line, owner) };
+        let claim = Claim(keep);
+        Exclusive { claim, part }
     }
 }
 
 impl<T: ?Sized> Guarded<T, true> {
-    /// Reads it, if nobody has it alone.
+    /// Reads it, if nobody has it alone or waits for it, and there are not too many who do.
     #[inline]
-    pub fn read<'a, G: Gate>(&'a self, gate: &'a G) -> Option<Shared<Borrowed<'a, G>, T>> {
-        let users = &self.users;
-        take_part(users).then(|| Shared {
-            claim: Claim {
-                keep: Borrowed::new(users, gate),
-                alone: false,
-            },
-            part: cell(&self.value),
-        })
+    pub fn try_read(&self) -> Option<Shared<Borrowed<'_>, T>> {
+        self.line.try_take(1).then(|| self.reads())
     }
 
-    /// The same of one that is in `owner`, where `of` says, which is kept alive.
+    /// Waits until it reads it: in order, and dropped before that it has lost its place.
+    #[inline]
+    pub async fn read(&self) -> Shared<Borrowed<'_>, T> {
+        self.line.take(1).await;
+        self.reads()
+    }
+
+    /// Whoever has taken a place.
+    #[inline]
+    fn reads(&self) -> Shared<Borrowed<'_>, T> {
+        Shared {
+            claim: Claim(Borrowed::new(&self.line)),
+            part: cell(&self.value),
+        }
+    }
+
+    /// [`try_read`](Self::try_read) of one that is in `owner`, where `of` says, which is kept alive. `of` is as of
+    /// [`try_change_owned`](Self::try_change_owned).
     ///
     /// # Errors
-    /// Somebody has it alone; the `Arc` comes back.
+    /// It is not to be had now; the `Arc` comes back.
     #[inline]
-    pub fn read_owned<L: ?Sized + Gate>(
+    pub fn try_read_owned<L: ?Sized>(
         owner: Arc<L>,
         of: impl FnOnce(&L) -> &Self + 'static,
     ) -> Result<Shared<Owned<L>, T>, Arc<L>> {
         let this = of(&owner);
-        if !take_part(&this.users) {
+        if !this.line.try_take(1) {
             return Err(owner);
         }
-        let (users, part) = (NonNull::from(&this.users), cell(&this.value));
+        let (line, part) = (NonNull::from(&this.line), cell(&this.value));
         // SAFETY: as above.
-        let keep = unsafe { Owned::new(users, owner) };
-        Ok(Shared {
-            claim: Claim { keep, alone: false },
-            part,
-        })
+        let keep = unsafe { Owned::new(line, owner) };
+        let claim = Claim(keep);
+        Ok(Shared { claim, part })
     }
-}
 
-#[inline]
-fn take_alone(users: &AtomicU32) -> bool {
-    let taken = users.compare_exchange(0, ALONE, Ordering::Acquire, Ordering::Relaxed);
-    taken.is_ok()
-}
-
-#[inline]
-fn take_part(users: &AtomicU32) -> bool {
-    let more = |users: u32| (users < ALONE - 1).then(|| users + 1);
-    let taken = users.fetch_update(Ordering::Acquire, Ordering::Relaxed, more);
-    taken.is_ok()
+    /// [`read`](Self::read) of one that is in `owner`, where `of` says, which is kept alive. `of` is as of
+    /// [`try_change_owned`](Self::try_change_owned).
+    pub async fn read_owned<L: ?Sized>(
+        owner: Arc<L>,
+        of: impl FnOnce(&L) -> &Self + 'static,
+    ) -> Shared<Owned<L>, T> {
+        let this = of(&owner);
+        this.line.take(1).await;
+        let (line, part) = (NonNull::from(&this.line), cell(&this.value));
+        // SAFETY: as above.
+        let keep = unsafe { Owned::new(line, owner) };
+        let claim = Claim(keep);
+        Shared { claim, part }
+    }
 }
 
 fn cell<T: ?Sized>(value: &UnsafeCell<T>) -> NonNull<T> {
@@ -294,19 +332,19 @@ impl<K: Keep, U: ?Sized> Shared<K, U> {
     }
 }
 
-impl<L: ?Sized + Gate, U: ?Sized> Exclusive<Owned<L>, U> {
+impl<L: ?Sized, U: ?Sized> Exclusive<Owned<L>, U> {
     /// What it keeps alive.
     #[must_use]
     pub const fn owner(&self) -> &Arc<L> {
-        self.claim.keep.owner()
+        self.claim.0.owner()
     }
 }
 
-impl<L: ?Sized + Gate, U: ?Sized> Shared<Owned<L>, U> {
+impl<L: ?Sized, U: ?Sized> Shared<Owned<L>, U> {
     /// What it keeps alive.
     #[must_use]
     pub const fn owner(&self) -> &Arc<L> {
-        self.claim.keep.owner()
+        self.claim.0.owner()
     }
 }
 
@@ -339,7 +377,7 @@ impl<K: Keep, U: ?Sized> Deref for Shared<K, U> {
 impl<T: ?Sized, const READ: bool> fmt::Debug for Guarded<T, READ> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guarded")
-            .field("users", &self.users)
+            .field("line", &self.line)
             .finish_non_exhaustive()
     }
 }
