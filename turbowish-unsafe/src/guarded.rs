@@ -14,8 +14,8 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use self::keep::Line;
 pub use self::keep::{Borrowed, Keep, Owned};
+use self::keep::{Line, Sealed as _};
 
 /// A value, and the line of those who want it. `READ`: several at a time may read it.
 pub struct Guarded<T: ?Sized, const READ: bool> {
@@ -39,6 +39,27 @@ impl<K: Keep> Claim<K, true> {
         let keep = unsafe { ptr::read(&raw const this.0) };
         let line = keep.line();
         line.give_back(line.all() - 1);
+        Claim(keep)
+    }
+}
+
+impl<const ALL: bool> Claim<Borrowed<'_>, ALL> {
+    /// It is kept alive by `owner`, in which it is where `of` says.
+    ///
+    /// # Panics
+    /// It is not there.
+    fn own<L: ?Sized, T: ?Sized, const READ: bool>(
+        self,
+        owner: Arc<L>,
+        of: impl FnOnce(&L) -> &Guarded<T, READ> + 'static,
+    ) -> Claim<Owned<L>, ALL> {
+        let line = &of(&owner).line;
+        assert!(ptr::eq(line, self.0.line()), "it is of another value");
+        // SAFETY: `of` knows nothing of how long it may look at what the `Arc` points to, and has borrowed nothing else, so what it says is
+        // alive for as long as that is.
+        let keep = unsafe { Owned::new(NonNull::from(line), owner) };
+        // Its places are the other's.
+        let _ = ManuallyDrop::new(self);
         Claim(keep)
     }
 }
@@ -170,21 +191,6 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
         let claim = Claim(keep);
         Ok(Exclusive { claim, part })
     }
-
-    /// [`change`](Self::change) of one that is in `owner`, where `of` says, which is kept alive. `of` is as of
-    /// [`try_change_owned`](Self::try_change_owned).
-    pub async fn change_owned<L: ?Sized>(
-        owner: Arc<L>,
-        of: impl FnOnce(&L) -> &Self + 'static,
-    ) -> Exclusive<Owned<L>, T> {
-        let this = of(&owner);
-        this.line.take(this.line.all()).await;
-        let (line, part) = (NonNull::from(&this.line), this.value.get());
-        // SAFETY: as above.
-        let keep = unsafe { Owned::new(line, owner) };
-        let claim = Claim(keep);
-        Exclusive { claim, part }
-    }
 }
 
 impl<T: ?Sized> Guarded<T, true> {
@@ -229,21 +235,6 @@ impl<T: ?Sized> Guarded<T, true> {
         let keep = unsafe { Owned::new(line, owner) };
         let claim = Claim(keep);
         Ok(Shared { claim, part })
-    }
-
-    /// [`read`](Self::read) of one that is in `owner`, where `of` says, which is kept alive. `of` is as of
-    /// [`try_change_owned`](Self::try_change_owned).
-    pub async fn read_owned<L: ?Sized>(
-        owner: Arc<L>,
-        of: impl FnOnce(&L) -> &Self + 'static,
-    ) -> Shared<Owned<L>, T> {
-        let this = of(&owner);
-        this.line.take(1).await;
-        let (line, part) = (NonNull::from(&this.line), cell(&this.value));
-        // SAFETY: as above.
-        let keep = unsafe { Owned::new(line, owner) };
-        let claim = Claim(keep);
-        Shared { claim, part }
     }
 }
 
@@ -329,6 +320,40 @@ impl<K: Keep, U: ?Sized> Shared<K, U> {
         };
         let claim = self.claim;
         Ok(Shared { claim, part })
+    }
+}
+
+impl<U: ?Sized> Exclusive<Borrowed<'_>, U> {
+    /// Goes on without a borrow: the value is in `owner`, where `of` says, which is kept alive. `of` is as of
+    /// [`Guarded::try_change_owned`].
+    ///
+    /// # Panics
+    /// It is not there.
+    pub fn own<L: ?Sized, T: ?Sized, const READ: bool>(
+        self,
+        owner: Arc<L>,
+        of: impl FnOnce(&L) -> &Guarded<T, READ> + 'static,
+    ) -> Exclusive<Owned<L>, U> {
+        let claim = self.claim.own(owner, of);
+        let part = self.part;
+        Exclusive { claim, part }
+    }
+}
+
+impl<U: ?Sized> Shared<Borrowed<'_>, U> {
+    /// Goes on without a borrow: the value is in `owner`, where `of` says, which is kept alive. `of` is as of
+    /// [`Guarded::try_change_owned`].
+    ///
+    /// # Panics
+    /// It is not there.
+    pub fn own<L: ?Sized, T: ?Sized, const READ: bool>(
+        self,
+        owner: Arc<L>,
+        of: impl FnOnce(&L) -> &Guarded<T, READ> + 'static,
+    ) -> Shared<Owned<L>, U> {
+        let claim = self.claim.own(owner, of);
+        let part = self.part;
+        Shared { claim, part }
     }
 }
 

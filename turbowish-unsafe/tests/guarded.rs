@@ -55,6 +55,14 @@ fn nobody_could_read() {
     let _value = Guarded::for_readers((), 0);
 }
 
+#[test]
+#[should_panic(expected = "it is of another value")]
+fn an_owner_of_another_value_is_none() {
+    let (lock, other) = (Lock::new(0), Lock::new(0));
+    let one = lock.value.try_read().expect("free");
+    drop(one.own(other, |lock| &lock.value));
+}
+
 /// Who waits is served in order, and who goes away is not.
 #[test]
 fn the_next_one_has_it_when_it_is_free() {
@@ -62,7 +70,7 @@ fn the_next_one_has_it_when_it_is_free() {
     let one = lock.try_change().expect("free");
     let cx = &mut Context::from_waker(Waker::noop());
     let mut gone = Box::pin(lock.change());
-    let mut next = pin!(Guarded::change_owned(lock.clone(), |lock| lock));
+    let mut next = pin!(lock.change());
     let mut last = pin!(lock.change());
     assert!(gone.as_mut().poll(cx).is_pending());
     assert!(next.as_mut().poll(cx).is_pending());
@@ -70,10 +78,12 @@ fn the_next_one_has_it_when_it_is_free() {
     drop(gone);
     drop(one);
     assert!(lock.try_change().is_none() && last.as_mut().poll(cx).is_pending());
-    let Poll::Ready(mut next) = next.as_mut().poll(cx) else {
+    let Poll::Ready(next) = next.as_mut().poll(cx) else {
         panic!("it is free");
     };
+    let mut next = next.own(lock.clone(), |lock| lock);
     *next += 1;
+    assert!(lock.try_change().is_none() && last.as_mut().poll(cx).is_pending());
     drop(next);
     let Poll::Ready(last) = last.as_mut().poll(cx) else {
         panic!("it is free");

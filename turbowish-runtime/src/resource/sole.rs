@@ -103,16 +103,16 @@ mod tests {
     use super::Sole;
     use crate::here::Here;
 
-    const TURNS: u64 = 200_000;
+    /// Holders that are seen.
+    const ENOUGH: u64 = 2_000;
 
     #[test]
     fn who_reads_sees_one_holder_whole_or_none() {
         let (sole, over) = (Sole::default(), AtomicBool::new(false));
         let at = Location::caller();
-        let mut seen = 0;
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                for turn in 1..=TURNS {
+                for turn in 1.. {
                     let who = Here {
                         task: turn,
                         poll: turn,
@@ -120,10 +120,13 @@ mod tests {
                     };
                     sole.seat((who, turn), 1, at, turn % 2 == 0);
                     assert_eq!(sole.leave(), (turn, turn));
+                    if over.load(Ordering::Acquire) {
+                        return;
+                    }
                 }
-                over.store(true, Ordering::Release);
             });
-            while !over.load(Ordering::Acquire) {
+            let mut seen = 0;
+            while seen < ENOUGH {
                 for holder in [sole.read(Role::Lock), sole.seated(Role::Lock)] {
                     let Some(holder) = holder else { continue };
                     let turn = holder.since;
@@ -132,9 +135,8 @@ mod tests {
                     seen += 1;
                 }
             }
+            over.store(true, Ordering::Release);
         });
         assert_eq!(sole.read(Role::Lock), None);
-        // On a machine with one processor there may have been nothing to see.
-        assert!(seen > 0 || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1));
     }
 }

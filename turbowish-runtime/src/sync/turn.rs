@@ -23,16 +23,18 @@ macro_rules! turn {
 }
 pub(super) use turn;
 
-/// The same of what is kept alive: `turn_owned!(lock, role, at, now, later)`, of which both are functions of the lock.
+/// The same of what is kept alive: `turn_owned!(lock, role, at, now, later)`, where `now` makes it of the lock, and `later` is a method of
+/// what the lock guards.
 macro_rules! turn_owned {
-    ($lock:expr, $role:expr, $at:expr, $now:path, $later:path) => {
+    ($lock:expr, $role:expr, $at:expr, $now:path, $later:ident) => {
         'turn: {
             let lock = match $crate::sync::turn::owned_within_budget($lock, $now).await {
                 Ok(got) => break 'turn got,
                 Err(lock) => lock,
             };
-            let later = $later(lock.clone());
-            lock.resource.wait($role, 1, $at, later).await
+            let later = lock.value.$later();
+            let got = lock.resource.wait($role, 1, $at, later).await;
+            got.own(lock.clone(), |lock: &Self| &lock.value)
         }
     };
 }

@@ -84,7 +84,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = turn_owned!(self, Role::Lock, at, Self::try_own, Self::own);
+            let inner = turn_owned!(self, Role::Lock, at, Self::try_own, change);
             OwnedMutexGuard::new(inner, at)
         }
     }
@@ -114,10 +114,6 @@ impl<T: ?Sized> Mutex<T> {
 
     fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T>, Arc<Self>> {
         Guarded::try_change_owned(this, |this: &Self| &this.value)
-    }
-
-    fn own(this: Arc<Self>) -> impl Future<Output = Exclusive<Owned<Self>, T>> {
-        Guarded::change_owned(this, |this: &Self| &this.value)
     }
 
     /// What is inside; that nobody holds it is known from the exclusive reference.

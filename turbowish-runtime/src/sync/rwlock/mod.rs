@@ -124,7 +124,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = turn_owned!(self, Role::Read, at, Self::try_own_part, Self::own_part);
+            let inner = turn_owned!(self, Role::Read, at, Self::try_own_part, read);
             OwnedRwLockReadGuard::new(inner, at)
         }
     }
@@ -134,7 +134,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = turn_owned!(self, Role::Write, at, Self::try_own, Self::own);
+            let inner = turn_owned!(self, Role::Write, at, Self::try_own, change);
             OwnedRwLockWriteGuard::new(inner, at)
         }
     }
@@ -143,16 +143,8 @@ impl<T: ?Sized> RwLock<T> {
         Guarded::try_read_owned(this, |this: &Self| &this.value)
     }
 
-    fn own_part(this: Arc<Self>) -> impl Future<Output = Shared<Owned<Self>, T>> {
-        Guarded::read_owned(this, |this: &Self| &this.value)
-    }
-
     fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T>, Arc<Self>> {
         Guarded::try_change_owned(this, |this: &Self| &this.value)
-    }
-
-    fn own(this: Arc<Self>) -> impl Future<Output = Exclusive<Owned<Self>, T>> {
-        Guarded::change_owned(this, |this: &Self| &this.value)
     }
 
     /// Blocks the thread until it may read.
