@@ -5,17 +5,17 @@
 //! A guard keeps the value alive by borrowing it, or by an `Arc`. It has no lifetime of the value's in the second case, whatever the
 //! value borrows.
 
+mod guard;
 mod keep;
 
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 pub use self::keep::{Borrowed, Keep, Owned};
-use self::keep::{Line, Sealed as _};
+use self::keep::{Line, Sealed};
 
 /// A value, and the line of those who want it. `READ`: several at a time may read it.
 pub struct Guarded<T: ?Sized, const READ: bool> {
@@ -29,9 +29,9 @@ unsafe impl<T: ?Sized + Send> Sync for Guarded<T, false> {}
 unsafe impl<T: ?Sized + Send + Sync> Sync for Guarded<T, true> {}
 
 /// The places of one guard, all or one of them, which are given back when this is dropped.
-struct Claim<K: Keep, const ALL: bool>(K);
+struct Claim<K: Sealed, const ALL: bool>(K);
 
-impl<K: Keep> Claim<K, true> {
+impl<K: Sealed> Claim<K, true> {
     /// What had the value alone reads it from now on, and others may.
     fn shared(self) -> Claim<K, false> {
         let this = ManuallyDrop::new(self);
@@ -44,7 +44,7 @@ impl<K: Keep> Claim<K, true> {
 }
 
 impl<const ALL: bool> Claim<Borrowed<'_>, ALL> {
-    /// It is kept alive by `owner`, in which it is where `of` says.
+    /// It is kept alive by `owner`, in which it is where `of` says. The second one is the value.
     ///
     /// # Panics
     /// It is not there.
@@ -52,19 +52,20 @@ impl<const ALL: bool> Claim<Borrowed<'_>, ALL> {
         self,
         owner: Arc<L>,
         of: impl FnOnce(&L) -> &Guarded<T, READ> + 'static,
-    ) -> Claim<Owned<L>, ALL> {
-        let line = &of(&owner).line;
+    ) -> (Claim<Owned<L>, ALL>, NonNull<T>) {
+        let Guarded { line, value } = of(&owner);
         assert!(ptr::eq(line, self.0.line()), "it is of another value");
+        let all = cell(value);
         // SAFETY: `of` knows nothing of how long it may look at what the `Arc` points to, and has borrowed nothing else, so what it says is
         // alive for as long as that is.
         let keep = unsafe { Owned::new(NonNull::from(line), owner) };
         // Its places are the other's.
         let _ = ManuallyDrop::new(self);
-        Claim(keep)
+        (Claim(keep), all)
     }
 }
 
-impl<K: Keep, const ALL: bool> Drop for Claim<K, ALL> {
+impl<K: Sealed, const ALL: bool> Drop for Claim<K, ALL> {
     #[inline]
     fn drop(&mut self) {
         let line = self.0.line();
@@ -72,9 +73,30 @@ impl<K: Keep, const ALL: bool> Drop for Claim<K, ALL> {
     }
 }
 
-/// Has the value, or a part of it, alone.
+/// Has the value, or a part of it, alone. `READ`: it has all of it, and may go on as a reader beside others.
+///
+/// Who has a part may not: the others would have all of it, and could change through that what the part is in.
+///
+/// ```compile_fail,E0599
+/// # use {std::cell::Cell, turbowish_unsafe::guarded::Guarded};
+/// let value = Guarded::for_readers(Cell::new(1), 2);
+/// let part = value.try_change().unwrap().map(Cell::get_mut).share(|part| part);
+/// let all = value.try_read().unwrap();
+/// all.set(2);
+/// ```
+///
+/// Nor does one go to another thread to become a reader there of what only one thread may read.
+///
+/// ```compile_fail,E0277
+/// # use {std::cell::Cell, turbowish_unsafe::guarded::Guarded};
+/// let value = Guarded::for_readers(Cell::new(1), 2);
+/// let one = value.try_change().unwrap();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || one.share(|all| all).set(2));
+/// });
+/// ```
 #[must_use = "the value is free again at once"]
-pub struct Exclusive<K: Keep, U: ?Sized> {
+pub struct Exclusive<K: Keep<U>, U: ?Sized, const READ: bool = false> {
     claim: Claim<K, true>,
     /// In the value that `claim` is of.
     part: *mut U,
@@ -82,20 +104,22 @@ pub struct Exclusive<K: Keep, U: ?Sized> {
 
 /// Reads the value, or a part of it.
 #[must_use = "the value is free again at once"]
-pub struct Shared<K: Keep, U: ?Sized> {
+pub struct Shared<K: Keep<U>, U: ?Sized> {
     claim: Claim<K, false>,
     /// In the value that `claim` is of.
     part: NonNull<U>,
 }
 
 // SAFETY: it is an exclusive reference to `U`, and `K`.
-unsafe impl<K: Keep + Send, U: ?Sized + Send> Send for Exclusive<K, U> {}
-// SAFETY: as above.
-unsafe impl<K: Keep + Sync, U: ?Sized + Sync> Sync for Exclusive<K, U> {}
+unsafe impl<K: Keep<U> + Send, U: ?Sized + Send> Send for Exclusive<K, U, false> {}
+// SAFETY: as above, and it can become a shared one while others read where it came from.
+unsafe impl<K: Keep<U> + Send, U: ?Sized + Send + Sync> Send for Exclusive<K, U, true> {}
+// SAFETY: it is an exclusive reference to `U`, and `K`.
+unsafe impl<K: Keep<U> + Sync, U: ?Sized + Sync, const READ: bool> Sync for Exclusive<K, U, READ> {}
 // SAFETY: it is a shared reference to `U`, and `K`.
-unsafe impl<K: Keep + Send, U: ?Sized + Sync> Send for Shared<K, U> {}
+unsafe impl<K: Keep<U> + Send, U: ?Sized + Sync> Send for Shared<K, U> {}
 // SAFETY: as above; that `U` is `Send` is not needed, but asked for by the guards that this stands in for.
-unsafe impl<K: Keep + Sync, U: ?Sized + Send + Sync> Sync for Shared<K, U> {}
+unsafe impl<K: Keep<U> + Sync, U: ?Sized + Send + Sync> Sync for Shared<K, U> {}
 
 impl<T> Guarded<T, false> {
     /// Nobody has it.
@@ -139,21 +163,21 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
 
     /// Has it alone, if nobody has it or waits for it.
     #[inline]
-    pub fn try_change(&self) -> Option<Exclusive<Borrowed<'_>, T>> {
+    pub fn try_change(&self) -> Option<Exclusive<Borrowed<'_>, T, READ>> {
         let taken = self.line.try_take(self.line.all());
         taken.then(|| self.changes())
     }
 
     /// Waits until it has it alone: in order, and dropped before that it has lost its place.
     #[inline]
-    pub async fn change(&self) -> Exclusive<Borrowed<'_>, T> {
+    pub async fn change(&self) -> Exclusive<Borrowed<'_>, T, READ> {
         self.line.take(self.line.all()).await;
         self.changes()
     }
 
     /// Whoever has taken all places.
     #[inline]
-    const fn changes(&self) -> Exclusive<Borrowed<'_>, T> {
+    const fn changes(&self) -> Exclusive<Borrowed<'_>, T, READ> {
         Exclusive {
             claim: Claim(Borrowed::new(&self.line)),
             part: self.value.get(),
@@ -179,7 +203,7 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
     pub fn try_change_owned<L: ?Sized>(
         owner: Arc<L>,
         of: impl FnOnce(&L) -> &Self + 'static,
-    ) -> Result<Exclusive<Owned<L>, T>, Arc<L>> {
+    ) -> Result<Exclusive<Owned<L>, T, READ>, Arc<L>> {
         let this = of(&owner);
         if !this.line.try_take(this.line.all()) {
             return Err(owner);
@@ -243,178 +267,10 @@ fn cell<T: ?Sized>(value: &UnsafeCell<T>) -> NonNull<T> {
     unsafe { NonNull::new_unchecked(value.get()) }
 }
 
-impl<K: Keep, U: ?Sized> Exclusive<K, U> {
-    /// Goes on with a part.
-    #[inline]
-    pub fn map<V: ?Sized>(mut self, f: impl FnOnce(&mut U) -> &mut V) -> Exclusive<K, V> {
-        let part = std::ptr::from_mut(f(&mut self));
-        let claim = self.claim;
-        Exclusive { claim, part }
-    }
-
-    /// Goes on with a part, if there is one.
-    ///
-    /// # Errors
-    /// There is none; the guard comes back.
-    #[inline]
-    pub fn try_map<V: ?Sized>(
-        mut self,
-        f: impl FnOnce(&mut U) -> Option<&mut V>,
-    ) -> Result<Exclusive<K, V>, Self> {
-        let Some(part) = f(&mut self).map(std::ptr::from_mut) else {
-            return Err(self);
-        };
-        let claim = self.claim;
-        Ok(Exclusive { claim, part })
-    }
-
-    /// Goes on as a reader of a part; nobody comes in between.
-    #[inline]
-    pub fn share<V: ?Sized>(self, f: impl FnOnce(&U) -> &V) -> Shared<K, V> {
-        let part = NonNull::from(f(&self));
-        Shared {
-            claim: self.claim.shared(),
-            part,
-        }
-    }
-
-    /// Goes on as a reader of a part, if there is one; nobody comes in between.
-    ///
-    /// # Errors
-    /// There is none; the guard comes back.
-    #[inline]
-    pub fn try_share<V: ?Sized>(
-        self,
-        f: impl FnOnce(&U) -> Option<&V>,
-    ) -> Result<Shared<K, V>, Self> {
-        let Some(part) = f(&self).map(NonNull::from) else {
-            return Err(self);
-        };
-        Ok(Shared {
-            claim: self.claim.shared(),
-            part,
-        })
-    }
-}
-
-impl<K: Keep, U: ?Sized> Shared<K, U> {
-    /// Goes on with a part.
-    #[inline]
-    pub fn map<V: ?Sized>(self, f: impl FnOnce(&U) -> &V) -> Shared<K, V> {
-        let part = NonNull::from(f(&self));
-        let claim = self.claim;
-        Shared { claim, part }
-    }
-
-    /// Goes on with a part, if there is one.
-    ///
-    /// # Errors
-    /// There is none; the guard comes back.
-    #[inline]
-    pub fn try_map<V: ?Sized>(
-        self,
-        f: impl FnOnce(&U) -> Option<&V>,
-    ) -> Result<Shared<K, V>, Self> {
-        let Some(part) = f(&self).map(NonNull::from) else {
-            return Err(self);
-        };
-        let claim = self.claim;
-        Ok(Shared { claim, part })
-    }
-}
-
-impl<U: ?Sized> Exclusive<Borrowed<'_>, U> {
-    /// Goes on without a borrow: the value is in `owner`, where `of` says, which is kept alive. `of` is as of
-    /// [`Guarded::try_change_owned`].
-    ///
-    /// # Panics
-    /// It is not there.
-    pub fn own<L: ?Sized, T: ?Sized, const READ: bool>(
-        self,
-        owner: Arc<L>,
-        of: impl FnOnce(&L) -> &Guarded<T, READ> + 'static,
-    ) -> Exclusive<Owned<L>, U> {
-        let claim = self.claim.own(owner, of);
-        let part = self.part;
-        Exclusive { claim, part }
-    }
-}
-
-impl<U: ?Sized> Shared<Borrowed<'_>, U> {
-    /// Goes on without a borrow: the value is in `owner`, where `of` says, which is kept alive. `of` is as of
-    /// [`Guarded::try_change_owned`].
-    ///
-    /// # Panics
-    /// It is not there.
-    pub fn own<L: ?Sized, T: ?Sized, const READ: bool>(
-        self,
-        owner: Arc<L>,
-        of: impl FnOnce(&L) -> &Guarded<T, READ> + 'static,
-    ) -> Shared<Owned<L>, U> {
-        let claim = self.claim.own(owner, of);
-        let part = self.part;
-        Shared { claim, part }
-    }
-}
-
-impl<L: ?Sized, U: ?Sized> Exclusive<Owned<L>, U> {
-    /// What it keeps alive.
-    #[must_use]
-    pub const fn owner(&self) -> &Arc<L> {
-        self.claim.0.owner()
-    }
-}
-
-impl<L: ?Sized, U: ?Sized> Shared<Owned<L>, U> {
-    /// What it keeps alive.
-    #[must_use]
-    pub const fn owner(&self) -> &Arc<L> {
-        self.claim.0.owner()
-    }
-}
-
-impl<K: Keep, U: ?Sized> Deref for Exclusive<K, U> {
-    type Target = U;
-    #[inline]
-    fn deref(&self) -> &U {
-        // SAFETY: the claim says that nobody else has the value, and keeps its place alive.
-        unsafe { &*self.part }
-    }
-}
-
-impl<K: Keep, U: ?Sized> DerefMut for Exclusive<K, U> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut U {
-        // SAFETY: as above, and this one is borrowed exclusively.
-        unsafe { &mut *self.part }
-    }
-}
-
-impl<K: Keep, U: ?Sized> Deref for Shared<K, U> {
-    type Target = U;
-    #[inline]
-    fn deref(&self) -> &U {
-        // SAFETY: the claim says that nobody has the value alone, and keeps its place alive.
-        unsafe { self.part.as_ref() }
-    }
-}
-
 impl<T: ?Sized, const READ: bool> fmt::Debug for Guarded<T, READ> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guarded")
             .field("line", &self.line)
             .finish_non_exhaustive()
-    }
-}
-
-impl<K: Keep, U: ?Sized + fmt::Debug> fmt::Debug for Exclusive<K, U> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&**self, f)
-    }
-}
-
-impl<K: Keep, U: ?Sized + fmt::Debug> fmt::Debug for Shared<K, U> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&**self, f)
     }
 }

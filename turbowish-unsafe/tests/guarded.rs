@@ -104,8 +104,10 @@ fn a_part_is_the_whole_of_it() {
         .expect("there");
     *part = 4;
     assert!(lock.value.try_read().is_none());
-    let part = part.try_share(|_| None::<&u8>).expect_err("none");
-    let part = part.try_share(|part| Some(part)).expect("some");
+    drop(part);
+    let all = lock.value.try_change().expect("free");
+    let all = all.try_share(|_| None::<&u8>).expect_err("none");
+    let part = all.try_share(|all| all.1.get(1)).expect("there");
     let part = part.try_map(|_| None::<&u8>).expect_err("none");
     assert!(lock.value.try_read().is_some() && lock.value.try_change().is_none());
     assert_eq!(*part.map(|part| part), 4);
@@ -146,6 +148,20 @@ fn an_owned_guard_keeps_what_it_is_in() {
         .expect("free");
     assert!(Guarded::try_change_owned(again, |lock| &lock.value).is_err());
     assert_eq!(*guard, [1, 2, 3]);
+}
+
+/// A part is alive for as long as the borrow, of which an owner knows nothing.
+#[test]
+fn who_owns_has_all_of_it() {
+    let lock = Arc::new(Guarded::for_readers((1, 2), READERS));
+    let other = (3, 4);
+    let part = lock.try_read().expect("free").map(|_| &(5, 6));
+    assert_eq!(*part.own(lock.clone(), |lock| lock), (1, 2));
+    let one = Arc::new(Guarded::for_one((1, 2)));
+    let part = one.try_change().expect("free");
+    let part = part.map(|_| Box::leak(Box::new((&other, (0, 0)))));
+    let part = part.map(|part| &mut part.1);
+    assert_eq!(*part.own(one.clone(), |one| one), (1, 2));
 }
 
 /// Threads add one each time that they get it, and read no number that was not whole.

@@ -3,8 +3,20 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// What keeps alive a value that is in use: [`Borrowed`] or [`Owned`].
-pub trait Keep: Sealed {}
+/// What keeps alive a value that is in use, for one who has `U` of it: [`Borrowed`] or [`Owned`]. What a borrow lets anybody have lives for
+/// as long: a part that did not could be traded for another one that is gone before the guard.
+///
+/// ```compile_fail
+/// # use turbowish_unsafe::guarded::{Borrowed, Exclusive};
+/// fn escape<'a, 'b>(all: Exclusive<Borrowed<'a>, ()>, other: &'b mut u8) -> Exclusive<Borrowed<'a>, u8> {
+///     let part: Exclusive<_, Option<&'b u8>> = all.map(|_| Box::leak(Box::new(None)));
+///     part.map(|_| other)
+/// }
+/// ```
+///
+/// An `Arc` knows nothing of what its guard is a part of, so that nobody forbids the same there: as with tokio's owned guards, whose parts
+/// have no bound either, it takes a part that is leaked, borrows for less than the guard lives, and is left for what it borrows.
+pub trait Keep<U: ?Sized>: Sealed {}
 
 /// A borrow keeps it alive.
 #[derive(Debug)]
@@ -100,8 +112,8 @@ impl<L: ?Sized> Owned<L> {
     }
 }
 
-impl Keep for Borrowed<'_> {}
-impl<L: ?Sized> Keep for Owned<L> {}
+impl<'a, U: ?Sized + 'a> Keep<U> for Borrowed<'a> {}
+impl<L: ?Sized, U: ?Sized> Keep<U> for Owned<L> {}
 
 impl Sealed for Borrowed<'_> {
     #[inline]

@@ -24,7 +24,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a>, T>,
+    inner: Exclusive<Borrowed<'a>, T, true>,
     /// `Send` and `Sync` as tokio's is.
     content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
 }
@@ -89,14 +89,14 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     #[inline]
     pub(super) fn new(
         lock: &'a RwLock<T>,
-        inner: Exclusive<Borrowed<'a>, T>,
+        inner: Exclusive<Borrowed<'a>, T, true>,
         at: &'static Location<'static>,
     ) -> Self {
         Self::of(lock.resource.hold(Role::Write, 1, at), inner)
     }
 
     #[inline]
-    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a>, T>) -> Self {
+    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a>, T, true>) -> Self {
         Self {
             hold,
             inner,

@@ -143,7 +143,7 @@ impl<T: ?Sized> RwLock<T> {
         Guarded::try_read_owned(this, |this: &Self| &this.value)
     }
 
-    fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T>, Arc<Self>> {
+    fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T, true>, Arc<Self>> {
         Guarded::try_change_owned(this, |this: &Self| &this.value)
     }
 

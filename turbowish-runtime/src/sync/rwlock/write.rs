@@ -14,7 +14,7 @@ use crate::sync::guards::guard;
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     hold: OwnedHold,
-    inner: Exclusive<Owned<RwLock<T>>, T>,
+    inner: Exclusive<Owned<RwLock<T>>, T, true>,
     /// `Unpin` as tokio's is.
     content: PhantomData<T>,
 }
@@ -22,13 +22,13 @@ pub struct OwnedRwLockWriteGuard<T: ?Sized> {
 impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     #[inline]
     pub(super) fn new(
-        inner: Exclusive<Owned<RwLock<T>>, T>,
+        inner: Exclusive<Owned<RwLock<T>>, T, true>,
         at: &'static Location<'static>,
     ) -> Self {
         Self::of(inner.owner().resource.hold_owned(Role::Write, 1, at), inner)
     }
 
-    const fn of(hold: OwnedHold, inner: Exclusive<Owned<RwLock<T>>, T>) -> Self {
+    const fn of(hold: OwnedHold, inner: Exclusive<Owned<RwLock<T>>, T, true>) -> Self {
         Self {
             hold,
             inner,
