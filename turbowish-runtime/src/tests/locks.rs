@@ -717,7 +717,7 @@ fn what_is_taken_is_given_back_once() {
     let lock = named("parts", Arc::new(RwLock::with_max_readers((0, 0), 3)));
     drop((mutex.try_lock(), lock.try_read()));
     let elsewhere = |n: usize| {
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             let guard = block_on(mutex.clone().lock_owned());
             thread::scope(|scope| drop(scope.spawn(move || drop(guard))));
         } else {
@@ -752,7 +752,7 @@ fn what_is_taken_is_given_back_once() {
         3 => block_on(mutex.lock()).0 += 1,
         4 => block_on(lock.write()).0 += 1,
         5 => drop(block_on(lock.read())),
-        _ if n / 7 % 2 == 0 => drop(switch::disarm()),
+        _ if (n / 7).is_multiple_of(2) => drop(switch::disarm()),
         _ => drop(switch::arm()),
     };
     watch("parts", work, |_| {
