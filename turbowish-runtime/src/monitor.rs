@@ -187,7 +187,9 @@ impl Monitor {
             },
             accounting_since_unix_ns: switched.unix_ns,
             procs_known: procs.len() as u64,
-            runtime_tasks: runtime::tasks().map(|inside| inside + task::outside()),
+            // A runtime counts what was spawned: what blocks on a thread of it, or has several roots, is beside that.
+            runtime_tasks: runtime::tasks()
+                .map(|inside| task::live().max(inside + task::outside())),
             own_cost: None,
         }
     }

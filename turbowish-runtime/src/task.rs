@@ -315,6 +315,11 @@ pub(crate) fn enter(
     Some(Task(live))
 }
 
+/// Live tasks with a row.
+pub(crate) fn live() -> u64 {
+    LIVE.load(Ordering::Relaxed)
+}
+
 /// Live tasks with a row that are no runtime's.
 pub(crate) fn outside() -> u64 {
     OUTSIDE.load(Ordering::Relaxed)

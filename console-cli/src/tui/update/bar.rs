@@ -17,6 +17,10 @@ const KEPT: usize = 100;
 
 /// Opens the command line, empty.
 pub(super) fn open(state: &mut State) {
+    if state.link.peer.is_some() {
+        // Nobody has kept it up; it is asked for from now on.
+        state.listed = None;
+    }
     state.overlay = Some(Overlay::Command(Typed::default()));
 }
 
