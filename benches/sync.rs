@@ -1,11 +1,11 @@
 //! What a lock, a send and a receive cost over tokio's own while nobody is in the way, in one run, as differences.
 //!
-//! `cargo bench --features tokio --bench sync` prints the smallest of many interleaved rounds; run it on a quiet machine.
+//! `cargo bench --features tokio --bench sync` prints the smallest of many interleaved rounds, after half a minute; run it on a quiet machine.
 //! Words after `--` keep the lines that contain them all.
 
 use std::time::Duration;
 
-const ROUNDS: usize = 60;
+const ROUNDS: usize = 200;
 const ITEMS: u32 = 10_000;
 
 macro_rules! workloads {
@@ -181,71 +181,92 @@ macro_rules! workloads {
 workloads!(theirs, tokio::sync);
 workloads!(ours, turbowish::sync);
 
-/// Smallest time per item of each of the two, interleaved.
-fn compare<T, O>(name: &str, theirs: impl Fn(u32) -> T, ours: impl Fn(u32) -> O)
+/// One of the two, all of it: how long its items took.
+type Run = Box<dyn Fn() -> Duration>;
+
+/// What is compared, and the least that each has taken.
+struct Workload {
+    name: &'static str,
+    runs: [Run; 2],
+    least: [Duration; 2],
+}
+
+fn workload<T, O>(
+    name: &'static str,
+    theirs: impl Fn(u32) -> T + 'static,
+    ours: impl Fn(u32) -> O + 'static,
+) -> Workload
 where
     T: Future<Output = Duration>,
     O: Future<Output = Duration>,
 {
-    if !std::env::args()
-        .skip(1)
-        .all(|word| word.starts_with('-') || name.contains(&word))
-    {
-        return;
+    Workload {
+        name,
+        runs: [run(theirs), run(ours)],
+        least: [Duration::MAX; 2],
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runtime = runtime.expect("a runtime");
-    let (mut least_theirs, mut least_ours) = (Duration::MAX, Duration::MAX);
-    for _ in 0..ROUNDS {
-        least_theirs = least_theirs.min(runtime.block_on(theirs(ITEMS)));
-        least_ours = least_ours.min(runtime.block_on(ours(ITEMS)));
-    }
-    let per_item = |least: Duration| least.as_nanos() as f64 / f64::from(ITEMS);
-    let (theirs, ours) = (per_item(least_theirs), per_item(least_ours));
-    println!(
-        "{name:<36} tokio {theirs:7.2} ns   ours {ours:7.2} ns   adds {:7.2} ns",
-        ours - theirs
-    );
 }
 
-fn all(state: &str) {
-    let name = |what: &str| format!("{state}: {what}");
-    compare(&name("lock and unlock"), theirs::lock, ours::lock);
-    compare(&name("try_lock"), theirs::try_lock, ours::try_lock);
-    compare(&name("lock_owned"), theirs::lock_owned, ours::lock_owned);
-    compare(&name("read"), theirs::read, ours::read);
-    compare(&name("write"), theirs::write, ours::write);
-    compare(&name("acquire"), theirs::acquire, ours::acquire);
-    compare(
-        &name("acquire_owned"),
-        theirs::acquire_owned,
-        ours::acquire_owned,
-    );
-    compare(&name("send, bounded"), theirs::send, ours::send);
-    compare(&name("recv, bounded"), theirs::recv, ours::recv);
-    compare(
-        &name("send, unbounded"),
-        theirs::send_unbounded,
-        ours::send_unbounded,
-    );
-    compare(
-        &name("recv_many, per item"),
-        theirs::recv_many,
-        ours::recv_many,
-    );
-    compare(&name("reserve and send"), theirs::reserve, ours::reserve);
-    compare(&name("clone and drop a sender"), theirs::clone, ours::clone);
-    compare(&name("oneshot, all of it"), theirs::once, ours::once);
-    compare(&name("broadcast, send and recv"), theirs::all, ours::all);
-    compare(
-        &name("watch, send and changed"),
-        theirs::latest,
-        ours::latest,
-    );
+fn run<F: Future<Output = Duration>>(work: impl Fn(u32) -> F + 'static) -> Run {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.expect("a runtime");
+    Box::new(move || runtime.block_on(work(ITEMS)))
+}
+
+fn all() -> Vec<Workload> {
+    vec![
+        workload("lock and unlock", theirs::lock, ours::lock),
+        workload("try_lock", theirs::try_lock, ours::try_lock),
+        workload("lock_owned", theirs::lock_owned, ours::lock_owned),
+        workload("read", theirs::read, ours::read),
+        workload("write", theirs::write, ours::write),
+        workload("acquire", theirs::acquire, ours::acquire),
+        workload("acquire_owned", theirs::acquire_owned, ours::acquire_owned),
+        workload("send, bounded", theirs::send, ours::send),
+        workload("recv, bounded", theirs::recv, ours::recv),
+        workload(
+            "send, unbounded",
+            theirs::send_unbounded,
+            ours::send_unbounded,
+        ),
+        workload("recv_many, per item", theirs::recv_many, ours::recv_many),
+        workload("reserve and send", theirs::reserve, ours::reserve),
+        workload("clone and drop a sender", theirs::clone, ours::clone),
+        workload("oneshot, all of it", theirs::once, ours::once),
+        workload("broadcast, send and recv", theirs::all, ours::all),
+        workload("watch, send and changed", theirs::latest, ours::latest),
+    ]
+}
+
+/// The smallest times per item. Every round has all workloads: a machine is slow for seconds at a time, and then it is for all of them.
+fn compare(state: &str) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let is_kept = |name: &str| {
+        let mut asked = words.iter().filter(|word| !word.starts_with('-'));
+        asked.all(|word| name.contains(word.as_str()))
+    };
+    let mut all = all();
+    all.retain(|workload| is_kept(&format!("{state}: {}", workload.name)));
+    for _ in 0..ROUNDS {
+        for Workload { runs, least, .. } in &mut all {
+            for (run, least) in runs.iter().zip(least) {
+                *least = run().min(*least);
+            }
+        }
+    }
+    let per_item = |least: Duration| least.as_nanos() as f64 / f64::from(ITEMS);
+    for Workload { name, least, .. } in all {
+        let [theirs, ours] = least.map(per_item);
+        let name = format!("{state}: {name}");
+        println!(
+            "{name:<36} tokio {theirs:7.2} ns   ours {ours:7.2} ns   adds {:7.2} ns",
+            ours - theirs
+        );
+    }
 }
 
 fn main() {
-    all("disarmed");
+    compare("disarmed");
     let _turbowish = turbowish::init();
-    all("armed");
+    compare("armed");
 }
