@@ -66,7 +66,9 @@ impl Live {
             if one.reading.epoch != epoch {
                 one.forget();
             }
-            one.reading.pause = pauses.remove(&one.birth.id);
+            if !pauses.is_empty() {
+                one.reading.pause = pauses.remove(&one.birth.id).map(Box::new);
+            }
             let reading = &one.reading;
             let is_woken = reading.waker.is_some_and(|waker| waker.woken.is_some());
             match (reading.thread, &mut counts.ready) {
@@ -127,6 +129,9 @@ fn readings(threads: &[ThreadNow]) -> Vec<One> {
     all.append(&mut newborn);
     // Their tasks were read first: a branch that is gone by now is nobody's.
     let mut branches = task::branches();
+    if branches.is_empty() {
+        return all;
+    }
     for one in &mut all {
         if let Some(branches) = branches.remove(&one.birth.id) {
             one.reading.branches = shown(&branches, one.reading.epoch);
