@@ -21,7 +21,7 @@ use turbowish_model::snapshot::{
 use turbowish_model::units::{self, Micro};
 
 use self::length::Lengths;
-pub(crate) use self::place::{at, span, spot};
+pub(crate) use self::place::{at, spot};
 use self::told::{Link, Told};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};

@@ -112,3 +112,7 @@ fn first(
     named.sort_unstable();
     named.into_iter().map(|(_, at)| at).collect()
 }
+
+#[cfg(test)]
+#[path = "pick_tests.rs"]
+mod tests;
