@@ -15,6 +15,7 @@ use turbowish_model::alert::Alert;
 use turbowish_model::column::Row;
 use turbowish_model::json::{self, Record, Shape, Table};
 use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::report::span;
 use turbowish_model::snapshot::{
     AwaitRow, Claim, CounterRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskRow,
 };
