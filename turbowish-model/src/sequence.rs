@@ -36,7 +36,7 @@ impl Sequence {
 
     /// Reads with `attempt` until no write fell into the reading. `relax` lets other threads run: the
     /// writer may have lost its processor in the middle of a write.
-    pub fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
+    pub(crate) fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
         let mut tries = 0;
         loop {
             let (result, clean) = self.observe(&mut attempt);

@@ -25,12 +25,12 @@ pub(crate) use turbowish_model::resource::{Kind, Role};
 
 pub(crate) use self::ends::End;
 use self::ends::Ends;
-pub(crate) use self::hold::Hold;
+pub(crate) use self::hold::{Hold, OwnedHold};
 pub use self::intents::{Link, Meant};
 #[cfg(feature = "server")]
 pub(crate) use self::order::{Taken, orders};
 pub(crate) use self::order::{clear, leave, over};
-use self::record::Record;
+pub(crate) use self::record::Record;
 pub(crate) use self::timer::{TimerWait, timers};
 pub(crate) use self::wait::{Entry, Waited};
 use crate::effect::{self, Source};

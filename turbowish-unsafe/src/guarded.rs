@@ -1,101 +1,152 @@
-//! A value that one at a time changes, or many read: who has it is counted here, so that nothing rests on what callers say.
+//! A value that one at a time changes, or many read. Who comes next is decided by a semaphore of tokio's, which is what tokio's own locks
+//! are made of: whoever reads has one of its places, and whoever changes the value has all. Nobody else gets at that semaphore, so that
+//! nothing rests on what callers say.
 //!
-//! A guard keeps the value's place alive by borrowing it, or by an `Arc`. It has no lifetime of the value's in the second case, whatever the
-//! value borrows. Nobody waits here: whoever comes while it is taken comes away with nothing. Waiting is up to a [`Gate`], which is
-//! told when a guard ends, after the value is free.
+//! A guard keeps the value alive by borrowing it, or by an `Arc`. It has no lifetime of the value's in the second case, whatever the
+//! value borrows.
 
+mod guard;
 mod keep;
 
 use std::cell::UnsafeCell;
 use std::fmt;
-use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use self::keep::{Borrowed, Gate, Keep, Owned};
+pub use self::keep::{Borrowed, Keep, Owned};
+use self::keep::{Line, Sealed};
 
-/// A value, and how many have it. `READ`: several at a time may read it.
+/// A value, and the line of those who want it. `READ`: several at a time may read it.
 pub struct Guarded<T: ?Sized, const READ: bool> {
-    /// How many read it, or [`ALONE`].
-    users: AtomicU32,
+    line: Line,
     value: UnsafeCell<T>,
 }
-
-/// One has it alone.
-const ALONE: u32 = u32::MAX;
 
 // SAFETY: through a shared reference the value is given to one at a time, on whatever thread: it is moved there and back, in effect.
 unsafe impl<T: ?Sized + Send> Sync for Guarded<T, false> {}
 // SAFETY: as above, and several threads may read it at a time.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Guarded<T, true> {}
 
-/// The count of one guard, which is given back when this is dropped.
-struct Claim<K: Keep> {
-    keep: K,
-    alone: bool,
-}
+/// The places of one guard, all or one of them, which are given back when this is dropped.
+struct Claim<K: Sealed, const ALL: bool>(K);
 
-impl<K: Keep> Claim<K> {
-    /// What had the value alone reads it from now on.
-    fn shared(mut self) -> Self {
-        self.alone = false;
-        // What was changed is seen by those who read from now on.
-        self.keep.users().store(1, Ordering::Release);
-        self.keep.shared();
-        self
+impl<K: Sealed> Claim<K, true> {
+    /// What had the value alone reads it from now on, and others may.
+    fn shared(self) -> Claim<K, false> {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not dropped, nor used after that.
+        let keep = unsafe { ptr::read(&raw const this.0) };
+        let line = keep.line();
+        line.give_back(line.all() - 1);
+        Claim(keep)
     }
 }
 
-impl<K: Keep> Drop for Claim<K> {
+impl<const ALL: bool> Claim<Borrowed<'_>, ALL> {
+    /// It is kept alive by `owner`, in which it is where `of` says. The second one is the value.
+    ///
+    /// # Panics
+    /// It is not there.
+    fn own<L: ?Sized, T: ?Sized, const READ: bool>(
+        self,
+        owner: Arc<L>,
+        of: impl FnOnce(&L) -> &Guarded<T, READ> + 'static,
+    ) -> (Claim<Owned<L>, ALL>, NonNull<T>) {
+        let Guarded { line, value } = of(&owner);
+        assert!(ptr::eq(line, self.0.line()), "it is of another value");
+        let all = cell(value);
+        // SAFETY: `of` knows nothing of how long it may look at what the `Arc` points to, and has borrowed nothing else, so what it says is
+        // alive for as long as that is.
+        let keep = unsafe { Owned::new(NonNull::from(line), owner) };
+        // Its places are the other's.
+        let _ = ManuallyDrop::new(self);
+        (Claim(keep), all)
+    }
+}
+
+impl<K: Sealed, const ALL: bool> Drop for Claim<K, ALL> {
     #[inline]
     fn drop(&mut self) {
-        let users = self.keep.users();
-        // Nobody else writes it while one has the value alone.
-        if self.alone {
-            users.store(0, Ordering::Release);
-        } else {
-            users.fetch_sub(1, Ordering::Release);
-        }
-        self.keep.left(self.alone);
+        let line = self.0.line();
+        line.give_back(if ALL { line.all() } else { 1 });
     }
 }
 
-/// Has the value, or a part of it, alone.
+/// Has the value, or a part of it, alone. `READ`: it has all of it, and may go on as a reader beside others.
+///
+/// Who has a part may not: the others would have all of it, and could change through that what the part is in.
+///
+/// ```compile_fail,E0599
+/// # use {std::cell::Cell, turbowish_unsafe::guarded::Guarded};
+/// let value = Guarded::for_readers(Cell::new(1), 2);
+/// let part = value.try_change().unwrap().map(Cell::get_mut).share(|part| part);
+/// let all = value.try_read().unwrap();
+/// all.set(2);
+/// ```
+///
+/// Nor does one go to another thread to become a reader there of what only one thread may read.
+///
+/// ```compile_fail,E0277
+/// # use {std::cell::Cell, turbowish_unsafe::guarded::Guarded};
+/// let value = Guarded::for_readers(Cell::new(1), 2);
+/// let one = value.try_change().unwrap();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || one.share(|all| all).set(2));
+/// });
+/// ```
 #[must_use = "the value is free again at once"]
-pub struct Exclusive<K: Keep, U: ?Sized> {
-    claim: Claim<K>,
-    /// In the value whose count `claim` is of.
+pub struct Exclusive<K: Keep<U>, U: ?Sized, const READ: bool = false> {
+    claim: Claim<K, true>,
+    /// In the value that `claim` is of.
     part: *mut U,
 }
 
 /// Reads the value, or a part of it.
 #[must_use = "the value is free again at once"]
-pub struct Shared<K: Keep, U: ?Sized> {
-    claim: Claim<K>,
-    /// In the value whose count `claim` is of.
+pub struct Shared<K: Keep<U>, U: ?Sized> {
+    claim: Claim<K, false>,
+    /// In the value that `claim` is of.
     part: NonNull<U>,
 }
 
 // SAFETY: it is an exclusive reference to `U`, and `K`.
-unsafe impl<K: Keep + Send, U: ?Sized + Send> Send for Exclusive<K, U> {}
-// SAFETY: as above.
-unsafe impl<K: Keep + Sync, U: ?Sized + Sync> Sync for Exclusive<K, U> {}
+unsafe impl<K: Keep<U> + Send, U: ?Sized + Send> Send for Exclusive<K, U, false> {}
+// SAFETY: as above, and it can become a shared one while others read where it came from.
+unsafe impl<K: Keep<U> + Send, U: ?Sized + Send + Sync> Send for Exclusive<K, U, true> {}
+// SAFETY: it is an exclusive reference to `U`, and `K`.
+unsafe impl<K: Keep<U> + Sync, U: ?Sized + Sync, const READ: bool> Sync for Exclusive<K, U, READ> {}
 // SAFETY: it is a shared reference to `U`, and `K`.
-unsafe impl<K: Keep + Send, U: ?Sized + Sync> Send for Shared<K, U> {}
+unsafe impl<K: Keep<U> + Send, U: ?Sized + Sync> Send for Shared<K, U> {}
 // SAFETY: as above; that `U` is `Send` is not needed, but asked for by the guards that this stands in for.
-unsafe impl<K: Keep + Sync, U: ?Sized + Send + Sync> Sync for Shared<K, U> {}
+unsafe impl<K: Keep<U> + Sync, U: ?Sized + Send + Sync> Sync for Shared<K, U> {}
 
-impl<T, const READ: bool> Guarded<T, READ> {
+impl<T> Guarded<T, false> {
     /// Nobody has it.
     #[must_use]
-    pub const fn new(value: T) -> Self {
+    pub const fn for_one(value: T) -> Self {
         Self {
-            users: AtomicU32::new(0),
+            line: Line::new(1),
             value: UnsafeCell::new(value),
         }
     }
+}
 
+impl<T> Guarded<T, true> {
+    /// Nobody has it; so many may read it at a time.
+    ///
+    /// # Panics
+    /// With no reader.
+    #[must_use]
+    pub const fn for_readers(value: T, readers: u32) -> Self {
+        Self {
+            line: Line::new(readers),
+            value: UnsafeCell::new(value),
+        }
+    }
+}
+
+impl<T, const READ: bool> Guarded<T, READ> {
     /// The value.
     #[must_use]
     pub fn into_inner(self) -> T {
@@ -110,103 +161,105 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
         self.value.get_mut()
     }
 
-    /// Has it alone, if nobody has it.
+    /// Has it alone, if nobody has it or waits for it.
     #[inline]
-    pub fn change<'a, G: Gate>(&'a self, gate: &'a G) -> Option<Exclusive<Borrowed<'a, G>, T>> {
-        let users = &self.users;
-        take_alone(users).then(|| Exclusive {
-            claim: Claim {
-                keep: Borrowed::new(users, gate),
-                alone: true,
-            },
-            part: self.value.get(),
-        })
+    pub fn try_change(&self) -> Option<Exclusive<Borrowed<'_>, T, READ>> {
+        let taken = self.line.try_take(self.line.all());
+        taken.then(|| self.changes())
     }
 
-    /// The same of one that is in `owner`, where `of` says, which is kept alive. `of` has nothing but what it is given: another value could
-    /// go before the guard does, if `L` can pass for a type that lives longer.
+    /// Waits until it has it alone: in order, and dropped before that it has lost its place.
+    #[inline]
+    pub async fn change(&self) -> Exclusive<Borrowed<'_>, T, READ> {
+        self.line.take(self.line.all()).await;
+        self.changes()
+    }
+
+    /// Whoever has taken all places.
+    #[inline]
+    const fn changes(&self) -> Exclusive<Borrowed<'_>, T, READ> {
+        Exclusive {
+            claim: Claim(Borrowed::new(&self.line)),
+            part: self.value.get(),
+        }
+    }
+
+    /// [`try_change`](Self::try_change) of one that is in `owner`, where `of` says, which is kept alive. `of` has nothing but what it is
+    /// given: another value could go before the guard does, if `L` can pass for a type that lives longer.
     ///
     /// ```compile_fail,E0521
-    /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_unsafe::guarded::{Exclusive, Gate, Guarded, Owned}};
+    /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_unsafe::guarded::{Exclusive, Guarded, Owned}};
     /// struct Consumer<'b>(PhantomData<fn(&'b u8)>);
-    /// # impl Gate for Consumer<'_> { fn left(&self, _: bool) {} fn shared(&self) {} }
     /// fn escape<'b>(other: &'b Guarded<u8, false>) -> Exclusive<Owned<Consumer<'static>>, u8> {
     ///     let owner: Arc<Consumer<'b>> = Arc::new(Consumer(PhantomData));
-    ///     let got: Exclusive<Owned<Consumer<'b>>, u8> = Guarded::change_owned(owner, |_: &Consumer<'b>| other).ok().unwrap();
+    ///     let got: Exclusive<Owned<Consumer<'b>>, u8> = Guarded::try_change_owned(owner, |_: &Consumer<'b>| other).ok().unwrap();
     ///     got
     /// }
     /// ```
     ///
     /// # Errors
-    /// Somebody has it; the `Arc` comes back.
+    /// Somebody has it or waits for it; the `Arc` comes back.
     #[inline]
-    pub fn change_owned<L: ?Sized + Gate>(
+    pub fn try_change_owned<L: ?Sized>(
         owner: Arc<L>,
         of: impl FnOnce(&L) -> &Self + 'static,
-    ) -> Result<Exclusive<Owned<L>, T>, Arc<L>> {
+    ) -> Result<Exclusive<Owned<L>, T, READ>, Arc<L>> {
         let this = of(&owner);
-        if !take_alone(&this.users) {
+        if !this.line.try_take(this.line.all()) {
             return Err(owner);
         }
-        let (users, part) = (NonNull::from(&this.users), this.value.get());
+        let (line, part) = (NonNull::from(&this.line), this.value.get());
         // SAFETY: `of` knows nothing of how long it may look at what the `Arc` points to, and has borrowed nothing else, so what it says is
         // alive for as long as that is.
-        let keep = unsafe { Owned::new(users, owner) };
-        Ok(Exclusive {
-            claim: Claim { keep, alone: true },
-            part,
-        })
+        let keep = unsafe { Owned::new(line, owner) };
+        let claim = Claim(keep);
+        Ok(Exclusive { claim, part })
     }
 }
 
 impl<T: ?Sized> Guarded<T, true> {
-    /// Reads it, if nobody has it alone.
+    /// Reads it, if nobody has it alone or waits for it, and there are not too many who do.
     #[inline]
-    pub fn read<'a, G: Gate>(&'a self, gate: &'a G) -> Option<Shared<Borrowed<'a, G>, T>> {
-        let users = &self.users;
-        take_part(users).then(|| Shared {
-            claim: Claim {
-                keep: Borrowed::new(users, gate),
-                alone: false,
-            },
-            part: cell(&self.value),
-        })
+    pub fn try_read(&self) -> Option<Shared<Borrowed<'_>, T>> {
+        self.line.try_take(1).then(|| self.reads())
     }
 
-    /// The same of one that is in `owner`, where `of` says, which is kept alive.
+    /// Waits until it reads it: in order, and dropped before that it has lost its place.
+    #[inline]
+    pub async fn read(&self) -> Shared<Borrowed<'_>, T> {
+        self.line.take(1).await;
+        self.reads()
+    }
+
+    /// Whoever has taken a place.
+    #[inline]
+    fn reads(&self) -> Shared<Borrowed<'_>, T> {
+        Shared {
+            claim: Claim(Borrowed::new(&self.line)),
+            part: cell(&self.value),
+        }
+    }
+
+    /// [`try_read`](Self::try_read) of one that is in `owner`, where `of` says, which is kept alive. `of` is as of
+    /// [`try_change_owned`](Self::try_change_owned).
     ///
     /// # Errors
-    /// Somebody has it alone; the `Arc` comes back.
+    /// It is not to be had now; the `Arc` comes back.
     #[inline]
-    pub fn read_owned<L: ?Sized + Gate>(
+    pub fn try_read_owned<L: ?Sized>(
         owner: Arc<L>,
         of: impl FnOnce(&L) -> &Self + 'static,
     ) -> Result<Shared<Owned<L>, T>, Arc<L>> {
         let this = of(&owner);
-        if !take_part(&this.users) {
+        if !this.line.try_take(1) {
             return Err(owner);
         }
-        let (users, part) = (NonNull::from(&this.users), cell(&this.value));
+        let (line, part) = (NonNull::from(&this.line), cell(&this.value));
         // SAFETY: as above.
-        let keep = unsafe { Owned::new(users, owner) };
-        Ok(Shared {
-            claim: Claim { keep, alone: false },
-            part,
-        })
+        let keep = unsafe { Owned::new(line, owner) };
+        let claim = Claim(keep);
+        Ok(Shared { claim, part })
     }
-}
-
-#[inline]
-fn take_alone(users: &AtomicU32) -> bool {
-    let taken = users.compare_exchange(0, ALONE, Ordering::Acquire, Ordering::Relaxed);
-    taken.is_ok()
-}
-
-#[inline]
-fn take_part(users: &AtomicU32) -> bool {
-    let more = |users: u32| (users < ALONE - 1).then(|| users + 1);
-    let taken = users.fetch_update(Ordering::Acquire, Ordering::Relaxed, more);
-    taken.is_ok()
 }
 
 fn cell<T: ?Sized>(value: &UnsafeCell<T>) -> NonNull<T> {
@@ -214,144 +267,10 @@ fn cell<T: ?Sized>(value: &UnsafeCell<T>) -> NonNull<T> {
     unsafe { NonNull::new_unchecked(value.get()) }
 }
 
-impl<K: Keep, U: ?Sized> Exclusive<K, U> {
-    /// Goes on with a part.
-    #[inline]
-    pub fn map<V: ?Sized>(mut self, f: impl FnOnce(&mut U) -> &mut V) -> Exclusive<K, V> {
-        let part = std::ptr::from_mut(f(&mut self));
-        let claim = self.claim;
-        Exclusive { claim, part }
-    }
-
-    /// Goes on with a part, if there is one.
-    ///
-    /// # Errors
-    /// There is none; the guard comes back.
-    #[inline]
-    pub fn try_map<V: ?Sized>(
-        mut self,
-        f: impl FnOnce(&mut U) -> Option<&mut V>,
-    ) -> Result<Exclusive<K, V>, Self> {
-        let Some(part) = f(&mut self).map(std::ptr::from_mut) else {
-            return Err(self);
-        };
-        let claim = self.claim;
-        Ok(Exclusive { claim, part })
-    }
-
-    /// Goes on as a reader of a part; nobody comes in between.
-    #[inline]
-    pub fn share<V: ?Sized>(self, f: impl FnOnce(&U) -> &V) -> Shared<K, V> {
-        let part = NonNull::from(f(&self));
-        Shared {
-            claim: self.claim.shared(),
-            part,
-        }
-    }
-
-    /// Goes on as a reader of a part, if there is one; nobody comes in between.
-    ///
-    /// # Errors
-    /// There is none; the guard comes back.
-    #[inline]
-    pub fn try_share<V: ?Sized>(
-        self,
-        f: impl FnOnce(&U) -> Option<&V>,
-    ) -> Result<Shared<K, V>, Self> {
-        let Some(part) = f(&self).map(NonNull::from) else {
-            return Err(self);
-        };
-        Ok(Shared {
-            claim: self.claim.shared(),
-            part,
-        })
-    }
-}
-
-impl<K: Keep, U: ?Sized> Shared<K, U> {
-    /// Goes on with a part.
-    #[inline]
-    pub fn map<V: ?Sized>(self, f: impl FnOnce(&U) -> &V) -> Shared<K, V> {
-        let part = NonNull::from(f(&self));
-        let claim = self.claim;
-        Shared { claim, part }
-    }
-
-    /// Goes on with a part, if there is one.
-    ///
-    /// # Errors
-    /// There is none; the guard comes back.
-    #[inline]
-    pub fn try_map<V: ?Sized>(
-        self,
-        f: impl FnOnce(&U) -> Option<&V>,
-    ) -> Result<Shared<K, V>, Self> {
-        let Some(part) = f(&self).map(NonNull::from) else {
-            return Err(self);
-        };
-        let claim = self.claim;
-        Ok(Shared { claim, part })
-    }
-}
-
-impl<L: ?Sized + Gate, U: ?Sized> Exclusive<Owned<L>, U> {
-    /// What it keeps alive.
-    #[must_use]
-    pub const fn owner(&self) -> &Arc<L> {
-        self.claim.keep.owner()
-    }
-}
-
-impl<L: ?Sized + Gate, U: ?Sized> Shared<Owned<L>, U> {
-    /// What it keeps alive.
-    #[must_use]
-    pub const fn owner(&self) -> &Arc<L> {
-        self.claim.keep.owner()
-    }
-}
-
-impl<K: Keep, U: ?Sized> Deref for Exclusive<K, U> {
-    type Target = U;
-    #[inline]
-    fn deref(&self) -> &U {
-        // SAFETY: the claim says that nobody else has the value, and keeps its place alive.
-        unsafe { &*self.part }
-    }
-}
-
-impl<K: Keep, U: ?Sized> DerefMut for Exclusive<K, U> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut U {
-        // SAFETY: as above, and this one is borrowed exclusively.
-        unsafe { &mut *self.part }
-    }
-}
-
-impl<K: Keep, U: ?Sized> Deref for Shared<K, U> {
-    type Target = U;
-    #[inline]
-    fn deref(&self) -> &U {
-        // SAFETY: the claim says that nobody has the value alone, and keeps its place alive.
-        unsafe { self.part.as_ref() }
-    }
-}
-
 impl<T: ?Sized, const READ: bool> fmt::Debug for Guarded<T, READ> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guarded")
-            .field("users", &self.users)
+            .field("line", &self.line)
             .finish_non_exhaustive()
-    }
-}
-
-impl<K: Keep, U: ?Sized + fmt::Debug> fmt::Debug for Exclusive<K, U> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&**self, f)
-    }
-}
-
-impl<K: Keep, U: ?Sized + fmt::Debug> fmt::Debug for Shared<K, U> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&**self, f)
     }
 }

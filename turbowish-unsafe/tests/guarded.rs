@@ -1,81 +1,100 @@
 //! One at a time changes, or many read; a guard gives back once, whatever becomes of it, and may outlive all but what it borrows.
 
+#![cfg(feature = "tokio")]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use turbowish_unsafe::guarded::{Gate, Guarded};
-
-/// Who has left: alone, as a reader, or has become one.
-#[derive(Default)]
-struct Left([AtomicUsize; 3]);
-
-impl Left {
-    fn read(&self) -> [usize; 3] {
-        self.0.each_ref().map(|count| count.load(SeqCst))
-    }
-}
-
-impl Gate for Left {
-    fn left(&self, alone: bool) {
-        self.0[usize::from(!alone)].fetch_add(1, SeqCst);
-    }
-    fn shared(&self) {
-        self.0[2].fetch_add(1, SeqCst);
-    }
-}
+use turbowish_unsafe::guarded::Guarded;
 
 struct Lock<T: ?Sized> {
-    left: Left,
     value: Guarded<T, true>,
 }
 
 impl<T> Lock<T> {
     fn new(value: T) -> Arc<Self> {
-        Arc::new(Self {
-            left: Left::default(),
-            value: Guarded::new(value),
-        })
+        let value = Guarded::for_readers(value, READERS);
+        Arc::new(Self { value })
     }
 }
 
-impl<T: ?Sized> Gate for Lock<T> {
-    fn left(&self, alone: bool) {
-        self.left.left(alone);
-    }
-    fn shared(&self) {
-        self.left.shared();
-    }
+const READERS: u32 = 8;
+
+/// What a future is at once.
+fn poll<F: Future>(future: F) -> Poll<F::Output> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
 #[test]
 fn one_changes_or_many_read() {
-    let (left, value) = (Left::default(), Guarded::<_, true>::new(1));
-    let mut one = value.change(&left).expect("free");
+    let value = Guarded::for_readers(1, 2);
+    let mut one = value.try_change().expect("free");
     *one += 1;
-    assert!(value.change(&left).is_none() && value.read(&left).is_none());
+    assert!(value.try_change().is_none() && value.try_read().is_none());
+    assert!(poll(value.change()).is_pending() && poll(value.read()).is_pending());
     drop(one);
-    assert_eq!(left.read(), [1, 0, 0]);
-    let (first, second) = (value.read(&left), value.read(&left));
-    assert!(value.change(&left).is_none());
+    let (first, second) = (value.try_read(), value.try_read());
+    assert!(value.try_change().is_none() && value.try_read().is_none());
     assert_eq!((first.as_deref(), second.as_deref()), (Some(&2), Some(&2)));
     drop(first);
-    assert!(value.change(&left).is_none());
+    assert!(value.try_change().is_none());
     drop(second);
-    assert_eq!(left.read(), [1, 2, 0]);
-    let reader = value.change(&left).expect("free").share(|all| all);
-    assert!(value.change(&left).is_none() && value.read(&left).is_some());
+    let reader = value.try_change().expect("free").share(|all| all);
+    assert!(value.try_change().is_none() && value.try_read().is_some());
     drop(reader);
-    assert!(value.change(&left).is_some());
-    assert_eq!(left.read(), [2, 4, 1]);
+    assert!(value.try_change().is_some());
     assert_eq!(value.into_inner(), 2);
+}
+
+#[test]
+#[should_panic(expected = "there must be a place")]
+fn nobody_could_read() {
+    let _value = Guarded::for_readers((), 0);
+}
+
+#[test]
+#[should_panic(expected = "it is of another value")]
+fn an_owner_of_another_value_is_none() {
+    let (lock, other) = (Lock::new(0), Lock::new(0));
+    let one = lock.value.try_read().expect("free");
+    drop(one.own(other, |lock| &lock.value));
+}
+
+/// Who waits is served in order, and who goes away is not.
+#[test]
+fn the_next_one_has_it_when_it_is_free() {
+    let lock = Arc::new(Guarded::for_one(0));
+    let one = lock.try_change().expect("free");
+    let cx = &mut Context::from_waker(Waker::noop());
+    let mut gone = Box::pin(lock.change());
+    let mut next = pin!(lock.change());
+    let mut last = pin!(lock.change());
+    assert!(gone.as_mut().poll(cx).is_pending());
+    assert!(next.as_mut().poll(cx).is_pending());
+    assert!(last.as_mut().poll(cx).is_pending());
+    drop(gone);
+    drop(one);
+    assert!(lock.try_change().is_none() && last.as_mut().poll(cx).is_pending());
+    let Poll::Ready(next) = next.as_mut().poll(cx) else {
+        panic!("it is free");
+    };
+    let mut next = next.own(lock.clone(), |lock| lock);
+    *next += 1;
+    assert!(lock.try_change().is_none() && last.as_mut().poll(cx).is_pending());
+    drop(next);
+    let Poll::Ready(last) = last.as_mut().poll(cx) else {
+        panic!("it is free");
+    };
+    assert_eq!(*last, 1);
 }
 
 #[test]
 fn a_part_is_the_whole_of_it() {
     let lock = Lock::new((1, vec![2, 3]));
-    let all = Guarded::change_owned(lock.clone(), |lock| &lock.value)
+    let all = Guarded::try_change_owned(lock.clone(), |lock| &lock.value)
         .ok()
         .expect("free");
     let all = all.try_map(|all| all.1.get_mut(9)).expect_err("no such");
@@ -84,16 +103,18 @@ fn a_part_is_the_whole_of_it() {
         .try_map(|all| all.get_mut(1))
         .expect("there");
     *part = 4;
-    assert!(lock.value.read(&lock.left).is_none());
-    let part = part.try_share(|_| None::<&u8>).expect_err("none");
-    let part = part.try_share(|part| Some(part)).expect("some");
+    assert!(lock.value.try_read().is_none());
+    drop(part);
+    let all = lock.value.try_change().expect("free");
+    let all = all.try_share(|_| None::<&u8>).expect_err("none");
+    let part = all.try_share(|all| all.1.get(1)).expect("there");
     let part = part.try_map(|_| None::<&u8>).expect_err("none");
+    assert!(lock.value.try_read().is_some() && lock.value.try_change().is_none());
     assert_eq!(*part.map(|part| part), 4);
-    assert_eq!(lock.left.read(), [0, 1, 1]);
     // What panics in between gives back.
     for shared in [false, true] {
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let all = lock.value.change(&lock.left).expect("free");
+            let all = lock.value.try_change().expect("free");
             if shared {
                 drop(all.share(|all| all).map(|_| -> &u8 { panic!() }));
             } else {
@@ -102,7 +123,7 @@ fn a_part_is_the_whole_of_it() {
         }));
         assert!(panicked.is_err());
     }
-    assert_eq!(lock.left.read(), [1, 2, 2]);
+    assert!(lock.value.try_change().is_some());
 }
 
 /// What the value borrows is all that a guard must not outlive.
@@ -111,7 +132,7 @@ fn an_owned_guard_keeps_what_it_is_in() {
     let text = String::from("borrowed");
     let lock = Lock::new(text.as_str());
     let weak = Arc::downgrade(&lock);
-    let mut guard = Guarded::change_owned(lock, |lock| &lock.value)
+    let mut guard = Guarded::try_change_owned(lock, |lock| &lock.value)
         .ok()
         .expect("free");
     assert_eq!(Arc::strong_count(guard.owner()), 1);
@@ -122,11 +143,25 @@ fn an_owned_guard_keeps_what_it_is_in() {
     assert_eq!(weak.strong_count(), 0);
     let unsized_lock: Arc<Lock<[u8]>> = Lock::new([1, 2, 3]);
     let again = unsized_lock.clone();
-    let guard = Guarded::read_owned(unsized_lock, |lock| &lock.value)
+    let guard = Guarded::try_read_owned(unsized_lock, |lock| &lock.value)
         .ok()
         .expect("free");
-    assert!(Guarded::change_owned(again, |lock| &lock.value).is_err());
+    assert!(Guarded::try_change_owned(again, |lock| &lock.value).is_err());
     assert_eq!(*guard, [1, 2, 3]);
+}
+
+/// A part is alive for as long as the borrow, of which an owner knows nothing.
+#[test]
+fn who_owns_has_all_of_it() {
+    let lock = Arc::new(Guarded::for_readers((1, 2), READERS));
+    let other = (3, 4);
+    let part = lock.try_read().expect("free").map(|_| &(5, 6));
+    assert_eq!(*part.own(lock.clone(), |lock| lock), (1, 2));
+    let one = Arc::new(Guarded::for_one((1, 2)));
+    let part = one.try_change().expect("free");
+    let part = part.map(|_| Box::leak(Box::new((&other, (0, 0)))));
+    let part = part.map(|part| &mut part.1);
+    assert_eq!(*part.own(one.clone(), |one| one), (1, 2));
 }
 
 /// Threads add one each time that they get it, and read no number that was not whole.
@@ -139,10 +174,11 @@ fn threads_take_turns() {
             scope.spawn(|| {
                 let mut done = 0;
                 while done < ROUNDS {
-                    if let Ok(mut all) = Guarded::change_owned(lock.clone(), |lock| &lock.value) {
+                    if let Ok(mut all) = Guarded::try_change_owned(lock.clone(), |lock| &lock.value)
+                    {
                         all.iter_mut().for_each(|each| *each += 1);
                         done += 1;
-                    } else if let Some(all) = lock.value.read(&lock.left) {
+                    } else if let Some(all) = lock.value.try_read() {
                         assert!(all.iter().all(|each| *each == all[0]), "{:?}", *all);
                     } else {
                         thread::yield_now();
@@ -151,5 +187,5 @@ fn threads_take_turns() {
             });
         }
     });
-    assert_eq!(*lock.value.read(&lock.left).expect("free"), [4 * ROUNDS; 8]);
+    assert_eq!(*lock.value.try_read().expect("free"), [4 * ROUNDS; 8]);
 }

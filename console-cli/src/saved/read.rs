@@ -116,26 +116,6 @@ impl Read for Distribution {
     }
 }
 
-impl Read for Caller {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.proc, value, "proc")?;
-        fill(&mut row.polls, value, "polls")?;
-        fill(&mut row.hold_ns, value, "hold_ns")?;
-        Some(row)
-    }
-}
-
-impl Read for Spot {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.file, value, "file")?;
-        fill(&mut row.line, value, "line")?;
-        fill(&mut row.column, value, "column")?;
-        Some(row)
-    }
-}
-
 /// Six fields that stand among others; all of them `null` where the place is not known.
 fn place(value: &Value) -> Option<Option<Place>> {
     if value.get("file")?.is_null() {
@@ -151,19 +131,34 @@ fn place(value: &Value) -> Option<Option<Place>> {
     }))
 }
 
-impl Read for StackRow {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.depth, value, "depth")?;
-        fill(&mut row.proc, value, "proc")?;
-        row.place = place(value)?;
-        fill(&mut row.since_ns, value, "since_ns")?;
-        fill_newer(&mut row.fork, value, "fork")?;
-        fill_newer(&mut row.woken_ns, value, "woken_ns")?;
-        fill_newer(&mut row.aside, value, "aside")?;
-        fill_newer(&mut row.cut, value, "cut")?;
-        Some(row)
-    }
+/// Objects by their fields: those that they always had, those that came later, and the place that stands among them.
+macro_rules! objects {
+    ($($row:ident { $($field:ident)* } $(newer { $($newer:ident)* })? $(at $place:ident)?;)*) => {$(
+        impl Read for $row {
+            fn read(value: &Value) -> Option<Self> {
+                let mut row = Self::default();
+                $(fill(&mut row.$field, value, stringify!($field))?;)*
+                $($(fill_newer(&mut row.$newer, value, stringify!($newer))?;)*)?
+                $(row.$place = place(value)?;)?
+                Some(row)
+            }
+        }
+    )*};
+}
+
+objects! {
+    Caller { proc polls hold_ns };
+    Spot { file line column };
+    StackRow { depth proc since_ns } newer { fork woken_ns aside cut } at place;
+    WakerRow { woken_by wakes own_wakes clones live };
+    PauseRow { by left_ns woken address };
+    PollRow { ago_ns took_ns thread worker ready_ns ready_by };
+    Claim { resource_id resource role amount since_ns at };
+    HolderRow { task role amount since_ns at };
+    WaiterRow { task role amount since_ns at woken_ns };
+    Aim { resource_id resource role proc };
+    IntentRow { task role proc };
+    Point { proc } at place;
 }
 
 impl Read for Fork {
@@ -176,42 +171,6 @@ impl Read for Fork {
             Self::Several,
         ];
         named(&all, Self::word, value)
-    }
-}
-
-impl Read for WakerRow {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.woken_by, value, "woken_by")?;
-        fill(&mut row.wakes, value, "wakes")?;
-        fill(&mut row.own_wakes, value, "own_wakes")?;
-        fill(&mut row.clones, value, "clones")?;
-        fill(&mut row.live, value, "live")?;
-        Some(row)
-    }
-}
-
-impl Read for PauseRow {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.by, value, "by")?;
-        fill(&mut row.left_ns, value, "left_ns")?;
-        fill(&mut row.woken, value, "woken")?;
-        fill(&mut row.address, value, "address")?;
-        Some(row)
-    }
-}
-
-impl Read for PollRow {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.ago_ns, value, "ago_ns")?;
-        fill(&mut row.took_ns, value, "took_ns")?;
-        fill(&mut row.thread, value, "thread")?;
-        fill(&mut row.worker, value, "worker")?;
-        fill(&mut row.ready_ns, value, "ready_ns")?;
-        fill(&mut row.ready_by, value, "ready_by")?;
-        Some(row)
     }
 }
 
@@ -230,65 +189,6 @@ impl Read for Role {
     }
 }
 
-impl Read for Claim {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.resource_id, value, "resource_id")?;
-        fill(&mut row.resource, value, "resource")?;
-        fill(&mut row.role, value, "role")?;
-        fill(&mut row.amount, value, "amount")?;
-        fill(&mut row.since_ns, value, "since_ns")?;
-        fill(&mut row.at, value, "at")?;
-        Some(row)
-    }
-}
-
-impl Read for HolderRow {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.task, value, "task")?;
-        fill(&mut row.role, value, "role")?;
-        fill(&mut row.amount, value, "amount")?;
-        fill(&mut row.since_ns, value, "since_ns")?;
-        fill(&mut row.at, value, "at")?;
-        Some(row)
-    }
-}
-
-impl Read for WaiterRow {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.task, value, "task")?;
-        fill(&mut row.role, value, "role")?;
-        fill(&mut row.amount, value, "amount")?;
-        fill(&mut row.since_ns, value, "since_ns")?;
-        fill(&mut row.at, value, "at")?;
-        fill(&mut row.woken_ns, value, "woken_ns")?;
-        Some(row)
-    }
-}
-
-impl Read for Aim {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.resource_id, value, "resource_id")?;
-        fill(&mut row.resource, value, "resource")?;
-        fill(&mut row.role, value, "role")?;
-        fill(&mut row.proc, value, "proc")?;
-        Some(row)
-    }
-}
-
-impl Read for IntentRow {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.task, value, "task")?;
-        fill(&mut row.role, value, "role")?;
-        fill(&mut row.proc, value, "proc")?;
-        Some(row)
-    }
-}
-
 impl Read for PartyKind {
     fn read(value: &Value) -> Option<Self> {
         let all = [Self::Task, Self::Resource, Self::Worker, Self::Proc];
@@ -304,14 +204,5 @@ impl Read for Party {
             id: field::<Option<u64>>(value, "id")?.unwrap_or(0),
             name: field(value, "name")?,
         })
-    }
-}
-
-impl Read for Point {
-    fn read(value: &Value) -> Option<Self> {
-        let mut row = Self::default();
-        fill(&mut row.proc, value, "proc")?;
-        row.place = place(value)?;
-        Some(row)
     }
 }

@@ -8,39 +8,26 @@ use super::record::Record;
 use super::{Resource, Role, order};
 use crate::here::{self, Here};
 
-/// Goes where the guard goes.
-#[derive(Debug, Default)]
-pub(crate) struct Hold<'a>(Option<Seat<'a>>);
+/// Goes where the guard goes, and gives back when it is dropped. `R` refers to the record: the guard borrows the primitive, or keeps it
+/// alive.
+#[derive(Debug)]
+pub(crate) struct Holding<R: Deref<Target = Record>>(Option<Seat<R>>);
+
+/// That of a guard that borrows its primitive.
+pub(crate) type Hold<'a> = Holding<&'a Record>;
+/// That of a guard that keeps its primitive alive.
+pub(crate) type OwnedHold = Holding<Arc<Record>>;
 
 #[derive(Debug)]
-struct Seat<'a> {
-    record: Shared<'a>,
+struct Seat<R> {
+    record: R,
     slot: u32,
 }
 
-/// A record, borrowed from the primitive or kept alive.
-#[derive(Debug)]
-enum Shared<'a> {
-    Borrowed(&'a Arc<Record>),
-    Owned(Arc<Record>),
-}
-
-impl Deref for Shared<'_> {
-    type Target = Record;
-    fn deref(&self) -> &Record {
-        match self {
-            Self::Borrowed(record) => record,
-            Self::Owned(record) => record,
-        }
-    }
-}
-
-impl Clone for Shared<'_> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Borrowed(record) => Self::Borrowed(record),
-            Self::Owned(record) => Self::Owned(record.clone()),
-        }
+impl<R: Deref<Target = Record>> Default for Holding<R> {
+    #[inline]
+    fn default() -> Self {
+        Self(None)
     }
 }
 
@@ -48,9 +35,9 @@ impl Resource {
     /// The current task has so much from now on.
     #[inline]
     pub(crate) fn hold(&self, role: Role, amount: u32, at: &'static Location<'static>) -> Hold<'_> {
-        Hold(self.record().map(|record| Seat {
+        Holding(self.record().map(|record| Seat {
             slot: take(record, role, amount, at, false),
-            record: Shared::Borrowed(record),
+            record: &**record,
         }))
     }
 
@@ -61,10 +48,10 @@ impl Resource {
         role: Role,
         amount: u32,
         at: &'static Location<'static>,
-    ) -> Hold<'static> {
-        Hold(self.record().map(|record| Seat {
+    ) -> OwnedHold {
+        Holding(self.record().map(|record| Seat {
             slot: take(record, role, amount, at, true),
-            record: Shared::Owned(record.clone()),
+            record: record.clone(),
         }))
     }
 }
@@ -87,15 +74,26 @@ fn take(
     taken.unwrap_or_else(|| record.hold(Here::default(), role, amount, at, owned))
 }
 
-impl<'a> Hold<'a> {
+impl<R: Deref<Target = Record> + Clone> Holding<R> {
+    /// Takes `part` of `all` that it has. Who has nothing holds nothing.
+    pub(crate) fn part(&mut self, all: usize, part: usize) -> Self {
+        match u32::try_from(part) {
+            Ok(0) => Self::default(),
+            Ok(amount) if part < all => self.split(amount),
+            _ => std::mem::take(self),
+        }
+    }
+
     /// Splits `amount` off.
-    pub(crate) fn split(&mut self, amount: u32) -> Self {
+    pub(crate) fn split(&self, amount: u32) -> Self {
         Self(self.0.as_ref().map(|seat| Seat {
             slot: seat.record.split(seat.slot, amount),
             record: seat.record.clone(),
         }))
     }
+}
 
+impl<R: Deref<Target = Record>> Holding<R> {
     /// Adds `other`, which is of the same resource.
     pub(crate) fn merge(&mut self, mut other: Self) {
         match (&self.0, other.0.take()) {
@@ -117,7 +115,7 @@ impl<'a> Hold<'a> {
 
     /// Runs `f`, and gives back if that panics: before the guard does, whose caller's frame is left first.
     #[inline]
-    pub(crate) fn during<R>(&mut self, f: impl FnOnce() -> R) -> R {
+    pub(crate) fn during<T>(&mut self, f: impl FnOnce() -> T) -> T {
         let held = std::mem::take(self);
         let result = f();
         *self = held;
@@ -133,7 +131,7 @@ impl<'a> Hold<'a> {
     }
 }
 
-impl Drop for Hold<'_> {
+impl<R: Deref<Target = Record>> Drop for Holding<R> {
     #[inline]
     fn drop(&mut self) {
         if let Some(seat) = &self.0 {

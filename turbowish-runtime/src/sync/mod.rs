@@ -12,10 +12,10 @@ mod mutex;
 mod notify;
 mod once_cell;
 pub mod oneshot;
-mod places;
 mod rwlock;
 mod semaphore;
 mod set_once;
+mod turn;
 pub mod watch;
 
 pub use tokio::sync::{AcquireError, BarrierWaitResult, SetError, SetOnceError};

@@ -10,7 +10,7 @@ use tokio::sync::{AcquireError, TryAcquireError};
 pub use self::permit::{OwnedSemaphorePermit, SemaphorePermit};
 use super::Named;
 use super::blocking::block_on;
-use super::places::within_budget;
+use super::turn::within_budget;
 use crate::intent::{Means, Meant, verb};
 use crate::resource::{Kind, Resource, Role};
 

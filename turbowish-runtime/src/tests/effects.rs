@@ -203,6 +203,12 @@ async fn read(lock: &RwLock<u8>) {
 }
 
 #[turbowish::instrument]
+async fn done_writing(lock: &RwLock<u8>) {
+    let _guard = lock.write().await.downgrade();
+    pending::<()>().await;
+}
+
+#[turbowish::instrument]
 async fn given_back(lock: &Mutex<u8>) {
     drop(lock.lock().await);
     pending::<()>().await;
@@ -293,6 +299,7 @@ fn what_is_whole_is_not_lost() {
     let (lock, table) = (Mutex::new(0), RwLock::new(0));
     check(1, drops(1, given_back(&lock)), &[]);
     check(1, drops(1, read(&table)), &[]);
+    check(1, drops(1, done_writing(&table)), &[]);
     // Its task is dropped, by nobody that waits for it.
     check(1, awaits(take(&mut rx)), &[]);
     check(1, drops(2, take(&mut rx)), &[]);

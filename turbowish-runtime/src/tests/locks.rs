@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
+use std::panic;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +12,7 @@ use std::thread;
 use turbowish_model::resource::{Kind, Reading, Role};
 
 use super::{Now, Scene, Task};
+use crate::switch;
 use crate::sync::{
     Barrier, Mutex, MutexGuard, Notify, OnceCell, OwnedMutexGuard, OwnedRwLockReadGuard,
     OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SetOnce, named,
@@ -702,4 +704,75 @@ fn a_writer_is_never_shown_with_others() {
         assert!(reading.holder_count <= 2, "{reading:?}");
         assert!(writers == 0 || reading.holder_count == 1, "{reading:?}");
     });
+}
+
+/// Whoever has it gives it back once, also if that is another thread, if a closure panics, or if accounting was off meanwhile.
+#[test]
+fn what_is_taken_is_given_back_once() {
+    fn panics<T>() -> T {
+        panic::resume_unwind(Box::new("as it should"))
+    }
+    let _scene = Scene::new();
+    let mutex = named("alone", Arc::new(Mutex::new((0, 0))));
+    let lock = named("parts", Arc::new(RwLock::with_max_readers((0, 0), 3)));
+    drop((mutex.try_lock(), lock.try_read()));
+    let elsewhere = |n: usize| {
+        if n.is_multiple_of(2) {
+            let guard = block_on(mutex.clone().lock_owned());
+            thread::scope(|scope| drop(scope.spawn(move || drop(guard))));
+        } else {
+            let guard = block_on(lock.clone().write_owned()).downgrade();
+            thread::scope(|scope| drop(scope.spawn(move || drop(guard))));
+        }
+    };
+    let unwinds = |n: usize| match n % 4 {
+        0 => drop(MutexGuard::map(block_on(mutex.lock()), |_| {
+            panics::<&mut u8>()
+        })),
+        1 => drop(RwLockWriteGuard::map(block_on(lock.write()), |_| {
+            panics::<&mut u8>()
+        })),
+        2 => drop(RwLockWriteGuard::downgrade_map(
+            block_on(lock.write()),
+            |_| panics::<&u8>(),
+        )),
+        _ => drop(RwLockReadGuard::map(block_on(lock.read()), |_| {
+            panics::<&u8>()
+        })),
+    };
+    let work = |n: usize| match n % 7 {
+        0 => elsewhere(n / 7),
+        1 => drop(panic::catch_unwind(panic::AssertUnwindSafe(|| {
+            unwinds(n / 7)
+        }))),
+        2 => drop(RwLockWriteGuard::try_downgrade_map(
+            block_on(lock.write()),
+            |_| None::<&u8>,
+        )),
+        3 => block_on(mutex.lock()).0 += 1,
+        4 => block_on(lock.write()).0 += 1,
+        5 => drop(block_on(lock.read())),
+        _ if (n / 7).is_multiple_of(2) => drop(switch::disarm()),
+        _ => drop(switch::arm()),
+    };
+    watch("parts", work, |_| {
+        let alone = Scene::reading("alone").expect("a record");
+        assert!(alone.holder_count <= 1, "{alone:?}");
+    });
+    for name in ["alone", "parts"] {
+        let Reading {
+            holder_count,
+            held,
+            flow,
+            times,
+            ..
+        } = Scene::reading(name).expect("a record");
+        let kept: u64 = times.kept.iter().map(|(_, count)| count).sum();
+        assert_eq!(
+            (holder_count, held, flow.put, flow.took),
+            (0, 0, kept, kept),
+            "{name}"
+        );
+        assert!(kept > 0, "{name}");
+    }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+use futures::FutureExt;
+
 /// What to do, and with which of those that are there.
 pub(crate) type Step = (u8, u8);
 
@@ -78,4 +80,13 @@ impl Tasks {
         let woken = |task: &Task| task.bell.0.load(Ordering::Relaxed);
         self.0.iter().map(|task| task.as_ref().map(woken)).collect()
     }
+}
+
+/// How often what `make` makes is ready at once, in one poll of a task.
+pub(crate) async fn at_once<F: Future>(mut make: impl FnMut() -> F) -> usize {
+    tokio::task::yield_now().await;
+    let ready = (0..10_000).take_while(|_| make().now_or_never().is_some());
+    let count = ready.count();
+    tokio::task::yield_now().await;
+    count
 }

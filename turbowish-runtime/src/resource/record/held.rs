@@ -53,7 +53,7 @@ impl Record {
 
     /// The only one, if there is one.
     pub(super) fn sole_holder(&self) -> Option<Holder> {
-        self.sole.read(self.sole_role()?)
+        self.sole.seated(self.sole_role()?)
     }
 
     fn hold_part(&self, holder: Holder) -> u32 {

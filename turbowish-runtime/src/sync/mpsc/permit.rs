@@ -5,7 +5,7 @@ use std::iter::FusedIterator;
 use std::panic::Location;
 
 use super::sender::Sender;
-use crate::resource::{Hold, Role};
+use crate::resource::{Hold, OwnedHold, Role};
 use crate::sync::channel::{Stamped, Tx};
 
 /// As the record says it: a number beyond the range of the record is as good as any.
@@ -97,7 +97,7 @@ impl<T> fmt::Debug for PermitIterator<'_, T> {
 
 /// Room for one item, with the sender that reserved it.
 pub struct OwnedPermit<T> {
-    hold: Hold<'static>,
+    hold: OwnedHold,
     inner: tokio::sync::mpsc::OwnedPermit<Stamped<T>>,
     tx: Tx,
 }

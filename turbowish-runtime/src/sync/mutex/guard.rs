@@ -8,14 +8,13 @@ use turbowish_unsafe::guarded::{Borrowed, Exclusive};
 use super::Mutex;
 use crate::resource::{Hold, Role};
 use crate::sync::guards::guard;
-use crate::sync::places::{Places, sure};
 
 /// Holds a [`Mutex`] until it is dropped.
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a, Places>, T>,
+    inner: Exclusive<Borrowed<'a>, T>,
     lock: &'a Mutex<T>,
 }
 
@@ -24,15 +23,17 @@ pub struct MutexGuard<'a, T: ?Sized> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MappedMutexGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a, Places>, T>,
+    inner: Exclusive<Borrowed<'a>, T>,
     content: PhantomData<&'a mut T>,
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Whose place was taken.
     #[inline]
-    pub(super) fn new(lock: &'a Mutex<T>, at: &'static Location<'static>) -> Self {
-        let inner = sure(|| lock.value.change(&lock.places));
+    pub(super) fn new(
+        lock: &'a Mutex<T>,
+        inner: Exclusive<Borrowed<'a>, T>,
+        at: &'static Location<'static>,
+    ) -> Self {
         let hold = lock.resource.hold(Role::Lock, 1, at);
         Self { hold, inner, lock }
     }
@@ -74,7 +75,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
-    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a, Places>, T>) -> Self {
+    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a>, T>) -> Self {
         Self {
             hold,
             inner,

@@ -8,20 +8,19 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use tokio::sync::TryLockError;
-use turbowish_unsafe::guarded::{Gate, Guarded};
+use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned};
 
 pub use self::guard::{MappedMutexGuard, MutexGuard};
 pub use self::owned::{OwnedMappedMutexGuard, OwnedMutexGuard};
 use super::Named;
 use super::blocking::block_on;
-use super::places::{Places, keep, would_block};
+use super::turn::{turn, turn_owned, would_block};
 use crate::intent::{Means, Meant, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// An asynchronous mutex: [`tokio::sync::Mutex`], and who holds it and who waits for it is seen.
 pub struct Mutex<T: ?Sized> {
     resource: Resource,
-    places: Places,
     value: Guarded<T, false>,
 }
 
@@ -34,8 +33,7 @@ impl<T: ?Sized> Mutex<T> {
     {
         Self {
             resource: Resource::new(Kind::Mutex, Some(1)),
-            places: Places::new(1),
-            value: Guarded::new(t),
+            value: Guarded::for_one(t),
         }
     }
 
@@ -47,8 +45,7 @@ impl<T: ?Sized> Mutex<T> {
     {
         Self {
             resource: Resource::new(Kind::Mutex, Some(1)),
-            places: Places::new(1),
-            value: Guarded::new(t),
+            value: Guarded::for_one(t),
         }
     }
 
@@ -58,11 +55,9 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         let at = Location::caller();
         async move {
-            if self.places.take_now(1).await.is_none() {
-                let take = self.places.take(1);
-                keep(self.resource.wait(Role::Lock, 1, at, take).await);
-            }
-            MutexGuard::new(self, at)
+            let (value, resource) = (&self.value, &self.resource);
+            let inner = turn!(resource, Role::Lock, at, value.try_change(), value.change());
+            MutexGuard::new(self, inner, at)
         }
     }
 
@@ -89,11 +84,8 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let at = Location::caller();
         async move {
-            if self.places.take_now(1).await.is_none() {
-                let take = self.places.take(1);
-                keep(self.resource.wait(Role::Lock, 1, at, take).await);
-            }
-            OwnedMutexGuard::new(self, at)
+            let inner = turn_owned!(self, Role::Lock, at, Self::try_own, change);
+            OwnedMutexGuard::new(inner, at)
         }
     }
 
@@ -103,8 +95,8 @@ impl<T: ?Sized> Mutex<T> {
     /// Somebody holds it, or is next.
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
-        self.places.try_take(1).ok_or_else(would_block)?;
-        Ok(MutexGuard::new(self, Location::caller()))
+        let inner = self.value.try_change().ok_or_else(would_block)?;
+        Ok(MutexGuard::new(self, inner, Location::caller()))
     }
 
     /// Holds the mutex now, with a guard that keeps the mutex alive, or not at all.
@@ -113,8 +105,15 @@ impl<T: ?Sized> Mutex<T> {
     /// Somebody holds it, or is next.
     #[track_caller]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
-        self.places.try_take(1).ok_or_else(would_block)?;
-        Ok(OwnedMutexGuard::new(self, Location::caller()))
+        let at = Location::caller();
+        match Self::try_own(self) {
+            Ok(inner) => Ok(OwnedMutexGuard::new(inner, at)),
+            Err(_) => Err(would_block()),
+        }
+    }
+
+    fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T>, Arc<Self>> {
+        Guarded::try_change_owned(this, |this: &Self| &this.value)
     }
 
     /// What is inside; that nobody holds it is known from the exclusive reference.
@@ -128,18 +127,6 @@ impl<T: ?Sized> Mutex<T> {
         T: Sized,
     {
         self.value.into_inner()
-    }
-}
-
-#[doc(hidden)]
-impl<T: ?Sized> Gate for Mutex<T> {
-    #[inline]
-    fn left(&self, alone: bool) {
-        self.places.left(alone);
-    }
-
-    fn shared(&self) {
-        self.places.shared();
     }
 }
 
@@ -172,8 +159,7 @@ impl<T: Default> Default for Mutex<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Mutex");
-        let taken = self.places.try_take(1);
-        match taken.and_then(|()| self.value.change(&self.places)) {
+        match self.value.try_change() {
             Some(data) => shown.field("data", &&*data),
             None => shown.field("data", &format_args!("<locked>")),
         };

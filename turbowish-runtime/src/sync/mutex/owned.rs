@@ -4,17 +4,16 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned};
+use turbowish_unsafe::guarded::{Exclusive, Owned};
 
 use super::Mutex;
-use crate::resource::{Hold, Role};
+use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
-use crate::sync::places::sure_owned;
 
 /// Holds a [`Mutex`] until it is dropped, and keeps it alive.
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
-    hold: Hold<'static>,
+    hold: OwnedHold,
     inner: Exclusive<Owned<Mutex<T>>, T>,
 }
 
@@ -22,21 +21,20 @@ pub struct OwnedMutexGuard<T: ?Sized> {
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
-    hold: Hold<'static>,
+    hold: OwnedHold,
     inner: Exclusive<Owned<Mutex<T>>, U>,
     /// `Sync` as tokio's is.
     content: PhantomData<(Box<T>, Box<std::sync::Mutex<U>>)>,
 }
 
 impl<T: ?Sized> OwnedMutexGuard<T> {
-    /// Whose place was taken.
-    pub(super) fn new(lock: Arc<Mutex<T>>, at: &'static Location<'static>) -> Self {
-        let hold = lock.resource.hold_owned(Role::Lock, 1, at);
-        let take = |lock| Guarded::change_owned(lock, |lock: &Mutex<T>| &lock.value);
-        Self {
-            hold,
-            inner: sure_owned(lock, take),
-        }
+    #[inline]
+    pub(super) fn new(
+        inner: Exclusive<Owned<Mutex<T>>, T>,
+        at: &'static Location<'static>,
+    ) -> Self {
+        let hold = inner.owner().resource.hold_owned(Role::Lock, 1, at);
+        Self { hold, inner }
     }
 
     /// Goes on with a part of what is inside.
@@ -76,7 +74,7 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
 }
 
 impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
-    const fn of(hold: Hold<'static>, inner: Exclusive<Owned<Mutex<T>>, U>) -> Self {
+    const fn of(hold: OwnedHold, inner: Exclusive<Owned<Mutex<T>>, U>) -> Self {
         Self {
             hold,
             inner,

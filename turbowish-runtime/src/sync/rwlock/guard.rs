@@ -9,14 +9,13 @@ use turbowish_unsafe::guarded::{Borrowed, Exclusive, Shared};
 use super::RwLock;
 use crate::resource::{Hold, Role};
 use crate::sync::guards::guard;
-use crate::sync::places::{Places, sure};
 
 /// Reads what is in an [`RwLock`] until it is dropped.
 #[clippy::has_significant_drop]
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Shared<Borrowed<'a, Places>, T>,
+    inner: Shared<Borrowed<'a>, T>,
     content: PhantomData<&'a T>,
 }
 
@@ -25,7 +24,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a, Places>, T>,
+    inner: Exclusive<Borrowed<'a>, T, true>,
     /// `Send` and `Sync` as tokio's is.
     content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
 }
@@ -34,21 +33,23 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a, Places>, T>,
+    inner: Exclusive<Borrowed<'a>, T>,
     /// `Send` and `Sync` as tokio's is.
     content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
 }
 
 impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
-    /// Whose places were taken.
     #[inline]
-    pub(super) fn new(lock: &'a RwLock<T>, at: &'static Location<'static>) -> Self {
-        let inner = sure(|| lock.value.read(&lock.places));
+    pub(super) fn new(
+        lock: &'a RwLock<T>,
+        inner: Shared<Borrowed<'a>, T>,
+        at: &'static Location<'static>,
+    ) -> Self {
         Self::of(lock.resource.hold(Role::Read, 1, at), inner)
     }
 
     #[inline]
-    const fn of(hold: Hold<'a>, inner: Shared<Borrowed<'a, Places>, T>) -> Self {
+    const fn of(hold: Hold<'a>, inner: Shared<Borrowed<'a>, T>) -> Self {
         Self {
             hold,
             inner,
@@ -85,15 +86,17 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Whose places were taken.
     #[inline]
-    pub(super) fn new(lock: &'a RwLock<T>, at: &'static Location<'static>) -> Self {
-        let inner = sure(|| lock.value.change(&lock.places));
+    pub(super) fn new(
+        lock: &'a RwLock<T>,
+        inner: Exclusive<Borrowed<'a>, T, true>,
+        at: &'static Location<'static>,
+    ) -> Self {
         Self::of(lock.resource.hold(Role::Write, 1, at), inner)
     }
 
     #[inline]
-    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a, Places>, T>) -> Self {
+    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a>, T, true>) -> Self {
         Self {
             hold,
             inner,
@@ -177,7 +180,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
-    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a, Places>, T>) -> Self {
+    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a>, T>) -> Self {
         Self {
             hold,
             inner,

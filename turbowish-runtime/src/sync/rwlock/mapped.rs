@@ -6,20 +6,20 @@ use std::sync::Arc;
 use turbowish_unsafe::guarded::{Exclusive, Owned};
 
 use super::RwLock;
-use crate::resource::Hold;
+use crate::resource::OwnedHold;
 use crate::sync::guards::guard;
 
 /// Writes a part of what is in an [`RwLock`] until it is dropped, and keeps the lock alive.
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
-    hold: Hold<'static>,
+    hold: OwnedHold,
     inner: Exclusive<Owned<RwLock<T>>, U>,
     /// `Unpin` and `Send` as tokio's is.
     content: PhantomData<(Arc<U>, T)>,
 }
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
-    pub(super) const fn of(hold: Hold<'static>, inner: Exclusive<Owned<RwLock<T>>, U>) -> Self {
+    pub(super) const fn of(hold: OwnedHold, inner: Exclusive<Owned<RwLock<T>>, U>) -> Self {
         Self {
             hold,
             inner,

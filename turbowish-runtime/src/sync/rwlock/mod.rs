@@ -13,7 +13,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use tokio::sync::TryLockError;
-use turbowish_unsafe::guarded::{Gate, Guarded};
+use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned, Shared};
 
 pub use self::guard::{RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard};
 pub use self::mapped::OwnedRwLockMappedWriteGuard;
@@ -21,7 +21,7 @@ pub use self::read::OwnedRwLockReadGuard;
 pub use self::write::OwnedRwLockWriteGuard;
 use super::Named;
 use super::blocking::block_on;
-use super::places::{Places, keep, would_block};
+use super::turn::{turn, turn_owned, would_block};
 use crate::intent::{Means, Meant, verb};
 use crate::resource::{Kind, Resource, Role};
 
@@ -31,7 +31,6 @@ const MAX_READERS: u32 = u32::MAX >> 3;
 /// An asynchronous lock of many readers or one writer: [`tokio::sync::RwLock`], and who has it and who waits for it is seen.
 pub struct RwLock<T: ?Sized> {
     resource: Resource,
-    places: Places,
     value: Guarded<T, true>,
 }
 
@@ -53,8 +52,7 @@ impl<T: ?Sized> RwLock<T> {
     {
         Self {
             resource: Resource::new(Kind::RwLock, None),
-            places: Places::new(MAX_READERS),
-            value: Guarded::new(value),
+            value: Guarded::for_readers(value, MAX_READERS),
         }
     }
 
@@ -71,8 +69,7 @@ impl<T: ?Sized> RwLock<T> {
         let _checked = tokio::sync::RwLock::with_max_readers((), max_reads);
         Self {
             resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
-            places: Places::new(max_reads),
-            value: Guarded::new(value),
+            value: Guarded::for_readers(value, max_reads),
         }
     }
 
@@ -89,8 +86,7 @@ impl<T: ?Sized> RwLock<T> {
         let _checked = tokio::sync::RwLock::const_with_max_readers((), max_reads);
         Self {
             resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
-            places: Places::new(max_reads),
-            value: Guarded::new(value),
+            value: Guarded::for_readers(value, max_reads),
         }
     }
 
@@ -100,8 +96,9 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
         let at = Location::caller();
         async move {
-            self.wait(Role::Read, 1, at).await;
-            RwLockReadGuard::new(self, at)
+            let (value, resource) = (&self.value, &self.resource);
+            let inner = turn!(resource, Role::Read, at, value.try_read(), value.read());
+            RwLockReadGuard::new(self, inner, at)
         }
     }
 
@@ -110,8 +107,15 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
         let at = Location::caller();
         async move {
-            self.wait(Role::Write, self.places.all(), at).await;
-            RwLockWriteGuard::new(self, at)
+            let (value, resource) = (&self.value, &self.resource);
+            let inner = turn!(
+                resource,
+                Role::Write,
+                at,
+                value.try_change(),
+                value.change()
+            );
+            RwLockWriteGuard::new(self, inner, at)
         }
     }
 
@@ -120,8 +124,8 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let at = Location::caller();
         async move {
-            self.wait(Role::Read, 1, at).await;
-            OwnedRwLockReadGuard::new(self, at)
+            let inner = turn_owned!(self, Role::Read, at, Self::try_own_part, read);
+            OwnedRwLockReadGuard::new(inner, at)
         }
     }
 
@@ -130,18 +134,17 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let at = Location::caller();
         async move {
-            self.wait(Role::Write, self.places.all(), at).await;
-            OwnedRwLockWriteGuard::new(self, at)
+            let inner = turn_owned!(self, Role::Write, at, Self::try_own, change);
+            OwnedRwLockWriteGuard::new(inner, at)
         }
     }
 
-    /// Takes so many places, which are the guard's that follows at once.
-    #[inline]
-    async fn wait(&self, role: Role, places: u32, at: &'static Location<'static>) {
-        if self.places.take_now(places).await.is_none() {
-            let take = self.places.take(places);
-            keep(self.resource.wait(role, 1, at, take).await);
-        }
+    fn try_own_part(this: Arc<Self>) -> Result<Shared<Owned<Self>, T>, Arc<Self>> {
+        Guarded::try_read_owned(this, |this: &Self| &this.value)
+    }
+
+    fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T, true>, Arc<Self>> {
+        Guarded::try_change_owned(this, |this: &Self| &this.value)
     }
 
     /// Blocks the thread until it may read.
@@ -168,8 +171,8 @@ impl<T: ?Sized> RwLock<T> {
     /// Somebody writes, or waits to do so, or there are as many readers as there may be.
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
-        self.places.try_take(1).ok_or_else(would_block)?;
-        Ok(RwLockReadGuard::new(self, Location::caller()))
+        let inner = self.value.try_read().ok_or_else(would_block)?;
+        Ok(RwLockReadGuard::new(self, inner, Location::caller()))
     }
 
     /// Writes now, or not at all.
@@ -178,9 +181,8 @@ impl<T: ?Sized> RwLock<T> {
     /// Somebody has the lock, or is next.
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
-        let all = self.places.try_take(self.places.all());
-        all.ok_or_else(would_block)?;
-        Ok(RwLockWriteGuard::new(self, Location::caller()))
+        let inner = self.value.try_change().ok_or_else(would_block)?;
+        Ok(RwLockWriteGuard::new(self, inner, Location::caller()))
     }
 
     /// Reads now, with a guard that keeps the lock alive, or not at all.
@@ -189,8 +191,11 @@ impl<T: ?Sized> RwLock<T> {
     /// As of [`try_read`](Self::try_read).
     #[track_caller]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
-        self.places.try_take(1).ok_or_else(would_block)?;
-        Ok(OwnedRwLockReadGuard::new(self, Location::caller()))
+        let at = Location::caller();
+        match Self::try_own_part(self) {
+            Ok(inner) => Ok(OwnedRwLockReadGuard::new(inner, at)),
+            Err(_) => Err(would_block()),
+        }
     }
 
     /// Writes now, with a guard that keeps the lock alive, or not at all.
@@ -199,9 +204,11 @@ impl<T: ?Sized> RwLock<T> {
     /// As of [`try_write`](Self::try_write).
     #[track_caller]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
-        let all = self.places.try_take(self.places.all());
-        all.ok_or_else(would_block)?;
-        Ok(OwnedRwLockWriteGuard::new(self, Location::caller()))
+        let at = Location::caller();
+        match Self::try_own(self) {
+            Ok(inner) => Ok(OwnedRwLockWriteGuard::new(inner, at)),
+            Err(_) => Err(would_block()),
+        }
     }
 
     /// What is inside; that nobody has the lock is known from the exclusive reference.
@@ -215,18 +222,6 @@ impl<T: ?Sized> RwLock<T> {
         T: Sized,
     {
         self.value.into_inner()
-    }
-}
-
-#[doc(hidden)]
-impl<T: ?Sized> Gate for RwLock<T> {
-    #[inline]
-    fn left(&self, alone: bool) {
-        self.places.left(alone);
-    }
-
-    fn shared(&self) {
-        self.places.shared();
     }
 }
 
@@ -265,8 +260,7 @@ impl<T: Default> Default for RwLock<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("RwLock");
-        let taken = self.places.try_take(1);
-        match taken.and_then(|()| self.value.read(&self.places)) {
+        match self.value.try_read() {
             Some(data) => shown.field("data", &&*data),
             None => shown.field("data", &format_args!("<locked>")),
         };

@@ -4,33 +4,30 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_unsafe::guarded::{Guarded, Owned, Shared};
+use turbowish_unsafe::guarded::{Owned, Shared};
 
 use super::RwLock;
-use crate::resource::{Hold, Role};
+use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
-use crate::sync::places::sure_owned;
 
 /// Reads what is in an [`RwLock`], or a part of it, until it is dropped, and keeps the lock alive.
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
-    hold: Hold<'static>,
+    hold: OwnedHold,
     inner: Shared<Owned<RwLock<T>>, U>,
     /// `Unpin` as tokio's is.
     content: PhantomData<T>,
 }
 
 impl<T: ?Sized> OwnedRwLockReadGuard<T> {
-    /// Whose place was taken.
-    pub(super) fn new(lock: Arc<RwLock<T>>, at: &'static Location<'static>) -> Self {
-        let hold = lock.resource.hold_owned(Role::Read, 1, at);
-        let take = |lock| Guarded::read_owned(lock, |lock: &RwLock<T>| &lock.value);
-        Self::of(hold, sure_owned(lock, take))
+    #[inline]
+    pub(super) fn new(inner: Shared<Owned<RwLock<T>>, T>, at: &'static Location<'static>) -> Self {
+        Self::of(inner.owner().resource.hold_owned(Role::Read, 1, at), inner)
     }
 }
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
-    pub(super) const fn of(hold: Hold<'static>, inner: Shared<Owned<RwLock<T>>, U>) -> Self {
+    pub(super) const fn of(hold: OwnedHold, inner: Shared<Owned<RwLock<T>>, U>) -> Self {
         Self {
             hold,
             inner,

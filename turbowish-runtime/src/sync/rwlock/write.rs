@@ -4,31 +4,31 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned};
+use turbowish_unsafe::guarded::{Exclusive, Owned};
 
 use super::{OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, RwLock};
-use crate::resource::{Hold, Role};
+use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
-use crate::sync::places::sure_owned;
 
 /// Writes what is in an [`RwLock`] until it is dropped, and keeps the lock alive.
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
-    hold: Hold<'static>,
-    inner: Exclusive<Owned<RwLock<T>>, T>,
+    hold: OwnedHold,
+    inner: Exclusive<Owned<RwLock<T>>, T, true>,
     /// `Unpin` as tokio's is.
     content: PhantomData<T>,
 }
 
 impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
-    /// Whose places were taken.
-    pub(super) fn new(lock: Arc<RwLock<T>>, at: &'static Location<'static>) -> Self {
-        let hold = lock.resource.hold_owned(Role::Write, 1, at);
-        let take = |lock| Guarded::change_owned(lock, |lock: &RwLock<T>| &lock.value);
-        Self::of(hold, sure_owned(lock, take))
+    #[inline]
+    pub(super) fn new(
+        inner: Exclusive<Owned<RwLock<T>>, T, true>,
+        at: &'static Location<'static>,
+    ) -> Self {
+        Self::of(inner.owner().resource.hold_owned(Role::Write, 1, at), inner)
     }
 
-    const fn of(hold: Hold<'static>, inner: Exclusive<Owned<RwLock<T>>, T>) -> Self {
+    const fn of(hold: OwnedHold, inner: Exclusive<Owned<RwLock<T>>, T, true>) -> Self {
         Self {
             hold,
             inner,

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::Semaphore;
-use crate::resource::{Hold, Role};
+use crate::resource::{Hold, OwnedHold, Role};
 
 /// So many permits of a [`Semaphore`], until it is dropped.
 #[must_use]
@@ -21,18 +21,9 @@ pub struct SemaphorePermit<'a> {
 #[must_use]
 #[clippy::has_significant_drop]
 pub struct OwnedSemaphorePermit {
-    hold: Hold<'static>,
+    hold: OwnedHold,
     sem: Arc<Semaphore>,
     permits: usize,
-}
-
-/// Takes `part` of `all` permits out of their hold. Who has none holds nothing.
-fn split<'a>(hold: &mut Hold<'a>, all: usize, part: usize) -> Hold<'a> {
-    match u32::try_from(part) {
-        Ok(0) => Hold::default(),
-        Ok(part_of_it) if part < all => hold.split(part_of_it),
-        _ => take(hold),
-    }
 }
 
 impl<'a> SemaphorePermit<'a> {
@@ -79,7 +70,7 @@ impl<'a> SemaphorePermit<'a> {
         let all = self.inner.num_permits();
         let inner = self.inner.split(n)?;
         Some(Self {
-            hold: split(&mut self.hold, all, n),
+            hold: self.hold.part(all, n),
             inner,
             sem: self.sem,
         })
@@ -100,7 +91,7 @@ impl OwnedSemaphorePermit {
     #[inline]
     pub(super) fn new(sem: Arc<Semaphore>, n: u32, at: &'static Location<'static>) -> Self {
         let hold = match n {
-            0 => Hold::default(),
+            0 => OwnedHold::default(),
             _ => sem.resource.hold_owned(Role::Acquire, n, at),
         };
         Self {
@@ -135,7 +126,7 @@ impl OwnedSemaphorePermit {
         let all = self.permits;
         self.permits = all.checked_sub(n)?;
         Some(Self {
-            hold: split(&mut self.hold, all, n),
+            hold: self.hold.part(all, n),
             sem: self.sem.clone(),
             permits: n,
         })

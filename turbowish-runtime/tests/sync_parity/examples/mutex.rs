@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
+use tokio::task::coop::consume_budget;
+
 use super::start;
 use super::sync::{MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
 use crate::panics;
+use crate::tasks::at_once;
 
 static STATIC: Mutex<Vec<u8>> = Mutex::const_new(Vec::new());
 
@@ -307,4 +311,22 @@ async fn owned_guards_count_once() {
     assert_eq!((*part, count()), ("borrow", 2));
     drop(part);
     assert_eq!(count(), 1);
+}
+
+/// A free lock is taken as part of the task's budget, and waited for like any other when that is used up: others get to run.
+#[tokio::test]
+async fn who_takes_it_again_and_again_lets_others_run() {
+    start();
+    let lock = Arc::new(Mutex::new(0));
+    let budget = at_once(consume_budget).await;
+    assert_eq!(at_once(|| lock.lock()).await, budget);
+    assert_eq!(at_once(|| lock.clone().lock_owned()).await, budget);
+    let none_left = async { while consume_budget().now_or_never().is_some() {} };
+    none_left.await;
+    let mut gone = Box::pin(lock.lock());
+    assert!(gone.as_mut().now_or_never().is_none());
+    drop(gone);
+    assert!(lock.try_lock().is_ok());
+    *lock.lock().await += 1;
+    assert_eq!(*lock.lock().await, 1);
 }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use tokio::task::coop::consume_budget;
+
 use super::start;
 use super::sync::{
     OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock,
     RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
 };
 use crate::panics;
+use crate::tasks::at_once;
 
 static STATIC: RwLock<u32> = RwLock::const_new(5);
 static NARROW: RwLock<u32> = RwLock::const_with_max_readers(5, 1);
@@ -462,4 +465,16 @@ async fn owned_guards_count_once() {
     drop((read, other));
     assert!(lock.try_write().is_ok());
     assert_eq!(count(), 1);
+}
+
+/// A free lock is taken as part of the task's budget, and waited for like any other when that is used up: others get to run.
+#[tokio::test]
+async fn who_takes_it_again_and_again_lets_others_run() {
+    start();
+    let lock = Arc::new(RwLock::new(0));
+    let budget = at_once(consume_budget).await;
+    assert_eq!(at_once(|| lock.read()).await, budget);
+    assert_eq!(at_once(|| lock.write()).await, budget);
+    assert_eq!(at_once(|| lock.clone().read_owned()).await, budget);
+    assert_eq!(at_once(|| lock.clone().write_owned()).await, budget);
 }
