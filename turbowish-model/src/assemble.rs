@@ -232,18 +232,7 @@ impl<N: Names> Assembly<'_, N> {
             max_poll_ns: self.scale.ns(reading.longest),
             future_bytes: u64::from(birth.future_bytes),
             stack_truncated: reading.truncated,
-            last_poll: reading.last.map(|last| PollRow {
-                ago_ns: age(reading.began),
-                took_ns: polled.is_none().then(|| {
-                    let took = reading.since.saturating_sub(reading.began);
-                    self.scale.ns(took)
-                }),
-                ready_ns: last.readied.map(|readied| {
-                    let ready = reading.began.saturating_sub(readied.since);
-                    self.scale.ns(ready)
-                }),
-                ..PollRow::default()
-            }),
+            last_poll: self.last_poll(reading, polled.is_some()),
             ..TaskRow::default()
         };
         if parts.name {
@@ -274,6 +263,22 @@ impl<N: Names> Assembly<'_, N> {
             };
         }
         Some(row)
+    }
+
+    fn last_poll(&self, reading: &TaskReading, open: bool) -> Option<PollRow> {
+        let last = reading.last?;
+        let age = self.now.at.saturating_sub(reading.began);
+        let took = reading.since.saturating_sub(reading.began);
+        let ready = last.readied.map(|readied| {
+            let ready = reading.began.saturating_sub(readied.since);
+            self.scale.ns(ready)
+        });
+        Some(PollRow {
+            ago_ns: self.scale.ns(age),
+            took_ns: (!open).then(|| self.scale.ns(took)),
+            ready_ns: ready,
+            ..PollRow::default()
+        })
     }
 
     fn pause(&self, pause: &Pause) -> PauseRow {

@@ -243,21 +243,7 @@ impl Monitor {
         snapshot.alerts.matched = snapshot.alerts.total;
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
-            let known = Known::of(&assembly, &live, &threads);
-            let readings = resources::all();
-            let resources = resources::rows(&assembly, &known, &readings);
-            let claims = &Claims::of(&assembly, &readings, &resources);
-            selection.pick_tasks(
-                &mut snapshot,
-                &Rows {
-                    assembly: &assembly,
-                    live: &live,
-                    threads: &threads,
-                    known: &known,
-                    claims,
-                },
-            );
-            snapshot.resources.rows = resources;
+            fill(&mut snapshot, &selection, &assembly, &live, &threads);
         }
         selection.apply_others(&mut snapshot);
         Ok(snapshot)
@@ -351,6 +337,29 @@ fn lost(totals: &Totals) -> Lost {
         counters: meter::lost(),
         details: lost::details(),
     }
+}
+
+/// Fills in the tasks that are asked for, and all resources: each tells of the other.
+fn fill(
+    snapshot: &mut Snapshot,
+    selection: &Selection,
+    assembly: &Assembly<'_, Registry>,
+    live: &Live,
+    threads: &[ThreadNow],
+) {
+    let known = &Known::of(assembly, live, threads);
+    let readings = resources::all();
+    let resources = resources::rows(assembly, known, &readings);
+    let claims = &Claims::of(assembly, &readings, &resources);
+    let rows = Rows {
+        assembly,
+        live,
+        threads,
+        known,
+        claims,
+    };
+    selection.pick_tasks(snapshot, &rows);
+    snapshot.resources.rows = resources;
 }
 
 /// The procs of this process as the model's names.

@@ -127,8 +127,8 @@ async fn how_often_data_come_is_told_when_it_changes() {
     for pace in [0, 3_000, 3_000, 60_000_000_000, 0] {
         server.send(Reply::Paced(pace));
     }
-    let mut told = Vec::new();
-    while told.iter().filter(|told| **told == None).count() < 5 {
+    let mut told: Vec<Option<u64>> = Vec::new();
+    while told.iter().filter(|told| told.is_none()).count() < 5 {
         match stage.next().await {
             Message::Pace(ns) => told.push(Some(ns)),
             Message::Snapshot(_) => told.push(None),
