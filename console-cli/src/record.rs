@@ -15,13 +15,14 @@ use turbowish_model::alert::Alert;
 use turbowish_model::column::Row;
 use turbowish_model::json::{self, Record, Shape, Table};
 use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::report::span;
 use turbowish_model::snapshot::{
     AwaitRow, Claim, CounterRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskRow,
 };
 use turbowish_model::units::{self, Micro};
 
 use self::length::Lengths;
-pub(crate) use self::place::{at, span, spot};
+pub(crate) use self::place::{at, spot};
 use self::told::{Link, Told};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};

@@ -10,9 +10,8 @@ use crate::history::{Totals, Trend, Window};
 use crate::meter::MeterName;
 use crate::quantile::Distribution;
 use crate::row::{OTHERS, Population, Sum};
-use crate::short_name::SharedEnds;
 use crate::snapshot::{
-    AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, StackRow, TaskRow, TaskState,
+    AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, StackRow, TaskParts, TaskRow, TaskState,
 };
 use crate::tally::ProcTally;
 use crate::task::{Birth, Pause, TaskReading};
@@ -209,47 +208,39 @@ impl<N: Names> Assembly<'_, N> {
         self.names.place(proc, site.checked_sub(1)?)
     }
 
-    /// The row of a live task; `polled` is what is on the stack of the thread that polls it, `shared`
-    /// what its name must not be.
+    /// The row of a live task, with those parts that this tells; `polled` is what is on the stack of the thread that polls it, `word` what
+    /// tasks of its root are called.
     #[must_use]
     pub fn task(
         &self,
         birth: &Birth,
         reading: &TaskReading,
         polled: Option<&[crate::read::OpenPoll]>,
-        shared: &SharedEnds<'_>,
+        word: &str,
+        parts: TaskParts,
     ) -> Option<TaskRow> {
         let root = self.names.proc(birth.root())?;
         let now = self.now.at;
         let age = |since: u64| self.scale.ns(now.saturating_sub(since));
-        let word = shared.shortest(root.path);
         let mut row = TaskRow {
             id: birth.id,
-            name: alloc::format!("{word}-{}", birth.ordinal()),
             state: TaskState::Waiting,
             since_ns: age(reading.since),
             age_ns: age(birth.created),
             polls: reading.polls,
             running_ns: self.scale.ns(reading.running),
             max_poll_ns: self.scale.ns(reading.longest),
-            root: String::from(root.path),
             future_bytes: u64::from(birth.future_bytes),
-            stack: Vec::new(),
             stack_truncated: reading.truncated,
-            last_poll: reading.last.map(|last| PollRow {
-                ago_ns: age(reading.began),
-                took_ns: polled.is_none().then(|| {
-                    let took = reading.since.saturating_sub(reading.began);
-                    self.scale.ns(took)
-                }),
-                ready_ns: last.readied.map(|readied| {
-                    let ready = reading.began.saturating_sub(readied.since);
-                    self.scale.ns(ready)
-                }),
-                ..PollRow::default()
-            }),
+            last_poll: self.last_poll(reading, polled.is_some()),
             ..TaskRow::default()
         };
+        if parts.name {
+            row.name = alloc::format!("{word}-{}", birth.ordinal());
+        }
+        if parts.root {
+            row.root = String::from(root.path);
+        }
         if let (None, Some(woken)) = (polled, reading.waker.and_then(|waker| waker.woken)) {
             row.state = TaskState::Ready;
             row.since_ns = age(woken.max(reading.since));
@@ -259,17 +250,35 @@ impl<N: Names> Assembly<'_, N> {
             row.since_ns = age(pause.since.max(reading.since));
             row.pause = Some(self.pause(pause));
         }
-        match polled {
-            Some(open) => {
-                row.state = TaskState::Polling;
-                row.since_ns = age(reading.since);
-                row.max_poll_ns = row.max_poll_ns.max(row.since_ns);
-                row.running_ns += row.since_ns;
-                row.stack = self.open_stack(open);
-            }
-            None => row.stack = self.stack(reading),
+        if polled.is_some() {
+            row.state = TaskState::Polling;
+            row.since_ns = age(reading.since);
+            row.max_poll_ns = row.max_poll_ns.max(row.since_ns);
+            row.running_ns += row.since_ns;
+        }
+        if parts.stack {
+            row.stack = match polled {
+                Some(open) => self.open_stack(open),
+                None => self.stack(reading),
+            };
         }
         Some(row)
+    }
+
+    fn last_poll(&self, reading: &TaskReading, open: bool) -> Option<PollRow> {
+        let last = reading.last?;
+        let age = self.now.at.saturating_sub(reading.began);
+        let took = reading.since.saturating_sub(reading.began);
+        let ready = last.readied.map(|readied| {
+            let ready = reading.began.saturating_sub(readied.since);
+            self.scale.ns(ready)
+        });
+        Some(PollRow {
+            ago_ns: self.scale.ns(age),
+            took_ns: (!open).then(|| self.scale.ns(took)),
+            ready_ns: ready,
+            ..PollRow::default()
+        })
     }
 
     fn pause(&self, pause: &Pause) -> PauseRow {

@@ -15,7 +15,7 @@ pub use self::condition::{Condition, Verdict};
 pub use self::error::QueryError;
 pub use self::filter::Filter;
 pub use self::group::{Grouping, TASK_GROUPINGS, absorb_task};
-pub use self::selection::{Order, Plan, Selection};
+pub use self::selection::{Order, Plan, Selection, TaskSource};
 
 /// A request for one snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

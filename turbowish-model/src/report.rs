@@ -285,7 +285,8 @@ fn stands(task: &TaskRow, alerts: &[Alert]) -> Vec<String> {
     ]
 }
 
-/// `src/conn.rs:88:9-33`, or `src/conn.rs:88:9-90:4` over several lines.
+/// `src/conn.rs:88:9-33`, or `src/conn.rs:88:9-90:4` over several lines; `src/conn.rs:88` if columns are not known, as of what was spawned
+/// without a macro.
 #[must_use]
 pub fn span(at: &Place) -> String {
     let Place {
@@ -296,7 +297,9 @@ pub fn span(at: &Place) -> String {
         end_column,
         ..
     } = at;
-    if line == end_line {
+    if *column == 0 {
+        format!("{file}:{line}")
+    } else if line == end_line {
         format!("{file}:{line}:{column}-{end_column}")
     } else {
         format!("{file}:{line}:{column}-{end_line}:{end_column}")

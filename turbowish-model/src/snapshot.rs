@@ -13,7 +13,9 @@ use alloc::vec::Vec;
 
 pub use self::counters::{CounterRow, MeterKind, OwnCost};
 pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};
-pub use self::tasks::{PauseRow, PollRow, StackRow, TaskGroup, TaskRow, TaskState, WakerRow};
+pub use self::tasks::{
+    PauseRow, PollRow, StackRow, TaskGroup, TaskParts, TaskRow, TaskState, WakerRow,
+};
 use crate::alert::Alert;
 use crate::quantile::Distribution;
 

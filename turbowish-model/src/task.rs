@@ -2,6 +2,7 @@
 
 mod branch;
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -191,8 +192,8 @@ pub struct LastPoll {
 pub struct TaskReading {
     /// Of its waker; `None` while that is not seen: in its first poll, or where wakers are left alone.
     pub waker: Option<WakerReading>,
-    /// It is kept from being polled.
-    pub pause: Option<Pause>,
+    /// It is kept from being polled, which few are: a reading is small without.
+    pub pause: Option<Box<Pause>>,
     /// Thread that polls it now.
     pub thread: Option<u32>,
     /// Its last poll; `None` if there may have been one that was not seen.

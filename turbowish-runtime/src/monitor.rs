@@ -2,6 +2,7 @@
 
 #[cfg(feature = "server")]
 mod alerts;
+mod claims;
 mod cost;
 #[cfg(feature = "server")]
 mod pauses;
@@ -26,6 +27,8 @@ use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snaps
 use turbowish_model::tally::Anomaly;
 use turbowish_model::time::Scale;
 
+use self::claims::Claims;
+use self::tasks::{Known, Live, Rows};
 use crate::gather::{Gather, ThreadNow};
 use crate::proc::{self, Registered};
 use crate::{clock, lost, meter, switch, task};
@@ -221,9 +224,7 @@ impl Monitor {
             names: &names,
             scale: self.scale,
         };
-        let live = tasks::Live::read(&threads, switched.epoch, self.pauses());
-        let known = (query.tasks.is_some() || query.resources.is_some())
-            .then(|| tasks::Known::of(&assembly, &live, &threads));
+        let live = Live::read(&threads, switched.epoch, self.pauses());
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
             at_unix_ns: unix_ns(),
@@ -237,21 +238,16 @@ impl Monitor {
         snapshot.procs.rows = assembly.procs();
         snapshot.awaits.rows = assembly.awaits();
         snapshot.tasks.total = live.total();
-        if let Some(known) = known {
-            let readings = resources::all();
-            let resources = resources::rows(&assembly, &known, &readings);
-            if query.tasks.is_some() {
-                snapshot.tasks.rows = known.rows(&assembly, &live, &threads);
-                resources::claim(&assembly, &readings, &resources, &mut snapshot.tasks.rows);
-            }
-            snapshot.resources.rows = resources;
-        }
+        snapshot.tasks.matched = live.total();
         snapshot.counters.rows = assembly.counters();
         snapshot.alerts.rows = self.alerts();
         snapshot.alerts.total = snapshot.alerts.rows.len() as u64;
         snapshot.alerts.matched = snapshot.alerts.total;
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
-        selection.apply(&mut snapshot);
+        if query.tasks.is_some() || query.resources.is_some() {
+            fill(&mut snapshot, &selection, &assembly, &live, &threads);
+        }
+        selection.apply_others(&mut snapshot);
         Ok(snapshot)
     }
 }
@@ -343,6 +339,29 @@ fn lost(totals: &Totals) -> Lost {
         counters: meter::lost(),
         details: lost::details(),
     }
+}
+
+/// Fills in the tasks that are asked for, and all resources: each tells of the other.
+fn fill(
+    snapshot: &mut Snapshot,
+    selection: &Selection,
+    assembly: &Assembly<'_, Registry>,
+    live: &Live,
+    threads: &[ThreadNow],
+) {
+    let known = &Known::of(assembly, live, threads);
+    let readings = resources::all();
+    let resources = resources::rows(assembly, known, &readings);
+    let claims = &Claims::of(assembly, &readings, &resources);
+    let rows = Rows {
+        assembly,
+        live,
+        threads,
+        known,
+        claims,
+    };
+    selection.pick_tasks(snapshot, &rows);
+    snapshot.resources.rows = resources;
 }
 
 /// The procs of this process as the model's names.

@@ -374,7 +374,10 @@ pub(crate) fn with<R>(id: u64, f: impl FnOnce(&Arc<Live>) -> R) -> Option<R> {
 
 /// All live tasks.
 pub(crate) fn all() -> Vec<Arc<Live>> {
-    TASKS.iter().map(|entry| entry.value().clone()).collect()
+    let live = LIVE.load(Ordering::Relaxed);
+    let mut all = Vec::with_capacity(usize::try_from(live).unwrap_or(0));
+    all.extend(TASKS.iter().map(|entry| entry.value().clone()));
+    all
 }
 
 /// Tasks that got no row.

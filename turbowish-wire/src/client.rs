@@ -183,6 +183,7 @@ impl Connection {
             stream,
             peer: Arc::clone(&self.peer),
             ended: false,
+            pace: Duration::ZERO,
         })
     }
 
@@ -248,6 +249,7 @@ pub struct Watch {
     stream: Streaming<proto::Snapshot>,
     peer: Arc<Peer>,
     ended: bool,
+    pace: Duration,
 }
 
 impl Watch {
@@ -258,10 +260,21 @@ impl Watch {
             return None;
         }
         let item = match self.stream.message().await {
-            Ok(message) => self.peer.convert(message?),
+            Ok(message) => {
+                let message = message?;
+                self.pace = Duration::from_nanos(message.pace_ns);
+                self.peer.convert(message)
+            }
             Err(status) => Err(self.peer.error(&status)),
         };
         self.ended = item.is_err();
         Some(item)
+    }
+
+    /// How long the process leaves between the last snapshot and the next: more than was asked for where one takes long. Zero if it does not
+    /// tell.
+    #[must_use]
+    pub const fn pace(&self) -> Duration {
+        self.pace
     }
 }

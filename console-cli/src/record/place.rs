@@ -1,15 +1,6 @@
 //! Places as they are printed. Columns that are not known, as of what was spawned without a macro, are left out.
 
-use turbowish_model::report;
-use turbowish_model::snapshot::{Place, Spot};
-
-/// `src/conn.rs:88:9-33`
-pub(crate) fn span(place: &Place) -> String {
-    match place.column {
-        0 => at(&place.file, place.line, 0),
-        _ => report::span(place),
-    }
-}
+use turbowish_model::snapshot::Spot;
 
 /// `src/repl.rs:18:18`
 pub(crate) fn spot(spot: &Spot) -> String {

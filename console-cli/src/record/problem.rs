@@ -5,12 +5,12 @@ mod chain;
 pub(crate) mod source;
 
 use turbowish_model::alert::{Alert, Party, PartyKind};
-use turbowish_model::report::one_line;
+use turbowish_model::report::{one_line, span};
 use turbowish_model::snapshot::{Place, ResourceRow, TaskRow, TaskState};
 use turbowish_model::units::{self, Micro};
 
 use super::told::{Link, Told};
-use super::{span, tree};
+use super::tree;
 use crate::text;
 
 /// What is known beside the alert itself, and how to write it.

@@ -2,10 +2,11 @@
 
 use turbowish_model::alert::Alert;
 use turbowish_model::column::Style;
+use turbowish_model::report::span;
 use turbowish_model::snapshot::{AwaitRow, HolderRow, Place, ProcRow, ResourceRow, TaskRow};
 use turbowish_model::units;
 
-use crate::record::{at, span, spot};
+use crate::record::{at, spot};
 
 /// `kv::snapshot::write  src/snapshot.rs:90  called by kv::snapshot::run`
 pub(crate) fn proc(row: &ProcRow) -> String {

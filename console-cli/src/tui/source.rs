@@ -201,10 +201,15 @@ impl Watcher {
             Ok(watch) => watch,
             Err(fault) => return fault,
         };
+        let mut pace = Duration::ZERO;
         loop {
-            match timeout(self.interval + PAUSE, watch.next()).await {
+            match timeout(self.interval.max(pace) + PAUSE, watch.next()).await {
                 Ok(Some(Ok(snapshot))) => {
                     *tries = 0;
+                    if watch.pace() != pace {
+                        pace = watch.pace();
+                        self.tell(Message::Pace(pace_ns(pace))).await;
+                    }
                     self.tell(Message::Snapshot(Box::new(snapshot))).await;
                 }
                 Ok(Some(Err(fault))) => return fault,
@@ -248,6 +253,10 @@ impl Watcher {
             _ => fault.map_or(Fate::Running, |fault| Fate::Refused(fault.to_string())),
         }
     }
+}
+
+fn pace_ns(pace: Duration) -> u64 {
+    u64::try_from(pace.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A process that ended and was not waited for still has an id.

@@ -88,6 +88,8 @@ pub(crate) struct Watched {
     pub(crate) peer: Option<Peer>,
     /// When data came last, or the link began, on the console's clock.
     pub(crate) data_ns: u64,
+    /// What it leaves between two snapshots, in nanoseconds; 0 as long as it does not tell.
+    pub(crate) pace_ns: u64,
     /// Attempts to connect since data came last.
     pub(crate) tries: u32,
     /// What became of it.
@@ -266,7 +268,7 @@ pub(crate) enum Phase {
     Gone { ns: u64 },
 }
 
-/// Data older than this and the interval are stale.
+/// Data older than this and the time between two snapshots are stale.
 const PATIENCE_NS: u64 = 2 * SECOND;
 
 impl State {
@@ -282,6 +284,7 @@ impl State {
             link: Watched {
                 peer: None,
                 data_ns: 0,
+                pace_ns: 0,
                 tries: 0,
                 fate: Fate::Running,
             },
@@ -341,6 +344,11 @@ impl State {
         }
     }
 
+    /// Nanoseconds between two snapshots: what was asked for, or more where the process takes its time.
+    pub(crate) fn pace_ns(&self) -> u64 {
+        self.interval_ns.max(self.link.pace_ns)
+    }
+
     /// How well the process is seen.
     pub(crate) fn phase(&self) -> Phase {
         let silent = self.now.mono_ns.saturating_sub(self.link.data_ns);
@@ -350,7 +358,7 @@ impl State {
             (_, Fate::Ended { unix_ns }) => Phase::Gone {
                 ns: self.now.unix_ns.saturating_sub(*unix_ns),
             },
-            _ if silent > PATIENCE_NS + self.interval_ns => Phase::Stale { ns: silent },
+            _ if silent > PATIENCE_NS + self.pace_ns() => Phase::Stale { ns: silent },
             _ => Phase::Live,
         }
     }

@@ -41,6 +41,7 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
             arrival::show_held(state);
         }
         Message::Snapshot(snapshot) => arrival::snapshot(state, snapshot),
+        Message::Pace(ns) => state.link.pace_ns = ns,
         Message::Silent { tries, fate } => arrival::silent(state, tries, fate),
         Message::Listed(listed) => arrival::listed(state, listed),
         Message::Switched(Ok(accounting)) => {

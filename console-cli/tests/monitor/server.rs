@@ -47,6 +47,8 @@ pub(crate) enum Manner {
 pub(crate) enum Reply {
     /// A snapshot, as it was asked for.
     Snapshot,
+    /// One that says in how many nanoseconds the next one is due.
+    Paced(u64),
     /// The stream ends in good order.
     End,
     /// The stream ends with an error.
@@ -242,6 +244,10 @@ impl Turbowish for Script {
                 };
                 let item = match reply {
                     Some(Reply::Snapshot) => Ok(snapshot.clone()),
+                    Some(Reply::Paced(pace_ns)) => Ok(proto::Snapshot {
+                        pace_ns,
+                        ..snapshot.clone()
+                    }),
                     Some(Reply::Fail(why)) => Err(Status::internal(why)),
                     Some(Reply::End) | None => return,
                 };

@@ -121,7 +121,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
         "WOKEN BY",
         "task that has made it ready last, or self; thread NAME: no task, but one on which tasks run; ? is another thread",
         (Text, 12, 5),
-        &["waker"],
+        &["waker", "name"],
         |row, _| woken_by(row),
     ),
     Column::new(
@@ -208,6 +208,11 @@ static COLUMNS: [Column<TaskRow>; 19] = [
         |row, _| Value::Text(Cow::Owned(chain(&row.stack))),
     ),
 ];
+
+/// Fields that the table's own order looks at, beside numbers and the state.
+pub(crate) const JUDGED: [&str; 1] = ["waits_on"];
+/// Fields in which a bare word of a filter is searched.
+pub(crate) const SEARCHED: [&str; 6] = ["name", "root", "waits_on", "holds", "attributes", "stack"];
 
 /// What it waits for. A resource of ours says so; everything else that waits is somebody else's.
 fn on(row: &TaskRow) -> Value<'_> {

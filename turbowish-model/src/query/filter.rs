@@ -71,6 +71,28 @@ impl<R: Row> Filter<R> {
     }
 }
 
+impl<R> Filter<R> {
+    /// Shows each field of a row that the filter looks at; `searched` are those in which a bare word is.
+    pub(super) fn fields(&self, searched: &[&'static str], see: &mut dyn FnMut(&str)) {
+        self.root.fields(searched, see);
+    }
+}
+
+impl<R> Node<R> {
+    fn fields(&self, searched: &[&'static str], see: &mut dyn FnMut(&str)) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().for_each(|part| part.fields(searched, see));
+            }
+            Self::Not(part) => part.fields(searched, see),
+            Self::Word(_) => searched.iter().for_each(|field| see(field)),
+            Self::Field(column, _) | Self::Compare(column, ..) => {
+                column.fields.iter().for_each(|field| see(field));
+            }
+        }
+    }
+}
+
 impl<R: Row> Node<R> {
     /// Three-valued: `None` is "cannot be known", and its negation cannot either.
     fn eval(&self, row: &R, context: &Context, words: &[&str]) -> Option<bool> {

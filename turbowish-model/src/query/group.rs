@@ -1,5 +1,6 @@
 //! Tasks that have something in common, as one row: whoever gets only some of the rows cannot add them up.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -18,6 +19,18 @@ pub const TASK_GROUPINGS: [Grouping<TaskRow>; 3] = [
     ("await point", |row| cell(row, "at")),
     ("spawn site", |row| cell(row, "site")),
 ];
+
+/// The columns that they look at.
+const COLUMNS: [&str; TASK_GROUPINGS.len()] = ["root", "at", "site"];
+
+/// Shows each field of a row that a grouping looks at.
+pub(super) fn fields((word, _): Grouping<TaskRow>, see: &mut dyn FnMut(&str)) {
+    let known = TASK_GROUPINGS.iter().zip(COLUMNS);
+    let columns = known.filter(|((known, _), _)| *known == word);
+    for column in columns.filter_map(|(_, key)| column::find::<TaskRow>(key)) {
+        column.fields.iter().for_each(|field| see(field));
+    }
+}
 
 /// What a column prints of a row, whatever the window.
 fn cell(row: &TaskRow, key: &str) -> String {
@@ -43,22 +56,29 @@ pub(super) fn grouping(word: &str) -> Result<Option<Grouping<TaskRow>>, QueryErr
     found.copied().map(Some).ok_or_else(unknown)
 }
 
-/// The groups of sorted rows, the largest first, and no more of them than that.
-pub(super) fn groups(
-    rows: &[TaskRow],
+/// The groups of sorted rows, the largest first, and no more of them than that. Of the first row of each group `whole` is asked.
+pub(super) fn groups<'r>(
+    rows: impl Iterator<Item = (usize, Cow<'r, TaskRow>)>,
+    whole: impl Fn(usize) -> Option<Cow<'r, TaskRow>>,
     (_, key): Grouping<TaskRow>,
     limit: usize,
 ) -> Vec<TaskGroup> {
     let mut groups: BTreeMap<String, TaskGroup> = BTreeMap::new();
-    for row in rows {
-        let key = key(row);
+    for (at, row) in rows {
+        let key = key(&row);
         match groups.get_mut(&key) {
             Some(group) => {
                 group.tasks += 1;
-                absorb_task(&mut group.row, row);
+                // The group shows whose waker it is.
+                let more = match (&group.row.waker, &row.waker) {
+                    (None, Some(_)) => whole(at).unwrap_or(row),
+                    _ => row,
+                };
+                absorb_task(&mut group.row, &more);
             }
             None => {
-                let (tasks, row) = (1, row.clone());
+                let row = whole(at).unwrap_or(row).into_owned();
+                let tasks = 1;
                 groups.insert(key.clone(), TaskGroup { key, tasks, row });
             }
         }

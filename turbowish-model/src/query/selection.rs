@@ -1,7 +1,12 @@
 //! A query made ready: filter, order and limit of each table, applied to a snapshot.
 
+mod pick;
+
+use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::cmp::Reverse;
+
+pub use self::pick::TaskSource;
 
 use super::group::{self, Grouping};
 use super::{Filter, Query, QueryError, Rows};
@@ -39,27 +44,54 @@ impl Selection {
         })
     }
 
-    /// Tasks that are not sent are told in groups, if that is asked for.
-    fn apply_tasks(&self, snapshot: &mut Snapshot, involved: &Involved<'_>) {
-        let Some(plan) = &self.tasks else {
-            return apply::<TaskRow>(None, snapshot, involved);
-        };
-        let context = Context::of(snapshot);
-        plan.arrange(&mut snapshot.tasks, &context, involved);
-        if let Some(grouping) = self.group.filter(|_| plan.cuts(&snapshot.tasks)) {
-            snapshot.task_groups = group::groups(&snapshot.tasks.rows, grouping, plan.limit);
-        }
-        plan.cut(&mut snapshot.tasks);
-    }
-
     /// Keeps the rows asked for, in the order asked for; tables not asked for lose their rows but
     /// not their `total`. Alerts stay if they are not asked for: whoever asks for anything is told.
     pub fn apply(&self, snapshot: &mut Snapshot) {
+        self.apply_tasks(snapshot);
+        self.apply_others(snapshot);
+    }
+
+    /// Tasks that are not sent are told in groups, if that is asked for.
+    fn apply_tasks(&self, snapshot: &mut Snapshot) {
+        let alerts = core::mem::take(&mut snapshot.alerts.rows);
+        let involved = Involved::of(&alerts);
+        match &self.tasks {
+            None => apply::<TaskRow>(None, snapshot, &involved),
+            Some(plan) => {
+                let context = Context::of(snapshot);
+                plan.arrange(&mut snapshot.tasks, &context, &involved);
+                if let Some(grouping) = self.group.filter(|_| plan.cuts(&snapshot.tasks)) {
+                    let rows = &snapshot.tasks.rows;
+                    let whole = |at: usize| rows.get(at).map(Cow::Borrowed);
+                    let all = rows.iter().map(Cow::Borrowed).enumerate();
+                    snapshot.task_groups = group::groups(all, whole, grouping, plan.limit);
+                }
+                plan.cut(&mut snapshot.tasks);
+            }
+        }
+        snapshot.alerts.rows = alerts;
+    }
+
+    /// Fills in the tasks asked for, of which the snapshot has only the `total`. What is looked at of each is what the query needs; whole rows
+    /// are made only of those that it gets. The snapshot's alerts and window are to be there already.
+    pub fn pick_tasks(&self, snapshot: &mut Snapshot, tasks: &dyn TaskSource) {
+        let Some(plan) = &self.tasks else {
+            return;
+        };
+        let involved = Involved::of(&snapshot.alerts.rows);
+        let picked = plan.pick(self.group, tasks, &Context::of(snapshot), &involved);
+        snapshot.task_groups = picked.groups;
+        let page = &mut snapshot.tasks;
+        page.matched = picked.matched.unwrap_or(page.total);
+        page.rows = picked.rows;
+    }
+
+    /// Does to all tables but that of tasks what [`Selection::apply`] does.
+    pub fn apply_others(&self, snapshot: &mut Snapshot) {
         let alerts = core::mem::take(&mut snapshot.alerts.rows);
         let involved = Involved::of(&alerts);
         snapshot.ready_latency = ready_latency(&snapshot.procs.rows);
         apply(self.procs.as_ref(), snapshot, &involved);
-        self.apply_tasks(snapshot, &involved);
         apply(self.awaits.as_ref(), snapshot, &involved);
         apply(self.resources.as_ref(), snapshot, &involved);
         apply(self.counters.as_ref(), snapshot, &involved);
@@ -137,9 +169,9 @@ impl<R: Row> Order<R> {
         Ok(Self::By { column, descending })
     }
 
-    fn key(&self, row: &R, context: &Context, involved: &Involved<'_>) -> RowKey {
-        let (name, number) = row.name();
-        let (class, value) = match self {
+    /// Where a row stands among those of other ranks.
+    fn rank(&self, row: &R, context: &Context, involved: &Involved<'_>) -> Rank {
+        match self {
             Self::Own { invert } => {
                 let (class, n) = row.worst();
                 // Procs stand by their share, whatever they are part of.
@@ -148,30 +180,26 @@ impl<R: Row> Order<R> {
                 let class = severity * CLASSES + class;
                 let n = SortKey::Number(n);
                 if *invert {
-                    (u8::MAX - class, Directed::Up(n))
+                    Rank(u8::MAX - class, Directed::Up(n))
                 } else {
-                    (class, Directed::Down(Reverse(n)))
+                    Rank(class, Directed::Down(Reverse(n)))
                 }
             }
             Self::By { column, descending } => {
                 let value = column.value(row, context).sort_key();
                 let class = u8::from(value == SortKey::Missing);
-                (
-                    class,
-                    if *descending {
-                        Directed::Down(Reverse(value))
-                    } else {
-                        Directed::Up(value)
-                    },
-                )
+                if *descending {
+                    Rank(class, Directed::Down(Reverse(value)))
+                } else {
+                    Rank(class, Directed::Up(value))
+                }
             }
-        };
-        RowKey {
-            class,
-            value,
-            name: name.to_string(),
-            number,
         }
+    }
+
+    fn key(&self, row: &R, context: &Context, involved: &Involved<'_>) -> RowKey {
+        let (name, number) = row.name();
+        (self.rank(row, context, involved), name.to_string(), number)
     }
 }
 
@@ -182,15 +210,14 @@ const CLASSES: u8 = 16;
 /// What is part of no alert comes after what is part of one, whatever its severity.
 const CALM: u8 = 3;
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct RowKey {
-    class: u8,
-    value: Directed,
-    name: String,
-    number: u64,
-}
+/// Rank, name and number: no two rows are the same in all.
+type RowKey = (Rank, String, u64);
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+/// The class first, and the value within it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank(u8, Directed);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Directed {
     Up(SortKey),
     Down(Reverse<SortKey>),

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::text;
+use super::{span, text};
 use crate::quantile::Distribution;
 use crate::snapshot::{
     Claim, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, TaskState, TasksByState,
@@ -246,4 +246,25 @@ fn the_json_report_has_all_five_tables() {
         .collect();
     assert_eq!(keys.len(), 5);
     assert_eq!(value["procs"].as_array().map(Vec::len), Some(12));
+}
+
+#[test]
+fn spans_of_what_is_known() {
+    let check = |place: (u32, u32, u32, u32), expected: &str| {
+        let (line, column, end_line, end_column) = place;
+        let place = Place {
+            file: "src/conn.rs".to_string(),
+            line,
+            column,
+            end_line,
+            end_column,
+            ..Place::default()
+        };
+        assert_eq!(span(&place), expected);
+    };
+    check((88, 9, 88, 33), "src/conn.rs:88:9-33");
+    check((88, 9, 90, 4), "src/conn.rs:88:9-90:4");
+    // What was spawned without a macro, and what a macro hides.
+    check((88, 0, 88, 0), "src/conn.rs:88");
+    check((88, 0, 0, 0), "src/conn.rs:88");
 }

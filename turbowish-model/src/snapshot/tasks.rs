@@ -83,6 +83,69 @@ pub struct TaskRow {
     pub attributes: Vec<(String, String)>,
 }
 
+/// Parts of a [`TaskRow`] that take time to make. Its id, its numbers, its state and a pause are always there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskParts {
+    /// [`TaskRow::name`].
+    pub name: bool,
+    /// [`TaskRow::root`].
+    pub root: bool,
+    /// [`TaskRow::stack`].
+    pub stack: bool,
+    /// Names in [`TaskRow::waker`].
+    pub waker: bool,
+    /// Names in [`TaskRow::last_poll`].
+    pub last_poll: bool,
+    /// [`TaskRow::waits_on`], [`TaskRow::holds`], [`TaskRow::will`] and [`TaskRow::may`].
+    pub claims: bool,
+    /// [`TaskRow::parent`] and [`TaskRow::spawned_at`].
+    pub origin: bool,
+    /// [`TaskRow::attributes`].
+    pub attributes: bool,
+}
+
+impl TaskParts {
+    /// None of them.
+    pub const NONE: Self = Self {
+        name: false,
+        root: false,
+        stack: false,
+        waker: false,
+        last_poll: false,
+        claims: false,
+        origin: false,
+        attributes: false,
+    };
+
+    /// The whole row.
+    pub const ALL: Self = Self {
+        name: true,
+        root: true,
+        stack: true,
+        waker: true,
+        last_poll: true,
+        claims: true,
+        origin: true,
+        attributes: true,
+    };
+
+    /// Adds the part that a field of the row's JSON is made of, if it is one.
+    pub fn add(&mut self, field: &str) {
+        let part = match field {
+            "name" => &mut self.name,
+            "root" => &mut self.root,
+            "stack" => &mut self.stack,
+            "waker" => &mut self.waker,
+            "last_poll" => &mut self.last_poll,
+            "waits_on" | "holds" | "will" | "may" => &mut self.claims,
+            "parent" | "spawned_at" => &mut self.origin,
+            "attributes" => &mut self.attributes,
+            _ => return,
+        };
+        *part = true;
+    }
+}
+
 /// A console keeps a task from being polled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PauseRow {

@@ -25,7 +25,7 @@ pub(super) struct Watch {
 }
 
 /// A scan may take this part of a core: with very many tasks there are fewer scans.
-const SHARE: u32 = 20;
+const SHARE: u32 = 40;
 
 /// Scans come no faster than this.
 const PACE: Duration = Duration::from_millis(200);

@@ -1,13 +1,10 @@
 //! Resources as rows, and what each task has of them.
 
-use std::collections::HashMap;
 use std::panic::Location;
 
 use turbowish_model::assemble::{Assembly, Names};
 use turbowish_model::resource::{Here, Intent, Kind, Reading, Role, Strength};
-use turbowish_model::snapshot::{
-    Aim, Claim, HolderRow, IntentRow, ResourceRow, TaskRow, WaiterRow,
-};
+use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
 
 use super::tasks::{Known, spot};
 
@@ -19,33 +16,6 @@ pub(super) fn all() -> Vec<Reading> {
     all.sort_unstable_by_key(|reading| reading.id);
     all
 }
-
-/// Adds to each task the timers that it waits for, after the resources.
-#[cfg(feature = "tokio")]
-fn claim_timers<N: Names>(
-    assembly: &Assembly<'_, N>,
-    at: &HashMap<u64, usize>,
-    rows: &mut [TaskRow],
-) {
-    for timer in crate::resource::timers() {
-        if let Some(&at) = at.get(&timer.who.task) {
-            let age = assembly.now.at.saturating_sub(timer.since);
-            rows[at].waits_on.push(Claim {
-                // It is no resource with a row of its own.
-                resource_id: 0,
-                resource: Kind::Timer.word().to_owned(),
-                role: Role::Wait,
-                amount: 1,
-                since_ns: assembly.scale.ns(age),
-                at: spot(timer.at),
-            });
-        }
-    }
-}
-
-/// Without timers of ours there are none.
-#[cfg(not(feature = "tokio"))]
-const fn claim_timers<N: Names>(_: &Assembly<'_, N>, _: &HashMap<u64, usize>, _: &mut [TaskRow]) {}
 
 /// Resources beyond the limit.
 #[cfg(feature = "tokio")]
@@ -173,7 +143,7 @@ fn row<N: Names>(assembly: &Assembly<'_, N>, known: &Known<'_>, reading: &Readin
     }
 }
 
-fn of_strength(reading: &Reading, strength: Strength) -> impl Iterator<Item = &Intent> {
+pub(super) fn of_strength(reading: &Reading, strength: Strength) -> impl Iterator<Item = &Intent> {
     let intents = reading.intents.iter();
     intents.filter(move |intent| intent.strength == strength)
 }
@@ -183,58 +153,4 @@ fn path<N: Names>(assembly: &Assembly<'_, N>, who: Here) -> String {
     let proc = who.proc.checked_sub(1);
     let proc = proc.and_then(|proc| assembly.names.proc(proc));
     proc.map_or_else(String::new, |proc| proc.path.to_owned())
-}
-
-/// Tells each task what it holds, what it waits for, and what it means to do; `resources` are the rows of `readings`.
-pub(super) fn claim<N: Names>(
-    assembly: &Assembly<'_, N>,
-    readings: &[Reading],
-    resources: &[ResourceRow],
-    rows: &mut [TaskRow],
-) {
-    let tasks = rows.iter().enumerate().map(|(at, row)| (row.id, at));
-    let at: HashMap<u64, usize> = tasks.collect();
-    for (reading, resource) in readings.iter().zip(resources) {
-        let claim = |role: Role, amount: u64, since_ns: u64, at: &_| Claim {
-            resource_id: resource.id,
-            resource: resource.name.clone(),
-            role,
-            amount,
-            since_ns,
-            at: Clone::clone(at),
-        };
-        for (holder, shown) in reading.holders.iter().zip(&resource.holders) {
-            if let Some(&at) = at.get(&holder.who.task) {
-                let held = claim(shown.role, shown.amount, shown.since_ns, &shown.at);
-                rows[at].holds.push(held);
-            }
-        }
-        for (waiter, shown) in reading.waiters.iter().zip(&resource.waiters) {
-            if let Some(&at) = at.get(&waiter.who.task) {
-                let wanted = claim(shown.role, shown.amount, shown.since_ns, &shown.at);
-                rows[at].waits_on.push(wanted);
-            }
-        }
-        for (strength, meant) in [
-            (Strength::Will, &resource.will),
-            (Strength::May, &resource.may),
-        ] {
-            for (intent, shown) in of_strength(reading, strength).zip(meant) {
-                let Some(row) = at.get(&intent.who.task).map(|&at| &mut rows[at]) else {
-                    continue;
-                };
-                let aims = match strength {
-                    Strength::Will => &mut row.will,
-                    Strength::May => &mut row.may,
-                };
-                aims.push(Aim {
-                    resource_id: resource.id,
-                    resource: resource.name.clone(),
-                    role: shown.role,
-                    proc: shown.proc.clone(),
-                });
-            }
-        }
-    }
-    claim_timers(assembly, &at, rows);
 }

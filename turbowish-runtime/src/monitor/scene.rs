@@ -3,6 +3,7 @@
 //! A task that waits, can be woken, has no future that was woken and is not polled, has nothing to do with a resource and was not polled
 //! since the scene before is left out: there may be a million of them, and no rule has anything to say about them.
 
+mod by_id;
 #[cfg(feature = "tokio")]
 mod cut;
 mod heirs;
@@ -16,7 +17,7 @@ mod tree;
 #[cfg(not(feature = "tokio"))]
 mod uncut;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use turbowish_model::assemble::Assembly;
 use turbowish_model::resource::Reading;
@@ -25,6 +26,7 @@ use turbowish_model::scene::{
 };
 use turbowish_model::snapshot::{Place, TaskState};
 
+use self::by_id::{ById, Spread};
 use self::resource::{Trees, seat};
 use super::Registry;
 use super::tasks::{Known, Live, One};
@@ -35,7 +37,7 @@ use crate::{clock, pulse, task};
 #[derive(Debug, Default)]
 pub(super) struct Scout {
     /// Polls of each task.
-    polls: HashMap<u64, u64>,
+    polls: ById<u64>,
     density: sources::Density,
     paces: proc::Paces,
     inside: inside::Inside,
@@ -79,23 +81,22 @@ impl Scout {
             let intents = reading.intents.iter().map(|intent| intent.who.task);
             claims.extend(waiters.chain(holders).chain(users).chain(intents));
         }
-        let mut polls = HashMap::with_capacity(self.polls.len());
-        let mut tasks = Vec::new();
+        let mut polls = ById::with_capacity_and_hasher(self.polls.len(), Spread::default());
+        let (mut tasks, mut trees) = (Vec::new(), Trees::new());
         for one in stage.live.iter() {
             let (id, count) = (one.birth.id, one.reading.polls);
             let was_polled = self.polls.get(&id) != Some(&count);
             polls.insert(id, count);
             let at_rest = one.reading.thread.is_none() && !was_polled && one.may_rest();
-            if !at_rest || claims.contains(&id) {
+            let claimed = claims.contains(&id);
+            if claimed {
+                trees.insert(id, &one.reading);
+            }
+            if claimed || !at_rest {
                 tasks.extend(stage.task(one));
             }
         }
         self.polls = polls;
-        let trees: Trees<'_> = stage
-            .live
-            .iter()
-            .map(|one| (one.birth.id, &one.reading))
-            .collect();
         let readings = stage.resources.iter();
         let resources: Vec<Resource> = readings
             .map(|reading| {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use turbowish_model::assemble::{Assembly, Names};
 use turbowish_model::branch::BranchReading;
+use turbowish_model::query::TaskSource;
 use turbowish_model::read::OpenPoll;
 use turbowish_model::short_name::SharedEnds;
-use turbowish_model::snapshot::{Spot, TaskRow, TasksByState, WakerRow};
+use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TasksByState, WakerRow};
 use turbowish_model::task::{Birth, Pause, STACK_LIMIT, TaskReading};
 
+use super::claims::Claims;
 use crate::gather::ThreadNow;
 use crate::here::THREAD;
 use crate::root::Story;
@@ -64,7 +66,9 @@ impl Live {
             if one.reading.epoch != epoch {
                 one.forget();
             }
-            one.reading.pause = pauses.remove(&one.birth.id);
+            if !pauses.is_empty() {
+                one.reading.pause = pauses.remove(&one.birth.id).map(Box::new);
+            }
             let reading = &one.reading;
             let is_woken = reading.waker.is_some_and(|waker| waker.woken.is_some());
             match (reading.thread, &mut counts.ready) {
@@ -110,8 +114,9 @@ fn readings(threads: &[ThreadNow]) -> Vec<One> {
         })
     };
     let mut newborn: Vec<One> = threads.iter().filter_map(newborn).collect();
-    let mut all = Vec::new();
-    for live in task::all() {
+    let rows = task::all();
+    let mut all = Vec::with_capacity(rows.len() + newborn.len());
+    for live in rows {
         // The threads were read first: a newborn may have got its row since.
         newborn.retain(|one| one.birth.id != live.cell.birth.id);
         all.push(One {
@@ -124,6 +129,9 @@ fn readings(threads: &[ThreadNow]) -> Vec<One> {
     all.append(&mut newborn);
     // Their tasks were read first: a branch that is gone by now is nobody's.
     let mut branches = task::branches();
+    if branches.is_empty() {
+        return all;
+    }
     for one in &mut all {
         if let Some(branches) = branches.remove(&one.birth.id) {
             one.reading.branches = shown(&branches, one.reading.epoch);
@@ -162,8 +170,8 @@ fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPoll] {
 
 /// Names of tasks: given ones, or the end of the root's path and a number.
 pub(super) struct Known<'a> {
-    shared: SharedEnds<'a>,
-    paths: Vec<&'a str>,
+    /// By root proc, how its tasks are called before their ordinal.
+    words: Vec<&'a str>,
     given: HashMap<u64, Arc<str>>,
     threads: HashMap<u32, &'a str>,
     /// Places in the list of workers.
@@ -176,7 +184,8 @@ impl<'a> Known<'a> {
         live: &Live,
         threads: &'a [ThreadNow],
     ) -> Self {
-        let paths: Vec<&str> = assembly.names.paths().collect();
+        let shared = SharedEnds::of(assembly.names.paths());
+        let words = assembly.names.paths().map(|path| shared.shortest(path));
         let given = live.tasks.iter().filter_map(|one| {
             let name = one.story.as_ref()?.name.clone()?;
             Some((one.birth.id, name))
@@ -184,13 +193,12 @@ impl<'a> Known<'a> {
         let workers = super::worker_threads(assembly, threads, live.epoch);
         Self {
             workers: workers.map(|thread| thread.index).zip(0..).collect(),
-            shared: SharedEnds::of(paths.iter().copied()),
+            words: words.collect(),
             given: given.collect(),
             threads: threads
                 .iter()
                 .map(|thread| (thread.index, &*thread.name))
                 .collect(),
-            paths,
         }
     }
 
@@ -213,50 +221,77 @@ impl<'a> Known<'a> {
             id,
             ..Birth::default()
         };
-        let path = self.paths.get(birth.root() as usize).filter(|_| id != 0)?;
-        let word = self.shared.shortest(path);
+        let word = self.words.get(birth.root() as usize).filter(|_| id != 0)?;
         Some(format!("{word}-{}", birth.ordinal()))
     }
 
-    /// A row for each live task.
-    pub(super) fn rows<N: Names>(
-        &self,
-        assembly: &Assembly<'_, N>,
-        live: &Live,
-        threads: &[ThreadNow],
-    ) -> Vec<TaskRow> {
-        let row = |one: &One| {
-            let open = one.reading.thread;
-            let open = open.map(|index| open_of(threads, index, one.reading.since));
-            let row = assembly.task(&one.birth, &one.reading, open, &self.shared)?;
-            Some(self.told(row, one))
-        };
-        live.tasks.iter().filter_map(row).collect()
+    /// What tasks are called whose root is this proc.
+    fn word(&self, proc: u32) -> &'a str {
+        self.words.get(proc as usize).copied().unwrap_or_default()
+    }
+}
+
+/// The rows of all live tasks at one instant.
+pub(super) struct Rows<'a, N> {
+    pub(super) assembly: &'a Assembly<'a, N>,
+    pub(super) live: &'a Live,
+    pub(super) threads: &'a [ThreadNow],
+    pub(super) known: &'a Known<'a>,
+    pub(super) claims: &'a Claims<'a>,
+}
+
+impl<N: Names> TaskSource for Rows<'_, N> {
+    fn count(&self) -> usize {
+        self.live.tasks.len()
     }
 
+    fn row(&self, at: usize, parts: TaskParts) -> Option<TaskRow> {
+        let one = self.live.tasks.get(at)?;
+        let word = self.known.word(one.birth.root());
+        let open = one.reading.thread;
+        let open = open.map(|index| open_of(self.threads, index, one.reading.since));
+        let (birth, reading) = (&one.birth, &one.reading);
+        let mut row = self.assembly.task(birth, reading, open, word, parts)?;
+        self.tell(&mut row, one, parts);
+        if parts.claims {
+            self.claims.tell(&mut row);
+        }
+        Some(row)
+    }
+}
+
+impl<N: Names> Rows<'_, N> {
     /// Adds what the task's waker and its story tell.
-    fn told(&self, mut row: TaskRow, one: &One) -> TaskRow {
+    fn tell(&self, row: &mut TaskRow, one: &One, parts: TaskParts) {
+        let known = self.known;
         row.waker = one.reading.waker.map(|waker| WakerRow {
-            woken_by: self.waker(waker.by),
+            woken_by: parts.waker.then(|| known.waker(waker.by)).flatten(),
             wakes: waker.wakes,
             own_wakes: waker.own_wakes,
             clones: waker.clones,
             live: waker.live.into(),
         });
-        if let (Some(row), Some(last)) = (&mut row.last_poll, one.reading.last) {
-            row.thread = self.threads.get(&last.thread).map(|&name| name.to_owned());
-            row.worker = self.workers.get(&last.thread).copied();
-            row.ready_by = last.readied.and_then(|readied| self.waker(readied.by));
+        if parts.last_poll
+            && let (Some(row), Some(last)) = (&mut row.last_poll, one.reading.last)
+        {
+            let thread = known.threads.get(&last.thread);
+            row.thread = thread.map(|&name| name.to_owned());
+            row.worker = known.workers.get(&last.thread).copied();
+            row.ready_by = last.readied.and_then(|readied| known.waker(readied.by));
         }
-        if let Some(story) = &one.story {
-            if let Some(name) = &story.name {
-                row.name = name.to_string();
-            }
-            row.parent = self.name(story.parent);
+        let Some(story) = &one.story else {
+            return;
+        };
+        if let Some(name) = story.name.as_ref().filter(|_| parts.name) {
+            row.name = name.to_string();
+        }
+        if parts.attributes {
             row.attributes.clone_from(&story.attributes);
+        }
+        if parts.origin {
+            row.parent = known.name(story.parent);
             row.spawned_at = Some(spot(story.place));
         }
-        row
     }
 }
 

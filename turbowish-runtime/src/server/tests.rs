@@ -366,6 +366,8 @@ async fn watches_go_on_until_the_process_ends() {
     let mut watch = connection.watch(procs(), Duration::ZERO).await.unwrap();
     for _ in 0..3 {
         assert_eq!(watch.next().await.unwrap().unwrap().procs.total, 1);
+        let bounds = Duration::from_millis(100)..=Duration::from_secs(10);
+        assert!(bounds.contains(&watch.pace()), "{:?}", watch.pace());
     }
     server.stop();
     let mut last = watch.next().await;

@@ -1,10 +1,13 @@
-//! The next snapshot is made when the interval is over and the one before has been taken, never ahead.
+//! The next snapshot is made when its time has come and the one before has been taken, never ahead.
+//!
+//! That time is the interval asked for, or later: with very many tasks a snapshot takes long, and looking is not to cost the program more than
+//! a part of a core.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio::time::Sleep;
 use tokio_stream::Stream;
 use tonic::Status;
 use turbowish_model::query::Query;
@@ -15,27 +18,34 @@ use super::service::Service;
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(10);
 
+/// The snapshots of one watch may take this part of a core, unless that were slower than [`LONGEST`].
+const SHARE: u32 = 20;
+
 /// Snapshots of one query. Only the first exists before it is asked for, because it tells whether
 /// the query makes sense.
 pub(super) struct Watch {
     service: Service,
     query: Query,
     first: Option<proto::Snapshot>,
-    interval: Interval,
+    pace: Pace,
+    due: Pin<Box<Sleep>>,
 }
 
 impl Watch {
     pub(super) fn start(service: Service, query: Query, interval_ns: u64) -> Result<Self, Status> {
-        let first = Some(service.snapshot(&query)?.into());
-        let period = clamp(interval_ns);
-        let mut interval = interval_at(Instant::now() + period, period);
-        // A client that was away gets one snapshot, not all that it missed.
-        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut pace = Pace {
+            asked: clamp(interval_ns),
+            took: None,
+        };
+        let begun = tokio::time::Instant::now();
+        let first = pace.snapshot(&service, &query)?;
+        let due = tokio::time::sleep_until(begun + Duration::from_nanos(first.pace_ns));
         Ok(Self {
             service,
             query,
-            first,
-            interval,
+            first: Some(first),
+            pace,
+            due: Box::pin(due),
         })
     }
 }
@@ -44,15 +54,51 @@ fn clamp(interval_ns: u64) -> Duration {
     Duration::from_nanos(interval_ns).clamp(SHORTEST, LONGEST)
 }
 
+/// How often a snapshot is made.
+struct Pace {
+    /// The interval asked for.
+    asked: Duration,
+    /// How long the last snapshot took.
+    took: Option<Duration>,
+}
+
+impl Pace {
+    /// The next snapshot, which says when the one after it is due.
+    fn snapshot(&mut self, service: &Service, query: &Query) -> Result<proto::Snapshot, Status> {
+        let begun = Instant::now();
+        let mut snapshot = proto::Snapshot::from(service.snapshot(query)?);
+        let next = self.next(begun.elapsed());
+        snapshot.pace_ns = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
+        Ok(snapshot)
+    }
+
+    /// Time from the beginning of a snapshot that took so long to that of the next one.
+    fn next(&mut self, took: Duration) -> Duration {
+        // One that took long because the machine was busy with something else is no measure.
+        let usual = self.took.replace(took).unwrap_or(took).min(took);
+        let share = usual.saturating_mul(SHARE).min(LONGEST);
+        self.asked.max(share)
+    }
+}
+
 impl Stream for Watch {
     type Item = Result<proto::Snapshot, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(first) = self.first.take() {
+        let this = &mut *self;
+        if let Some(first) = this.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
-        ready!(self.interval.poll_tick(context));
-        Poll::Ready(Some(self.service.snapshot(&self.query).map(Into::into)))
+        ready!(this.due.as_mut().poll(context));
+        // A client that was away gets one snapshot, not all that it missed.
+        let begun = tokio::time::Instant::now();
+        let snapshot = this.pace.snapshot(&this.service, &this.query);
+        let next = match &snapshot {
+            Ok(snapshot) => Duration::from_nanos(snapshot.pace_ns),
+            Err(_) => this.pace.asked,
+        };
+        this.due.as_mut().reset(begun + next);
+        Poll::Ready(Some(snapshot))
     }
 }
 
@@ -60,7 +106,7 @@ impl Stream for Watch {
 mod tests {
     use std::time::Duration;
 
-    use super::clamp;
+    use super::{Pace, clamp};
 
     #[test]
     fn intervals_stay_within_bounds() {
@@ -72,6 +118,41 @@ mod tests {
             (u64::MAX, Duration::from_secs(10)),
         ] {
             assert_eq!(clamp(asked), expected);
+        }
+    }
+
+    /// What is asked for, what snapshots take one after the other, and how long each is before the next; in milliseconds.
+    #[test]
+    fn snapshots_that_take_long_come_less_often() {
+        for (asked, rounds) in [
+            // As long as they take less than a twentieth.
+            (1_000, &[(3, 1_000), (50, 1_000), (50, 1_000)][..]),
+            (100, &[(3, 100), (6, 100), (6, 120)]),
+            // The first tells at once, a single one that took longer does not count, and two do.
+            (
+                1_000,
+                &[
+                    (100, 2_000),
+                    (900, 2_000),
+                    (110, 2_200),
+                    (130, 2_200),
+                    (130, 2_600),
+                ],
+            ),
+            // It is fast again: so are they.
+            (1_000, &[(400, 8_000), (10, 1_000), (400, 1_000)]),
+            // Whoever looks gets to see something.
+            (1_000, &[(2_000, 10_000), (u64::MAX / 1_000_000, 10_000)]),
+            (10_000, &[(1, 10_000)]),
+        ] {
+            let mut pace = Pace {
+                asked: Duration::from_millis(asked),
+                took: None,
+            };
+            for &(took, expected) in rounds {
+                let next = pace.next(Duration::from_millis(took));
+                assert_eq!(next, Duration::from_millis(expected), "{asked}: {took}");
+            }
         }
     }
 }

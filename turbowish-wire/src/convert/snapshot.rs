@@ -41,6 +41,8 @@ impl From<model::Snapshot> for proto::Snapshot {
             ready_latency: Some(ready_latency.into()),
             counters: Some(counters.into()),
             task_groups: task_groups.into_iter().map(Into::into).collect(),
+            // It is of the stream, which sets it.
+            pace_ns: 0,
         }
     }
 }

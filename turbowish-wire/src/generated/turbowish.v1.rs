@@ -173,6 +173,10 @@ pub struct Snapshot {
     /// All tasks that match the filter in the groups asked for; none if the rows are all.
     #[prost(message, repeated, tag = "15")]
     pub task_groups: ::prost::alloc::vec::Vec<TaskGroup>,
+    /// In a stream: how long the process leaves between this one and the next. It is what was asked for, or more where a snapshot takes long; 0
+    /// if it does not tell.
+    #[prost(uint64, tag = "16")]
+    pub pace_ns: u64,
 }
 /// Tasks that have something in common.
 #[derive(Clone, PartialEq, ::prost::Message)]

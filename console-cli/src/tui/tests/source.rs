@@ -118,6 +118,30 @@ async fn data_come_as_they_are_asked_for() {
     assert!(all > 1);
 }
 
+/// A process that takes its time says so before its data, and not again as long as it stays the same.
+#[tokio::test]
+async fn how_often_data_come_is_told_when_it_changes() {
+    let mut stage = Stage::new();
+    let server = stage.start(Manner::Good);
+    stage.watch("");
+    for pace in [0, 3_000, 3_000, 60_000_000_000, 0] {
+        server.send(Reply::Paced(pace));
+    }
+    let mut told: Vec<Option<u64>> = Vec::new();
+    while told.iter().filter(|told| told.is_none()).count() < 5 {
+        match stage.next().await {
+            Message::Pace(ns) => told.push(Some(ns)),
+            Message::Snapshot(_) => told.push(None),
+            // The machine was busy.
+            Message::Silent { .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    let (slow, slower, fast) = (Some(3_000), Some(60_000_000_000), Some(0));
+    let expected = [None, slow, None, None, slower, None, fast, None];
+    assert_eq!(told, expected);
+}
+
 #[tokio::test]
 async fn a_monitor_that_went_away_is_found_again() {
     let mut stage = Stage::new();

@@ -229,6 +229,32 @@ fn data_get_old_and_fresh_again() {
     check(90, Phase::Stale { ns: 90 * SECOND });
 }
 
+/// With very many tasks a process sends less often than it is asked to: that is said, and what is on the screen is not stale.
+#[test]
+fn a_process_that_takes_its_time_is_not_silent() {
+    let check = |pace_ns, seconds, phase, badge: &str| {
+        let mut state = attached((80, 24));
+        tell(&mut state, Message::Pace(pace_ns));
+        arrives(&mut state, kv());
+        until(&mut state, seconds);
+        assert_eq!(state.phase(), phase, "{pace_ns} ns, {seconds} s");
+        let screen = screen(&state);
+        let title = screen.lines().next().unwrap_or_default();
+        assert!(title.contains(badge), "{title}");
+    };
+    check(0, 1, Phase::Live, "LIVE  17:");
+    check(SECOND, 3, Phase::Live, "LIVE  17:");
+    check(SECOND + 499_000_000, 3, Phase::Live, "LIVE  17:");
+    check(SECOND + 500_000_000, 3, Phase::Live, "LIVE every 2 s");
+    check(8 * SECOND, 10, Phase::Live, "LIVE every 8 s");
+    check(
+        8 * SECOND,
+        11,
+        Phase::Stale { ns: 11 * SECOND },
+        "STALE 11 s",
+    );
+}
+
 #[test]
 fn a_process_that_ended_is_followed_by_its_command_line() {
     let mut state = attached((80, 24));

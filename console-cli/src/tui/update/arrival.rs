@@ -19,8 +19,8 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     state.link.tries = 0;
     state.link.fate = Fate::Running;
     let rows = &snapshot.resources.rows;
-    let uptime_ns = snapshot.process.uptime_ns;
-    state.visit.lengths.note(uptime_ns, state.interval_ns, rows);
+    let (uptime_ns, pace_ns) = (snapshot.process.uptime_ns, state.pace_ns());
+    state.visit.lengths.note(uptime_ns, pace_ns, rows);
     state.pending.held = Some(snapshot);
     state.pending.of = subject(state);
     show_held(state);
@@ -147,6 +147,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     state.link = Watched {
         peer: Some(peer),
         data_ns: state.now.mono_ns,
+        pace_ns: 0,
         tries: 0,
         fate: Fate::Running,
     };

@@ -79,7 +79,7 @@ fn answered(state: &mut State, hold: &Hold, done: bool) {
 
 /// The rows are new: they say which tasks are paused, also if a debugger or somebody else let one go on.
 pub(super) fn shown(state: &mut State) {
-    let (data_ns, interval_ns) = (state.link.data_ns, state.interval_ns);
+    let (data_ns, interval_ns) = (state.link.data_ns, state.pace_ns());
     let visit = &mut state.visit;
     // What came just after the answer may have been made before it.
     let is_open = |toggle: &Toggle| {

@@ -111,9 +111,18 @@ fn freshness(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
             let badge = Span::styled("FROZEN", style(Role::BadgeCalm));
             return with_clock(badge, format!(" {clock}, {ago} ago"));
         }
-        _ => Span::styled("LIVE", style(Role::Live)),
+        _ => Span::styled(live(state), style(Role::Live)),
     };
     with_clock(badge, format!("  {clock}"))
+}
+
+/// `LIVE`, or `LIVE every 3 s` where the process takes its time.
+fn live(state: &State) -> String {
+    let pace = state.pace_ns();
+    if pace < state.interval_ns + SECOND / 2 {
+        return "LIVE".to_owned();
+    }
+    format!("LIVE every {} s", pace.div_ceil(SECOND))
 }
 
 /// The window asked for, and how much of it there is while it fills.

@@ -12,7 +12,7 @@ use turbowish_model::task::TaskReading;
 use super::{Stage, spot};
 use crate::monitor::resources;
 
-/// Where the calls of each task stand, and in which root poll they were seen there.
+/// Where the calls of each task that has to do with a resource stand, and in which root poll they were seen there.
 pub(super) type Trees<'a> = BTreeMap<u64, &'a TaskReading>;
 
 impl Stage<'_> {

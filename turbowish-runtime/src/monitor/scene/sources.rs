@@ -11,6 +11,7 @@ use turbowish_model::row::{Population, Sum};
 use turbowish_model::scene::Source;
 
 use super::Stage;
+use super::by_id::{ById, Spread};
 use super::sliding::{Sliding, within};
 use crate::monitor::cost::uses;
 use crate::monitor::resources;
@@ -26,7 +27,7 @@ pub(super) struct Density {
     /// Polls of woken tasks, by root proc.
     woken: Vec<u64>,
     /// By task.
-    wakes: HashMap<u64, u64>,
+    wakes: ById<u64>,
     said: BTreeMap<MeterKey, u64>,
     /// By resource.
     uses: HashMap<u64, u64>,
@@ -108,7 +109,7 @@ impl Density {
         let woken = procs.map(|tally| tally.populations[Population::ReadyLatency as usize].total());
         let before = std::mem::replace(&mut self.woken, woken.collect());
         let mut wakes: BTreeMap<u32, u64> = BTreeMap::new();
-        let mut seen = HashMap::with_capacity(self.wakes.len());
+        let mut seen = ById::with_capacity_and_hasher(self.wakes.len(), Spread::default());
         for one in stage.live.iter() {
             let Some(waker) = one.reading.waker else {
                 continue;

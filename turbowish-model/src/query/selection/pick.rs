@@ -1,0 +1,118 @@
+//! Of very many tasks the rows that a query gets. A process may have a million, and a console shows fifty: each is looked at as far as the
+//! filter and the order need it, and only what is sent becomes a whole row.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Plan, Rank};
+use crate::column::tasks::{JUDGED, SEARCHED};
+use crate::column::{Context, Involved, Row};
+use crate::query::group::{self, Grouping};
+use crate::query::selection::Order;
+use crate::snapshot::{TaskGroup, TaskParts, TaskRow};
+
+/// Live tasks by position, whose rows are made when they are looked at.
+pub trait TaskSource {
+    /// How many positions there are.
+    fn count(&self) -> usize;
+
+    /// The row at a position, with these parts at least; `None` if there is nothing to show of it. It is the same whenever it is asked for.
+    fn row(&self, at: usize, parts: TaskParts) -> Option<TaskRow>;
+}
+
+/// What a query gets of the tasks.
+pub(super) struct Picked {
+    pub(super) rows: Vec<TaskRow>,
+    /// Rows that the filter keeps; `None`: it keeps all.
+    pub(super) matched: Option<u64>,
+    /// If there are more than rows.
+    pub(super) groups: Vec<TaskGroup>,
+}
+
+/// What tells apart those that are of one rank.
+const NAME: TaskParts = TaskParts {
+    name: true,
+    ..TaskParts::NONE
+};
+
+impl Plan<TaskRow> {
+    /// What the filter and the order look at.
+    fn parts(&self) -> TaskParts {
+        let mut parts = TaskParts::NONE;
+        let mut add = |field: &str| parts.add(field);
+        self.filter.fields(&SEARCHED, &mut add);
+        match &self.order {
+            Order::Own { .. } => JUDGED.into_iter().for_each(add),
+            Order::By { column, .. } => column.fields.iter().for_each(|field| add(field)),
+        }
+        parts
+    }
+
+    pub(super) fn pick(
+        &self,
+        grouping: Option<Grouping<TaskRow>>,
+        tasks: &dyn TaskSource,
+        context: &Context,
+        involved: &Involved<'_>,
+    ) -> Picked {
+        let (parts, keeps_all) = (self.parts(), self.filter.keeps_all());
+        let kept = (0..tasks.count()).filter_map(|at| {
+            let row = tasks.row(at, parts)?;
+            let kept = keeps_all || self.filter.keeps(&row, context);
+            kept.then(|| (self.order.rank(&row, context, involved), at))
+        });
+        let ranks: Vec<(Rank, usize)> = kept.collect();
+        let matched = (!keeps_all).then_some(ranks.len() as u64);
+        let all = ranks.len();
+        let limit = if self.limit == 0 { all } else { self.limit };
+        let grouping = grouping.filter(|_| limit < all);
+        // The first task of a group stands for it, so that all are to be in order.
+        let wanted = if grouping.is_some() { all } else { limit };
+        let order = first(ranks, wanted, |at| {
+            let row = tasks.row(at, NAME).unwrap_or_default();
+            let (_, number) = row.name();
+            (row.name, number)
+        });
+        let whole = |at: usize| tasks.row(at, TaskParts::ALL);
+        let groups = grouping.map_or_else(Vec::new, |grouping| {
+            let mut parts = TaskParts::NONE;
+            group::fields(grouping, &mut |field| parts.add(field));
+            let rows = order.iter().filter_map(|&at| {
+                let row = tasks.row(at, parts)?;
+                Some((at, Cow::Owned(row)))
+            });
+            group::groups(rows, |at| whole(at).map(Cow::Owned), grouping, limit)
+        });
+        Picked {
+            rows: order.into_iter().take(limit).filter_map(whole).collect(),
+            matched,
+            groups,
+        }
+    }
+}
+
+/// Positions of the first `limit` ranks, in order. Rows of one rank stand by name, which is made only of those that may be among the first.
+fn first(
+    mut ranks: Vec<(Rank, usize)>,
+    limit: usize,
+    name: impl Fn(usize) -> (String, u64),
+) -> Vec<usize> {
+    if let Some(last) = limit.checked_sub(1).filter(|_| limit < ranks.len()) {
+        let (_, (last, _), _) = ranks.select_nth_unstable_by(last, |a, b| a.0.cmp(&b.0));
+        let last = last.clone();
+        ranks.retain(|(rank, _)| *rank <= last);
+    }
+    let named = ranks.into_iter().map(|(rank, at)| ((rank, name(at)), at));
+    let mut named: Vec<_> = named.collect();
+    if limit < named.len() {
+        named.select_nth_unstable(limit);
+        named.truncate(limit);
+    }
+    named.sort_unstable();
+    named.into_iter().map(|(_, at)| at).collect()
+}
+
+#[cfg(test)]
+#[path = "pick_tests.rs"]
+mod tests;

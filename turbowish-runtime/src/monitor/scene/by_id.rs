@@ -1,0 +1,67 @@
+//! Maps of all tasks, made anew with every scene: what a program cannot choose needs no hash that withstands it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// What is known of tasks, by their ids.
+pub(super) type ById<T> = HashMap<u64, T, Spread>;
+
+/// Spreads ids, which are counted up.
+pub(super) type Spread = BuildHasherDefault<Spreading>;
+
+/// An id times a number without pattern.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spreading(u64);
+
+impl Hasher for Spreading {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        // 2^64 by the golden ratio.
+        self.0 = (self.0 ^ id).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        // A map looks at both ends; the product's upper bits are the mixed ones.
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::hash::{BuildHasher, Hasher};
+
+    use turbowish_model::task::Birth;
+
+    use super::{Spread, Spreading};
+
+    /// Ids of many tasks of few procs, and of few tasks of many procs, fall into different buckets and different groups.
+    #[test]
+    fn ids_are_spread_over_both_ends() {
+        for (procs, tasks) in [(1, 4_096), (4_096, 1), (64, 64)] {
+            let ids = (0..procs).flat_map(|root| (1..=tasks).map(move |nth| (root, nth)));
+            let hashes =
+                ids.map(|(root, nth)| Spread::default().hash_one(Birth::new(root, nth, 0, 0).id));
+            let (low, high): (HashSet<u64>, HashSet<u64>) =
+                hashes.map(|hash| (hash % 4_096, hash >> 57)).unzip();
+            // Chance alone would fill 63 % of the buckets.
+            assert!(low.len() > 2_000, "{procs} x {tasks}: {}", low.len());
+            assert!(high.len() > 120, "{procs} x {tasks}: {}", high.len());
+        }
+    }
+
+    #[test]
+    fn bytes_are_a_hash_too() {
+        let hash = |bytes: &[u8]| {
+            let mut spreading = Spreading::default();
+            spreading.write(bytes);
+            spreading.finish()
+        };
+        assert_ne!(hash(b"ab"), hash(b"ba"));
+    }
+}
