@@ -42,7 +42,8 @@ command -v tmux >/dev/null || fail "tmux is missing: the console needs a termina
 
 bench=$PWD/target/bench
 work=$(mktemp -d)
-session=console-open-$$
+session=console-open-$$-0
+opened=0
 server=
 
 end_console() {
@@ -101,6 +102,9 @@ start_program() {
 }
 
 open_console() {
+    # Each has a server of its own: the one before may not be gone yet.
+    opened=$((opened + 1))
+    session=console-open-$$-$opened
     tmux -L "$session" -f /dev/null new-session -d -x 200 -y 50 "$bench/turbowish top $server"
     for _ in $(seq 200); do
         if screen | grep -q LIVE; then
