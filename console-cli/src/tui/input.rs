@@ -96,6 +96,7 @@ fn read(inbox: &Sender<Told>, gate: &Gate) {
             continue;
         };
         let told = Told {
+            turn: None,
             generation: None,
             message,
         };
