@@ -96,7 +96,6 @@ fn read(inbox: &Sender<Told>, gate: &Gate) {
             continue;
         };
         let told = Told {
-            turn: None,
             generation: None,
             message,
         };

@@ -192,7 +192,6 @@ impl Console {
         loop {
             self.source.follow(state.wanted());
             let tick = || Told {
-                turn: None,
                 generation: None,
                 message: Message::Tick(self.clock.now()),
             };
@@ -213,7 +212,6 @@ impl Console {
             drawing.changed |= held && state.pending.held.is_none();
             let touched = drawing.urgent;
             let effect = update(&mut state, told.message);
-            drop(told.turn);
             if touched && let Err(fault) = self.store.keep(&state) {
                 update(&mut state, Message::Noted(fault));
             }

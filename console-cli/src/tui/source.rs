@@ -4,11 +4,9 @@
 mod holds;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use turbowish_model::query::Query;
@@ -30,8 +28,6 @@ const LIST_PATIENCE: Duration = Duration::from_millis(300);
 /// A message, and the subscription that it belongs to: what an older one still sends is not shown.
 #[derive(Debug)]
 pub(super) struct Told {
-    /// Of a snapshot: the next one is not read before this is over. Of very many rows there is room for one beside what is shown.
-    pub(super) turn: Option<OwnedSemaphorePermit>,
     pub(super) generation: Option<u64>,
     pub(super) message: Message,
 }
@@ -41,7 +37,6 @@ pub(super) struct Told {
 pub(super) struct Source {
     inbox: Sender<Told>,
     interval: Duration,
-    turns: Arc<Semaphore>,
     wanted: Wanted,
     generation: u64,
     watcher: Option<AbortHandle>,
@@ -54,7 +49,6 @@ impl Source {
         Self {
             inbox,
             interval,
-            turns: Arc::new(Semaphore::new(1)),
             wanted: Wanted::default(),
             generation: 0,
             watcher: None,
@@ -79,7 +73,6 @@ impl Source {
                     inbox: self.inbox.clone(),
                     generation: self.generation,
                     interval: self.interval,
-                    turns: self.turns.clone(),
                     peer,
                     query,
                 };
@@ -125,7 +118,6 @@ impl Source {
             // The console is leaving if nobody takes it.
             let _ = inbox
                 .send(Told {
-                    turn: None,
                     generation: None,
                     message,
                 })
@@ -144,7 +136,6 @@ impl Source {
             let message = Message::Switched(switched.map_err(|fault| fault.to_string()));
             let _ = inbox
                 .send(Told {
-                    turn: None,
                     generation: None,
                     message,
                 })
@@ -181,7 +172,6 @@ struct Watcher {
     inbox: Sender<Told>,
     generation: u64,
     interval: Duration,
-    turns: Arc<Semaphore>,
     peer: Peer,
     query: Query,
 }
@@ -213,7 +203,6 @@ impl Watcher {
         };
         let mut pace = Duration::ZERO;
         loop {
-            let turn = self.turns.clone().acquire_owned().await.ok();
             match timeout(self.interval.max(pace) + PAUSE, watch.next()).await {
                 Ok(Some(Ok(snapshot))) => {
                     *tries = 0;
@@ -221,7 +210,7 @@ impl Watcher {
                         pace = watch.pace();
                         self.tell(Message::Pace(pace_ns(pace))).await;
                     }
-                    self.show(snapshot, turn).await;
+                    self.tell(Message::Snapshot(Box::new(snapshot))).await;
                 }
                 Ok(Some(Err(fault))) => return fault,
                 Ok(None) => {
@@ -242,20 +231,10 @@ impl Watcher {
         }
     }
 
-    async fn show(&self, snapshot: Snapshot, turn: Option<OwnedSemaphorePermit>) {
-        let told = Told {
-            turn,
-            generation: Some(self.generation),
-            message: Message::Snapshot(Box::new(snapshot)),
-        };
-        let _ = self.inbox.send(told).await;
-    }
-
     async fn tell(&self, message: Message) {
         let _ = self
             .inbox
             .send(Told {
-                turn: None,
                 generation: Some(self.generation),
                 message,
             })
@@ -305,7 +284,6 @@ async fn list(inbox: Sender<Told>) {
         let message = Message::Listed(listed);
         if inbox
             .send(Told {
-                turn: None,
                 generation: None,
                 message,
             })

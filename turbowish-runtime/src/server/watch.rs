@@ -20,6 +20,8 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// The snapshots of one watch may take this part of a core, unless that were slower than [`LONGEST`].
 const SHARE: u32 = 50;
+/// As long as they take less than this part, they come as they were asked for.
+const FREE: u32 = 20;
 
 /// Snapshots of one query. Only the first exists before it is asked for, because it tells whether
 /// the query makes sense.
@@ -76,6 +78,9 @@ impl Pace {
     fn next(&mut self, took: Duration) -> Duration {
         // One that took long because the machine was busy with something else is no measure.
         let usual = self.took.replace(took).unwrap_or(took).min(took);
+        if usual.saturating_mul(FREE) <= self.asked {
+            return self.asked;
+        }
         let share = usual.saturating_mul(SHARE).min(LONGEST);
         self.asked.max(share)
     }
@@ -125,9 +130,9 @@ mod tests {
     #[test]
     fn snapshots_that_take_long_come_less_often() {
         for (asked, rounds) in [
-            // As long as they take less than a fiftieth.
-            (1_000, &[(3, 1_000), (20, 1_000), (20, 1_000)][..]),
-            (100, &[(2, 100), (3, 100), (3, 150)]),
+            // As long as they take less than a twentieth.
+            (1_000, &[(3, 1_000), (50, 1_000), (50, 1_000)][..]),
+            (100, &[(3, 100), (6, 100), (6, 300)]),
             // The first tells at once, a single one that took longer does not count, and two do.
             (
                 1_000,

@@ -150,7 +150,6 @@ async fn resume(hold: &Hold) -> Result<(), ClientError> {
 
 async fn tell(inbox: &Sender<Told>, message: Message) {
     let told = Told {
-        turn: None,
         generation: None,
         message,
     };
