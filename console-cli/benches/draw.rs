@@ -1,7 +1,7 @@
 //! How long a key takes until it is on the screen, and how much memory the console needs, with 100,000 tasks, 500 procs and 1,000 channels.
 //!
-//! The program runs on a terminal of 200 columns and 50 lines, as its users run it, beside a scripted process that sends what a real
-//! one would: its 10,000 worst tasks, once a second. `cargo bench -p turbowish-cli --bench draw`; with a process id behind `--`, the console
+//! The program runs on a terminal of 200 columns and 50 lines, as its users run it, beside a scripted process that has the 10,000 worst
+//! of its tasks at hand, as a real one would, and sends what it is asked for once a second. `cargo bench -p turbowish-cli --bench draw`; with a process id behind `--`, the console
 //! looks at that process instead (`benches/console-open.sh` has one).
 
 #![allow(
@@ -33,7 +33,7 @@ use turbowish_wire::proto::{self, HelloReply, HelloRequest, WatchRequest};
 use turbowish_wire::{PROTOCOL, VERSION, discovery};
 
 const TASKS: u64 = 100_000;
-/// Rows of a table that a process sends at most.
+/// Rows of a table that a process sends at most, however many it is asked for.
 const SENT: u64 = 10_000;
 const PROCS: u64 = 500;
 const CHANNELS: u64 = 1_000;

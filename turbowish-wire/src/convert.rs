@@ -144,5 +144,11 @@ fn rows<P, M>(rows: Vec<P>) -> Result<Vec<M>, Malformed>
 where
     M: TryFrom<P, Error = Malformed>,
 {
-    rows.into_iter().map(M::try_from).collect()
+    let mut rows: Vec<M> = rows
+        .into_iter()
+        .map(M::try_from)
+        .collect::<Result<_, _>>()?;
+    // They stay in the memory in which they were read, which has doubled as they came.
+    rows.shrink_to_fit();
+    Ok(rows)
 }

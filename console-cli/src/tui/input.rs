@@ -95,11 +95,7 @@ fn read(inbox: &Sender<Told>, gate: &Gate) {
         let Some(message) = message(event) else {
             continue;
         };
-        let told = Told {
-            generation: None,
-            message,
-        };
-        if inbox.blocking_send(told).is_err() {
+        if inbox.blocking_send(message.into()).is_err() {
             return;
         }
     }

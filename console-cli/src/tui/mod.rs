@@ -191,10 +191,7 @@ impl Console {
         let mut drawing = Drawing::default();
         loop {
             self.source.follow(state.wanted());
-            let tick = || Told {
-                generation: None,
-                message: Message::Tick(self.clock.now()),
-            };
+            let tick = || Told::from(Message::Tick(self.clock.now()));
             let told = tokio::select! {
                 signal = self.signals.first() => return Ok(Some(signal)),
                 told = next(&mut self.inbox) => told?,

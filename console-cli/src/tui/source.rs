@@ -4,9 +4,11 @@
 mod holds;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use turbowish_model::query::Query;
@@ -28,14 +30,29 @@ const LIST_PATIENCE: Duration = Duration::from_millis(300);
 /// A message, and the subscription that it belongs to: what an older one still sends is not shown.
 #[derive(Debug)]
 pub(super) struct Told {
-    pub(super) generation: Option<u64>,
+    generation: Option<u64>,
     pub(super) message: Message,
+    /// With a snapshot: as long as it is there, the next one is not read.
+    _turn: Option<OwnedSemaphorePermit>,
+}
+
+/// Of no subscription: it is always told.
+impl From<Message> for Told {
+    fn from(message: Message) -> Self {
+        Self {
+            generation: None,
+            message,
+            _turn: None,
+        }
+    }
 }
 
 /// The tasks that feed the inbox.
 #[derive(Debug)]
 pub(super) struct Source {
     inbox: Sender<Told>,
+    /// One snapshot at a time is on its way to the inbox, whatever else the console does: one of ten thousand rows is twenty megabytes.
+    turns: Arc<Semaphore>,
     interval: Duration,
     wanted: Wanted,
     generation: u64,
@@ -48,6 +65,7 @@ impl Source {
     pub(super) fn new(inbox: Sender<Told>, interval: Duration) -> Self {
         Self {
             inbox,
+            turns: Arc::new(Semaphore::new(1)),
             interval,
             wanted: Wanted::default(),
             generation: 0,
@@ -71,6 +89,7 @@ impl Source {
             if let Some((peer, query)) = wanted.watch.clone() {
                 let watcher = Watcher {
                     inbox: self.inbox.clone(),
+                    turns: Arc::clone(&self.turns),
                     generation: self.generation,
                     interval: self.interval,
                     peer,
@@ -116,12 +135,7 @@ impl Source {
             let answer = whole(&peer.target, &query).await;
             let message = Message::Fetched(answer, file);
             // The console is leaving if nobody takes it.
-            let _ = inbox
-                .send(Told {
-                    generation: None,
-                    message,
-                })
-                .await;
+            let _ = inbox.send(message.into()).await;
         });
     }
 
@@ -134,12 +148,7 @@ impl Source {
         tokio::spawn(async move {
             let switched = switch(&peer.target, accounting).await;
             let message = Message::Switched(switched.map_err(|fault| fault.to_string()));
-            let _ = inbox
-                .send(Told {
-                    generation: None,
-                    message,
-                })
-                .await;
+            let _ = inbox.send(message.into()).await;
         });
     }
 }
@@ -170,6 +179,7 @@ async fn switch(target: &Target, accounting: Accounting) -> Result<Accounting, C
 /// Watches one process with one query.
 struct Watcher {
     inbox: Sender<Told>,
+    turns: Arc<Semaphore>,
     generation: u64,
     interval: Duration,
     peer: Peer,
@@ -203,6 +213,8 @@ impl Watcher {
         };
         let mut pace = Duration::ZERO;
         loop {
+            // Nobody closes it.
+            let turn = Arc::clone(&self.turns).acquire_owned().await.ok();
             match timeout(self.interval.max(pace) + PAUSE, watch.next()).await {
                 Ok(Some(Ok(snapshot))) => {
                     *tries = 0;
@@ -210,7 +222,7 @@ impl Watcher {
                         pace = watch.pace();
                         self.tell(Message::Pace(pace_ns(pace))).await;
                     }
-                    self.tell(Message::Snapshot(Box::new(snapshot))).await;
+                    self.send(Message::Snapshot(Box::new(snapshot)), turn).await;
                 }
                 Ok(Some(Err(fault))) => return fault,
                 Ok(None) => {
@@ -232,13 +244,16 @@ impl Watcher {
     }
 
     async fn tell(&self, message: Message) {
-        let _ = self
-            .inbox
-            .send(Told {
-                generation: Some(self.generation),
-                message,
-            })
-            .await;
+        self.send(message, None).await;
+    }
+
+    async fn send(&self, message: Message, turn: Option<OwnedSemaphorePermit>) {
+        let told = Told {
+            generation: Some(self.generation),
+            message,
+            _turn: turn,
+        };
+        let _ = self.inbox.send(told).await;
     }
 
     /// What became of a process that does not answer.
@@ -282,14 +297,7 @@ async fn list(inbox: Sender<Told>) {
         let mut listed = asked.join_all().await;
         listed.sort_by_key(|listed| listed.peer.pid);
         let message = Message::Listed(listed);
-        if inbox
-            .send(Told {
-                generation: None,
-                message,
-            })
-            .await
-            .is_err()
-        {
+        if inbox.send(message.into()).await.is_err() {
             return;
         }
         sleep(PAUSE).await;

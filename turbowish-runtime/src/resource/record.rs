@@ -103,8 +103,7 @@ impl Record {
     /// The same where one at a time may take some out.
     #[inline]
     pub(super) fn took_alone(&self, items: u64) {
-        let took = self.took.load(Ordering::Relaxed) + items;
-        self.took.store(took, Ordering::Release);
+        held::count(&self.took, items);
         self.met(Role::Receive);
     }
 

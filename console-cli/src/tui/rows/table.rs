@@ -12,6 +12,9 @@ use turbowish_model::snapshot::Page;
 use super::arrange::{Arrangement, At, Group};
 use super::{Entry, Order, RowId, Sum};
 
+/// An open table asks for no more rows than this: more than anybody reads, and a filter, an order or a group gets at all of them.
+const OPEN_ROWS: u32 = 5_000;
+
 /// A table in the background asks for no more rows than this, so that opening it shows something.
 const BACKGROUND_ROWS: u32 = 200;
 

@@ -149,11 +149,7 @@ async fn resume(hold: &Hold) -> Result<(), ClientError> {
 }
 
 async fn tell(inbox: &Sender<Told>, message: Message) {
-    let told = Told {
-        generation: None,
-        message,
-    };
-    let _ = inbox.send(told).await;
+    let _ = inbox.send(message.into()).await;
 }
 
 #[cfg(test)]

@@ -206,6 +206,43 @@ async fn a_slow_monitor_is_waited_for_and_goes_on() {
     assert!(matches!(message, Message::Snapshot(_)), "{message:?}");
 }
 
+/// However long the loop has something else to do, one snapshot waits for it and no second one is read.
+#[tokio::test]
+async fn one_snapshot_at_a_time_is_on_its_way() {
+    let mut stage = Stage::new();
+    let server = stage.start(Manner::Good);
+    stage.watch("");
+    let taken = async |stage: &mut Stage| loop {
+        let told = stage.inbox.recv().await.unwrap();
+        if matches!(told.message, Message::Snapshot(_)) {
+            break told;
+        }
+    };
+    for _ in 0..4 {
+        server.send(Reply::Snapshot);
+    }
+    let first = taken(&mut stage).await;
+    // An answer of the same process, asked for later, comes before the second one.
+    stage.source.fetch(Box::default(), None);
+    loop {
+        match stage.next().await {
+            Message::Fetched(answer, _) => break drop(answer.unwrap()),
+            Message::Snapshot(_) => panic!("nobody has taken the first one"),
+            _ => {}
+        }
+    }
+    drop(first);
+    // Of a subscription that has ended: what it sent waits for nobody.
+    let second = taken(&mut stage).await;
+    stage.watch("snapshot::write");
+    drop(second);
+    // The one that has ended may take a few before it is told that nobody listens.
+    server.send(Reply::Snapshot);
+    while !matches!(stage.next().await, Message::Snapshot(_)) {
+        server.send(Reply::Snapshot);
+    }
+}
+
 /// What is said of a monitor that does not behave, again and again, and the data when a good one takes its place.
 async fn check(manner: Manner, expected: &str) {
     let mut stage = Stage::new();

@@ -24,7 +24,7 @@ impl Record {
     ) -> u32 {
         let since = clock::ticks();
         if self.sole_role() == Some(role) {
-            count(&self.put);
+            count(&self.put, 1);
             self.sole.seat((who, since), amount, at, owned);
             self.met_by(who, role);
             return SOLE;
@@ -60,7 +60,7 @@ impl Record {
         let mut state = self.state();
         state.held += u64::from(holder.amount);
         if self.counts_holds() {
-            count(&self.put);
+            count(&self.put, 1);
             self.meet(&mut state, holder.who, holder.role);
         }
         state.seat(holder)
@@ -74,7 +74,7 @@ impl Record {
             return self.release_part(slot, now);
         }
         let (task, since) = self.sole.leave();
-        count(&self.took);
+        count(&self.took, 1);
         self.kept.record(now.saturating_sub(since));
         task
     }
@@ -86,7 +86,7 @@ impl Record {
         };
         state.held -= u64::from(holder.amount);
         if self.counts_holds() {
-            count(&self.took);
+            count(&self.took, 1);
             self.kept.record(now.saturating_sub(holder.since));
         }
         holder.who.task
@@ -151,10 +151,10 @@ impl Record {
     }
 }
 
-/// One more, where one at a time says so.
+/// So many more, where one at a time says so.
 #[inline]
-fn count(counter: &AtomicU64) {
-    let counted = counter.load(Ordering::Relaxed) + 1;
+pub(super) fn count(counter: &AtomicU64, more: u64) {
+    let counted = counter.load(Ordering::Relaxed) + more;
     // Whoever sees this has what was counted before.
     counter.store(counted, Ordering::Release);
 }

@@ -9,7 +9,7 @@ use turbowish_model::units;
 
 use super::super::arrange::At;
 use super::super::{Counts, Entry, Face, Muted, Order, RowId, Rows};
-use super::{BACKGROUND_ROWS, Table};
+use super::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::record::told::Link;
 use crate::tui::mutes;
 
@@ -234,7 +234,7 @@ impl<R: Entry> Rows for Table<R> {
             filter: self.filter.clone(),
             sort: self.order.key.clone(),
             invert: self.order.invert,
-            limit: if open { 0 } else { BACKGROUND_ROWS },
+            limit: if open { OPEN_ROWS } else { BACKGROUND_ROWS },
             group: self
                 .grouping()
                 .filter(|_| open)
