@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 #[cfg(feature = "server")]
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
+#[cfg(feature = "server")]
+use std::time::Duration;
 
 use turbowish_model::call::{Call, Origin, PollEnd, ProcKey};
 use turbowish_model::ledger::{Ledger, Start};
@@ -151,15 +153,17 @@ const fn resource() -> u64 {
 #[cfg(feature = "server")]
 static MONITOR_NS: AtomicU64 = AtomicU64::new(0);
 
+/// Processor time that this thread has taken. What takes a part of a core is held against this: how long it took besides is the machine's doing.
+#[cfg(feature = "server")]
+pub(crate) fn used() -> Duration {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(used).unwrap_or_default()
+}
+
 /// The monitor's thread has a look at itself.
 #[cfg(feature = "server")]
 pub(crate) fn look() {
-    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let (seconds, rest) = (used.tv_sec, used.tv_nsec);
-    let ns = u64::try_from(seconds)
-        .unwrap_or(0)
-        .saturating_mul(1_000_000_000);
-    let ns = ns.saturating_add(u64::try_from(rest).unwrap_or(0));
+    let ns = u64::try_from(used().as_nanos()).unwrap_or(u64::MAX);
     MONITOR_NS.store(ns, Ordering::Relaxed);
 }
 
@@ -179,6 +183,21 @@ const fn monitor_ppm(_uptime_ns: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{Costs, Events};
+
+    /// A thread that waits takes none, however long another one works.
+    #[cfg(feature = "server")]
+    #[test]
+    fn processor_time_is_of_the_thread_that_takes_it() {
+        let work = std::time::Duration::from_millis(20);
+        let begun = super::used();
+        let busy = std::thread::spawn(move || {
+            while super::used() < work {
+                std::hint::spin_loop();
+            }
+        });
+        busy.join().unwrap();
+        assert!(super::used() - begun < work);
+    }
 
     #[test]
     fn cost_is_count_times_price_over_time() {

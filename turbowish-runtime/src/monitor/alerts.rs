@@ -12,7 +12,7 @@ use super::scene::{Scout, Stage};
 use super::tasks::{Known, Live};
 use super::{Monitor, Registry, resources};
 use crate::gather::ThreadNow;
-use crate::{clock, proc, switch};
+use crate::{clock, own, proc, switch};
 
 /// What is known of what goes wrong.
 #[derive(Debug, Default)]
@@ -99,7 +99,7 @@ impl Watch {
         if switch::epoch() != Some(epoch) {
             return;
         }
-        let begun = Instant::now();
+        let (begun, used) = (Instant::now(), own::used());
         if self.due.is_some_and(|due| begun < due) {
             return;
         }
@@ -125,7 +125,7 @@ impl Watch {
         });
         self.uses.tick(totals.at, self.scout.used());
         self.alerts = self.detector.scan(&scene);
-        let took = begun.elapsed();
+        let took = own::used().saturating_sub(used);
         self.due = Some(begun + PACE.max(took * SHARE));
     }
 }

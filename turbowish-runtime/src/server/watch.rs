@@ -5,7 +5,7 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::time::Sleep;
 use tokio_stream::Stream;
@@ -14,6 +14,7 @@ use turbowish_model::query::Query;
 use turbowish_wire::proto;
 
 use super::service::Service;
+use crate::own;
 
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(10);
@@ -60,23 +61,23 @@ fn clamp(interval_ns: u64) -> Duration {
 struct Pace {
     /// The interval asked for.
     asked: Duration,
-    /// How long the last snapshot took.
+    /// Processor time that the last snapshot took.
     took: Option<Duration>,
 }
 
 impl Pace {
     /// The next snapshot, which says when the one after it is due.
     fn snapshot(&mut self, service: &Service, query: &Query) -> Result<proto::Snapshot, Status> {
-        let begun = Instant::now();
+        let used = own::used();
         let mut snapshot = proto::Snapshot::from(service.snapshot(query)?);
-        let next = self.next(begun.elapsed());
+        let next = self.next(own::used().saturating_sub(used));
         snapshot.pace_ns = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
         Ok(snapshot)
     }
 
     /// Time from the beginning of a snapshot that took so long to that of the next one.
     fn next(&mut self, took: Duration) -> Duration {
-        // One that took long because the machine was busy with something else is no measure.
+        // A single one that took longer is no measure.
         let usual = self.took.replace(took).unwrap_or(took).min(took);
         if usual.saturating_mul(FREE) <= self.asked {
             return self.asked;
