@@ -38,6 +38,8 @@ const NAMED: usize = 4;
 pub(crate) struct Beside<'a> {
     pub(crate) procs: &'a [ProcRow],
     pub(crate) tasks: &'a [TaskRow],
+    /// There are tasks that are not among these.
+    pub(crate) some_tasks: bool,
     pub(crate) resources: &'a [ResourceRow],
     pub(crate) awaits: &'a [AwaitRow],
     pub(crate) counters: &'a [CounterRow],
@@ -56,6 +58,7 @@ impl<'a> Beside<'a> {
         Self {
             procs: &snapshot.procs.rows,
             tasks: &snapshot.tasks.rows,
+            some_tasks: (snapshot.tasks.rows.len() as u64) < snapshot.tasks.matched,
             resources: &snapshot.resources.rows,
             awaits: &snapshot.awaits.rows,
             counters: &snapshot.counters.rows,

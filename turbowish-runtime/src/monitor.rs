@@ -235,6 +235,9 @@ impl Monitor {
             lost: lost(&totals),
             ..Snapshot::default()
         };
+        // One in its first poll is covered, and one that has ended since was.
+        let all = snapshot.process.runtime_tasks;
+        snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
         snapshot.procs.rows = assembly.procs();
         snapshot.awaits.rows = assembly.awaits();
         snapshot.tasks.total = live.total();

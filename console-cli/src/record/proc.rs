@@ -236,8 +236,11 @@ fn tasks(row: &ProcRow, beside: &Beside<'_>) -> Option<Told> {
             line.say(format!(" {}", tree::state(task)))
         })
         .collect();
-    if count > TASKS {
-        named.push(format!("{} more", count - TASKS).into());
+    match count.saturating_sub(TASKS) {
+        0 if beside.some_tasks => named.push("perhaps more".into()),
+        0 => {}
+        more if beside.some_tasks => named.push(format!("at least {more} more").into()),
+        more => named.push(format!("{more} more").into()),
     }
     let label = Told::default().label("  TASKS  ");
     Some(label.join(Told::joined(named, ", ")))

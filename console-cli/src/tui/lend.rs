@@ -41,6 +41,7 @@ impl Console {
         // The ctrl-C that has ended the program may still be on its way, and no other can come from the keyboard.
         self.signals.ignore_interrupts(Instant::now() + LATE);
         self.input.resume();
+        self.source.renew();
         state.size = self.screen.size()?;
         Ok(ended)
     }

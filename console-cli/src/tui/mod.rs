@@ -91,7 +91,7 @@ const DRAW: Duration = Duration::from_millis(100);
 /// # Errors
 /// The terminal cannot be used.
 pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
-    // What reads and decodes rows has a thread of its own: a key never waits for ten thousand of them.
+    // What reads and decodes rows has a thread of its own: a key never waits for thousands of them.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -231,6 +231,7 @@ impl Console {
             Effect::Redraw => self.screen.clear()?,
             Effect::Suspend => {
                 self.screen.suspend(state.look.mouse)?;
+                self.source.renew();
                 state.size = self.screen.size()?;
             }
             Effect::Switch(accounting) => self.source.switch(accounting),

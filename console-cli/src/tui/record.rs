@@ -6,6 +6,7 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, TaskRow};
 
 use super::layout;
+use super::rows::{Absent, OPEN_ROWS};
 use super::state::State;
 use crate::record::problem::{self, Around};
 use crate::record::told::{Kind, Link, Told};
@@ -21,8 +22,8 @@ pub(crate) struct Record {
     pub(crate) subject: Link,
     /// Its row as it came last.
     pub(crate) kept: Kept,
-    /// It is gone since.
-    pub(crate) over: bool,
+    /// It is not part of the last snapshot.
+    pub(crate) absent: Option<Absent>,
     /// Which of its links is selected.
     pub(crate) link: usize,
     /// Lines that are out of sight above.
@@ -58,7 +59,7 @@ impl Record {
         Self {
             subject,
             kept: Kept::Nothing,
-            over: false,
+            absent: None,
             link: 0,
             scroll: 0,
             source: None,
@@ -145,22 +146,21 @@ impl Record {
 
     /// What to ask the process for while it is open.
     pub(crate) fn query(&self, window_ns: Option<u64>) -> Query {
-        let all = || {
-            Some(Rows {
-                limit: BESIDE,
-                ..Rows::default()
-            })
+        let first = |limit| {
+            let rows = Rows::default();
+            Some(Rows { limit, ..rows })
         };
         let named = |column: &str, name: &str| {
-            // A text with quotes cannot be asked for: then all rows are.
+            // A text with quotes cannot be asked for: then it is one of all.
             let filter = match name.contains('"') {
                 true => String::new(),
                 false => format!("{column}:\"{name}\""),
             };
-            Some(Rows {
+            Rows {
                 filter,
+                limit: BESIDE,
                 ..Rows::default()
-            })
+            }
         };
         let query = Query {
             window_ns,
@@ -168,25 +168,29 @@ impl Record {
         };
         match &self.subject {
             Link::Task { name, .. } => Query {
-                tasks: named("task", name),
-                resources: Some(Rows::default()),
+                // Of many whose names hold it, it comes early.
+                tasks: Some(Rows {
+                    sort: "task".to_owned(),
+                    ..named("task", name)
+                }),
+                resources: first(OPEN_ROWS),
                 ..query
             },
             Link::Resource { .. } => Query {
-                resources: Some(Rows::default()),
-                tasks: all(),
+                resources: first(OPEN_ROWS),
+                tasks: first(BESIDE),
                 ..query
             },
             Link::Proc(path) => Query {
-                procs: Some(Rows::default()),
-                awaits: named("proc", path),
-                counters: named("proc", path),
-                tasks: named("root", path),
+                procs: first(OPEN_ROWS),
+                awaits: Some(named("proc", path)),
+                counters: Some(named("proc", path)),
+                tasks: Some(named("root", path)),
                 ..query
             },
             Link::Alert(..) => Query {
-                tasks: all(),
-                resources: all(),
+                tasks: first(BESIDE),
+                resources: first(BESIDE),
                 ..query
             },
         }

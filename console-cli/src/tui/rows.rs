@@ -11,7 +11,7 @@ use turbowish_model::json::{Record, Table as Document};
 use turbowish_model::query::{self, Grouping};
 use turbowish_model::snapshot::{Snapshot, Spot};
 
-pub(crate) use self::table::Table;
+pub(crate) use self::table::{OPEN_ROWS, Table};
 use crate::record::told::Link;
 
 /// What makes a row the same row in the next snapshot.
@@ -127,6 +127,33 @@ pub(crate) struct Face {
     pub(crate) grows: bool,
 }
 
+/// Why a row that one looks at is not part of the last snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// There is no such row any more.
+    Ended,
+    /// It was not sent: there are more rows than that, or the filter does not keep it. Whether it has ended is not known.
+    Unsent,
+}
+
+impl Absent {
+    /// Of a row that is not among these, where there are so many.
+    pub(crate) const fn among<R>(sent: &[R], all: u64) -> Self {
+        if sent.len() as u64 >= all {
+            Self::Ended
+        } else {
+            Self::Unsent
+        }
+    }
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Ended => "ended",
+            Self::Unsent => "not sent",
+        }
+    }
+}
+
 /// How many rows a table holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -167,8 +194,8 @@ pub(crate) trait Rows {
     fn id(&self, row: usize) -> Option<RowId>;
     /// The record that a row opens.
     fn link(&self, row: usize) -> Option<Link>;
-    /// The row ended, and stays until the selection leaves it.
-    fn ended(&self, row: usize) -> bool;
+    /// The row is not part of the last snapshot, and stays until the selection leaves it.
+    fn absent(&self, row: usize) -> Option<Absent>;
     /// Position of the selected row, if there is any row.
     fn selected(&self) -> Option<usize>;
     /// First row on a screen that shows `height` rows.

@@ -5,7 +5,7 @@ mod holds;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::Sender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -24,6 +24,9 @@ use super::state::{Fate, Hold, Listed, Peer, Wanted};
 
 /// Between two attempts, and between two looks at a process that is silent.
 const PAUSE: Duration = Duration::from_secs(1);
+/// A question so soon after another one waits for a moment: who types a filter asks twice, not with each letter.
+const HURRY: Duration = Duration::from_millis(500);
+const REST: Duration = Duration::from_millis(150);
 /// A process of the list that does not answer by then is shown without numbers.
 const LIST_PATIENCE: Duration = Duration::from_millis(300);
 
@@ -51,10 +54,12 @@ impl From<Message> for Told {
 #[derive(Debug)]
 pub(super) struct Source {
     inbox: Sender<Told>,
-    /// One snapshot at a time is on its way to the inbox, whatever else the console does: one of ten thousand rows is twenty megabytes.
+    /// Of what is watched one snapshot at a time is on its way to the inbox, whatever else the console does: one may take ten megabytes.
     turns: Arc<Semaphore>,
     interval: Duration,
     wanted: Wanted,
+    /// When something else was asked for last.
+    asked: Option<Instant>,
     generation: u64,
     watcher: Option<AbortHandle>,
     lister: Option<AbortHandle>,
@@ -68,6 +73,7 @@ impl Source {
             turns: Arc::new(Semaphore::new(1)),
             interval,
             wanted: Wanted::default(),
+            asked: None,
             generation: 0,
             watcher: None,
             lister: None,
@@ -81,9 +87,17 @@ impl Source {
             .is_none_or(|generation| generation == self.generation)
     }
 
+    /// What has come while the console could not look is old: it is asked for anew.
+    pub(super) fn renew(&mut self) {
+        self.wanted.watch = None;
+    }
+
     /// Starts what is wanted anew, stops what no longer is.
     pub(super) fn follow(&mut self, wanted: Wanted) {
         if wanted.watch != self.wanted.watch {
+            let last = self.asked.replace(Instant::now());
+            let hurries = last.is_some_and(|last| last.elapsed() < HURRY);
+            let rest = if hurries { REST } else { Duration::ZERO };
             self.watcher.take().inspect(AbortHandle::abort);
             self.generation += 1;
             if let Some((peer, query)) = wanted.watch.clone() {
@@ -94,6 +108,7 @@ impl Source {
                     interval: self.interval,
                     peer,
                     query,
+                    rest,
                 };
                 self.watcher = Some(tokio::spawn(watcher.run()).abort_handle());
             }
@@ -184,10 +199,12 @@ struct Watcher {
     interval: Duration,
     peer: Peer,
     query: Query,
+    rest: Duration,
 }
 
 impl Watcher {
     async fn run(self) {
+        sleep(self.rest).await;
         let mut tries = 0;
         loop {
             let fault = match Connection::connect(&self.peer.target).await {
@@ -211,16 +228,20 @@ impl Watcher {
             Ok(watch) => watch,
             Err(fault) => return fault,
         };
-        let mut pace = Duration::ZERO;
+        let mut pace = None;
         loop {
             // Nobody closes it.
             let turn = Arc::clone(&self.turns).acquire_owned().await.ok();
-            match timeout(self.interval.max(pace) + PAUSE, watch.next()).await {
+            match timeout(
+                self.interval.max(pace.unwrap_or_default()) + PAUSE,
+                watch.next(),
+            )
+            .await
+            {
                 Ok(Some(Ok(snapshot))) => {
                     *tries = 0;
-                    if watch.pace() != pace {
-                        pace = watch.pace();
-                        self.tell(Message::Pace(pace_ns(pace))).await;
+                    if pace.replace(watch.pace()) != Some(watch.pace()) {
+                        self.tell(Message::Pace(pace_ns(watch.pace()))).await;
                     }
                     self.send(Message::Snapshot(Box::new(snapshot)), turn).await;
                 }

@@ -82,7 +82,8 @@ impl Selection {
         let picked = plan.pick(self.group, tasks, &Context::of(snapshot), &involved);
         snapshot.task_groups = picked.groups;
         let page = &mut snapshot.tasks;
-        page.matched = picked.matched.unwrap_or(page.total);
+        // Tasks of which there is nothing to show yet are among all, and are no rows.
+        page.matched = picked.matched;
         page.rows = picked.rows;
     }
 

@@ -1,12 +1,14 @@
 //! The monitor with a thread of its own: it keeps a history and answers consoles.
 
+use std::time::Duration;
+
 use turbowish_model::query::{Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::PauseTask;
 
 use super::Monitor;
-use crate::proc;
 use crate::server::{Refused, Source};
+use crate::{own, proc};
 
 impl Source for Monitor {
     fn snapshot(&self, query: &Query) -> Result<Snapshot, QueryError> {
@@ -16,6 +18,10 @@ impl Source for Monitor {
     fn process(&self) -> Process {
         let switched = self.state().switched;
         self.identity(switched, &proc::all())
+    }
+
+    fn used(&self) -> Duration {
+        own::used()
     }
 
     fn set_accounting(&self, accounting: Accounting) {

@@ -54,6 +54,9 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// This process.
     fn process(&self) -> Process;
 
+    /// Processor time that this thread has taken so far.
+    fn used(&self) -> Duration;
+
     /// Switches accounting.
     fn set_accounting(&self, accounting: Accounting);
 

@@ -1,6 +1,7 @@
 //! Each request is one question to the source; what the source refuses, the client reads.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tonic::{Request, Response, Status};
 use turbowish_model::query::{Query, Rows};
@@ -61,6 +62,11 @@ impl Service {
             alerts: limited(alerts),
             counters: limited(counters),
         })
+    }
+
+    /// Processor time that this thread has taken so far.
+    pub(super) fn used(&self) -> Duration {
+        self.source.used()
     }
 
     pub(super) fn snapshot(&self, query: &Query) -> Result<Snapshot, Status> {

@@ -66,6 +66,10 @@ impl Source for Told {
         }
     }
 
+    fn used(&self) -> Duration {
+        Duration::ZERO
+    }
+
     fn set_accounting(&self, accounting: Accounting) {
         *self.accounting.lock().unwrap() = accounting;
     }

@@ -14,12 +14,11 @@ use turbowish_model::query::Query;
 use turbowish_wire::proto;
 
 use super::service::Service;
-use crate::own;
 
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The snapshots of one watch may take this part of a core, unless that were slower than [`LONGEST`].
+/// To make the snapshots of one watch may take this part of a core, unless that were slower than [`LONGEST`]; what it takes to send them is beside that.
 const SHARE: u32 = 50;
 /// As long as they take less than this part, they come as they were asked for.
 const FREE: u32 = 20;
@@ -68,9 +67,9 @@ struct Pace {
 impl Pace {
     /// The next snapshot, which says when the one after it is due.
     fn snapshot(&mut self, service: &Service, query: &Query) -> Result<proto::Snapshot, Status> {
-        let used = own::used();
+        let used = service.used();
         let mut snapshot = proto::Snapshot::from(service.snapshot(query)?);
-        let next = self.next(own::used().saturating_sub(used));
+        let next = self.next(service.used().saturating_sub(used));
         snapshot.pace_ns = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
         Ok(snapshot)
     }

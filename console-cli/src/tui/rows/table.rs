@@ -10,10 +10,10 @@ use turbowish_model::query::Filter;
 use turbowish_model::snapshot::Page;
 
 use super::arrange::{Arrangement, At, Group};
-use super::{Entry, Order, RowId, Sum};
+use super::{Absent, Entry, Order, RowId, Sum};
 
-/// An open table asks for no more rows than this: more than anybody reads, and a filter, an order or a group gets at all of them.
-const OPEN_ROWS: u32 = 5_000;
+/// An open table asks for no more rows than this: more than anybody reads, and a filter or another order gets at all of them.
+pub(crate) const OPEN_ROWS: u32 = 5_000;
 
 /// A table in the background asks for no more rows than this, so that opening it shows something.
 const BACKGROUND_ROWS: u32 = 200;
@@ -45,7 +45,7 @@ pub(crate) struct Table<R> {
     /// Line of the table on which the selected row stands.
     line: usize,
     /// The selected row is not part of the last snapshot: it is the last of `page`.
-    ended: bool,
+    absent: Option<Absent>,
 }
 
 /// What one has made of the table: columns, groups, hidden rows.
@@ -80,7 +80,7 @@ impl<R: Entry> Default for Table<R> {
             refiltered: false,
             cursor: None,
             line: 0,
-            ended: false,
+            absent: None,
         }
     }
 }
@@ -161,8 +161,11 @@ impl<R: Entry> Table<R> {
                 let is_whole = |sum: &&Sum<R>| !self.refiltered && !hidden.contains(&sum.key);
                 let sums: Vec<&Sum<R>> = self.sums.iter().filter(is_whole).collect();
                 let mut groups = arrangement.group(&sorted, *key, &sums);
+                let told: BTreeSet<&str> = sums.iter().map(|sum| &*sum.key).collect();
+                let is_cut = (self.sent() as u64) < self.page.matched;
                 for group in &mut groups {
-                    group.partial = hidden.contains(&group.key);
+                    let is_whole = !is_cut || told.contains(&*group.key);
+                    group.partial = !is_whole || hidden.contains(&group.key);
                 }
                 groups
             }
@@ -203,10 +206,15 @@ impl<R: Entry> Table<R> {
         }
     }
 
+    /// How many rows came from the process.
+    fn sent(&self) -> usize {
+        self.page.rows.len() - usize::from(self.absent.is_some())
+    }
+
     /// Puts the selected row back if the new rows lack it.
-    fn keep_ended(&mut self, old: Page<R>) {
+    fn keep_selected(&mut self, old: Page<R>) {
+        self.absent = None;
         let Some(cursor) = &self.cursor else { return };
-        self.ended = false;
         let there = self.page.rows.iter().any(|row| row.is(cursor));
         // A group is there as long as one of its rows is.
         if there || matches!(cursor, RowId::Group(_)) {
@@ -214,8 +222,11 @@ impl<R: Entry> Table<R> {
         }
         match old.rows.into_iter().find(|row| row.is(cursor)) {
             Some(row) => {
+                // Whether it has ended, or the filter has let it go, is not told.
+                let is_clear = self.filter.is_empty();
+                let absent = Absent::among(&self.page.rows, self.page.matched);
+                self.absent = Some(if is_clear { absent } else { Absent::Unsent });
                 self.page.rows.push(row);
-                self.ended = true;
             }
             None => {
                 self.cursor = None;
@@ -224,8 +235,8 @@ impl<R: Entry> Table<R> {
         }
     }
 
-    fn drop_ended(&mut self) {
-        if std::mem::take(&mut self.ended) {
+    fn drop_absent(&mut self) {
+        if self.absent.take().is_some() {
             self.page.rows.pop();
             let rows = self.page.rows.len();
             self.severities.truncate(rows);

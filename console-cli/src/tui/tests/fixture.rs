@@ -470,6 +470,19 @@ fn worker(busy_ms: u64) -> Worker {
 }
 
 /// The server of the mock-ups under load, whole.
+/// The same, when a task has ended.
+pub(super) fn kv_without(task: &str) -> Snapshot {
+    let mut snapshot = kv();
+    let Page {
+        rows,
+        total,
+        matched,
+    } = &mut snapshot.tasks;
+    rows.retain(|row| row.name != task);
+    (*total, *matched) = (*total - 1, *matched - 1);
+    snapshot
+}
+
 pub(super) fn kv() -> Snapshot {
     Snapshot {
         process: Process {

@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::{Accounting, PauseRow, Snapshot, TaskState};
 
-use super::fixture::{SECOND, arrives, attached, kv, peer, press, screen, tell, until};
+use super::fixture::{SECOND, arrives, attached, kv, kv_without, peer, press, screen, tell, until};
 use crate::tui::message::{Effect, Message};
 use crate::tui::state::{Hold, State};
 
@@ -116,10 +116,8 @@ fn elsewhere_it_is_said_what_the_keys_are_for() {
     check("2 t j j j j p", "l unfolds it");
     check("2 t j j j j D", "l unfolds it");
     let (mut state, _) = effect("expiry", "Enter");
-    let mut snapshot = kv();
-    snapshot.tasks.rows.retain(|row| row.name != "expiry");
     until(&mut state, 3);
-    arrives(&mut state, snapshot);
+    arrives(&mut state, kv_without("expiry"));
     assert_eq!(press(&mut state, "p"), None);
     assert_eq!(state.notice.as_deref(), Some("the task is over"));
     let mut state = console((80, 24));

@@ -3,7 +3,9 @@
 use turbowish_model::snapshot::{Page, TaskRow};
 
 use super::alerts::{deadlock, futurelock, long_poll};
-use super::fixture::{alarmed, arrives, attached, kv, press, screen, tell, until, with};
+use super::fixture::{
+    alarmed, arrives, attached, kv, kv_without, press, screen, tell, until, with,
+};
 use crate::tui::message::{Message, Mouse};
 use crate::tui::record::crumbs;
 use crate::tui::state::State;
@@ -121,19 +123,46 @@ fn what_was_sent_for_another_place_is_not_shown() {
 }
 
 #[test]
+fn a_proc_has_at_least_the_tasks_that_were_sent() {
+    let mut state = attached((200, 50));
+    press(&mut state, "1 / s e r v e Enter Enter");
+    let more = |state: &State| {
+        let screen = screen(state);
+        let (before, _) = screen.split_once(" more\n").unwrap();
+        before.rsplit_once(", ").unwrap().1.trim().to_owned()
+    };
+    for (unsent, expected) in [(0, "42"), (95_000, "at least 42")] {
+        let mut some = kv();
+        some.tasks.matched += unsent;
+        until(&mut state, 2);
+        arrives(&mut state, some);
+        assert_eq!(more(&state), expected);
+    }
+}
+
+#[test]
 fn a_task_that_ends_while_it_is_open_stays_until_one_leaves_it() {
     let mut state = attached(SIZE);
     press(&mut state, "2 j j Enter");
     until(&mut state, 2);
-    let mut later = kv();
-    later.tasks.rows.retain(|row| row.name != "repl-1");
-    arrives(&mut state, later);
+    arrives(&mut state, kv_without("repl-1"));
     assert!(screen(&state).contains("repl-1  waiting 41.6 s"));
     assert!(
         line(&state, 2).ends_with("task, ended"),
         "{}",
         line(&state, 2)
     );
+    // Where not all were sent that have such a name, it may be one of the others.
+    let mut some = kv_without("repl-1");
+    some.tasks.matched += 1;
+    arrives(&mut state, some);
+    assert!(
+        line(&state, 2).ends_with("task, not sent"),
+        "{}",
+        line(&state, 2)
+    );
+    arrives(&mut state, kv());
+    assert!(line(&state, 2).ends_with(" task"), "{}", line(&state, 2));
 }
 
 #[test]

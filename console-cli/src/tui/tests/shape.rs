@@ -196,6 +196,28 @@ fn a_group_with_rows_that_were_not_sent_tells_of_all() {
 }
 
 #[test]
+fn a_group_of_procs_that_were_not_all_sent_says_so() {
+    let mut state = attached((120, 40));
+    press(&mut state, "t");
+    let told = |state: &mut State| {
+        select(state, "kv::conn");
+        let at = state.table().selected().unwrap();
+        state.table().detail(at, state.style())
+    };
+    assert_eq!(
+        told(&mut state),
+        "3 procs of kv::conn::*; l unfolds, h folds"
+    );
+    let mut some = kv();
+    some.procs.total += 1;
+    some.procs.matched += 1;
+    until(&mut state, 2);
+    arrives(&mut state, some);
+    let expected = "3 procs of kv::conn::*, without those hidden or not sent; l unfolds, h folds";
+    assert_eq!(told(&mut state), expected);
+}
+
+#[test]
 fn a_group_of_procs_is_the_sum_of_them() {
     let mut state = attached((200, 50));
     press(&mut state, "t");

@@ -1,11 +1,12 @@
 //! Messages in, state out.
 
-use turbowish_model::snapshot::{Accounting, Snapshot, TaskRow};
+use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::fixture::{
-    AT, SECOND, arrives, attached, kv, listed, looking, now, peer, press, screen, tell, until,
+    AT, SECOND, arrives, attached, kv, kv_without, listed, looking, now, peer, press, screen, tell,
+    until,
 };
-use crate::tui::message::Message;
+use crate::tui::message::{Effect, Message};
 use crate::tui::state::{Fate, Overlay, Phase, Question, State, View, Window};
 
 /// The first column of the selected row, and the line of the table that it stands on.
@@ -136,21 +137,37 @@ fn an_untouched_selection_stays_on_the_first_row() {
     assert_eq!(selection(&state), ("kv::db::get".to_owned(), 0));
 }
 
+/// Whether it has ended is not known, where rows are left out or the filter may have let it go.
+#[test]
+fn a_selected_row_that_was_not_sent_is_not_said_to_have_ended() {
+    for (keys, unsent) in [("2 j j j", 7), ("2 / c o n n Enter j", 0)] {
+        let mut state = attached((80, 24));
+        press(&mut state, keys);
+        let (selected, _) = selection(&state);
+        until(&mut state, 1);
+        let mut some = kv_without(&selected);
+        some.tasks.total += unsent;
+        some.tasks.matched += unsent;
+        arrives(&mut state, some);
+        assert_eq!(selection(&state).0, selected);
+        let shown = screen(&state);
+        assert!(shown.contains("(not sent)") && !shown.contains("(ended)"));
+        // It may well be there to be paused.
+        let asked = press(&mut state, "p");
+        assert!(matches!(asked, Some(Effect::Pause(_))), "{asked:?}");
+    }
+}
+
 #[test]
 fn a_selected_row_that_ended_stays_until_one_leaves_it() {
     let mut state = attached((80, 24));
     press(&mut state, "2 j j j");
     assert_eq!(selection(&state).0, "conn:51022");
     until(&mut state, 1);
-    let without = |name: &str| {
-        let mut snapshot = kv();
-        snapshot.tasks.rows.retain(|row: &TaskRow| row.name != name);
-        snapshot
-    };
-    arrives(&mut state, without("conn:51022"));
+    arrives(&mut state, kv_without("conn:51022"));
     assert_eq!(selection(&state).0, "conn:51022");
     assert!(screen(&state).contains("(ended)"));
-    arrives(&mut state, without("conn:51022"));
+    arrives(&mut state, kv_without("conn:51022"));
     assert_eq!(
         selection(&state).0,
         "conn:51022",

@@ -9,6 +9,7 @@ use crate::tui::keys::Action;
 use crate::tui::layout;
 use crate::tui::message::Effect;
 use crate::tui::record::Kept;
+use crate::tui::rows::Absent;
 use crate::tui::state::{Hold, Overlay, Phase, Question, State, Toggle, View};
 
 /// Pauses the task that is selected or open, or lets it go on; or asks which debugger is to look at it.
@@ -114,7 +115,7 @@ fn meant(state: &State) -> Result<(Hold, bool), &'static str> {
     const ELSEWHERE: &str =
         "p and D are for a task: 2 lists them; Space freezes the display, a stops accounting";
     let row = match &state.record {
-        Some(open) if open.over => return Err("the task is over"),
+        Some(open) if open.absent == Some(Absent::Ended) => return Err("the task is over"),
         Some(open) => match &open.kept {
             Kept::Task(row) => &**row,
             _ => return Err(ELSEWHERE),
@@ -131,7 +132,7 @@ fn meant(state: &State) -> Result<(Hold, bool), &'static str> {
             };
             let mut rows = state.tables.tasks.rows().iter();
             let row = rows.find(|row| Some(row.id) == id);
-            row.filter(|_| !table.ended(selected))
+            row.filter(|_| table.absent(selected) != Some(Absent::Ended))
                 .ok_or("the task is over")?
         }
     };

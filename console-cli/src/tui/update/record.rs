@@ -7,6 +7,7 @@ use crate::record::told::Link;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
 use crate::tui::record::{self, Kept, Record};
+use crate::tui::rows::Absent;
 use crate::tui::state::{State, View};
 use crate::tui::worst;
 
@@ -121,7 +122,7 @@ fn travel(state: &mut State, way: fn(&mut History, Stop) -> Option<Stop>) {
     state.visit.near = None;
     if let Some(open) = &mut state.record {
         // What came since is told as it is now.
-        open.over = false;
+        open.absent = None;
     }
 }
 
@@ -137,8 +138,8 @@ pub(super) fn follow(state: &mut State) {
         links.get(open.link).map(|&(.., link)| link.clone())
     };
     let there = open.find(&state.beside());
-    let asked = state.visit.near.is_some() || matches!(open.subject, Link::Alert(..));
-    open.over = !there && asked && open.kept != Kept::Nothing;
+    let known = open.kept != Kept::Nothing;
+    open.absent = absence(state, &open.subject).filter(|_| !there && known);
     state.record = Some(open);
     let Some(selected) = selected else { return };
     let lines = record::lines(state);
@@ -154,6 +155,27 @@ pub(super) fn follow(state: &mut State) {
     if let Some((at, _)) = nearest {
         open.link = at;
     }
+}
+
+/// What became of a subject that is not among the rows at hand; none if they are not those that were asked for.
+fn absence(state: &State, subject: &Link) -> Option<Absent> {
+    let near = || state.visit.near.as_deref();
+    Some(match subject {
+        // All of them come, whatever was asked for.
+        Link::Alert(..) => Absent::Ended,
+        Link::Task { .. } => {
+            let page = &near()?.tasks;
+            Absent::among(&page.rows, page.matched)
+        }
+        Link::Resource { .. } => {
+            let page = &near()?.resources;
+            Absent::among(&page.rows, page.matched)
+        }
+        Link::Proc(_) => {
+            let page = &near()?.procs;
+            Absent::among(&page.rows, page.matched)
+        }
+    })
 }
 
 /// Where the open alert stands among those that hold.

@@ -12,14 +12,12 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let table = state.table();
     let Some(row) = table.selected() else { return };
     let line = format!(" {}", table.detail(row, state.style()));
-    let end = if table.ended(row) { "  (ended)" } else { "" };
-    let role = if table.ended(row) {
-        Role::Dim
-    } else {
-        Role::Plain
+    let (end, role) = match table.absent(row) {
+        Some(absent) => (format!("  ({})", absent.word()), Role::Dim),
+        None => (String::new(), Role::Plain),
     };
     let room = usize::from(area.width).saturating_sub(end.len());
-    let cut = text::head(&line, room) + end;
+    let cut = text::head(&line, room) + &end;
     put(
         frame,
         area,

@@ -53,7 +53,7 @@ pub(super) fn line(
 ) -> Line<'static> {
     let palette = state.look.palette;
     let style = |kind: &Kind| match kind {
-        _ if open.over => palette.style(Role::Dim),
+        _ if open.absent.is_some() => palette.style(Role::Dim),
         Kind::Plain => Style::new(),
         Kind::Title | Kind::Label => palette.style(Role::Title),
         Kind::Link(_) => palette.style(Role::Link),
@@ -84,8 +84,10 @@ fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
             format!("{muted}{} of {}   n next", at + 1, state.alerts().len())
         }
         (Some(_), None) => "it is over   n next".to_owned(),
-        (None, _) if open.over => format!("{}, ended", open.word()),
-        (None, _) => open.word().to_owned(),
+        (None, _) => match open.absent {
+            Some(absent) => format!("{}, {}", open.word(), absent.word()),
+            None => open.word().to_owned(),
+        },
     };
     let room = usize::from(width).saturating_sub(end.len() + 3);
     let words = record::crumbs(state);

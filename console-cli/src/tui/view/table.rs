@@ -91,7 +91,7 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
     let palette = state.look.palette;
     let table = state.table();
     let context = state.context();
-    let dim = table.ended(row) || table.muted(row).is_some() || values_are_old(state);
+    let dim = table.absent(row).is_some() || table.muted(row).is_some() || values_are_old(state);
     let mark = if selected {
         state.look.glyphs.selection
     } else {

@@ -24,8 +24,8 @@ pub trait TaskSource {
 /// What a query gets of the tasks.
 pub(super) struct Picked {
     pub(super) rows: Vec<TaskRow>,
-    /// Rows that the filter keeps; `None`: it keeps all.
-    pub(super) matched: Option<u64>,
+    /// Rows that the filter keeps.
+    pub(super) matched: u64,
     /// If there are more than rows.
     pub(super) groups: Vec<TaskGroup>,
 }
@@ -63,7 +63,6 @@ impl Plan<TaskRow> {
             kept.then(|| (self.order.rank(&row, context, involved), at))
         });
         let ranks: Vec<(Rank, usize)> = kept.collect();
-        let matched = (!keeps_all).then_some(ranks.len() as u64);
         let all = ranks.len();
         let limit = if self.limit == 0 { all } else { self.limit };
         let grouping = grouping.filter(|_| limit < all);
@@ -86,7 +85,7 @@ impl Plan<TaskRow> {
         });
         Picked {
             rows: order.into_iter().take(limit).filter_map(whole).collect(),
-            matched,
+            matched: all as u64,
             groups,
         }
     }

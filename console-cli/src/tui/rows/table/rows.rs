@@ -8,7 +8,7 @@ use turbowish_model::snapshot::{Page, Snapshot, Spot};
 use turbowish_model::units;
 
 use super::super::arrange::At;
-use super::super::{Counts, Entry, Face, Muted, Order, RowId, Rows};
+use super::super::{Absent, Counts, Entry, Face, Muted, Order, RowId, Rows};
 use super::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::record::told::Link;
 use crate::tui::mutes;
@@ -52,7 +52,7 @@ impl<R: Entry> Rows for Table<R> {
     }
 
     fn counts(&self) -> Counts {
-        let whole = self.page.rows.len() as u64 >= self.page.total;
+        let whole = self.sent() as u64 >= self.page.total;
         let hidden = self.shape.hidden.len();
         let matched = if self.refiltered || whole {
             self.kept as u64
@@ -163,12 +163,9 @@ impl<R: Entry> Rows for Table<R> {
         }
     }
 
-    fn ended(&self, row: usize) -> bool {
-        self.ended
-            && self
-                .visible
-                .get(row)
-                .is_some_and(|at| *at == At::Row(self.page.rows.len() - 1))
+    fn absent(&self, row: usize) -> Option<Absent> {
+        let at = self.visible.get(row)?;
+        self.absent.filter(|_| *at == At::Row(self.sent()))
     }
 
     fn selected(&self) -> Option<usize> {
@@ -199,10 +196,10 @@ impl<R: Entry> Rows for Table<R> {
             return;
         };
         if self.cursor.as_ref() != Some(&id) {
-            let ended = (0..self.visible.len()).find(|&at| self.ended(at));
-            self.drop_ended();
+            let absent = (0..self.visible.len()).find(|&at| self.absent(at).is_some());
+            self.drop_absent();
             // The rows below the one that left move up by one line.
-            first -= usize::from(ended.is_some_and(|at| at < first));
+            first -= usize::from(absent.is_some_and(|at| at < first));
         }
         let row = self.position(&id).unwrap_or(row);
         self.line = row.saturating_sub(first).min(height.saturating_sub(1));
@@ -210,7 +207,7 @@ impl<R: Entry> Rows for Table<R> {
     }
 
     fn follow_first(&mut self) {
-        self.drop_ended();
+        self.drop_absent();
         self.cursor = None;
         self.line = 0;
     }
@@ -295,7 +292,7 @@ impl<R: Entry> Rows for Table<R> {
             None => self.id(row).into_iter().collect(),
         };
         self.shape.hidden.extend(ids);
-        self.drop_ended();
+        self.drop_absent();
         self.arrange(context);
         // What comes into its place is selected.
         let next = row.min(self.visible.len().saturating_sub(1));
@@ -330,7 +327,7 @@ impl<R: Entry> Rows for Table<R> {
         let old = std::mem::replace(&mut self.page, page);
         self.sums = R::sums(snapshot);
         self.refiltered = false;
-        self.keep_ended(old);
+        self.keep_selected(old);
         let involved = Involved::of(&snapshot.alerts.rows);
         let severity = |row: &R| row.severity().or_else(|| involved.severity(row));
         self.severities = self.page.rows.iter().map(severity).collect();
@@ -384,7 +381,7 @@ impl<R: Entry> Rows for Table<R> {
     }
 
     fn clear(&mut self) {
-        self.ended = false;
+        self.absent = None;
         self.cursor = None;
         self.line = 0;
         self.page = Page::default();
