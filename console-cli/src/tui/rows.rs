@@ -137,13 +137,9 @@ pub(crate) enum Absent {
 }
 
 impl Absent {
-    /// Of a row that is not among these, where there are so many.
-    pub(crate) const fn among<R>(sent: &[R], all: u64) -> Self {
-        if sent.len() as u64 >= all {
-            Self::Ended
-        } else {
-            Self::Unsent
-        }
+    /// Of a row that is not among those that were sent, which are all or not.
+    pub(crate) const fn from_all(is_all: bool) -> Self {
+        if is_all { Self::Ended } else { Self::Unsent }
     }
 
     pub(crate) const fn word(self) -> &'static str {

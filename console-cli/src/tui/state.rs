@@ -381,8 +381,7 @@ impl State {
             None => Beside {
                 procs: self.tables.procs.rows(),
                 tasks: self.tables.tasks.rows(),
-                some_tasks: (self.tables.tasks.rows().len() as u64)
-                    < self.tables.tasks.page().total,
+                some_tasks: !self.tables.tasks.is_all(),
                 resources: self.tables.resources.rows(),
                 awaits: self.tables.awaits.rows(),
                 // They have no table: they come with the record, and with the preview.

@@ -206,6 +206,12 @@ impl<R: Entry> Table<R> {
         }
     }
 
+    /// Whether the rows at hand are all that there are.
+    pub(crate) fn is_all(&self) -> bool {
+        let is_open = self.filter.is_empty() && !self.refiltered;
+        is_open && self.sent() as u64 >= self.page.matched
+    }
+
     /// How many rows came from the process.
     fn sent(&self) -> usize {
         self.page.rows.len() - usize::from(self.absent.is_some())
@@ -222,10 +228,7 @@ impl<R: Entry> Table<R> {
         }
         match old.rows.into_iter().find(|row| row.is(cursor)) {
             Some(row) => {
-                // Whether it has ended, or the filter has let it go, is not told.
-                let is_clear = self.filter.is_empty();
-                let absent = Absent::among(&self.page.rows, self.page.matched);
-                self.absent = Some(if is_clear { absent } else { Absent::Unsent });
+                self.absent = Some(Absent::from_all(self.is_all()));
                 self.page.rows.push(row);
             }
             None => {

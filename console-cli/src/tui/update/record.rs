@@ -1,6 +1,7 @@
 //! Records: what is open, where its links lead, and the way back.
 
 use turbowish_model::alert::Alert;
+use turbowish_model::snapshot::Page;
 
 use super::{Stride, stride};
 use crate::record::told::Link;
@@ -159,23 +160,18 @@ pub(super) fn follow(state: &mut State) {
 
 /// What became of a subject that is not among the rows at hand; none if they are not those that were asked for.
 fn absence(state: &State, subject: &Link) -> Option<Absent> {
+    fn is_all<R>(page: &Page<R>) -> bool {
+        page.rows.len() as u64 >= page.matched
+    }
     let near = || state.visit.near.as_deref();
-    Some(match subject {
+    let is_all = match subject {
         // All of them come, whatever was asked for.
-        Link::Alert(..) => Absent::Ended,
-        Link::Task { .. } => {
-            let page = &near()?.tasks;
-            Absent::among(&page.rows, page.matched)
-        }
-        Link::Resource { .. } => {
-            let page = &near()?.resources;
-            Absent::among(&page.rows, page.matched)
-        }
-        Link::Proc(_) => {
-            let page = &near()?.procs;
-            Absent::among(&page.rows, page.matched)
-        }
-    })
+        Link::Alert(..) => true,
+        Link::Task { .. } => is_all(&near()?.tasks),
+        Link::Resource { .. } => is_all(&near()?.resources),
+        Link::Proc(_) => is_all(&near()?.procs),
+    };
+    Some(Absent::from_all(is_all))
 }
 
 /// Where the open alert stands among those that hold.

@@ -16,8 +16,8 @@ use crate::column;
 use crate::query::{Query, Rows, Selection, TASK_GROUPINGS};
 use crate::resource::Role;
 use crate::snapshot::{
-    Aim, Claim, PauseRow, Place, PollRow, Snapshot, Spot, StackRow, TaskParts, TaskRow, TaskState,
-    WakerRow,
+    Aim, Claim, Page, PauseRow, Place, PollRow, Snapshot, Spot, StackRow, TaskParts, TaskRow,
+    TaskState, WakerRow,
 };
 
 /// Rows of which no more is shown than is asked for.
@@ -278,6 +278,29 @@ proptest! {
         selection.pick_tasks(&mut picked, &Shy::new(rows));
         selection.apply_others(&mut picked);
         prop_assert_eq!(picked, expected);
+    }
+}
+
+/// A task in its first poll is one of all, and has no row: it is not one that was left out.
+#[test]
+fn what_has_no_row_does_not_match() {
+    let row = |id| TaskRow {
+        id,
+        ..TaskRow::default()
+    };
+    for (limit, sent) in [(0, 3), (2, 2)] {
+        let mut snapshot = bare(5, &[]);
+        let asked = Rows {
+            limit,
+            ..Rows::default()
+        };
+        selection(&asked).pick_tasks(&mut snapshot, &Shy::new((1..=3).map(row).collect()));
+        let Page {
+            rows,
+            total,
+            matched,
+        } = snapshot.tasks;
+        assert_eq!((rows.len(), total, matched), (sent, 5, 3));
     }
 }
 
