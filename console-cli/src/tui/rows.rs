@@ -2,6 +2,7 @@
 
 mod arrange;
 mod entries;
+mod hidden;
 mod merge;
 mod table;
 
@@ -217,10 +218,10 @@ pub(crate) trait Rows {
     fn fold(&mut self, row: usize, fold: bool, context: &Context) -> bool;
     /// Whether the row is a group, and is folded.
     fn is_folded(&self, row: usize) -> Option<bool>;
-    /// Hides a row, or those of a group.
+    /// Hides a row, or a group with whatever comes into it.
     fn hide(&mut self, row: usize, context: &Context);
-    /// Shows again what was hidden; gives how many.
-    fn unhide(&mut self, context: &Context) -> usize;
+    /// Shows again what was hidden; gives whether anything was.
+    fn unhide(&mut self, context: &Context) -> bool;
     /// A row as JSON has it; of a group those of its members.
     fn json(&self, row: usize, of: &Snapshot) -> String;
     /// Takes the rows out of a snapshot.

@@ -206,7 +206,7 @@ fn hide(state: &mut State) {
 
 fn unhide(state: &mut State) {
     let context = state.context();
-    if state.table_mut().unhide(&context) == 0 {
+    if !state.table_mut().unhide(&context) {
         state.notice = Some("nothing is hidden; x hides the selected row".to_owned());
     }
 }

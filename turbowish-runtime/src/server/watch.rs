@@ -22,6 +22,8 @@ const LONGEST: Duration = Duration::from_secs(10);
 const SHARE: u32 = 50;
 /// As long as they take less than this part, they come as they were asked for.
 const FREE: u32 = 20;
+/// Once they have come less often, only less than this part lets them come so again.
+const FREE_AGAIN: u32 = 25;
 
 /// Snapshots of one query. Only the first exists before it is asked for, because it tells whether
 /// the query makes sense.
@@ -38,6 +40,7 @@ impl Watch {
         let mut pace = Pace {
             asked: clamp(interval_ns),
             took: None,
+            slowed: false,
         };
         let begun = tokio::time::Instant::now();
         let first = pace.snapshot(&service, &query)?;
@@ -62,6 +65,8 @@ struct Pace {
     asked: Duration,
     /// Processor time that the last snapshot took.
     took: Option<Duration>,
+    /// They come less often than they were asked for.
+    slowed: bool,
 }
 
 impl Pace {
@@ -78,7 +83,9 @@ impl Pace {
     fn next(&mut self, took: Duration) -> Duration {
         // A single one that took longer is no measure.
         let usual = self.took.replace(took).unwrap_or(took).min(took);
-        if usual.saturating_mul(FREE) <= self.asked {
+        let free = if self.slowed { FREE_AGAIN } else { FREE };
+        self.slowed = usual.saturating_mul(free) > self.asked;
+        if !self.slowed {
             return self.asked;
         }
         let share = usual.saturating_mul(SHARE).min(LONGEST);
@@ -146,6 +153,17 @@ mod tests {
             ),
             // It is fast again: so are they.
             (1_000, &[(400, 10_000), (10, 1_000), (400, 1_000)]),
+            // At the border it stays as it is.
+            (
+                1_000,
+                &[
+                    (51, 2_550),
+                    (49, 2_450),
+                    (50, 2_450),
+                    (39, 1_000),
+                    (49, 1_000),
+                ],
+            ),
             // Whoever looks gets to see something.
             (1_000, &[(2_000, 10_000), (u64::MAX / 1_000_000, 10_000)]),
             (10_000, &[(1, 10_000)]),
@@ -153,6 +171,7 @@ mod tests {
             let mut pace = Pace {
                 asked: Duration::from_millis(asked),
                 took: None,
+                slowed: false,
             };
             for &(took, expected) in rounds {
                 let next = pace.next(Duration::from_millis(took));

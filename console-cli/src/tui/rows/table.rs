@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 
 use turbowish_model::alert::Severity;
 use turbowish_model::column::{Column, Context, Value};
-use turbowish_model::query::Filter;
+use turbowish_model::query::{Filter, Grouping};
 use turbowish_model::snapshot::Page;
 
 use super::arrange::{Arrangement, At, Group};
+use super::hidden::Hidden;
 use super::{Absent, Entry, Order, RowId, Sum};
 
 /// An open table asks for no more rows than this: more than anybody reads, and a filter or another order gets at all of them.
@@ -35,6 +36,8 @@ pub(crate) struct Table<R> {
     groups: Vec<Group<R>>,
     /// How many rows of `page` match the filter and are not hidden.
     kept: usize,
+    /// How many rows of `page` match the filter and are hidden.
+    hidden: usize,
     shape: Shape,
     order: Order,
     filter: String,
@@ -58,7 +61,7 @@ struct Shape {
     /// By which of its groupings.
     grouping: Option<usize>,
     unfolded: BTreeSet<String>,
-    hidden: Vec<RowId>,
+    hidden: Hidden,
 }
 
 impl<R: Entry> Default for Table<R> {
@@ -71,6 +74,7 @@ impl<R: Entry> Default for Table<R> {
             visible: Vec::new(),
             groups: Vec::new(),
             kept: 0,
+            hidden: 0,
             shape: Shape::default(),
             order: Order {
                 key: R::OWN_ORDER.to_owned(),
@@ -134,17 +138,18 @@ impl<R: Entry> Table<R> {
     fn arrange(&mut self, context: &Context) {
         let filter = Filter::<R>::parse(&self.filter).ok();
         let rows = &self.page.rows;
-        let keeps = |at: usize| {
-            let words: &[&str] = match self.muted.get(at) {
+        let keeps = |at: &usize| {
+            let words: &[&str] = match self.muted.get(*at) {
                 Some(Some(_)) => &["muted"],
                 _ => &[],
             };
-            let kept = filter
+            filter
                 .as_ref()
-                .is_none_or(|filter| filter.keeps_with(&rows[at], context, words));
-            kept && !self.shape.hidden.iter().any(|id| rows[at].is(id))
+                .is_none_or(|filter| filter.keeps_with(&rows[*at], context, words))
         };
-        let kept: Vec<usize> = (0..rows.len()).filter(|&at| keeps(at)).collect();
+        let (hidden, kept): (Vec<usize>, Vec<usize>) = (0..rows.len())
+            .filter(keeps)
+            .partition(|&at| self.shape.hidden.has(&rows[at]));
         let arrangement = Arrangement {
             rows,
             severities: &self.severities,
@@ -153,12 +158,16 @@ impl<R: Entry> Table<R> {
         };
         let sorted = arrangement.sort(kept);
         self.kept = sorted.len();
-        self.groups = match self.shape.grouping.and_then(|at| R::GROUPINGS.get(at)) {
-            Some((_, key)) => {
-                let is_hidden = |row: &&R| self.shape.hidden.iter().any(|id| row.is(id));
-                let hidden: BTreeSet<String> = rows.iter().filter(is_hidden).map(key).collect();
+        self.hidden = hidden.len();
+        self.groups = match self.grouped() {
+            Some((grouping, (_, key))) => {
+                let hidden: BTreeSet<String> = hidden.iter().map(|&at| key(&rows[at])).collect();
                 // They are of the filter that was asked for, and of hidden rows too.
-                let is_whole = |sum: &&Sum<R>| !self.refiltered && !hidden.contains(&sum.key);
+                let is_whole = |sum: &&Sum<R>| {
+                    let is_hidden = hidden.contains(&sum.key)
+                        || self.shape.hidden.has_group(grouping, &sum.key);
+                    !self.refiltered && !is_hidden
+                };
                 let sums: Vec<&Sum<R>> = self.sums.iter().filter(is_whole).collect();
                 let mut groups = arrangement.group(&sorted, *key, &sums);
                 let told: BTreeSet<&str> = sums.iter().map(|sum| &*sum.key).collect();
@@ -204,6 +213,12 @@ impl<R: Entry> Table<R> {
             true => first,
             false => Value::Text("..".into()),
         }
+    }
+
+    /// By what rows are grouped: its number, and what a row has there.
+    fn grouped(&self) -> Option<(usize, &'static Grouping<R>)> {
+        let at = self.shape.grouping?;
+        Some((at, R::GROUPINGS.get(at)?))
     }
 
     /// Whether the rows at hand are all that there are.

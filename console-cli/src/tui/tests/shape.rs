@@ -284,6 +284,31 @@ fn hidden_rows_are_counted_and_come_back() {
     // A group is hidden with all of its rows.
     press(&mut state, "t x");
     assert!(counted(&state).contains("3 hidden"), "{}", counted(&state));
+    press(&mut state, "t");
+    assert!(counted(&state).contains("3 hidden"), "{}", counted(&state));
+}
+
+/// Also of tasks that were not sent, and of those that come later.
+#[test]
+fn a_hidden_group_stays_hidden() {
+    let mut state = attached((120, 40));
+    press(&mut state, "2 t");
+    until(&mut state, 2);
+    arrives(&mut state, crowded());
+    assert!(screen(&state).contains("60000x"));
+    select(&mut state, "kv::conn::serve");
+    press(&mut state, "x");
+    assert!(!screen(&state).contains("60000x"), "{}", screen(&state));
+    let mut later = crowded();
+    for row in &mut later.tasks.rows {
+        row.id += 1_000_000;
+    }
+    until(&mut state, 4);
+    arrives(&mut state, later);
+    assert!(!screen(&state).contains("60000x"), "{}", screen(&state));
+    assert!(screen(&state).contains("30000x"));
+    press(&mut state, "X");
+    assert!(screen(&state).contains("60000x"));
 }
 
 #[test]

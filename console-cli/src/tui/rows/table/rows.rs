@@ -8,6 +8,7 @@ use turbowish_model::snapshot::{Page, Snapshot, Spot};
 use turbowish_model::units;
 
 use super::super::arrange::At;
+use super::super::hidden::Hidden;
 use super::super::{Absent, Counts, Entry, Face, Muted, Order, RowId, Rows};
 use super::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::record::told::Link;
@@ -53,7 +54,7 @@ impl<R: Entry> Rows for Table<R> {
 
     fn counts(&self) -> Counts {
         let whole = self.sent() as u64 >= self.page.total;
-        let hidden = self.shape.hidden.len();
+        let hidden = self.hidden;
         let matched = if self.refiltered || whole {
             self.kept as u64
         } else {
@@ -286,12 +287,11 @@ impl<R: Entry> Rows for Table<R> {
     }
 
     fn hide(&mut self, row: usize, context: &Context) {
-        let members = self.group(row).map(|group| group.members.clone());
-        let ids: Vec<RowId> = match members {
-            Some(members) => members.iter().map(|&at| self.page.rows[at].id()).collect(),
-            None => self.id(row).into_iter().collect(),
-        };
-        self.shape.hidden.extend(ids);
+        match (self.id(row), self.shape.grouping) {
+            (Some(RowId::Group(key)), Some(grouping)) => self.shape.hidden.group(grouping, key),
+            (Some(id), _) => self.shape.hidden.row(id),
+            (None, _) => {}
+        }
         self.drop_absent();
         self.arrange(context);
         // What comes into its place is selected.
@@ -299,10 +299,10 @@ impl<R: Entry> Rows for Table<R> {
         self.cursor = self.id(next).filter(|_| row > 0);
     }
 
-    fn unhide(&mut self, context: &Context) -> usize {
-        let hidden = std::mem::take(&mut self.shape.hidden).len();
+    fn unhide(&mut self, context: &Context) -> bool {
+        let any = !std::mem::take(&mut self.shape.hidden).is_empty();
         self.arrange(context);
-        hidden
+        any
     }
 
     fn json(&self, row: usize, of: &Snapshot) -> String {
@@ -391,7 +391,7 @@ impl<R: Entry> Rows for Table<R> {
         self.visible.clear();
         self.groups.clear();
         // Numbers of rows mean nothing in another process.
-        self.shape.hidden.clear();
-        self.kept = 0;
+        self.shape.hidden = Hidden::default();
+        (self.kept, self.hidden) = (0, 0);
     }
 }

@@ -1,0 +1,43 @@
+//! What one does not want to see in a table, until one asks for it again.
+
+use std::collections::BTreeSet;
+
+use super::{Entry, RowId};
+
+/// Rows, and groups with whatever comes into them.
+#[derive(Debug, Default)]
+pub(super) struct Hidden {
+    rows: Vec<RowId>,
+    /// Keys, by the number of their grouping.
+    groups: Vec<BTreeSet<String>>,
+}
+
+impl Hidden {
+    pub(super) fn row(&mut self, id: RowId) {
+        self.rows.push(id);
+    }
+
+    pub(super) fn group(&mut self, grouping: usize, key: String) {
+        if self.groups.len() <= grouping {
+            self.groups.resize_with(grouping + 1, BTreeSet::new);
+        }
+        self.groups[grouping].insert(key);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.groups.iter().all(BTreeSet::is_empty)
+    }
+
+    pub(super) fn has<R: Entry>(&self, row: &R) -> bool {
+        let groupings = self.groups.iter().zip(R::GROUPINGS);
+        let mut groups = groupings.filter(|(keys, _)| !keys.is_empty());
+        groups.any(|(keys, (_, key))| keys.contains(&key(row)))
+            || self.rows.iter().any(|id| row.is(id))
+    }
+
+    pub(super) fn has_group(&self, grouping: usize, key: &str) -> bool {
+        self.groups
+            .get(grouping)
+            .is_some_and(|keys| keys.contains(key))
+    }
+}
