@@ -112,7 +112,7 @@ async fn check(path: &str, within: Duration, expected: &str) {
 /// No alert for so long. Polls may be long: a machine that tests do not have for themselves keeps threads from running.
 async fn check_none(path: &str, long: Duration) {
     let _alone = ALONE.lock().await;
-    let program = Program::start(path, "long_poll.warn=1s").await;
+    let program = Program::start(path, "long_poll.warn=10s,long_poll.alert=10s").await;
     let begun = Instant::now();
     while begun.elapsed() < long {
         let snapshot = program.snapshot().await;
