@@ -195,6 +195,26 @@ fn somebody_looks_around_and_leaves_the_terminal_as_it_was() {
     assert_eq!(terminal.settings("after"), before);
 }
 
+/// A key that comes right behind a new size works at once, and not with the next key.
+#[test]
+fn no_key_is_lost_while_the_terminal_changes_its_size() {
+    let Some(terminal) = Terminal::open() else {
+        return;
+    };
+    terminal.run(&terminal.program("top --ascii"));
+    let is_help = |screen: &str| screen.contains("help: keys");
+    terminal.until("the console", |screen| {
+        screen.contains("No process of yours")
+    });
+    for _ in 0..100 {
+        for (width, key, helps) in [("80", "?", true), ("100", "Escape", false)] {
+            terminal.tmux(&["resize-window", "-x", width, "-y", "30"]);
+            terminal.press(&[key]);
+            terminal.until(key, |screen| is_help(screen) == helps);
+        }
+    }
+}
+
 #[test]
 fn a_signal_gives_the_terminal_back() {
     let Some(terminal) = Terminal::open() else {
