@@ -58,7 +58,7 @@ impl<'a> Beside<'a> {
         Self {
             procs: &snapshot.procs.rows,
             tasks: &snapshot.tasks.rows,
-            some_tasks: (snapshot.tasks.rows.len() as u64) < snapshot.tasks.matched,
+            some_tasks: snapshot.tasks.left_out() > 0,
             resources: &snapshot.resources.rows,
             awaits: &snapshot.awaits.rows,
             counters: &snapshot.counters.rows,

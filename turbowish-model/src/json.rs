@@ -290,10 +290,7 @@ fn counts(out: &mut Writer, snapshot: &Snapshot, tables: &[Table]) {
         out.object(|out| {
             out.number("total", page.total);
             out.number("matched", page.matched);
-            out.number(
-                "left_out",
-                page.matched.saturating_sub(page.rows.len() as u64),
-            );
+            out.number("left_out", page.left_out());
         });
     }
     out.object(|out| {

@@ -65,6 +65,14 @@ pub struct Page<R> {
     pub matched: u64,
 }
 
+impl<R> Page<R> {
+    /// How many rows match the filter and were not sent.
+    #[must_use]
+    pub const fn left_out(&self) -> u64 {
+        self.matched.saturating_sub(self.rows.len() as u64)
+    }
+}
+
 impl<R> Default for Page<R> {
     fn default() -> Self {
         Self {

@@ -251,8 +251,7 @@ impl<R: Kept> Limit for RowLimit<R> {
                 *before = now;
             }
         }
-        let left_out = page.matched.saturating_sub(page.rows.len() as u64);
-        self.left_out = self.left_out.max(left_out);
+        self.left_out = self.left_out.max(page.left_out());
     }
 
     fn forget(&mut self) {

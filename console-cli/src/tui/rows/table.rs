@@ -163,12 +163,12 @@ impl<R: Entry> Table<R> {
             Some((grouping, (_, key))) => {
                 let hidden: BTreeSet<String> = hidden.iter().map(|&at| key(&rows[at])).collect();
                 // They are of the filter that was asked for, and of hidden rows too.
-                let is_whole = |sum: &&Sum<R>| {
+                let is_told = |sum: &&Sum<R>| {
                     let is_hidden = hidden.contains(&sum.key)
                         || self.shape.hidden.has_group(grouping, &sum.key);
                     !self.refiltered && !is_hidden
                 };
-                let sums: Vec<&Sum<R>> = self.sums.iter().filter(is_whole).collect();
+                let sums: Vec<&Sum<R>> = self.sums.iter().filter(is_told).collect();
                 let mut groups = arrangement.group(&sorted, *key, &sums);
                 let told: BTreeSet<&str> = sums.iter().map(|sum| &*sum.key).collect();
                 let is_cut = (self.sent() as u64) < self.page.matched;

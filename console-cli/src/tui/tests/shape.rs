@@ -143,15 +143,21 @@ fn groups_are_of_all_tasks_whether_they_were_sent_or_not() {
     assert!(screen(&state).contains("conn:51022"));
     // Of another grouping, of another filter, and of a group without its hidden rows these sums say nothing.
     for keys in ["t", "/ k v Enter", "l j x"] {
-        let mut state = attached((120, 40));
-        press(&mut state, "2 t");
-        until(&mut state, 2);
-        arrives(&mut state, crowded());
-        assert!(screen(&state).contains("60000x"));
-        select(&mut state, "kv::conn::serve");
+        let mut state = at_a_large_group();
         press(&mut state, keys);
         assert!(!screen(&state).contains("60000x"), "{keys}");
     }
+}
+
+/// A process with many tasks in groups, the largest of them selected.
+fn at_a_large_group() -> State {
+    let mut state = attached((120, 40));
+    press(&mut state, "2 t");
+    until(&mut state, 2);
+    arrives(&mut state, crowded());
+    assert!(screen(&state).contains("60000x"));
+    select(&mut state, "kv::conn::serve");
+    state
 }
 
 /// Goes down to the group.
@@ -291,12 +297,7 @@ fn hidden_rows_are_counted_and_come_back() {
 /// Also of tasks that were not sent, and of those that come later.
 #[test]
 fn a_hidden_group_stays_hidden() {
-    let mut state = attached((120, 40));
-    press(&mut state, "2 t");
-    until(&mut state, 2);
-    arrives(&mut state, crowded());
-    assert!(screen(&state).contains("60000x"));
-    select(&mut state, "kv::conn::serve");
+    let mut state = at_a_large_group();
     press(&mut state, "x");
     assert!(!screen(&state).contains("60000x"), "{}", screen(&state));
     let mut later = crowded();

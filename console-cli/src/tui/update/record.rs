@@ -1,7 +1,6 @@
 //! Records: what is open, where its links lead, and the way back.
 
 use turbowish_model::alert::Alert;
-use turbowish_model::snapshot::Page;
 
 use super::{Stride, stride};
 use crate::record::told::Link;
@@ -160,18 +159,15 @@ pub(super) fn follow(state: &mut State) {
 
 /// What became of a subject that is not among the rows at hand; none if they are not those that were asked for.
 fn absence(state: &State, subject: &Link) -> Option<Absent> {
-    fn is_all<R>(page: &Page<R>) -> bool {
-        page.rows.len() as u64 >= page.matched
-    }
     let near = || state.visit.near.as_deref();
-    let is_all = match subject {
+    let left_out = match subject {
         // All of them come, whatever was asked for.
-        Link::Alert(..) => true,
-        Link::Task { .. } => is_all(&near()?.tasks),
-        Link::Resource { .. } => is_all(&near()?.resources),
-        Link::Proc(_) => is_all(&near()?.procs),
+        Link::Alert(..) => 0,
+        Link::Task { .. } => near()?.tasks.left_out(),
+        Link::Resource { .. } => near()?.resources.left_out(),
+        Link::Proc(_) => near()?.procs.left_out(),
     };
-    Some(Absent::from_all(is_all))
+    Some(Absent::from_all(left_out == 0))
 }
 
 /// Where the open alert stands among those that hold.
