@@ -1,4 +1,6 @@
-//! Ticks of a clock to nanoseconds, by a multiplication and a shift.
+//! Ticks of a clock to nanoseconds, by a multiplication and a shift; and what something usually takes.
+
+use core::time::Duration;
 
 /// How many nanoseconds a tick is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,5 +46,21 @@ impl Scale {
         let wide =
             (u128::from(nanoseconds) << self.shift).div_ceil(u128::from(self.multiplier.max(1)));
         u64::try_from(wide).unwrap_or(u64::MAX)
+    }
+}
+
+/// What something usually takes. A single measurement is none: what is taken from a virtual machine counts in part as a thread's own.
+#[derive(Debug)]
+pub struct Usual(Duration);
+
+impl Usual {
+    /// The first measurement is believed.
+    pub const UNKNOWN: Self = Self(Duration::MAX);
+    /// The first measurement is not believed.
+    pub const NOTHING: Self = Self(Duration::ZERO);
+
+    /// The smaller one of this measurement and the one before.
+    pub fn after(&mut self, took: Duration) -> Duration {
+        core::mem::replace(&mut self.0, took).min(took)
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use turbowish_model::alert::{Alert, Detector, Limit, Limits};
 use turbowish_model::assemble::Assembly;
 use turbowish_model::history::{Totals, Trend, Window};
+use turbowish_model::time::Usual;
 
 use super::cost::Uses;
 use super::scene::{Scout, Stage};
@@ -15,20 +16,42 @@ use crate::gather::ThreadNow;
 use crate::{clock, own, proc, switch};
 
 /// What is known of what goes wrong.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watch {
     detector: Detector,
     scout: Scout,
     alerts: Vec<Alert>,
-    due: Option<Instant>,
+    pace: Pace,
     pub(super) uses: Uses,
+}
+
+/// When the next scan comes.
+#[derive(Debug)]
+struct Pace {
+    /// Processor time of a scan.
+    usual: Usual,
+    due: Option<Instant>,
 }
 
 /// A scan may take this part of a core: with very many tasks there are fewer scans.
 const SHARE: u32 = 40;
 
-/// Scans come no faster than this.
-const PACE: Duration = Duration::from_millis(200);
+/// Scans come no faster than this,
+const SHORTEST: Duration = Duration::from_millis(200);
+/// and no slower than this, whatever they take.
+const LONGEST: Duration = Duration::from_secs(10);
+
+impl Pace {
+    fn is_due(&self, now: Instant) -> bool {
+        self.due.is_none_or(|due| now >= due)
+    }
+
+    /// The next one, after a scan that began then and took so long.
+    fn next(&mut self, begun: Instant, took: Duration) {
+        let share = self.usual.after(took).saturating_mul(SHARE);
+        self.due = Some(begun + share.clamp(SHORTEST, LONGEST));
+    }
+}
 
 impl Monitor {
     pub(super) fn watch(&self) -> MutexGuard<'_, Watch> {
@@ -70,11 +93,23 @@ impl Monitor {
     }
 }
 
+impl Default for Watch {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
 impl Watch {
     fn new(limits: Limits) -> Self {
         Self {
             detector: Detector::new(limits),
-            ..Self::default()
+            scout: Scout::default(),
+            alerts: Vec::new(),
+            pace: Pace {
+                usual: Usual::NOTHING,
+                due: None,
+            },
+            uses: Uses::default(),
         }
     }
 
@@ -99,10 +134,11 @@ impl Watch {
         if switch::epoch() != Some(epoch) {
             return;
         }
-        let (begun, used) = (Instant::now(), own::used());
-        if self.due.is_some_and(|due| begun < due) {
+        let begun = Instant::now();
+        if !self.pace.is_due(begun) {
             return;
         }
+        let used = own::used();
         let names = Registry(proc::all());
         let (window, trend) = (Window::default(), Trend::default());
         let assembly = Assembly {
@@ -126,13 +162,15 @@ impl Watch {
         self.uses.tick(totals.at, self.scout.used());
         self.alerts = self.detector.scan(&scene);
         let took = own::used().saturating_sub(used);
-        self.due = Some(begun + PACE.max(took * SHARE));
+        self.pace.next(begun, took);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Monitor;
+    use std::time::{Duration, Instant};
+
+    use super::{Monitor, Pace, Usual};
     use crate::tests::stage::alone;
 
     /// What a scan under way finds when accounting was switched off in the meantime would stay until it is switched on again.
@@ -143,7 +181,7 @@ mod tests {
         let scan = |epoch| {
             let (totals, threads) = monitor.totals();
             monitor.watch().scan(&monitor, &totals, &threads, epoch);
-            monitor.watch().due.is_some()
+            monitor.watch().pace.due.is_some()
         };
         monitor.arm();
         let epoch = monitor.state().switched.epoch;
@@ -153,5 +191,35 @@ mod tests {
         monitor.arm();
         assert!(!scan(epoch));
         monitor.disarm();
+    }
+
+    /// What scans take one after the other, and how long each is before the next; in milliseconds.
+    #[test]
+    fn scans_that_take_long_come_less_often() {
+        let mut pace = Pace {
+            usual: Usual::NOTHING,
+            due: None,
+        };
+        let begun = Instant::now();
+        assert!(pace.is_due(begun));
+        // A single one that took long does not count, not even the first, and two do.
+        for (took, expected) in [
+            (150, 200),
+            (1, 200),
+            (5, 200),
+            (150, 200),
+            (20, 800),
+            (30, 800),
+            (30, 1_200),
+            (4_000, 1_200),
+            // Whoever is in trouble gets to know it.
+            (u64::MAX / 1_000_000, 10_000),
+            (2, 200),
+        ] {
+            pace.next(begun, Duration::from_millis(took));
+            let due = begun + Duration::from_millis(expected);
+            assert_eq!(pace.due, Some(due), "{took}");
+            assert!(!pace.is_due(due - Duration::from_nanos(1)) && pace.is_due(due));
+        }
     }
 }

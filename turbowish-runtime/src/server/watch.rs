@@ -11,10 +11,10 @@ use tokio::time::Sleep;
 use tokio_stream::Stream;
 use tonic::Status;
 use turbowish_model::query::Query;
+use turbowish_model::time::Usual;
 use turbowish_wire::proto;
 
 use super::service::Service;
-
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(10);
 
@@ -39,7 +39,7 @@ impl Watch {
     pub(super) fn start(service: Service, query: Query, interval_ns: u64) -> Result<Self, Status> {
         let mut pace = Pace {
             asked: clamp(interval_ns),
-            took: None,
+            usual: Usual::UNKNOWN,
             slowed: false,
         };
         let begun = tokio::time::Instant::now();
@@ -63,8 +63,8 @@ fn clamp(interval_ns: u64) -> Duration {
 struct Pace {
     /// The interval asked for.
     asked: Duration,
-    /// Processor time that the last snapshot took.
-    took: Option<Duration>,
+    /// Processor time of a snapshot.
+    usual: Usual,
     /// They come less often than they were asked for.
     slowed: bool,
 }
@@ -81,8 +81,7 @@ impl Pace {
 
     /// Time from the beginning of a snapshot that took so long to that of the next one.
     fn next(&mut self, took: Duration) -> Duration {
-        // A single one that took longer is no measure.
-        let usual = self.took.replace(took).unwrap_or(took).min(took);
+        let usual = self.usual.after(took);
         let free = if self.slowed { FREE_AGAIN } else { FREE };
         self.slowed = usual.saturating_mul(free) > self.asked;
         if !self.slowed {
@@ -118,7 +117,7 @@ impl Stream for Watch {
 mod tests {
     use std::time::Duration;
 
-    use super::{Pace, clamp};
+    use super::{Pace, Usual, clamp};
 
     #[test]
     fn intervals_stay_within_bounds() {
@@ -170,7 +169,7 @@ mod tests {
         ] {
             let mut pace = Pace {
                 asked: Duration::from_millis(asked),
-                took: None,
+                usual: Usual::UNKNOWN,
                 slowed: false,
             };
             for &(took, expected) in rounds {
