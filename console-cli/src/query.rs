@@ -142,8 +142,9 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
         all if all == page.total => format!("{all} {}", R::TABLE),
         some => format!("{some} of {} {}", page.total, R::TABLE),
     };
-    if page.matched > shown {
-        text += &format!(", {} more match", page.matched - shown);
+    let left_out = page.left_out();
+    if left_out > 0 {
+        text += &format!(", {left_out} more match");
     }
     // What tasks, resources and alerts show is of now, or since they began.
     if ![TaskRow::TABLE, ResourceRow::TABLE, Alert::TABLE].contains(&R::TABLE) {

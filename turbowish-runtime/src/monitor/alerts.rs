@@ -16,7 +16,7 @@ use crate::gather::ThreadNow;
 use crate::{clock, own, proc, switch};
 
 /// What is known of what goes wrong.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Watch {
     detector: Detector,
     scout: Scout,
@@ -40,6 +40,15 @@ const SHARE: u32 = 40;
 const SHORTEST: Duration = Duration::from_millis(200);
 /// and no slower than this, whatever they take.
 const LONGEST: Duration = Duration::from_secs(10);
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            usual: Usual::NOTHING,
+            due: None,
+        }
+    }
+}
 
 impl Pace {
     fn is_due(&self, now: Instant) -> bool {
@@ -93,23 +102,11 @@ impl Monitor {
     }
 }
 
-impl Default for Watch {
-    fn default() -> Self {
-        Self::new(Limits::default())
-    }
-}
-
 impl Watch {
     fn new(limits: Limits) -> Self {
         Self {
             detector: Detector::new(limits),
-            scout: Scout::default(),
-            alerts: Vec::new(),
-            pace: Pace {
-                usual: Usual::NOTHING,
-                due: None,
-            },
-            uses: Uses::default(),
+            ..Self::default()
         }
     }
 
@@ -170,7 +167,7 @@ impl Watch {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Monitor, Pace, Usual};
+    use super::{Monitor, Pace};
     use crate::tests::stage::alone;
 
     /// What a scan under way finds when accounting was switched off in the meantime would stay until it is switched on again.
@@ -196,10 +193,7 @@ mod tests {
     /// What scans take one after the other, and how long each is before the next; in milliseconds.
     #[test]
     fn scans_that_take_long_come_less_often() {
-        let mut pace = Pace {
-            usual: Usual::NOTHING,
-            due: None,
-        };
+        let mut pace = Pace::default();
         let begun = Instant::now();
         assert!(pace.is_due(begun));
         // A single one that took long does not count, not even the first, and two do.

@@ -15,6 +15,7 @@ use turbowish_model::time::Usual;
 use turbowish_wire::proto;
 
 use super::service::Service;
+
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(10);
 
