@@ -9,7 +9,7 @@ use turbowish_model::query::Filter;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 use self::compare::Compared;
-use crate::args::{DiffArgs, Format, TableName};
+use crate::args::{DiffArgs, Format, Share, TableName};
 use crate::columns::choose;
 use crate::failure::{Failure, note};
 use crate::saved::{Kept, Saved};
@@ -45,6 +45,22 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
     } else {
         Ok(())
     }
+}
+
+/// Whether no column of any table that both files have has changed for the worse.
+pub(crate) fn is_no_worse(before: &Saved, after: &Saved) -> bool {
+    fn of_table<R: Kept>(before: &Saved, after: &Saved) -> bool {
+        let judged = |column: &Column<R>| before.tells(column) && after.tells(column);
+        let columns: Vec<Column<R>> = R::columns().iter().filter(|c| judged(c)).cloned().collect();
+        let all = Filter::parse("").expect("a blank filter keeps every row");
+        !Compared::of((before, after), &columns, &all, Share(0)).has_failed()
+    }
+    of_table::<ProcRow>(before, after)
+        && of_table::<TaskRow>(before, after)
+        && of_table::<ResourceRow>(before, after)
+        && of_table::<AwaitRow>(before, after)
+        && of_table::<Alert>(before, after)
+        && of_table::<CounterRow>(before, after)
 }
 
 /// The table asked for, else the first that both have.

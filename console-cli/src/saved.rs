@@ -59,8 +59,16 @@ impl Saved {
             std::fs::read_to_string(name)
         };
         let text = text.map_err(|cause| Failure::target(format!("cannot read {name}: {cause}")))?;
+        Self::parse(name, &text)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// It is no document that we know (usage).
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Self, Failure> {
         let refuse = |fault| Failure::usage(format!("{name}: {fault}"));
-        let document = document(&text).map_err(refuse)?;
+        let document = document(text).map_err(refuse)?;
         let snapshot = snapshot(&document).map_err(refuse)?;
         Ok(Self {
             name: name.to_owned(),

@@ -1,6 +1,7 @@
 //! `turbowish top` and `turbowish demo`: the console on a terminal, one plain snapshot elsewhere.
 
 use std::io::{IsTerminal, stdin, stdout};
+#[cfg(feature = "demo")]
 use std::time::Duration;
 
 use turbowish_model::query::{Query, Rows, Selection};

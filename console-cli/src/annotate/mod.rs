@@ -16,6 +16,7 @@ mod replace;
 mod report;
 mod scan;
 mod source;
+mod text;
 mod tree;
 mod twins;
 mod walk;
@@ -23,6 +24,7 @@ mod work;
 mod workspace;
 
 pub(crate) use pattern::Pattern;
+pub(crate) use text::{inserted, removed};
 
 use crate::args::AnnotateArgs;
 use crate::failure::{Failure, note, print};
@@ -39,14 +41,20 @@ const STACK: usize = 256 << 20;
 /// # Errors
 /// A path that is not there; a file that cannot be read or written; with `--check`, anything that is not covered.
 pub(crate) fn run(args: &AnnotateArgs) -> Result<(), Failure> {
+    with_large_stack(|| annotate(args))
+        .map_err(|cause| Failure::local("cannot start a thread", &cause))?
+}
+
+/// Runs `task` where syntax can be nested deeply.
+///
+/// # Errors
+/// No thread can be started.
+pub(crate) fn with_large_stack<T: Send>(task: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     std::thread::scope(|scope| {
-        let reader = std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, || annotate(args))
-            .map_err(|cause| Failure::local("cannot start a thread", &cause))?;
-        reader
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let running = thread.spawn_scoped(scope, task)?;
+        let result = running.join();
+        Ok(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 

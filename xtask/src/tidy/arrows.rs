@@ -66,6 +66,10 @@ const GRAPH: &[Arrows] = &[
             "turbowish-wire",
         ],
     ),
+    arrows(
+        "turbowish-fuzz",
+        &["turbowish-cli", "turbowish-model", "turbowish-wire"],
+    ),
     arrows("turbowish-kv", &["turbowish"]),
     arrows("turbowish-ui-tests", &["turbowish"]),
     arrows("turbowish-ui-2018", &["turbowish"]),

@@ -1,0 +1,34 @@
+//! One file's text in, its text out: what the fuzz target asks for.
+
+use super::decide::Wanted;
+use super::pattern::Filter;
+use super::scan::scan;
+use super::source::Source;
+use super::work::{ATTRIBUTE, insertions, removals};
+
+/// The text with attributes; `None` if it cannot be read.
+pub(crate) fn inserted(text: &str) -> Option<String> {
+    let source = Source::new(text.to_owned());
+    let tree = scan(&source, &[]).ok()?;
+    let decision = wanted(&Filter::new(&[], &[]), |wanted| wanted.decide(&tree.nodes));
+    Some(source.edited(&insertions(&source, &decision, ATTRIBUTE)))
+}
+
+/// The text without attributes; `None` if it cannot be read.
+pub(crate) fn removed(text: &str) -> Option<String> {
+    let source = Source::new(text.to_owned());
+    let tree = scan(&source, &[]).ok()?;
+    let (edits, _) = wanted(&Filter::new(&[], &[]), |wanted| {
+        removals(&source, &tree, wanted)
+    });
+    Some(source.edited(&edits))
+}
+
+fn wanted<T>(filter: &Filter, then: impl FnOnce(&Wanted<'_>) -> T) -> T {
+    then(&Wanted {
+        filter,
+        file: "src/lib.rs",
+        module: &["crate".to_owned()],
+        blocks: false,
+    })
+}

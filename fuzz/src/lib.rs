@@ -1,0 +1,33 @@
+//! Everything that reads bytes from outside, as functions that panic on a defect.
+//!
+//! `cargo fuzz run NAME` looks for new inputs; `corpus/NAME` keeps those that reach new code, and `cargo test` replays
+//! them. An input that has found a defect stays there under a name that says what it was.
+
+mod filters;
+mod messages;
+
+pub use self::filters::filters;
+pub use self::messages::messages;
+pub use turbowish_cli::fuzzing::{annotate, reports};
+
+/// A function of bytes that panics if they reveal a defect.
+pub type Target = fn(&[u8]);
+
+/// All targets, by the names of their corpora.
+pub const TARGETS: [(&str, Target); 4] = [
+    ("filters", filters),
+    ("messages", messages),
+    ("reports", reports),
+    ("annotate", annotate),
+];
+
+/// Runs a target on each file that is named as an argument.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn replay_arguments(target: Target) -> std::io::Result<()> {
+    for file in std::env::args_os().skip(1) {
+        target(&std::fs::read(file)?);
+    }
+    Ok(())
+}
