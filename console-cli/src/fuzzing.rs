@@ -31,7 +31,7 @@ fn there_and_back(text: &str) {
     };
     let again = inserted(&annotated).expect("what was written can be read");
     assert_eq!(again, annotated, "a second run changes something");
-    if !text.contains("turbowish") {
+    if !text.contains("turbowish") && !text.contains("instrument") {
         let removed = removed(&annotated).expect("what was written can be read");
         assert_eq!(removed, text, "removal gives back something else");
     }

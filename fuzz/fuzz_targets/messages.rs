@@ -1,11 +1,11 @@
-//! `cargo fuzz run messages`; built without cargo-fuzz, it runs the inputs that are named as arguments.
+//! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer messages`; built without the feature, it runs the inputs that are named as arguments.
 
-#![cfg_attr(fuzzing, no_main)]
+#![cfg_attr(feature = "libfuzzer", no_main)]
 
-#[cfg(fuzzing)]
+#[cfg(feature = "libfuzzer")]
 libfuzzer_sys::fuzz_target!(|input: &[u8]| turbowish_fuzz::messages(input));
 
-#[cfg(not(fuzzing))]
+#[cfg(not(feature = "libfuzzer"))]
 fn main() -> std::io::Result<()> {
     turbowish_fuzz::replay_arguments(turbowish_fuzz::messages)
 }
