@@ -30,7 +30,7 @@ use crate::proc::Proc;
 use crate::race;
 use crate::task::Task;
 use crate::thread::ThreadLedger;
-use crate::{clock, switch, thread};
+use crate::{child, clock, switch, thread};
 
 pin_project! {
     /// One call of an instrumented `async fn`.
@@ -120,7 +120,7 @@ where
             depth: CLOSED,
             waker: Given::AsItCame,
         };
-        let lent = if switch::is_armed() {
+        let lent = if switch::concerns_polls() {
             match begin(&mut open, size_of::<F>(), cx.waker()) {
                 Ok(lent) => lent,
                 Err(Withheld { .. }) => return Poll::Pending,
@@ -182,6 +182,7 @@ where
     'a: 'b,
 {
     let Some(epoch) = switch::epoch() else {
+        child::tell();
         return Ok(Lent::same(waker));
     };
     pause::look(&open.life.task, waker)?;
@@ -253,6 +254,7 @@ extern "C" fn forget(life: &mut Life) {
     life.cancel();
     #[cfg(feature = "tokio")]
     if life.account.is_marked()
+        && !switch::is_child()
         && let Some(proc) = life.proc.id()
     {
         effect::forget(&life.account, proc);
@@ -333,10 +335,10 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
             newcomer: newcomer.as_ref(),
         };
         thread::with_current(open.epoch, |thread| close_in(thread, life, depth, &closing));
-    } else if depth == 0 && life.task.is_none() {
+    } else if depth == 0 && life.task.is_none() && !switch::is_child() {
         outlast(open.epoch, life, end == PollEnd::Pending, newcomer.as_ref());
     }
-    if end == PollEnd::Panic {
+    if end == PollEnd::Panic && !switch::is_child() {
         told_of(life, newcomer.as_ref());
     }
     if let Some(newcomer) = newcomer {

@@ -10,8 +10,8 @@ use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
 
 use crate::init::{monitor, say};
-use crate::own;
 use crate::settings::Report;
+use crate::{own, switch};
 
 /// What is wanted, and by which process: a child of `fork` leaves no report.
 static WANTED: Mutex<(Report, u32)> = Mutex::new((Report::None, 0));
@@ -27,6 +27,9 @@ pub(crate) fn watch(report: &Report) {
 
 /// Writes the report if one is wanted and none was written.
 pub(crate) fn leave() {
+    if switch::is_child() {
+        return;
+    }
     // Held until all is written: whoever else ends the process waits here for it.
     let mut wanted = WANTED.lock().unwrap_or_else(PoisonError::into_inner);
     let owned = wanted.1 == std::process::id();

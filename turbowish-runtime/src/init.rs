@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::monitor::{Monitor, runtime};
 use crate::settings::{Environment, Mode, Report};
-use crate::{exit, task};
+use crate::{child, exit, switch, task};
 
 static PROCESS: OnceLock<Arc<Monitor>> = OnceLock::new();
 
@@ -18,22 +18,22 @@ pub fn init() -> Guard {
 /// Switches accounting off until [`resume`]. Calls that live now are let go of: what they do after
 /// this is not known, and they count as new ones when they are polled after `resume`.
 pub fn pause() {
-    if let Some(monitor) = PROCESS.get() {
+    if let Some(monitor) = monitor() {
         monitor.disarm();
     }
 }
 
-/// Switches accounting on, after [`pause`] or a start with `TURBOWISH=paused`. Without
-/// [`init`], or with `TURBOWISH=off`, nothing happens.
+/// Switches accounting on, after [`pause`] or a start with `TURBOWISH=paused`. Without [`init`],
+/// after its guard was dropped, with `TURBOWISH=off` and in a child of `fork`, nothing happens.
 pub fn resume() {
     if let Some(monitor) = PROCESS.get() {
         monitor.arm();
     }
 }
 
-/// This process's monitor, if it was started.
+/// This process's monitor, if it was started. A child of `fork` has none.
 pub(crate) fn monitor() -> Option<&'static Arc<Monitor>> {
-    PROCESS.get()
+    PROCESS.get().filter(|_| !switch::is_child())
 }
 
 /// One line for the user on stderr, which the application may have closed.
@@ -174,15 +174,25 @@ impl Builder {
     /// Starts. What cannot be had (a socket, an address) costs one line on stderr, and the program
     /// goes on. A second call in one process changes nothing and says so.
     ///
+    /// Accounting ends when the guard is dropped: `let _ = …` would drop it at once.
+    ///
+    /// A process that daemonizes, or forks its workers, calls this after the fork. A child that was
+    /// forked later is not accounted, and says so on stderr at its first poll.
+    ///
     /// With the feature `server` this starts one thread, `turbowish-monitor`. With `TURBOWISH=off`
     /// nothing is started at all.
     pub fn init(mut self) -> Guard {
+        if switch::is_child() {
+            child::tell();
+            return Guard { owner: None };
+        }
         for line in Environment::read().apply(&mut self) {
             say(&line);
         }
         if self.mode == Mode::Off {
             return Guard { owner: None };
         }
+        child::watch();
         let mut first = false;
         let name = self.name.clone().unwrap_or_else(executable);
         let monitor = PROCESS.get_or_init(|| {

@@ -8,6 +8,7 @@ pub use {private as __private, turbowish_macros::instrument};
 
 mod back;
 mod call;
+mod child;
 mod clock;
 #[cfg(feature = "tokio")]
 mod effect;

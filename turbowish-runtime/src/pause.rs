@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
@@ -26,13 +26,6 @@ use crate::{clock, switch};
 
 /// Paused tasks by id.
 static PAUSES: Mutex<BTreeMap<u64, Pause>> = Mutex::new(BTreeMap::new());
-
-/// The process that has paused tasks: its children inherit the marks, but no monitor that would end a pause.
-static OWNER: AtomicU32 = AtomicU32::new(0);
-
-fn is_inherited() -> bool {
-    OWNER.load(Ordering::Relaxed) != std::process::id()
-}
 
 /// What a task's row has of all this.
 ///
@@ -130,9 +123,6 @@ pub(crate) fn look(task: &Option<Task>, waker: &Waker) -> Result<(), Withheld> {
 #[cold]
 #[inline(never)]
 fn withhold(task: u64, waker: &Waker) -> Result<(), Withheld> {
-    if is_inherited() {
-        return Ok(());
-    }
     let wakes = |kept: &Option<Waker>| kept.as_ref().is_some_and(|kept| kept.will_wake(waker));
     match with(|pauses| pauses.get(&task).map(|pause| wakes(&pause.waker))) {
         None => return Ok(()),
@@ -167,7 +157,6 @@ pub(crate) fn begin(live: &Arc<Live>, by: &str, lease: Option<u64>) -> bool {
         });
         pause.by = by.to_owned();
         pause.lease = lease.map(Lease::new);
-        OWNER.store(std::process::id(), Ordering::Relaxed);
         live.mark.set();
         true
     })
@@ -207,7 +196,7 @@ pub(crate) fn resume_all() {
 /// The task is over.
 #[inline]
 pub(crate) fn over(live: &Live) {
-    if live.mark.is_set() && !is_inherited() {
+    if live.mark.is_set() {
         forget(live.cell.birth.id);
     }
 }

@@ -89,6 +89,9 @@ impl Resource {
 
     /// Gives it a name, once.
     pub(crate) fn name(&self, name: &str) {
+        if switch::is_child() {
+            return;
+        }
         let name = self.name.get_or_init(|| name.into());
         if let Some(Some(record)) = self.record.get() {
             record.name(name);
@@ -262,7 +265,9 @@ impl Resource {
 
 impl Drop for Resource {
     fn drop(&mut self) {
-        if let Some(Some(record)) = self.record.get() {
+        if !switch::is_child()
+            && let Some(Some(record)) = self.record.get()
+        {
             LIVE.fetch_sub(1, Ordering::Relaxed);
             RECORDS.remove(&record.id);
         }

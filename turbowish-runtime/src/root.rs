@@ -222,7 +222,8 @@ impl TaskBuilder {
                 handle: AtomicU8::new(UNKNOWN),
             })
         });
-        let call = if call::is_call::<F>() {
+        // A child of `fork` accounts for nothing, and takes no lock of its parent.
+        let call = if call::is_call::<F>() || switch::is_child() {
             Call::bare(&PASSED, Other, future)
         } else {
             call::call(proc_at::<F>(place), Other, future)

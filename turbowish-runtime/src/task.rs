@@ -18,12 +18,12 @@ use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 #[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};
-use crate::lost;
 use crate::monitor::runtime;
 use crate::node::Node;
 use crate::pause::{self, Mark};
 use crate::proc::Proc;
 use crate::root::Story;
+use crate::{lost, switch};
 
 static TASKS: LazyLock<DashMap<u64, Arc<Live>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
@@ -265,6 +265,10 @@ static WRAPPED: AtomicBool = AtomicBool::new(true);
 
 impl Drop for Task {
     fn drop(&mut self) {
+        if switch::is_child() {
+            // The map of the parent is nobody's any more, and may be locked for ever.
+            return;
+        }
         let (count, rows) = if self.is_branch() {
             (&LIVE_BRANCHES, &BRANCHES)
         } else {

@@ -1,6 +1,8 @@
 //! All the `unsafe` code of TurboWish, a file for each thing that cannot be had without: every block says why it is sound.
 
 pub mod beside;
+#[cfg(unix)]
+pub mod fork;
 #[cfg(feature = "tokio")]
 pub mod guarded;
 pub mod place;

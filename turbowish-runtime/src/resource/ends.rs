@@ -153,7 +153,9 @@ impl Clone for End {
 
 impl Drop for End {
     fn drop(&mut self) {
-        if let Some(used) = self.used.get() {
+        if !switch::is_child()
+            && let Some(used) = self.used.get()
+        {
             self.ends.used().remove(&used.number);
         }
         self.ends.count(self.role).fetch_sub(1, Ordering::Release);

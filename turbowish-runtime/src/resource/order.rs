@@ -18,7 +18,7 @@ use turbowish_model::resource::Role;
 use super::record::Record;
 use super::{ALERTS, source_held};
 use crate::here::{self, Here};
-use crate::{effect, lost};
+use crate::{effect, lost, switch};
 
 /// A lock as a task takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,7 +193,7 @@ fn take(held: &mut Vec<Held>, resource: u64, slot: u32) -> Option<Held> {
 
 #[cold]
 fn take_left(task: u64, resource: u64, slot: u32) -> Option<Held> {
-    if TASKS.load(Ordering::Relaxed) == 0 {
+    if TASKS.load(Ordering::Relaxed) == 0 || switch::is_child() {
         return None;
     }
     let mut left = LEFT.get_mut(&task)?;
@@ -213,6 +213,7 @@ pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
     };
     if with_held(change).flatten().is_none()
         && TASKS.load(Ordering::Relaxed) != 0
+        && !switch::is_child()
         && let Some(who) = record.holder(slot)
         && let Some(mut left) = LEFT.get_mut(&who.task)
     {

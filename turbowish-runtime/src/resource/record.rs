@@ -3,6 +3,7 @@
 mod held;
 mod meant;
 
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,9 +16,9 @@ use super::ends::Ends;
 use super::sole::Sole;
 use super::state::State;
 use super::wait::WaitNode;
-use crate::clock;
 use crate::effect::Source;
 use crate::here::Here;
+use crate::{clock, switch};
 
 /// What is known of one resource.
 pub(crate) struct Record {
@@ -44,6 +45,22 @@ impl std::fmt::Debug for Record {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Record").field("id", &self.id).finish()
     }
+}
+
+/// Takes what would be written to a record in a child of `fork`, where the record's lock may be
+/// held by a thread of the parent.
+#[cold]
+fn unread() -> MutexGuard<'static, State> {
+    thread_local! {
+        /// Never dropped, and only this thread's, so that the lock is free.
+        static UNREAD: Cell<Option<&'static Mutex<State>>> = const { Cell::new(None) };
+    }
+    let state = UNREAD.get().unwrap_or_else(|| {
+        let state: &'static Mutex<State> = Box::leak(Box::default());
+        UNREAD.set(Some(state));
+        state
+    });
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Record {
@@ -73,6 +90,9 @@ impl Record {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
+        if switch::is_child() {
+            return unread();
+        }
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

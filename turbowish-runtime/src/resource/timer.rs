@@ -74,6 +74,9 @@ impl TimerWait {
 
 impl Drop for TimerWait {
     fn drop(&mut self) {
+        if switch::is_child() {
+            return;
+        }
         LIVE.fetch_sub(1, Ordering::Relaxed);
         TIMERS.remove(&self.id);
     }

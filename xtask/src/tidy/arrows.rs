@@ -58,6 +58,10 @@ const GRAPH: &[Arrows] = &[
         outside: None,
     },
     arrows(
+        "turbowish-forks",
+        &["turbowish", "turbowish-model", "turbowish-wire"],
+    ),
+    arrows(
         "turbowish-ill",
         &[
             "turbowish",

@@ -1,0 +1,45 @@
+//! A word that has another value in every child of `fork`, before anything else runs there.
+//!
+//! A child has one thread, and its locks are as they were at the fork: one that another thread held
+//! is never released. So a child must know that it is one without asking the system and without a
+//! lock. The C library calls `in_child` in the child, before `fork` returns there; it stores one
+//! word and does nothing else, which is safe in a signal handler, too.
+
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static WORD: OnceLock<(&'static AtomicU32, u32)> = OnceLock::new();
+
+unsafe extern "C" {
+    // SAFETY: POSIX declares it so. The functions may be null; the library only keeps and calls
+    // them.
+    safe fn pthread_atfork(
+        prepare: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+    ) -> i32;
+}
+
+extern "C" fn in_child() {
+    if let Some((word, value)) = WORD.get() {
+        word.store(*value, Ordering::Relaxed);
+    }
+}
+
+/// `word` is `value` in every child from now on. Later calls change nothing: there is one word in a
+/// process.
+///
+/// Processes that are made without `fork`, by the system call `clone` alone, are not noticed.
+///
+/// # Errors
+/// The C library has no memory for it.
+pub fn mark_children(word: &'static AtomicU32, value: u32) -> io::Result<()> {
+    if WORD.set((word, value)).is_err() {
+        return Ok(());
+    }
+    match pthread_atfork(None, None, Some(in_child)) {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
