@@ -310,6 +310,7 @@ impl<'a> OpenPoll<'a> {
                 .as_ref()
                 .map_or_else(|| Lent::same(waker), Task::lent),
             Given::Late(newcomer) => newcomer.lent(),
+            Given::Again(late) => late.lent(),
         }
     }
 }
@@ -325,6 +326,10 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
             (None, true)
         }
         Given::Late(newcomer) => (Some(ManuallyDrop::into_inner(newcomer)), true),
+        Given::Again(late) => {
+            drop(ManuallyDrop::into_inner(late));
+            (None, true)
+        }
     };
     if depth == CLOSED {
         unseen(open.epoch);
@@ -340,9 +345,6 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     }
     if end == PollEnd::Panic && !switch::is_child() {
         told_of(life, newcomer.as_ref());
-    }
-    if let Some(newcomer) = newcomer {
-        newcomer.end();
     }
     if end != PollEnd::Pending && life.task.is_some() {
         leave_task(life);

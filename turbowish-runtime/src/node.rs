@@ -1,26 +1,35 @@
 //! What stands between an executor's waker and the wakers that leaf futures keep: it passes wakes on, and knows of each.
 //!
-//! A node has the executor's waker only while somebody could wake it: during a poll, and as long as there are clones. When the last
-//! clone goes, the executor's waker goes too, so that an executor that frees what nobody can wake any more still does.
+//! A node has the executor's waker only while it has clones: it clones the executor's waker when
+//! its own is cloned, and drops it with its last clone. So an executor that frees what nobody can
+//! wake any more still does, and whoever would see a panic of the executor's waker sees it.
 //!
-//! The lock is held for the clone of a waker, never while something is woken, and by no monitor.
+//! None of the executor's code runs while anybody waits for it. It is woken under the read half of
+//! a lock, which no one waits for: whoever wants the write half tries for it a few times, and does
+//! without.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{
+    Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult,
+};
 use std::task::Waker;
 
 use turbowish_model::task::{Readied, WakerReading};
+use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 use crate::{clock, here, switch};
 
 /// A waker's account.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
-    inner: Mutex<Option<Waker>>,
-    /// Wakers that are clones of this node's, and one more during a poll.
+    /// The executor's. It is there while `live` is not 0, if it could be had.
+    inner: RwLock<Option<Waker>>,
+    /// Wakers that are clones of this node's, and one more during a poll that is given one of them.
     live: AtomicU32,
+    /// A clone of the executor's own waker was given away in the last poll.
+    passed: AtomicBool,
     clones: AtomicU64,
     wakes: AtomicU64,
     own_wakes: AtomicU64,
@@ -72,34 +81,160 @@ pub(crate) fn let_go<T>(waker: Option<T>) {
     }
 }
 
+/// How a poll begins.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    /// When the node was woken first since the last poll began, and by whom.
+    pub(crate) readied: Option<Readied>,
+    /// The poll may be given the node's waker, and is to be ended by [`Node::end`]. Otherwise it is
+    /// given a [`Late`] one.
+    pub(crate) fits: bool,
+}
+
+/// What the wakers of a node refer to.
+pub(crate) trait Noded: Target {
+    /// The node.
+    fn node(&self) -> &Node;
+    /// The task that it belongs to.
+    fn task(&self) -> u64;
+}
+
+/// The waker of a poll whose node does not have the executor's waker, or has another one.
+#[derive(Debug)]
+pub(crate) struct Late<'a, T> {
+    pub(crate) target: Arc<T>,
+    pub(crate) outer: &'a Waker,
+    /// The waker around it is one of ours.
+    pub(crate) is_inside: bool,
+}
+
+impl<T: Noded> Late<'_, T> {
+    /// The waker.
+    #[inline]
+    pub(crate) fn lent(&self) -> Lent<'_> {
+        Lent::late(self)
+    }
+}
+
+impl<T: Noded> Maker for Late<'_, T> {
+    fn waker(&self) -> Waker {
+        kept(&self.target, self.outer, self.is_inside)
+    }
+
+    fn wake(&self) {
+        self.target.node().note_if_armed(self.target.task());
+        self.outer.wake_by_ref();
+    }
+}
+
+/// A waker of `target`, whose node wakes `outer` from now on; or a clone of `outer`, while an
+/// earlier one is being woken. It unwinds if the executor's code does, and leaves everything as it
+/// was.
+pub(crate) fn kept<T: Noded>(target: &Arc<T>, outer: &Waker, is_inside: bool) -> Waker {
+    // Counted before the node has the executor's waker, which goes with the last clone.
+    let clone = Lent::new(target).waker().clone();
+    let uncounted = is_inside.then(Uncounted::begin);
+    let adopted = target.node().adopt(outer);
+    drop(uncounted);
+    match adopted {
+        Ok(()) => clone,
+        Err(theirs) => {
+            target.node().passed.store(true, Ordering::Relaxed);
+            theirs
+        }
+    }
+}
+
+/// How often a lock is tried for that is held for a few instructions, or as long as a wake takes.
+const TRIES: u32 = 200;
+
+/// `None`: it is held for longer, or by a thread that is none of this process.
+fn attempt<T>(mut lock: impl FnMut() -> TryLockResult<T>) -> Option<T> {
+    for turn in 0..TRIES {
+        match lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if turn < TRIES / 2 => std::hint::spin_loop(),
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
+}
+
 impl Node {
-    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    /// One that has `waker`, and a clone of its own.
+    pub(crate) fn kept_by(waker: Waker) -> Self {
+        Self {
+            inner: RwLock::new(Some(waker)),
+            live: AtomicU32::new(1),
+            ..Self::default()
+        }
     }
 
-    /// A poll with the executor's `waker` begins. Returns when the node was woken first since the last one began, and by whom.
-    pub(crate) fn begin(&self, waker: &Waker) -> Option<Readied> {
+    /// `None` in a child of `fork`, if another thread was about to change it then.
+    #[inline]
+    fn inner(&self) -> Option<RwLockReadGuard<'_, Option<Waker>>> {
+        if switch::is_child() {
+            return attempt(|| self.inner.try_read());
+        }
+        Some(self.inner.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// `None` while it is woken.
+    fn inner_mut(&self) -> Option<RwLockWriteGuard<'_, Option<Waker>>> {
+        attempt(|| self.inner.try_write())
+    }
+
+    fn is_of(&self, waker: &Waker) -> bool {
+        let inner = self.inner();
+        let known = inner.as_deref().and_then(Option::as_ref);
+        known.is_some_and(|known| known.will_wake(waker))
+    }
+
+    /// A poll with the executor's `waker` begins.
+    pub(crate) fn begin(&self, waker: &Waker) -> Begun {
+        self.passed.store(false, Ordering::Relaxed);
+        // Without a clone there can be none before this poll makes one.
+        let fits = self.live.load(Ordering::Relaxed) != 0 && self.keep(waker);
+        Begun {
+            readied: self.take_wake(),
+            fits,
+        }
+    }
+
+    /// Keeps the executor's waker for a poll, if it is `waker`.
+    fn keep(&self, waker: &Waker) -> bool {
         self.live.fetch_add(1, Ordering::Relaxed);
-        let mut inner = self.lock();
-        let before = match &*inner {
-            Some(known) if known.will_wake(waker) => None,
-            _ => inner.replace(waker.clone()),
-        };
-        drop(inner);
-        // What an executor does when its waker is dropped is its own affair, and not to be done under a lock.
-        let_go(before);
-        self.take_wake()
+        let fits = self.is_of(waker);
+        if !fits {
+            self.end();
+        }
+        fits
     }
 
-    /// The same for a branch or a wait: its hold on the waker around it is none of the clones that the program makes.
-    pub(crate) fn begin_inside(&self, waker: &Waker) -> Option<Readied> {
-        let _uncounted = Uncounted::begin();
-        self.begin(waker)
-    }
-
-    /// That poll is over.
+    /// A poll that was given the node's waker is over.
     pub(crate) fn end(&self) {
         let_go(self.leave());
+    }
+
+    /// The executor's `waker` is woken from now on.
+    ///
+    /// # Errors
+    /// It could not be kept: here is a clone of it.
+    fn adopt(&self, waker: &Waker) -> Result<(), Waker> {
+        if self.is_of(waker) {
+            return Ok(());
+        }
+        let fresh = waker.clone();
+        let Some(mut inner) = self.inner_mut() else {
+            return Err(fresh);
+        };
+        let before = inner.replace(fresh);
+        drop(inner);
+        // What an executor does when its waker is dropped is its own affair, and not to be done
+        // under a lock.
+        drop(before);
+        Ok(())
     }
 
     fn take_wake(&self) -> Option<Readied> {
@@ -147,7 +282,8 @@ impl Node {
         if self.live.fetch_sub(1, Ordering::AcqRel) != 1 {
             return None;
         }
-        let mut inner = self.lock();
+        // Whoever has it now has counted itself, and comes here later.
+        let mut inner = self.inner_mut()?;
         // A poll may have begun: it counts itself before it comes to the lock.
         if self.live.load(Ordering::Acquire) == 0 {
             inner.take()
@@ -156,17 +292,19 @@ impl Node {
         }
     }
 
-    /// Passes a wake on; `own` is the task that this node belongs to.
+    /// Passes a wake on; `own` is the task that this node belongs to. It unwinds if the executor's
+    /// code does.
     pub(crate) fn wake(&self, own: u64) {
+        self.note_if_armed(own);
+        if let Some(waker) = self.inner().as_deref().and_then(Option::as_ref) {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Notes a wake that is passed on otherwise.
+    pub(crate) fn note_if_armed(&self, own: u64) {
         if switch::is_armed() {
             self.note(own);
-        }
-        // The waker around a branch or a wait is one of ours as well.
-        let uncounted = Uncounted::begin();
-        let inner = self.lock().clone();
-        drop(uncounted);
-        if let Some(waker) = inner {
-            waker.wake();
         }
     }
 
@@ -197,7 +335,7 @@ impl Node {
     /// Whether somebody could wake it.
     #[cfg(feature = "tokio")]
     pub(crate) fn is_held(&self) -> bool {
-        self.live.load(Ordering::Relaxed) > 0
+        self.live.load(Ordering::Relaxed) > 0 || self.passed.load(Ordering::Relaxed)
     }
 
     /// What is known of it.
@@ -208,7 +346,8 @@ impl Node {
             wakes: self.wakes.load(Ordering::Relaxed),
             own_wakes: self.own_wakes.load(Ordering::Relaxed),
             clones: self.clones.load(Ordering::Relaxed),
-            live: self.live.load(Ordering::Relaxed),
+            live: self.live.load(Ordering::Relaxed)
+                + u32::from(self.passed.load(Ordering::Relaxed)),
         }
     }
 }

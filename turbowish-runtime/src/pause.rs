@@ -129,7 +129,11 @@ fn withhold(task: u64, waker: &Waker) -> Result<(), Withheld> {
         Some(true) => return Err(Withheld),
         Some(false) => {}
     }
-    let mut fresh = Some(waker.clone());
+    // Nothing may unwind here. Whoever clones it in the poll sees the panic.
+    let Ok(fresh) = catch_unwind(|| waker.clone()).map_err(std::mem::forget) else {
+        return Ok(());
+    };
+    let mut fresh = Some(fresh);
     let is_paused = with(|pauses| {
         let pause = pauses.get_mut(&task);
         pause

@@ -13,13 +13,13 @@ use std::task::Waker;
 
 use dashmap::DashMap;
 use turbowish_model::branch::BranchReading;
-use turbowish_model::task::{Birth, Readied, TaskCell, TaskReading};
+use turbowish_model::task::{Birth, TaskCell, TaskReading};
 use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 #[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};
 use crate::monitor::runtime;
-use crate::node::Node;
+use crate::node::{self, Begun, Late, Node, Noded};
 use crate::pause::{self, Mark};
 use crate::proc::Proc;
 use crate::root::Story;
@@ -68,6 +68,19 @@ impl Target for Live {
     }
 }
 
+impl Noded for Live {
+    fn node(&self) -> &Node {
+        &self.node
+    }
+    /// The task that this is, or that this is a branch of.
+    fn task(&self) -> u64 {
+        match self.owner {
+            0 => self.cell.birth.id,
+            owner => owner,
+        }
+    }
+}
+
 impl Live {
     fn new(birth: Birth, story: Option<Arc<Story>>, epoch: u32, thread: u32) -> Self {
         let cell = TaskCell::new(birth);
@@ -94,14 +107,6 @@ impl Live {
             outside: false,
             node: Node::default(),
             mark: Mark::default(),
-        }
-    }
-
-    /// The task that this is, or that this is a branch of.
-    const fn task(&self) -> u64 {
-        match self.owner {
-            0 => self.cell.birth.id,
-            owner => owner,
         }
     }
 
@@ -146,22 +151,26 @@ impl std::ops::Deref for Task {
 }
 
 impl Task {
-    /// A poll with the executor's `waker` begins. Returns when the task was woken first since its last one, and by whom.
-    pub(crate) fn begin_waker(&self, waker: &Waker) -> Option<Readied> {
+    /// A poll with the executor's `waker` begins.
+    pub(crate) fn begin_waker(&self, waker: &Waker) -> Begun {
         self.0.node.begin(waker)
     }
 
-    /// The same for a branch.
-    pub(crate) fn begin_waker_inside(&self, waker: &Waker) {
-        self.0.node.begin_inside(waker);
-    }
-
-    /// That poll is over.
+    /// A poll that was given [`lent`](Self::lent) is over.
     pub(crate) fn end_waker(&self) {
         self.0.node.end();
     }
 
-    /// The waker for that poll.
+    /// The waker for a poll in which that does not fit.
+    pub(crate) fn late<'a>(&self, outer: &'a Waker) -> Late<'a, Live> {
+        Late {
+            target: self.0.clone(),
+            outer,
+            is_inside: self.is_branch(),
+        }
+    }
+
+    /// The waker for a poll in which it fits.
     #[inline]
     pub(crate) fn lent(&self) -> Lent<'_> {
         Lent::new(&self.0)
@@ -214,39 +223,27 @@ impl Newcomer<'_> {
         Lent::late(self)
     }
 
-    /// The first poll is over.
-    pub(crate) fn end(&self) {
-        if let Some(live) = self.live.get() {
-            live.node.end();
-        }
+    fn live(&self) -> &Arc<Live> {
+        self.live.get_or_init(|| {
+            Arc::new(match self.owner {
+                0 => Live::new(self.birth, self.story.clone(), self.epoch, self.thread),
+                owner => Live::branch(self.birth, owner),
+            })
+        })
     }
 }
 
 impl Maker for Newcomer<'_> {
-    type Target = Live;
-
-    fn target(&self) -> &Arc<Live> {
-        self.live.get_or_init(|| {
-            let live = match self.owner {
-                0 => Live::new(self.birth, self.story.clone(), self.epoch, self.thread),
-                owner => Live::branch(self.birth, owner),
-            };
-            match self.owner {
-                0 => live.node.begin(self.outer),
-                _ => live.node.begin_inside(self.outer),
-            };
-            Arc::new(live)
-        })
+    fn waker(&self) -> Waker {
+        node::kept(self.live(), self.outer, self.owner != 0)
     }
 
     fn wake(&self) {
         match self.live.get() {
-            Some(live) => live.wake(),
-            None => {
-                self.woken.store(true, Ordering::Relaxed);
-                self.outer.wake_by_ref();
-            }
+            Some(live) => live.node.note_if_armed(live.task()),
+            None => self.woken.store(true, Ordering::Relaxed),
         }
+        self.outer.wake_by_ref();
     }
 }
 

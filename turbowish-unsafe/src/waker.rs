@@ -4,8 +4,9 @@
 //! last waker is dropped without having woken it will never be polled again, and an executor may then free the task; whoever
 //! wraps the executor's waker has to let go of it at that moment.
 //!
-//! A waker is [`Lent`] to a poll, borrowed and without a reference count of its own: of a target that exists, or of one that is
-//! made when the waker is cloned for the first time. Its clones are wakers like any other, each with a reference count on the target.
+//! A waker is [`Lent`] to a poll, borrowed and without a reference count of its own: of a target,
+//! or of a maker, which makes a waker whenever the lent one is cloned. Clones are wakers like any
+//! other.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -22,13 +23,12 @@ pub trait Target: Send + Sync + 'static {
     fn wake(&self);
 }
 
-/// Makes the target of wakers when one is wanted for longer than a poll.
+/// Makes a waker when one is wanted for longer than a poll.
 pub trait Maker: Sync {
-    /// What it makes.
-    type Target: Target;
-    /// The target: the same one each time.
-    fn target(&self) -> &Arc<Self::Target>;
-    /// The task is woken within its own poll, and no target is needed for it.
+    /// A waker that outlives the poll: what a clone of the lent one is. It may unwind, to whoever
+    /// clones.
+    fn waker(&self) -> Waker;
+    /// The task is woken within its own poll.
     fn wake(&self);
 }
 
@@ -62,13 +62,14 @@ impl<'a> Lent<'a> {
         Self::lend(unsafe { Waker::from_raw(raw) })
     }
 
-    /// Clones of it are wakers of what `maker` makes.
+    /// Clones of it are what `maker` makes.
     #[inline]
     #[must_use]
     pub fn late<M: Maker>(maker: &'a M) -> Self {
         let raw = RawWaker::new(std::ptr::from_ref(maker).cast(), Makers::<M>::TABLE);
-        // SAFETY: the functions of `Makers<M>` are thread-safe, since `M` is `Sync`, and are only given this pointer, which is
-        // valid during `'a`. The waker is reached through `&self` alone, which does not outlive `'a`; its clones refer to the target.
+        // SAFETY: the functions of `Makers<M>` are thread-safe, since `M` is `Sync`, and are only
+        // given this pointer, which is valid during `'a`. The waker is reached through `&self`
+        // alone, which does not outlive `'a`; its clones are wakers of their own.
         Self::lend(unsafe { Waker::from_raw(raw) })
     }
 
@@ -99,10 +100,9 @@ impl<T: Target> Wakers<T> {
     /// `data` is what `Arc::as_ptr` or `Arc::into_raw` has returned, and that `Arc` is alive.
     unsafe fn clone(data: *const ()) -> RawWaker {
         // SAFETY: the caller says that it points to a live `T` of an `Arc`.
-        let target = unsafe { &*data.cast::<T>() };
-        // SAFETY: as above; the count is given back in `owned`.
+        unsafe { &*data.cast::<T>() }.cloned();
+        // SAFETY: as above; the count is given back in `Owned`.
         unsafe { Arc::increment_strong_count(data.cast::<T>()) };
-        target.cloned();
         RawWaker::new(data, Self::TABLE)
     }
 
@@ -162,12 +162,9 @@ impl<M: Maker> Makers<M> {
     /// `data` points to an `M`.
     unsafe fn clone(data: *const ()) -> RawWaker {
         // SAFETY: the caller says so.
-        let target = unsafe { &*data.cast::<M>() }.target();
-        target.cloned();
-        RawWaker::new(
-            Arc::into_raw(target.clone()).cast(),
-            Wakers::<M::Target>::TABLE,
-        )
+        let waker = ManuallyDrop::new(unsafe { &*data.cast::<M>() }.waker());
+        // Its parts make that waker, and it is not dropped here.
+        RawWaker::new(waker.data(), waker.vtable())
     }
 
     /// # Safety

@@ -101,9 +101,10 @@ struct Made {
 }
 
 impl Maker for Made {
-    type Target = Counts;
-    fn target(&self) -> &Arc<Counts> {
-        self.target.get_or_init(Arc::default)
+    fn waker(&self) -> Waker {
+        Lent::new(self.target.get_or_init(Arc::default))
+            .waker()
+            .clone()
     }
     fn wake(&self) {
         self.woken.fetch_add(1, SeqCst);

@@ -28,8 +28,7 @@ pub(super) fn open_branch<'a>(
     if let Some(known) = &*life.task {
         if known.is_branch_of(owner) {
             ledger.name_branch(known.birth.id);
-            known.begin_waker_inside(waker);
-            return Given::OfTask;
+            return Given::of(known, known.begin_waker(waker).fits, waker);
         }
         // It was a root before, or of another task.
         leave_task(life);

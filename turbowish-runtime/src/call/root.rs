@@ -10,7 +10,8 @@ use turbowish_model::ledger::Charge;
 use turbowish_model::task::Readied;
 
 use super::{Life, leave_task};
-use crate::task::{self, Newcomer, Task};
+use crate::node::Late;
+use crate::task::{self, Live, Newcomer, Task};
 use crate::thread::ThreadLedger;
 use crate::{clock, root, thread};
 
@@ -20,8 +21,21 @@ pub(super) enum Given<'a> {
     AsItCame,
     /// That of the task which the call is the root of, or of the branch that it is.
     OfTask,
-    /// The same in its first poll. Given up in [`end`], so that a poll has nothing else to do after it.
+    /// The same in its first poll. Given up in [`end`](super::end), so that a poll has nothing else
+    /// to do after it.
     Late(ManuallyDrop<Newcomer<'a>>),
+    /// The same in a later poll, while nothing of the task has a clone of the executor's waker.
+    Again(ManuallyDrop<Late<'a, Live>>),
+}
+
+impl<'a> Given<'a> {
+    /// That of `task`, in a poll with the executor's `waker`.
+    pub(super) fn of(task: &Task, fits: bool, waker: &'a Waker) -> Self {
+        match fits {
+            true => Self::OfTask,
+            false => Self::Again(ManuallyDrop::new(task.late(waker))),
+        }
+    }
 }
 
 /// The poll of a task's root is open. Returns the waker that it is given.
@@ -48,12 +62,13 @@ pub(super) fn open_root<'a>(
                 return Given::AsItCame;
             }
             // A wake from before accounting was switched off is no reason for this poll.
-            if let (Some(woken), Some(waited_since)) = (task.begin_waker(waker), waited_since) {
+            let begun = task.begin_waker(waker);
+            if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
                 let since = woken.since.max(waited_since);
                 task.readied(Readied { since, ..woken });
                 ledger.ready(t.saturating_sub(since));
             }
-            Given::OfTask
+            Given::of(task, begun.fits, waker)
         }
         None if life.account.is_rowless() => Given::AsItCame,
         None => {

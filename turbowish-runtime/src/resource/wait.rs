@@ -13,7 +13,7 @@ use turbowish_unsafe::waker::{Lent, Target};
 use super::record::Record;
 use super::{Kind, Resource, Role, order};
 use crate::here::{self, Here, here};
-use crate::node::Node;
+use crate::node::{Late, Node, Noded};
 
 pin_project! {
     /// A future, and the wait that it is while it is pending.
@@ -66,7 +66,16 @@ impl Target for WaitNode {
         self.node.dropped();
     }
     fn wake(&self) {
-        self.node.wake(self.task.load(Ordering::Relaxed));
+        self.node.wake(self.task());
+    }
+}
+
+impl Noded for WaitNode {
+    fn node(&self) -> &Node {
+        &self.node
+    }
+    fn task(&self) -> u64 {
+        self.task.load(Ordering::Relaxed)
     }
 }
 
@@ -196,11 +205,17 @@ impl Entry {
         }
         self.node.polled.store(who.poll, Ordering::Relaxed);
         self.node.new.store(false, Ordering::Relaxed);
-        self.node.node.begin_inside(cx.waker());
-        let polling = Polling(&self.node.node);
-        let lent = Lent::new(&self.node);
-        let polled = poll(&mut Context::from_waker(lent.waker()));
-        drop(polling);
+        let polled = if self.node.node.begin(cx.waker()).fits {
+            let _polling = Polling(&self.node.node);
+            poll(&mut Context::from_waker(Lent::new(&self.node).waker()))
+        } else {
+            let late = Late {
+                target: self.node.clone(),
+                outer: cx.waker(),
+                is_inside: true,
+            };
+            poll(&mut Context::from_waker(late.lent().waker()))
+        };
         self.served = polled.is_ready();
         polled
     }

@@ -9,6 +9,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{ProcRow, TaskRow, TaskState};
 
+use turbowish_unsafe::waker::{Lent, Target};
+
 use super::stage::{advance, alone};
 use crate::call::call;
 use crate::monitor::Monitor;
@@ -202,7 +204,9 @@ fn who_woke_is_named() {
 fn counts_are_right_however_a_waker_is_used() {
     let _alone = alone();
     let monitor = armed();
-    let mut context = Context::from_waker(Waker::noop());
+    // Clones of `Waker::noop()` may not look like it.
+    let executor = Waker::from(Arc::new(Woken::default()));
+    let mut context = Context::from_waker(&executor);
     let wakers = Kept::default();
     let act: Mutex<fn(&Kept, &Waker)> = Mutex::new(|_, _| ());
     let acts = std::future::poll_fn(|cx| {
@@ -400,24 +404,198 @@ impl Drop for Brittle {
     }
 }
 
+/// Panics when its waker is cloned.
+#[derive(Default)]
+struct Fragile(AtomicUsize);
+
+impl Target for Fragile {
+    fn cloned(&self) {
+        assert_eq!(self.0.fetch_add(1, SeqCst), 0, "on purpose");
+    }
+    fn dropped(&self) {}
+    fn wake(&self) {}
+}
+
+impl Fragile {
+    fn waker() -> Waker {
+        Lent::new(&Arc::<Self>::default()).waker().clone()
+    }
+}
+
+/// Panics when it is woken.
+struct Touchy;
+
+impl Wake for Touchy {
+    fn wake(self: Arc<Self>) {
+        panic!("on purpose");
+    }
+}
+
+fn unwinds<R>(act: impl FnOnce() -> R) -> bool {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)).is_err()
+}
+
+fn take(wakers: &Kept) -> Option<Waker> {
+    kept(wakers).pop()
+}
+
+/// Polls a future a few times with one executor's waker, and then with another one. Returns what
+/// unwound: each poll, each drop of an executor's waker, and of the wakers that the leaf has kept.
+fn played(
+    annotated: bool,
+    executors: [(fn() -> Waker, usize); 2],
+    leaf: fn(&Kept, &Waker),
+) -> Vec<bool> {
+    let wakers = Kept::default();
+    let acts = std::future::poll_fn(|cx| {
+        leaf(&wakers, cx.waker());
+        Poll::<()>::Pending
+    });
+    let mut task: Pin<Box<dyn Future<Output = ()> + '_>> = match annotated {
+        true => Box::pin(call(&WAITS, Other, acts)),
+        false => Box::pin(acts),
+    };
+    let mut unwound = Vec::new();
+    for (executor, polls) in executors {
+        let waker = executor();
+        let mut context = Context::from_waker(&waker);
+        unwound.extend((0..polls).map(|_| unwinds(|| task.as_mut().poll(&mut context))));
+        unwound.push(unwinds(|| drop(waker)));
+    }
+    drop(task);
+    let left = std::mem::take(&mut *kept(&wakers));
+    unwound.extend(left.into_iter().map(|waker| unwinds(|| drop(waker))));
+    unwound
+}
+
+/// Whoever would see an executor's waker panic sees it, and nobody else: not a future that leaves
+/// its waker alone.
 #[test]
-fn an_executor_that_panics_as_its_waker_goes_ends_no_process() {
+fn a_waker_that_panics_does_so_where_it_would_without_us() {
+    let _alone = alone();
+    let _monitor = armed();
+    let clones: fn() -> Waker = Fragile::waker;
+    let wakes: fn() -> Waker = || Arc::new(Touchy).into();
+    let drops: fn() -> Waker = || Arc::new(Brittle).into();
+    let sound: fn() -> Waker = || Waker::noop().clone();
+    let leaves: [fn(&Kept, &Waker); 6] = [
+        |_, _| (),
+        |wakers, waker| *kept(wakers) = vec![waker.clone()],
+        |_, waker| waker.wake_by_ref(),
+        |_, waker| {
+            let clone = waker.clone();
+            clone.wake();
+        },
+        |wakers, waker| match take(wakers) {
+            Some(before) => before.wake(),
+            None => kept(wakers).push(waker.clone()),
+        },
+        |wakers, waker| match take(wakers) {
+            Some(before) => drop(before),
+            None => kept(wakers).push(waker.clone()),
+        },
+    ];
+    for first in [clones, wakes, drops, sound] {
+        for second in [clones, wakes, drops, sound] {
+            for (number, leaf) in leaves.into_iter().enumerate() {
+                for polls in [[1, 1], [2, 1], [1, 2]] {
+                    let executors = [(first, polls[0]), (second, polls[1])];
+                    let [plain, ours] = [false, true].map(|ours| played(ours, executors, leaf));
+                    assert_eq!(plain, ours, "leaf {number}, {polls:?}");
+                }
+            }
+        }
+    }
+}
+
+/// After a panic of the executor's waker everything is as if that had not been asked.
+#[test]
+fn a_waker_that_panics_leaves_nothing_behind() {
     let _alone = alone();
     let monitor = armed();
     let wakers = Kept::default();
     let keeps = std::future::poll_fn(|cx| {
-        *kept(&wakers) = vec![cx.waker().clone()];
+        let clone = std::panic::AssertUnwindSafe(|| cx.waker().clone());
+        kept(&wakers).extend(std::panic::catch_unwind(clone));
         Poll::<()>::Pending
     });
     let mut waits = pin!(call(&WAITS, Other, keeps));
-    let brittle = Waker::from(Arc::new(Brittle));
-    let mut context = Context::from_waker(&brittle);
-    assert!(waits.as_mut().poll(&mut context).is_pending());
-    // What is known of it keeps the executor's waker, until the task has gone to another one.
-    drop(brittle);
-    let mut context = Context::from_waker(Waker::noop());
-    assert!(waits.as_mut().poll(&mut context).is_pending());
-    assert_eq!(state(&monitor).0, TaskState::Waiting);
+    let fragile = Fragile::waker();
+    // Wakes, own ones, clones, live: clones that came to nothing are counted, but live no more.
+    for clones in 1..3 {
+        assert!(
+            waits
+                .as_mut()
+                .poll(&mut Context::from_waker(&fragile))
+                .is_pending()
+        );
+        assert_eq!(state(&monitor).2, [0, 0, clones, 0]);
+    }
+    let touchy = Arc::new(Touchy);
+    let waker = Waker::from(touchy.clone());
+    assert!(
+        waits
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    assert!(unwinds(|| kept(&wakers)[0].wake_by_ref()));
+    assert_eq!(state(&monitor).0, TaskState::Ready);
+    assert_eq!(state(&monitor).2, [1, 0, 3, 1]);
+    let last = kept(&wakers).remove(0);
+    assert!(unwinds(|| last.wake()));
+    assert_eq!(state(&monitor).2, [2, 0, 3, 0]);
+    assert_eq!(Arc::strong_count(&touchy), 2, "ours and the executor's");
+}
+
+/// An executor that polls its tasks where they are woken.
+struct Inline(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
+
+impl Wake for Inline {
+    fn wake(self: Arc<Self>) {
+        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Another waker each time.
+        let waker = Waker::from(Arc::new(Inline(Mutex::new(None))));
+        if let Some(mut future) = taken {
+            assert!(
+                future
+                    .as_mut()
+                    .poll(&mut Context::from_waker(&waker))
+                    .is_pending()
+            );
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(future);
+        }
+    }
+}
+
+#[test]
+fn a_task_may_be_polled_while_it_is_woken() {
+    let _alone = alone();
+    let monitor = armed();
+    let wakers = Arc::new(Kept::default());
+    let keeps = wakers.clone();
+    let future = call(&WAITS, Other, async move {
+        std::future::poll_fn(|cx| {
+            *kept(&keeps) = vec![cx.waker().clone()];
+            Poll::<()>::Pending
+        })
+        .await;
+    });
+    let inline = Arc::new(Inline(Mutex::new(None)));
+    let waker = Waker::from(inline.clone());
+    let mut future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(future);
+    assert!(
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    *inline.0.lock().expect("no panic") = Some(future);
+    let last = kept(&wakers)[0].clone();
+    last.wake();
+    // The leaf has a waker of the executor that polled it last, which is known to be there.
+    let (state, _, [.., live]) = state(&monitor);
+    assert_eq!((state, live), (TaskState::Waiting, 1));
 }
 
 #[test]
