@@ -1,4 +1,5 @@
-//! The report comes however the program ends: `ways-to-end return|exit|exit-worker|wait|listens|graceful|panic|switch`.
+//! The report comes however the program ends: `ways-to-end
+//! return|exit|exit-worker|wait|listens|graceful|panic|switch|early`.
 //!
 //! `wait` waits for a signal and handles none; `graceful` handles SIGTERM itself.
 
@@ -16,6 +17,16 @@ async fn forever() {
     std::future::pending::<()>().await;
 }
 
+/// What a counter counts is evaluated only while accounting is on.
+fn is_accounted() -> bool {
+    let mut evaluated = false;
+    turbowish::counter!("looks", {
+        evaluated = true;
+        1
+    });
+    evaluated
+}
+
 fn ready() {
     println!("ready");
     let _ = std::io::stdout().flush();
@@ -23,7 +34,7 @@ fn ready() {
 
 #[tokio::main(worker_threads = 2)]
 async fn main() {
-    let _turbowish = turbowish::init();
+    let guard = turbowish::init();
     // Nobody waits for it longer than a minute.
     std::thread::spawn(|| {
         std::thread::sleep(std::time::Duration::from_secs(60));
@@ -66,6 +77,15 @@ async fn main() {
             turbowish::resume();
             work().await;
         }
+        "early" => {
+            drop(guard);
+            println!("accounted {}", is_accounted());
+            turbowish::resume();
+            work().await;
+            println!("accounted {}", is_accounted());
+            return;
+        }
         other => eprintln!("no way to end is called {other:?}; see the head of this file"),
     }
+    drop(guard);
 }

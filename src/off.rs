@@ -22,7 +22,7 @@ pub const fn resume() {}
 
 /// Compiled out: stands for nothing.
 #[derive(Debug)]
-#[must_use = "bind it in main: `let _turbowish = turbowish::init();`"]
+#[must_use = "accounting ends when it is dropped; in main: `let _turbowish = turbowish::init();`"]
 pub struct Guard(());
 
 /// Compiled out: takes the settings and forgets them.

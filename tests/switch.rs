@@ -79,6 +79,14 @@ fn on_counts_from_the_start() {
 }
 
 #[test]
+fn a_guard_that_is_dropped_early_ends_accounting() {
+    let left = Program::example("ways-to-end", &["early"]).run();
+    assert!(left.status.success());
+    assert_eq!(left.stdout, "accounted false\naccounted false\n");
+    assert_eq!(left.proc("ways_to_end::work")["calls"], 1);
+}
+
+#[test]
 fn a_word_that_is_none_is_named_and_ignored() {
     let left = Program::example("ways-to-end", &["return"])
         .env("TURBOWISH", "perhaps")

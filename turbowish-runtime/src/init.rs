@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::monitor::{Monitor, runtime};
@@ -15,6 +16,9 @@ pub fn init() -> Guard {
     Builder::new().init()
 }
 
+/// The guard was dropped: nobody can look any more.
+static OVER: AtomicBool = AtomicBool::new(false);
+
 /// Switches accounting off until [`resume`]. Calls that live now are let go of: what they do after
 /// this is not known, and they count as new ones when they are polled after `resume`.
 pub fn pause() {
@@ -26,7 +30,9 @@ pub fn pause() {
 /// Switches accounting on, after [`pause`] or a start with `TURBOWISH=paused`. Without [`init`],
 /// after its guard was dropped, with `TURBOWISH=off` and in a child of `fork`, nothing happens.
 pub fn resume() {
-    if let Some(monitor) = PROCESS.get() {
+    if let Some(monitor) = monitor()
+        && !OVER.load(Ordering::Relaxed)
+    {
         monitor.arm();
     }
 }
@@ -255,10 +261,10 @@ fn executable() -> String {
     )
 }
 
-/// Keeps TurboWish running. Dropped at the end of `main`, it prints the report if one was asked for,
-/// and withdraws the process from discovery.
+/// Keeps TurboWish running. Dropped at the end of `main`, it prints the report if one was asked
+/// for, switches accounting off for good, and withdraws the process from discovery.
 #[derive(Debug)]
-#[must_use = "bind it in main: `let _turbowish = turbowish::init();`"]
+#[must_use = "accounting ends when it is dropped; in main: `let _turbowish = turbowish::init();`"]
 pub struct Guard {
     /// The process that it keeps TurboWish running in; a child of `fork` has a copy that does nothing.
     owner: Option<u32>,
@@ -268,6 +274,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if self.owner == Some(std::process::id()) {
             exit::leave();
+            OVER.store(true, Ordering::Relaxed);
             runtime::forget();
             #[cfg(feature = "server")]
             {
@@ -276,6 +283,9 @@ impl Drop for Guard {
                 // Nobody is left who would let them go on.
                 crate::pause::resume_all();
             }
+            // After the last console: what is polled from here on costs what it costs while
+            // accounting is off.
+            pause();
         }
     }
 }
