@@ -4,7 +4,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
@@ -159,7 +161,13 @@ fn who_owns_has_all_of_it() {
     assert_eq!(*part.own(lock.clone(), |lock| lock), (1, 2));
     let one = Arc::new(Guarded::for_one((1, 2)));
     let part = one.try_change().expect("free");
-    let part = part.map(|_| Box::leak(Box::new((&other, (0, 0)))));
+    /// A leak checker finds it here.
+    static LEAKED: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+    let part = part.map(|_| {
+        let leaked = Box::leak(Box::new((&other, (0, 0))));
+        LEAKED.store(ptr::from_mut(leaked).cast(), Ordering::Relaxed);
+        leaked
+    });
     let part = part.map(|part| &mut part.1);
     assert_eq!(*part.own(one.clone(), |one| one), (1, 2));
 }
