@@ -2,8 +2,8 @@
 //!
 //! The way of an item: `attr` reads the arguments, `head` what stands before it, `items` and `unread` parse as little of it as they
 //! can, `valid` refuses, `block` walks down to functions, `shape` says which form a function gets, `function` gives it that form. A
-//! function is put together from its `capture` (arguments, after a look at what `drops` and what is `assigned`), its `output` (return
-//! type), its awaits, found in a `plain` body or numbered in `awaits`, `hidden` in macros and placed by `site`, its `intents`, and its `declare`d proc.
+//! function is put together from its `capture` (arguments, after a look at what `drops` and what is `assigned`), the `lifetimes` of its
+//! arguments, its `output` (return type), its awaits, found in a `plain` body or numbered in `awaits`, `hidden` in macros and placed by `site`, its `intents`, and its `declare`d proc.
 
 mod assigned;
 mod attr;
@@ -22,6 +22,7 @@ mod inert;
 mod intents;
 mod items;
 mod known;
+mod lifetimes;
 mod output;
 mod plain;
 mod shape;

@@ -12,6 +12,7 @@ use super::declare::{self, Proc};
 use super::expected;
 use super::inert;
 use super::intents::Intents;
+use super::lifetimes;
 use super::output::{self, Output};
 use super::plain::{self, Plain};
 use super::shape::{self, Shape};
@@ -126,6 +127,7 @@ struct Rewriting<'a> {
 impl Rewriting<'_> {
     /// `async fn f(x: X) -> R { body }` to `fn f(x: X) -> impl Future<Output = R> { call(…, async move { body }) }`.
     fn future(&self, signature: &mut Signature, block: &mut Block, plain: Option<Plain>) {
+        lifetimes::name_in_impl_trait(signature);
         let captures = capture::plan(&mut signature.inputs, plain.as_ref());
         let output = Output::of(&signature.output);
         let head = output.dead_return(block, self.scope, self.place);

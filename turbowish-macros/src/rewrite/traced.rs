@@ -1,5 +1,5 @@
-//! `#[tracing::instrument]` keeps the attributes that stand below it and puts the body into an `async` block of its own. So it
-//! goes first, and its block is a part of the proc: a call is one future, as without ours, and not one inside of another.
+//! `#[tracing::instrument]` and `#[async_recursion]` keep the attributes below them and put the body into an `async` block. They
+//! expand first, and that block is the call: it captures what it captures without ours, and a call is one future, not two.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -12,25 +12,30 @@ use super::inert;
 /// What the names of the variables begin with that the attribute makes.
 const NAMES: &str = "__tracing_attr_";
 
-/// Whether every attribute in `attrs` that has yet to be expanded is tracing's, and there is one.
+/// The paths of attributes that keep those below them and make the body an `async` block.
+const FIRST: &[&str] = &[
+    "async_recursion",
+    "async_recursion::async_recursion",
+    "instrument",
+    "tracing::instrument",
+];
+
+/// Whether every attribute in `attrs` that has yet to be expanded goes before ours, and there is one.
 pub(crate) fn comes_first(attrs: &[Attribute]) -> bool {
-    inert::any_foreign(attrs) && !inert::any_foreign_but(attrs, is_tracing)
+    inert::any_foreign(attrs) && !inert::any_foreign_but(attrs, is_first)
 }
 
-fn is_tracing(meta: &Meta) -> bool {
+fn is_first(meta: &Meta) -> bool {
     let names = meta
         .path()
         .segments
         .iter()
         .map(|each| each.ident.to_string());
     let names: Vec<String> = names.collect();
-    matches!(
-        names.join("::").as_str(),
-        "instrument" | "tracing::instrument"
-    )
+    FIRST.contains(&names.join("::").as_str())
 }
 
-/// An `async fn` with our attribute behind tracing's, if it has one; there is no need to parse it yet.
+/// An `async fn` with our attribute behind those that go first, if it has any; there is no need to parse it yet.
 pub(crate) fn again_behind(
     head: &Head,
     arguments: &Arguments,

@@ -45,6 +45,10 @@ twice! {
         let (f, second) = tuple(1).await;
         format!("{} {:?} {}", f(2), second, future(3).await.await)
     }
+    pub async fn anonymous(reason: impl Into<Option<(u16, &str)>>, items: impl Iterator<Item = &u32> + '_) -> u32 {
+        let (code, text) = later(reason.into()).await.unwrap_or((7, ""));
+        u32::from(code) + text.len() as u32 + items.sum::<u32>()
+    }
     pub async fn in_a_box() -> Box<impl Debug> {
         Box::new(later(1).await)
     }
@@ -62,6 +66,8 @@ fn same() {
         nested(1);
         nested(2);
         uses();
+        anonymous((1, "abc"), [1, 2].iter());
+        anonymous(None, [].iter());
         in_a_box();
     }
 }
