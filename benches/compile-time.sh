@@ -104,8 +104,8 @@ prepare() {
         rm -f "$home/$variant/.cargo-ok" "$home/$variant/Cargo.toml.orig"
         printf '\n[workspace]\n' >>"$home/$variant/Cargo.toml"
     done
-    "$turbowish" annotate "$home/fn" >"$home/fn.txt"
-    "$turbowish" annotate --blocks "$home/blocks" >"$home/blocks.txt"
+    "$turbowish" annotate --allow-no-vcs --version 0.1 "$home/fn" >"$home/fn.txt"
+    "$turbowish" annotate --allow-no-vcs --version 0.1 --blocks "$home/blocks" >"$home/blocks.txt"
     tail -3 "$home/fn.txt"
     trap forget EXIT
     cargo metadata --quiet --format-version 1 --config "$config" --manifest-path "$home/fn/Cargo.toml" >/dev/null

@@ -1,5 +1,6 @@
 //! The command line as data: parsing, `--help`, completions and the manual all come from here.
 
+mod annotate;
 mod script;
 mod touch;
 mod value;
@@ -13,10 +14,10 @@ use clap_complete::Shell;
 use turbowish_model::quantile::Percentile;
 use turbowish_model::units;
 
-use crate::annotate::Pattern;
 use crate::columns::Listing;
 use crate::tui::Theme;
 
+pub(crate) use self::annotate::{AnnotateArgs, OriginArgs, Permission};
 use self::script::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::script::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
 use self::touch::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
@@ -37,7 +38,8 @@ Examples:
   turbowish query alert                   what is wrong, and what to do
   turbowish check --max 'procs.hold_p99 < 10ms' --no-alerts
                                           exit code 1 if that is not so
-  turbowish annotate                      the attribute on every async fn here
+  turbowish annotate                      the attribute on every async fn of
+                                          the package here
 
 Exit codes: 0 fine, 1 a file or a terminal refuses, a check fails or nothing has
 that name, 2 wrong usage, 3 the target cannot be reached.";
@@ -94,7 +96,7 @@ pub(crate) enum Command {
     #[command(after_help = DEBUG_EXAMPLES)]
     Debug(DebugArgs),
     /// Put the attribute on every async fn of a crate, or find those that lack it
-    #[command(after_help = ANNOTATE_EXAMPLES, after_long_help = ANNOTATE_LONG_HELP)]
+    #[command(after_help = annotate::EXAMPLES, after_long_help = annotate::LONG_HELP)]
     Annotate(AnnotateArgs),
     /// Run a key-value server under load, and watch it
     #[cfg(feature = "demo")]
@@ -260,66 +262,6 @@ pub(crate) struct QueryArgs {
     /// A table to read, JSON or CSV (see docs/json.md)
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
-}
-
-const ANNOTATE_EXAMPLES: &str = "\
-Examples:
-  turbowish annotate                      every async fn in src, and the dependency
-  turbowish annotate --blocks             the same by attributes on impl, trait, mod
-  turbowish annotate --exclude tests --exclude 'db::Db::get'
-                                          not in modules and folders named tests,
-                                          not this method
-  turbowish annotate --include src/net --include '**::handle_*'
-                                          only in this folder, and what is so named
-  turbowish annotate --check              a lint: exit code 1 if one lacks it
-  turbowish annotate --remove             take it all out again";
-
-const ANNOTATE_LONG_HELP: &str = "\
-Patterns:
-  src/net, **/conn.rs   with /, a file, or a folder and all in it, as seen from
-                        its package
-  db::Db, **::read_*    with ::, a function, or a module or type and all in it;
-                        the name of the crate may be left out
-  tests, read_*         a single name: each folder, file, module, type or
-                        function that is called so
-  In a name * is any text and ? any character; ** is any number of names.
-
-Examples:
-  turbowish annotate --exclude tests --exclude 'db::Db::get'
-  turbowish annotate --include src/net --include '**::handle_*'
-  turbowish annotate crates/server crates/client --all-targets
-  turbowish annotate src/main.rs --dry-run
-  turbowish annotate --check
-
-Exit codes: 0 done, or nothing is uncovered; 1 --check found something, or a file
-could not be read as Rust or written; 2 wrong usage.";
-
-#[derive(Args, Debug)]
-pub(crate) struct AnnotateArgs {
-    /// A package (its src), a workspace (that of each member), a folder or file
-    #[arg(value_name = "PATH", default_value = ".")]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Change nothing; list async fns that are not covered
-    #[arg(long, conflicts_with_all = ["remove", "blocks", "dry_run"])]
-    pub(crate) check: bool,
-    /// Take the attributes out, and the dependency if nothing needs it
-    #[arg(long, conflicts_with = "blocks")]
-    pub(crate) remove: bool,
-    /// Annotate impl, trait and mod blocks rather than single functions
-    #[arg(long)]
-    pub(crate) blocks: bool,
-    /// Also in tests, examples and benches of a package
-    #[arg(long)]
-    pub(crate) all_targets: bool,
-    /// Only files or functions that a pattern names
-    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
-    pub(crate) include: Vec<Pattern>,
-    /// Leave out files or functions that a pattern names
-    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
-    pub(crate) exclude: Vec<Pattern>,
-    /// Write nothing, say what would be done
-    #[arg(long)]
-    pub(crate) dry_run: bool,
 }
 
 /// A table of the model.

@@ -5,89 +5,19 @@
     reason = "a test that cannot be set up has failed"
 )]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
-use std::process::Command;
 
-use tempfile::TempDir;
+use folder::Folder;
+
+#[path = "annotate/control.rs"]
+mod control;
+#[path = "annotate/folder.rs"]
+mod folder;
+#[path = "annotate/tokio_types.rs"]
+mod tokio_types;
 
 const DOCS: &str = include_str!("../../docs/annotate.md");
-
-/// A folder of files.
-struct Folder(TempDir);
-
-/// How a run ended: exit code, stdout, stderr.
-type Ended = (i32, String, String);
-
-impl Folder {
-    fn of(files: &[(&str, &str)]) -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
-        for (path, text) in files {
-            folder.write(path, text);
-        }
-        folder
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.path().join(path)).unwrap()
-    }
-
-    /// Every file with its bytes.
-    fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let mut files = BTreeMap::new();
-        let mut folders = vec![self.path().to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() && !path.is_symlink() {
-                    folders.push(path);
-                } else if path.is_file() {
-                    let name = path.strip_prefix(self.path()).unwrap();
-                    files.insert(name.display().to_string(), fs::read(&path).unwrap());
-                }
-            }
-        }
-        files
-    }
-
-    /// Runs `turbowish annotate` in a folder of it.
-    fn run_in(&self, folder: &str, args: &[&str]) -> Ended {
-        let output = Command::new(env!("CARGO_BIN_EXE_turbowish"))
-            .arg("annotate")
-            .args(args)
-            .current_dir(self.path().join(folder))
-            .output()
-            .unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (
-            output.status.code().unwrap(),
-            text(output.stdout),
-            text(output.stderr),
-        )
-    }
-
-    fn run(&self, args: &[&str]) -> Ended {
-        self.run_in("", args)
-    }
-
-    /// The run ends well, and prints this.
-    fn check(&self, args: &[&str], expected: &str) {
-        let (code, out, err) = self.run(args);
-        assert_eq!((code, out.as_str(), err.as_str()), (0, expected, ""));
-    }
-}
 
 fn program() -> Folder {
     Folder::of(&[
@@ -116,43 +46,45 @@ fn a_program_is_annotated_and_told_what_it_lacks() {
     let folder = program();
     let before = folder.files();
     let shown = "\
+package a-server
 src/conn.rs: 2 async fns
 src/main.rs: 1 async fn
-Cargo.toml: added turbowish = \"0.1\" to [dependencies]
+Cargo.toml: add turbowish = { path = \"/path/to/turbowish\" } to [dependencies]
 annotated 3 async fns in 2 files
 src/conn.rs:8:1: out of reach: 1 async fn inside cfg_net!
 next: begin main, src/main.rs:6:10, with
         let _turbowish = turbowish::init();
       and let a console attach, in Cargo.toml:
-        turbowish = { version = \"0.1\", features = [\"server\"] }
+        turbowish = { path = \"/path/to/turbowish\", features = [\"server\"] }
       while it runs: turbowish
 ";
     folder.check(&[], shown);
     assert!(DOCS.contains(&format!("$ turbowish annotate\n{shown}```\n")));
     assert_eq!(
         folder.read("src/main.rs"),
-        "//! A server.\n\nmod conn;\n\n#[turbowish::instrument]\n#[tokio::main]\nasync fn main() {\n\tconn::serve().await;\n}\n"
+        "//! A server.\n\nmod conn;\n\n#[::turbowish::instrument]\n#[tokio::main]\nasync fn main() {\n\tconn::serve().await;\n}\n"
     );
     assert_eq!(
         folder.read("src/conn.rs"),
-        "#[turbowish::instrument]\r\npub async fn serve() {}\r\n\r\nimpl Conn {\r\n    /// Reads.\r\n    #[turbowish::instrument]\r\n    async fn read(&self) {}\r\n}\r\n\r\ncfg_net! { async fn hidden() {} }\r\n"
+        "#[::turbowish::instrument]\r\npub async fn serve() {}\r\n\r\nimpl Conn {\r\n    /// Reads.\r\n    #[::turbowish::instrument]\r\n    async fn read(&self) {}\r\n}\r\n\r\ncfg_net! { async fn hidden() {} }\r\n"
     );
     assert_eq!(
         folder.read("Cargo.toml"),
-        "[package]\nname = \"a-server\"\n\n[dependencies]\ntokio = \"1\"  # the runtime\nturbowish = \"0.1\"\n"
+        "[package]\nname = \"a-server\"\n\n[dependencies]\ntokio = \"1\"  # the runtime\nturbowish = { path = \"/path/to/turbowish\" } # turbowish annotate\n"
     );
     let after = folder.files();
     folder.check(
         &[],
-        "nothing to do: 3 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
+        "package a-server\nnothing to do: 3 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
     );
     assert_eq!(folder.files(), after, "a second run changes nothing");
     folder.check(
         &["--remove"],
         "\
+package a-server
 src/conn.rs: 2 attributes
 src/main.rs: 1 attribute
-Cargo.toml: removed turbowish
+Cargo.toml: remove turbowish
 removed 3 attributes from 2 files
 ",
     );
@@ -210,11 +142,11 @@ fn blocks_are_preferred_when_asked_for() {
     let folder = program();
     let (code, out, _) = folder.run(&["--blocks", "src/conn.rs"]);
     assert_eq!(code, 0);
-    assert!(out.starts_with("src/conn.rs: 2 async fns\n"), "{out}");
+    assert!(out.contains("\nsrc/conn.rs: 2 async fns\n"), "{out}");
     assert!(
         folder
             .read("src/conn.rs")
-            .contains("\r\n#[turbowish::instrument]\r\nimpl Conn {\r\n"),
+            .contains("\r\n#[::turbowish::instrument]\r\nimpl Conn {\r\n"),
     );
 }
 
@@ -225,18 +157,18 @@ fn what_is_built_for_tests_needs_a_dependency_for_tests() {
     assert_eq!(code, 0);
     assert!(
         out.starts_with(
-            "tests/whole.rs: 1 async fn\nCargo.toml: added turbowish = \"0.1\" to [dev-dependencies]\n"
+            "package a-server\ntests/whole.rs: 1 async fn\nCargo.toml: add turbowish = { path = \"/path/to/turbowish\" } to [dev-dependencies]\n"
         ),
         "{out}"
     );
     // The program itself then needs one of its own.
     let (_, out, _) = folder.run(&["--all-targets"]);
     assert!(
-        out.contains("Cargo.toml: added turbowish = \"0.1\" to [dependencies]\nannotated 3 async fns in 2 files; 1 covered before\n"),
+        out.contains("Cargo.toml: add turbowish = { path = \"/path/to/turbowish\" } to [dependencies]\nannotated 3 async fns in 2 files; 1 covered before\n"),
         "{out}"
     );
     let (_, out, _) = folder.run(&["--all-targets", "--remove"]);
-    assert!(out.ends_with("Cargo.toml: removed turbowish\nremoved 4 attributes from 3 files\n"));
+    assert!(out.ends_with("Cargo.toml: remove turbowish\nremoved 4 attributes from 3 files\n"));
     assert!(!folder.read("Cargo.toml").contains("turbowish"));
 }
 
@@ -246,7 +178,7 @@ fn a_workspace_stands_for_the_sources_of_its_members() {
     let folder = Folder::of(&[
         (
             "Cargo.toml",
-            "[workspace]\nmembers = [\"crates/*\", \"odd\"]\nexclude = [\"crates/out\"]\n\n[workspace.dependencies]\nturbowish = { version = \"0.1\", features = [\"server\"] }\nfar = { path = \"far\" }\n",
+            "[workspace]\nmembers = [\"crates/*\", \"odd\"]\nexclude = [\"crates/out\", \"crates/no-package\"]\n\n[workspace.dependencies]\nturbowish = { version = \"0.1\", features = [\"server\"] }\nfar = { path = \"far\" }\n",
         ),
         (
             "crates/a/Cargo.toml",
@@ -271,13 +203,15 @@ fn a_workspace_stands_for_the_sources_of_its_members() {
         ("crates/out/src/lib.rs", "async fn f() {}\n"),
         ("crates/no-package/src/lib.rs", "async fn f() {}\n"),
         ("far/Cargo.toml", &member("far", "")),
+        ("far/src/lib.rs", "mod target;\n"),
         ("far/src/target/mod.rs", "async fn f() {}\n"),
         ("odd/Cargo.toml", &member("odd", "")),
         ("odd/src/lib.rs", "fn f() {}\n"),
         ("stray/src/lib.rs", "async fn f() {}\n"),
     ]);
-    let (code, out, _) = folder.run(&["--check"]);
-    assert_eq!(code, 1);
+    let (code, out, err) = folder.run(&["--check"]);
+    assert_eq!(code, 1, "{err}");
+    assert_eq!(err, "turbowish: 6 of 6 async fns are not covered\n");
     assert_eq!(
         out,
         "\
@@ -294,51 +228,22 @@ far/src/target/mod.rs:1:10: async fn far::target::f is not covered
         folder.read("crates/a/Cargo.toml"),
         member(
             "a",
-            "\n[dependencies]\nfar.workspace = true\nturbowish.workspace = true\n"
+            "\n[dependencies]\nfar.workspace = true\nturbowish.workspace = true # turbowish annotate\n"
         )
     );
     assert!(
         folder
             .read("far/Cargo.toml")
-            .ends_with("\n[dependencies]\nturbowish.workspace = true\n")
+            .ends_with("\n[dependencies]\nturbowish.workspace = true # turbowish annotate\n")
     );
     assert_eq!(folder.read("odd/Cargo.toml"), member("odd", ""));
-    // A folder above packages stands for them; from below, only the one around.
+    // A folder of the workspace stands for the members in it; without a path, it is the package around.
     let (_, out, _) = folder.run(&["crates", "--check"]);
-    assert_eq!(
-        out,
-        "crates/no-package/src/lib.rs:1:10: async fn lib::f is not covered\ncrates/out/src/lib.rs:1:10: async fn out::f is not covered\n"
-    );
+    assert_eq!(out, "5 async fns in 5 files, none uncovered\n");
     let (_, out, _) = folder.run_in("crates/b/tests", &["--check"]);
-    assert_eq!(out, "t.rs:1:10: async fn t::f is not covered\n");
-}
-
-#[test]
-fn where_no_crate_is_in_sight_the_attribute_is_absolute() {
-    let bare = "#![no_implicit_prelude]\nasync fn f() {}\n";
-    let folder = Folder::of(&[
-        (
-            "Cargo.toml",
-            "[package]\nname = \"a\"\nversion = \"0.1.0\"\n",
-        ),
-        ("src/lib.rs", "mod m;\nasync fn f() {}\n"),
-        ("src/m.rs", bare),
-    ]);
-    assert_eq!(folder.run(&[]).0, 0);
-    assert_eq!(
-        folder.read("src/m.rs"),
-        "#![no_implicit_prelude]\n#[::turbowish::instrument]\nasync fn f() {}\n"
-    );
-    assert!(folder.read("src/lib.rs").contains("\n#[turbowish::"));
-    // A crate's root speaks for all of its files.
-    folder.write("src/lib.rs", &format!("{bare}mod m;\n"));
-    folder.write("src/m.rs", "async fn f() {}\n");
-    assert_eq!(folder.run(&[]).0, 0);
-    for file in ["src/lib.rs", "src/m.rs"] {
-        assert!(folder.read(file).contains("#[::turbowish::"), "{file}");
-    }
-    assert_eq!(folder.run(&["--remove"]).0, 0);
-    assert_eq!(folder.read("src/m.rs"), "async fn f() {}\n");
+    assert_eq!(out, "4 async fns in 4 files, none uncovered\n");
+    let (_, out, _) = folder.run_in("crates/b", &["--check", "tests"]);
+    assert_eq!(out, "tests/t.rs:1:10: async fn t::f is not covered\n");
 }
 
 #[test]
@@ -372,7 +277,7 @@ fn what_is_no_rust_is_left_and_the_rest_is_done() {
     assert!(
         folder
             .read("src/lib.rs")
-            .starts_with("#[turbowish::instrument]\n")
+            .starts_with("#[::turbowish::instrument]\n")
     );
     assert!(folder.read("src/broken.rs").starts_with("async"));
     let (code, _, err) = folder.run(&["--check"]);
@@ -388,12 +293,12 @@ fn the_dependency_stays_while_something_names_it() {
     folder.write("src/main.rs", &main);
     folder.check(
         &[],
-        "nothing to do: 3 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
+        "package a-server\nnothing to do: 3 async fns covered\nsrc/conn.rs:10:1: out of reach: 1 async fn inside cfg_net!\n",
     );
     let (code, out, _) = folder.run(&["--remove"]);
     assert_eq!(code, 0);
     assert!(
-        out.ends_with("Cargo.toml: kept turbowish, which is left at src/main.rs:7:19\nremoved 3 attributes from 2 files\n"),
+        out.ends_with("Cargo.toml: keep turbowish, which is still named at src/main.rs:7:19\nremoved 3 attributes from 2 files\n"),
         "{out}"
     );
     assert!(folder.read("Cargo.toml").contains("turbowish"));
@@ -412,7 +317,7 @@ fn a_dependency_that_is_there_is_left_as_it_is() {
         let folder = Folder::of(&[("Cargo.toml", &manifest), ("src/lib.rs", "async fn f() {}")]);
         let (code, out, _) = folder.run(&[]);
         assert_eq!((code, folder.read("Cargo.toml")), (0, manifest));
-        let expected = format!("src/lib.rs: 1 async fn\n{said}annotated");
+        let expected = format!("package a\nsrc/lib.rs: 1 async fn\n{said}annotated");
         assert!(out.starts_with(&expected), "{out}");
     }
 }
@@ -456,7 +361,11 @@ fn files_keep_what_they_are() {
     let mode = fs::metadata(&conn).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
     assert!(folder.path().join("src/main.rs").is_symlink());
-    assert!(folder.read("real.rs").contains("#[turbowish::instrument]"));
+    assert!(
+        folder
+            .read("real.rs")
+            .contains("#[::turbowish::instrument]")
+    );
     let names: Vec<String> = folder.files().into_keys().collect();
     assert!(
         names.iter().all(|name| !name.contains(".turbowish")),
@@ -503,15 +412,15 @@ fn a_wrong_command_line_changes_nothing() {
 #[test]
 fn a_file_without_a_package_is_done_without_one() {
     let folder = Folder::of(&[("a/loose.rs", "async fn f() {}\n"), ("b.rs", "fn f() {}\n")]);
-    let (code, out, _) = folder.run(&["--check"]);
+    let (code, out, _) = folder.run(&["--check", "a/loose.rs"]);
     assert_eq!(
         (code, out.as_str()),
         (1, "a/loose.rs:1:10: async fn loose::f is not covered\n")
     );
-    let (code, _, _) = folder.run(&[]);
+    let (code, _, _) = folder.run(&["a/loose.rs"]);
     assert_eq!(
         (code, folder.read("a/loose.rs").as_str()),
-        (0, "#[turbowish::instrument]\nasync fn f() {}\n")
+        (0, "#[::turbowish::instrument]\nasync fn f() {}\n")
     );
     folder.check(&["b.rs"], "no async fn to annotate in 1 file\n");
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 
-#[turbowish::instrument]
+#[::turbowish::instrument]
 trait Plain {
     async fn ask(&self, n: u32) -> u32;
 
@@ -17,7 +17,7 @@ trait Plain {
     }
 }
 
-#[turbowish::instrument]
+#[::turbowish::instrument]
 #[async_trait]
 trait Boxed: Send + Sync {
     async fn ask(&self, n: u32) -> u32;
@@ -32,18 +32,18 @@ trait Boxed: Send + Sync {
 
 struct Adder(u32);
 
-#[turbowish::instrument]
+#[::turbowish::instrument]
 impl Plain for Adder {
     async fn ask(&self, n: u32) -> u32 {
         self.0 + n
     }
 }
 
-#[turbowish::instrument]
+#[::turbowish::instrument]
 #[async_trait]
 impl Boxed for Adder {
     async fn ask(&self, n: u32) -> u32 {
-        #[turbowish::instrument]
+        #[::turbowish::instrument]
         async fn same(n: u32) -> u32 {
             n
         }
@@ -57,7 +57,7 @@ trait Local {
     async fn add<'a>(&'a mut self, n: Rc<u32>) -> &'a u32;
 }
 
-#[turbowish::instrument]
+#[::turbowish::instrument]
 #[async_trait(?Send)]
 impl Local for Adder {
     async fn add<'a>(&'a mut self, n: Rc<u32>) -> &'a u32 {
@@ -68,7 +68,7 @@ impl Local for Adder {
 }
 
 mod outer {
-    #[turbowish::instrument]
+    #[::turbowish::instrument]
     pub(crate) mod inner {
         #![allow(dead_code)]
 
@@ -96,8 +96,8 @@ mod outer {
             };
         }
 
-        #[turbowish::instrument]
-        #[rustfmt::skip] pub(crate) async fn seven() -> u32 { crate::seven!() } #[turbowish::instrument] pub(crate) async fn eight() -> u32 { 8 }
+        #[::turbowish::instrument]
+        #[rustfmt::skip] pub(crate) async fn seven() -> u32 { crate::seven!() } #[::turbowish::instrument] pub(crate) async fn eight() -> u32 { 8 }
     }
 
     pub(crate) use macros::{eight, seven};
@@ -114,7 +114,7 @@ mod outer {
 }
 
 const _: () = {
-    #[turbowish::instrument]
+    #[::turbowish::instrument]
     impl Adder {
         async fn hidden(self: Box<Self>) -> u32 {
             self.0
@@ -122,7 +122,7 @@ const _: () = {
     }
 };
 
-#[turbowish::instrument]
+#[::turbowish::instrument]
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let mut adder = Adder(1);

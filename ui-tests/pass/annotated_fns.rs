@@ -11,7 +11,7 @@ trait Plain {
     async fn ask(&self, n: u32) -> u32;
 
     /// Asks.
-    #[turbowish::instrument]
+    #[::turbowish::instrument]
     async fn twice(&self, n: u32) -> u32 {
         self.ask(n).await + self.ask(n).await
     }
@@ -22,7 +22,7 @@ trait Boxed: Send + Sync {
     async fn ask(&self, n: u32) -> u32;
 
     /// Reads, and asks.
-    #[turbowish::instrument]
+    #[::turbowish::instrument]
     #[must_use]
     async fn twice(&self, text: &str) -> Result<u32, ParseIntError> {
         let n: u32 = text.parse()?;
@@ -33,7 +33,7 @@ trait Boxed: Send + Sync {
 struct Adder(u32);
 
 impl Plain for Adder {
-    #[turbowish::instrument]
+    #[::turbowish::instrument]
     async fn ask(&self, n: u32) -> u32 {
         self.0 + n
     }
@@ -41,9 +41,9 @@ impl Plain for Adder {
 
 #[async_trait]
 impl Boxed for Adder {
-    #[turbowish::instrument]
+    #[::turbowish::instrument]
     async fn ask(&self, n: u32) -> u32 {
-        #[turbowish::instrument]
+        #[::turbowish::instrument]
         async fn same(n: u32) -> u32 {
             n
         }
@@ -59,7 +59,7 @@ trait Local {
 
 #[async_trait(?Send)]
 impl Local for Adder {
-    #[turbowish::instrument]
+    #[::turbowish::instrument]
     async fn add<'a>(&'a mut self, n: Rc<u32>) -> &'a u32 {
         tokio::task::yield_now().await;
         self.0 += *n;
@@ -71,7 +71,7 @@ mod outer {
     pub(crate) mod inner {
         #![allow(dead_code)]
 
-        #[turbowish::instrument]
+        #[::turbowish::instrument]
         #[inline]
         pub(crate) async fn one() -> u32 {
             1
@@ -81,7 +81,7 @@ mod outer {
             2
         }
 
-        #[turbowish::instrument]
+        #[::turbowish::instrument]
         #[cfg(any())]
         async fn never() {
             compile_error!("it is left out")
@@ -97,8 +97,8 @@ mod outer {
             };
         }
 
-        #[turbowish::instrument]
-        #[rustfmt::skip] pub(crate) async fn seven() -> u32 { crate::seven!() } #[turbowish::instrument] pub(crate) async fn eight() -> u32 { 8 }
+        #[::turbowish::instrument]
+        #[rustfmt::skip] pub(crate) async fn seven() -> u32 { crate::seven!() } #[::turbowish::instrument] pub(crate) async fn eight() -> u32 { 8 }
     }
 
     pub(crate) use macros::{eight, seven};
@@ -116,14 +116,14 @@ mod outer {
 
 const _: () = {
     impl Adder {
-        #[turbowish::instrument]
+        #[::turbowish::instrument]
         async fn hidden(self: Box<Self>) -> u32 {
             self.0
         }
     }
 };
 
-#[turbowish::instrument]
+#[::turbowish::instrument]
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let mut adder = Adder(1);

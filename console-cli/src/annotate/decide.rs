@@ -63,21 +63,17 @@ impl Wanted<'_> {
         decision
     }
 
-    /// The attributes of ours that `--remove` takes, and whether it takes all there are.
-    pub(crate) fn removals(&self, nodes: &[Node]) -> (Vec<Attribute>, bool) {
-        let mut taken = Vec::new();
-        let mut all = true;
+    /// The attributes that `--remove` takes out, and those that it leaves because somebody else wrote them.
+    pub(crate) fn removals(&self, nodes: &[Node]) -> (Vec<Attribute>, Vec<Attribute>) {
+        let mut all = Vec::new();
         for node in nodes {
             node.each(&mut |node| {
-                if node.attributes.is_empty() {
-                } else if self.admits(node) {
-                    taken.extend_from_slice(&node.attributes);
-                } else {
-                    all = false;
+                if self.admits(node) {
+                    all.extend_from_slice(&node.attributes);
                 }
             });
         }
-        (taken, all)
+        all.into_iter().partition(|attribute| attribute.inserted)
     }
 
     /// `around` is what reaches members of the node around; `placed` says that it does so by an attribute that is new.
@@ -150,6 +146,11 @@ impl Wanted<'_> {
 
     fn admits(&self, node: &Node) -> bool {
         self.filter.admits(self.file, &self.path(node))
+    }
+
+    /// Whether patterns ask for a use in the file: by the file or its module, and not by a function.
+    pub(crate) fn admits_file(&self) -> bool {
+        self.filter.admits(self.file, self.module)
     }
 
     fn path(&self, node: &Node) -> Vec<String> {

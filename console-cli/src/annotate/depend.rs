@@ -5,6 +5,7 @@ use std::fs;
 use proc_macro2::TokenTree;
 
 use super::manifest::{CRATE, Named, Section};
+use super::origin::{Origin, Origins};
 use super::package::{Package, all_files, shown};
 use super::source::{Source, each_token};
 use super::work::Change;
@@ -16,8 +17,12 @@ type Changed = (Option<Change>, Option<String>);
 /// Adds the dependency to a package that gains attributes in files that read it from `sections`.
 ///
 /// # Errors
-/// The package calls the crate otherwise.
-pub(crate) fn on_us(package: &Package, sections: &[Section]) -> Result<Changed, Failure> {
+/// The package calls the crate otherwise; nobody knows where the crate is.
+pub(crate) fn on_us(
+    package: &Package,
+    sections: &[Section],
+    origins: &Origins,
+) -> Result<Changed, Failure> {
     let manifest = &package.manifest;
     let section = if sections.contains(&Section::Normal) {
         Section::Normal
@@ -39,20 +44,28 @@ pub(crate) fn on_us(package: &Package, sections: &[Section]) -> Result<Changed, 
         Some(Named::As(name)) => Err(Failure::Local(format!(
             "{path} calls {CRATE} `{name}`; call it {CRATE}, as the attribute does"
         ))),
-        None => Ok(match manifest.addition(section, package.inherits) {
-            Some((edit, line)) => {
-                let said = format!("{path}: added {line} to [{}]", section.key());
-                (Some(changed(package, &[edit])), Some(said))
-            }
-            None => {
-                let said = format!("{path}: add {CRATE} to the {} yourself", section.key());
-                (None, Some(said))
-            }
-        }),
+        None => {
+            let origin = match package.inherits {
+                true => Origin::Workspace,
+                false => origins.find()?,
+            };
+            let section_name = section.key();
+            Ok(match manifest.addition(section, &origin) {
+                Some((edit, line)) => {
+                    let said = format!("{path}: add {line} to [{section_name}]");
+                    (Some(changed(package, &[edit])), Some(said))
+                }
+                None => {
+                    let line = origin.line();
+                    let said = format!("{path}: add {line} to the {section_name} yourself");
+                    (None, Some(said))
+                }
+            })
+        }
     }
 }
 
-/// Takes the dependency out, if nothing names the crate once `changes` are made.
+/// Takes out a dependency that [`on_us`] has added, if nothing names the crate once `changes` are made.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -64,7 +77,7 @@ pub(crate) fn on_nothing(package: &Package, changes: &[Change]) -> Result<Change
     let path = shown(&package.manifest.path);
     let uses = uses(package, changes)?;
     if uses.is_empty() {
-        let said = format!("{path}: removed {CRATE}");
+        let said = format!("{path}: remove {CRATE}");
         return Ok((Some(changed(package, &edits)), Some(said)));
     }
     let more = match uses.len().saturating_sub(SHOWN) {
@@ -72,7 +85,7 @@ pub(crate) fn on_nothing(package: &Package, changes: &[Change]) -> Result<Change
         more => format!(" and {more} more"),
     };
     let uses = uses[..uses.len().min(SHOWN)].join(", ");
-    let said = format!("{path}: kept {CRATE}, which is left at {uses}{more}");
+    let said = format!("{path}: keep {CRATE}, which is still named at {uses}{more}");
     Ok((None, Some(said)))
 }
 

@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item, TableLike};
 
+use super::origin::Origin;
 use super::source::Edit;
 
 /// The crate that the attribute comes from.
 pub(crate) const CRATE: &str = "turbowish";
+
+/// What stands behind a dependency that `annotate` has written, so that `--remove` knows it.
+pub(crate) const MARK: &str = "# turbowish annotate";
 
 /// Where a dependency is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,35 +84,6 @@ impl Manifest {
         self.get(keys)?.as_str()
     }
 
-    pub(crate) fn strings(&self, keys: &[&str]) -> Vec<&str> {
-        let array = self.get(keys).and_then(Item::as_array);
-        array
-            .into_iter()
-            .flatten()
-            .filter_map(|value| value.as_str())
-            .collect()
-    }
-
-    /// The value of `key` in each `[[table]]`.
-    pub(crate) fn each(&self, table: &str, key: &str) -> Vec<(Option<&str>, &str)> {
-        let tables = self.get(&[table]).and_then(Item::as_array_of_tables);
-        tables
-            .into_iter()
-            .flatten()
-            .filter_map(|table| {
-                let name = table.get("name").and_then(Item::as_str);
-                Some((name, table.get(key)?.as_str()?))
-            })
-            .collect()
-    }
-
-    pub(crate) fn dependencies(&self) -> impl Iterator<Item = (&str, &Item)> {
-        Section::ALL
-            .into_iter()
-            .filter_map(|section| self.get(&[section.key()])?.as_table_like())
-            .flat_map(TableLike::iter)
-    }
-
     /// Whether and how a section names the crate.
     pub(crate) fn named(&self, section: Section) -> Option<Named> {
         let table = self.get(&[section.key()])?.as_table_like()?;
@@ -141,28 +116,20 @@ impl Manifest {
 
     /// The edit that adds the crate to a section, with the line that says so; `None` where the section is not written as
     /// lines.
-    pub(crate) fn addition(&self, section: Section, inherited: bool) -> Option<(Edit, String)> {
-        let (key, version) = if inherited {
-            ("workspace", "true".to_owned())
-        } else {
-            ("version", format!("\"{}\"", version()))
-        };
-        let line = if inherited {
-            format!("{CRATE}.{key} = {version}")
-        } else {
-            format!("{CRATE} = {version}")
-        };
+    pub(crate) fn addition(&self, section: Section, from: &Origin) -> Option<(Edit, String)> {
+        let line = from.line();
+        let (key, value) = from.entry();
         let end = self.text().len();
         let (at, text) = match self.get(&[section.key()]) {
-            None => (end, format!("\n[{}]\n{line}\n", section.key())),
+            None => (end, format!("\n[{}]\n{line} {MARK}\n", section.key())),
             Some(Item::Table(table)) if table.is_dotted() => return None,
             Some(Item::Table(table)) if table.is_implicit() => (
                 end,
-                format!("\n[{}.{CRATE}]\n{key} = {version}\n", section.key()),
+                format!("\n[{}.{CRATE}] {MARK}\n{key} = {value}\n", section.key()),
             ),
             Some(Item::Table(table)) => {
                 let place = lines(table).place(table.span()?);
-                (self.line_after(place), format!("{line}\n"))
+                (self.line_after(place), format!("{line} {MARK}\n"))
             }
             Some(_) => return None,
         };
@@ -177,7 +144,7 @@ impl Manifest {
         Some((edit, line))
     }
 
-    /// The edits that take the crate out of every section.
+    /// The edits that take the crate out of every section, where [`MARK`] says that it may go.
     pub(crate) fn removal(&self) -> Vec<Edit> {
         let mut edits = Vec::new();
         for section in Section::ALL {
@@ -187,26 +154,28 @@ impl Manifest {
             let Some((key, item)) = table.get_key_value(CRATE) else {
                 continue;
             };
-            let ranges = match item {
-                Item::Table(own) if !own.is_dotted() => own
-                    .span()
-                    .map(|header| {
+            let ranges: Vec<Range<usize>> = match item {
+                Item::Table(own) if !own.is_dotted() => {
+                    let header = own.span().filter(|header| self.is_marked(header.end));
+                    let whole = |header: Range<usize>| {
                         let end = lines(own).end().unwrap_or(header.end);
                         self.with_blank_before(self.whole_lines(header.start..end))
-                    })
-                    .into_iter()
-                    .collect(),
-                Item::Table(own) => lines(own)
-                    .entries
-                    .into_iter()
-                    .map(|(_, range)| self.whole_lines(range))
-                    .collect(),
-                item => key
-                    .span()
-                    .zip(item.span())
-                    .map(|(key, value)| self.whole_lines(key.start..value.end))
-                    .into_iter()
-                    .collect::<Vec<_>>(),
+                    };
+                    header.map(whole).into_iter().collect()
+                }
+                Item::Table(own) => {
+                    let entries = lines(own).entries.into_iter().map(|(_, range)| range);
+                    let entries: Vec<Range<usize>> = entries.collect();
+                    let is_ours = entries.iter().any(|range| self.is_marked(range.end));
+                    let entries = entries.into_iter().filter(|_| is_ours);
+                    entries.map(|range| self.whole_lines(range)).collect()
+                }
+                item => {
+                    let both = key.span().zip(item.span());
+                    let both = both.filter(|(_, value)| self.is_marked(value.end));
+                    let whole = both.map(|(key, value)| self.whole_lines(key.start..value.end));
+                    whole.into_iter().collect()
+                }
             };
             edits.extend(ranges.into_iter().map(|range| Edit {
                 range,
@@ -214,6 +183,12 @@ impl Manifest {
             }));
         }
         edits
+    }
+
+    /// Whether the rest of the line at `at` is [`MARK`].
+    fn is_marked(&self, at: usize) -> bool {
+        let line = &self.text()[at..self.line_after(at)];
+        line.trim() == MARK
     }
 
     fn line_after(&self, at: usize) -> usize {
@@ -245,15 +220,6 @@ impl Manifest {
             text
         }
     }
-}
-
-/// The version that this program writes: its own, which moves with the attribute's.
-pub(crate) fn version() -> String {
-    let [major, minor] = [
-        env!("CARGO_PKG_VERSION_MAJOR"),
-        env!("CARGO_PKG_VERSION_MINOR"),
-    ];
-    format!("{major}.{minor}")
 }
 
 /// The entries of a table that stand below its header, in order, each with its range.

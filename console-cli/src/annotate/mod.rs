@@ -1,36 +1,44 @@
 //! `turbowish annotate`: everything is read and decided before the first file changes, and a file changes whole or not at all.
 //!
-//! The way of a path: `package` finds the files it stands for (in a `workspace`, by a `walk`), `scan` reads a `source` into a
-//! `tree` (with `names` and `own` for what its paths and attributes mean, `twins` for types to swap), `decide` says where attributes
-//! are missing, `work` turns that into changes of files and `depend` into those of a `manifest`, `replace` makes them, and `report`
-//! tells.
+//! `select` asks cargo which packages a path stands for and finds their files by a `walk`, inside one `repository`. `scan` reads a
+//! `source` into a `tree`, with the meaning of its paths (`names`, `tokens`, `tokio_types`) and attributes (`own`). `decide` says where attributes
+//! are missing. `work` turns that into changes of files and `depend` into those of a `manifest`, which name the `origin` of the crate.
+//! `replace` makes the changes, and `report` describes them.
 
 mod decide;
 mod depend;
 mod manifest;
 mod names;
+mod origin;
 mod own;
 mod package;
 mod pattern;
 mod replace;
 mod report;
+mod repository;
 mod scan;
+mod select;
 mod source;
 mod text;
+mod tokens;
+mod tokio_types;
 mod tree;
-mod twins;
 mod walk;
 mod work;
-mod workspace;
 
 pub(crate) use pattern::Pattern;
 pub(crate) use text::{inserted, removed};
 
+use std::path::Path;
+
+use turbowish_model::printable;
+
 use crate::args::AnnotateArgs;
-use crate::failure::{Failure, note, print};
+use crate::failure::{Failure, note};
+use origin::Origins;
 use pattern::Filter;
 use report::{Plural, plural};
-use twins::TWINS;
+use tokio_types::WRAPPED;
 use work::{Change, Work};
 
 /// Code that is nested deeply is read by deep recursion.
@@ -59,9 +67,9 @@ pub(crate) fn with_large_stack<T: Send>(task: impl FnOnce() -> T + Send) -> std:
 }
 
 fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
-    let found = package::find(&args.paths, args.all_targets)?;
+    let found = select::select(&args.paths, args.all_targets)?;
     let filter = Filter::new(&args.include, &args.exclude);
-    let work = Work::read(found, filter, TWINS)?;
+    let work = Work::read(found, filter, WRAPPED)?;
     for fault in &work.faults {
         note(&fault.to_string());
     }
@@ -70,17 +78,7 @@ fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
         print(&answer.text)?;
         answer.complaint
     } else {
-        let (changes, text) = if args.remove {
-            work.remove()?
-        } else {
-            work.insert(args.blocks)?
-        };
-        if args.dry_run {
-            print(&format!("dry run, nothing is written\n{text}"))?;
-        } else {
-            write(&changes)?;
-            print(&text)?;
-        }
+        change(args, &work)?;
         None
     };
     let unread = work.faults.len();
@@ -92,6 +90,36 @@ fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
             plural(unread, Plural::File)
         ))),
     }
+}
+
+/// Says what changes, changes it, and says what has changed.
+fn change(args: &AnnotateArgs, work: &Work) -> Result<(), Failure> {
+    let origins = Origins { args: &args.origin };
+    let plan = if args.remove {
+        work.remove()?
+    } else {
+        work.insert(args.blocks, &origins)?
+    };
+    if args.dry_run {
+        return print(&format!(
+            "dry run, nothing is written\n{}{}",
+            plan.before, plan.after
+        ));
+    }
+    let files: Vec<&Path> = plan
+        .changes
+        .iter()
+        .map(|change| change.path.as_path())
+        .collect();
+    repository::check(&files, &args.permission)?;
+    print(&plan.before)?;
+    write(&plan.changes)?;
+    print(&plan.after)
+}
+
+/// Names of files and functions come from outside.
+fn print(text: &str) -> Result<(), Failure> {
+    crate::failure::print(&printable::lines(text))
 }
 
 fn write(changes: &[Change]) -> Result<(), Failure> {

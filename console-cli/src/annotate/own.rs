@@ -8,6 +8,7 @@ use syn::{AttrStyle, Meta, Token};
 use super::names::{Names, segments};
 use super::source::Source;
 use super::tree::{Attribute, Own};
+use super::work::ATTRIBUTE;
 
 /// What the attributes of an item say, and where ours are.
 pub(crate) fn read(
@@ -21,50 +22,26 @@ pub(crate) fn read(
         if !matches!(attribute.style, AttrStyle::Outer) {
             continue;
         }
-        if let Some(says) = ours(&attribute.meta, names) {
-            own = own.max(Some(says));
+        let says = match attribute.path().is_ident("cfg_attr") {
+            true => conditional(attribute, names),
+            false => ours(&attribute.meta, names),
+        };
+        if says.is_some() {
+            own = own.max(says);
+            let range = source.range(attribute.span());
             found.push(Attribute {
-                range: source.range(attribute.span()),
-                whole: true,
+                inserted: source.text()[range.clone()] == *ATTRIBUTE,
+                range,
             });
-        } else if attribute.path().is_ident("cfg_attr") {
-            own = own.max(conditional(attribute, names, source, &mut found));
         }
     }
     (own, found)
 }
 
 /// What `cfg_attr` says. Whether its condition holds is for the compiler to know: it counts as if it did.
-fn conditional(
-    attribute: &syn::Attribute,
-    names: &Names,
-    source: &Source,
-    found: &mut Vec<Attribute>,
-) -> Option<Own> {
-    let Ok(metas) = attribute.parse_args_with(behind_condition) else {
-        return None;
-    };
-    let metas: Vec<Meta> = metas.into_iter().collect();
-    let says: Vec<Option<Own>> = metas.iter().map(|meta| ours(meta, names)).collect();
-    let range = |at: usize| source.range(metas[at].span());
-    if says.iter().all(Option::is_some) && !says.is_empty() {
-        found.push(Attribute {
-            range: source.range(attribute.span()),
-            whole: true,
-        });
-    } else if let Some(at) = says.iter().position(Option::is_some) {
-        // With the comma that parts it from its neighbour.
-        let range = if at + 1 < metas.len() {
-            range(at).start..range(at + 1).start
-        } else {
-            range(at - 1).end..range(at).end
-        };
-        found.push(Attribute {
-            range,
-            whole: false,
-        });
-    }
-    says.into_iter().flatten().max()
+fn conditional(attribute: &syn::Attribute, names: &Names) -> Option<Own> {
+    let metas = attribute.parse_args_with(behind_condition).ok()?;
+    metas.iter().filter_map(|meta| ours(meta, names)).max()
 }
 
 fn behind_condition(input: ParseStream<'_>) -> syn::Result<Punctuated<Meta, Token![,]>> {

@@ -86,44 +86,61 @@ impl Pattern {
 
 /// Whether `path` begins with what `pattern` names.
 fn begins(pattern: &[String], path: &[&str]) -> bool {
-    match (pattern.split_first(), path.split_first()) {
-        (None, _) => true,
-        (Some((any, rest)), _) if any == "**" => {
-            (0..=path.len()).any(|skipped| begins(rest, &path[skipped..]))
-        }
-        (Some((segment, pattern)), Some((name, path))) => {
-            matches(segment, name) && begins(pattern, path)
-        }
-        (Some(_), None) => false,
-    }
+    let segments = pattern.iter().map(|segment| match segment.as_str() {
+        "**" => Sign::Any,
+        segment => Sign::One(segment),
+    });
+    // Whatever lies inside.
+    let pattern: Vec<Sign<&str>> = segments.chain([Sign::Any]).collect();
+    fits(&pattern, path, |segment, name| matches(segment, name))
 }
 
 /// Whether a segment is `pattern` as a whole.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    let mut rest = name.chars();
-    let mut signs = pattern.chars();
-    while let Some(sign) = signs.next() {
-        match sign {
-            '*' => {
-                let pattern = signs.as_str();
-                let mut rest = rest.clone();
-                return std::iter::once(rest.as_str().to_owned())
-                    .chain(std::iter::from_fn(|| {
-                        rest.next().map(|_| rest.as_str().to_owned())
-                    }))
-                    .any(|rest| matches(pattern, &rest));
+    let signs = pattern.chars().map(|sign| match sign {
+        '*' => Sign::Any,
+        sign => Sign::One(sign),
+    });
+    let pattern: Vec<Sign<char>> = signs.collect();
+    let name: Vec<char> = name.chars().collect();
+    fits(&pattern, &name, |sign, c| *sign == '?' || sign == c)
+}
+
+/// A part of a pattern.
+enum Sign<T> {
+    /// As many parts as there are, or none.
+    Any,
+    One(T),
+}
+
+/// Whether `text` is `pattern` as a whole, in at most as many steps as the product of their lengths: only the last [`Sign::Any`] is
+/// ever given more, since what stands before it has been found as early as it can be.
+fn fits<P, T>(pattern: &[Sign<P>], text: &[T], same: impl Fn(&P, &T) -> bool) -> bool {
+    let (mut at, mut done) = (0, 0);
+    let mut last_any = None;
+    while done < text.len() {
+        match (pattern.get(at), last_any) {
+            (Some(Sign::Any), _) => {
+                at += 1;
+                last_any = Some((at, done));
             }
-            '?' if rest.next().is_some() => {}
-            sign if rest.next() == Some(sign) => {}
-            _ => return false,
+            (Some(Sign::One(part)), _) if same(part, &text[done]) => {
+                at += 1;
+                done += 1;
+            }
+            (_, Some((behind, taken))) => {
+                (at, done) = (behind, taken + 1);
+                last_any = Some((behind, taken + 1));
+            }
+            (_, None) => return false,
         }
     }
-    rest.as_str().is_empty()
+    pattern[at..].iter().all(|part| matches!(part, Sign::Any))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, matches};
+    use super::{Pattern, begins, matches};
 
     const FILE: &str = "src/net/conn.rs";
 
@@ -190,9 +207,24 @@ mod tests {
             ("", "", true),
             ("", "a", false),
             ("**", "a", true),
+            ("*a*", "bab", true),
+            ("a?*c", "abcdc", true),
+            ("a?*c", "ac", false),
         ] {
             assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }
+    }
+
+    /// Tried the long way round, these take longer than anybody waits.
+    #[test]
+    fn many_signs_take_few_steps() {
+        let name = "a".repeat(10_000);
+        assert!(!matches(&"a*".repeat(40).replace("a*", "*a*"), "b"));
+        assert!(!matches(&format!("{}b", "a*".repeat(40)), &name));
+        let path = vec!["a"; 1_000];
+        let pattern = format!("{}b", "**/a/".repeat(40));
+        let pattern: Vec<String> = pattern.split('/').map(str::to_owned).collect();
+        assert!(!begins(&pattern, &path));
     }
 
     #[test]

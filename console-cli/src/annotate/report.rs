@@ -3,9 +3,10 @@
 use std::fmt::{self, Write};
 
 use super::decide::{Decision, LeftOut};
-use super::manifest::{self, Section};
-use super::package::shown;
-use super::work::{Read, Work};
+use super::manifest::{CRATE, Named, Section};
+use super::origin::{Origin, Origins};
+use super::package::{Package, shown};
+use super::work::{Change, Plan, Read, Work};
 
 /// The answer of `--check`.
 pub(crate) struct Answer {
@@ -18,6 +19,7 @@ pub(crate) struct Answer {
 pub(crate) struct Inserted<'a> {
     pub(crate) decisions: &'a [Decision],
     pub(crate) manifests: Vec<String>,
+    pub(crate) origins: &'a Origins<'a>,
 }
 
 /// What [`Work::remove`] has decided.
@@ -25,6 +27,8 @@ pub(crate) struct Inserted<'a> {
 pub(crate) struct Removed {
     /// By file.
     pub(crate) attributes: Vec<usize>,
+    /// By file: where attributes stay, because this command did not write them.
+    pub(crate) kept: Vec<Vec<usize>>,
     pub(crate) manifests: Vec<String>,
 }
 
@@ -34,6 +38,7 @@ pub(crate) enum Plural {
     AsyncFn,
     Attribute,
     File,
+    Package,
     Use,
 }
 
@@ -43,14 +48,16 @@ pub(crate) fn plural(count: usize, word: Plural) -> String {
         Plural::AsyncFn => "async fn",
         Plural::Attribute => "attribute",
         Plural::File => "file",
+        Plural::Package => "package",
         Plural::Use => "use",
     };
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {word}{s}")
 }
 
-pub(crate) fn inserted(work: &Work, inserted: &Inserted<'_>) -> String {
-    let mut text = Text::default();
+pub(crate) fn inserted(work: &Work, inserted: &Inserted<'_>, changes: Vec<Change>) -> Plan {
+    let (mut before, mut after) = (Text::default(), Text::default());
+    before.packages(work);
     let (mut fns, mut attributes, mut files, mut covered) = (0, 0, 0, 0);
     for (read, decision) in work.files.iter().zip(inserted.decisions) {
         covered += decision.covered;
@@ -63,12 +70,13 @@ pub(crate) fn inserted(work: &Work, inserted: &Inserted<'_>) -> String {
         files += 1;
         let by = by_attributes(new, places);
         let path = shown(&work.file(read).path);
-        text.line(format_args!("{path}: {}{by}", plural(new, Plural::AsyncFn)));
+        before.line(format_args!("{path}: {}{by}", plural(new, Plural::AsyncFn)));
     }
     for said in &inserted.manifests {
-        text.line(said);
+        before.line(said);
     }
-    let before = match covered {
+    before.outside(work);
+    let covered_before = match covered {
         0 => String::new(),
         covered => format!("; {covered} covered before"),
     };
@@ -76,21 +84,25 @@ pub(crate) fn inserted(work: &Work, inserted: &Inserted<'_>) -> String {
     let (fns_said, files_said) = (plural(fns, Plural::AsyncFn), plural(files, Plural::File));
     if fns == 0 && covered == 0 {
         let files = plural(work.files.len(), Plural::File);
-        text.line(format_args!("no async fn to annotate in {files}"));
+        after.line(format_args!("no async fn to annotate in {files}"));
     } else if fns == 0 {
         let covered = plural(covered, Plural::AsyncFn);
-        text.line(format_args!("nothing to do: {covered} covered"));
+        after.line(format_args!("nothing to do: {covered} covered"));
     } else {
-        text.line(format_args!(
-            "annotated {fns_said} in {files_said}{by}{before}"
+        after.line(format_args!(
+            "annotated {fns_said} in {files_said}{by}{covered_before}"
         ));
     }
-    text.left_out(inserted.decisions);
-    text.hidden(work);
+    after.left_out(inserted.decisions);
+    after.hidden(work);
     if fns > 0 {
-        next_step(work, &mut text);
+        next_step(work, inserted, &mut after);
     }
-    text.0
+    Plan {
+        changes,
+        before: before.0,
+        after: after.0,
+    }
 }
 
 /// ` by 2 attributes`, where it is not one for each.
@@ -103,7 +115,7 @@ fn by_attributes(fns: usize, attributes: usize) -> String {
 }
 
 /// What the program needs beside attributes.
-fn next_step(work: &Work, text: &mut Text) {
+fn next_step(work: &Work, inserted: &Inserted<'_>, text: &mut Text) {
     let starts = |read: &Read| read.source.text().contains("turbowish::init");
     if work.files.iter().any(starts) {
         text.line("next: run it; while it runs: turbowish");
@@ -116,62 +128,111 @@ fn next_step(work: &Work, text: &mut Text) {
         }
         let main = read.tree.nodes.iter().find(|node| node.path == ["main"]);
         let place = main.map(|main| place(work, read, main.name_at));
-        place.or_else(|| (file.inner == "src/main.rs").then(|| shown(&file.path)))
+        let place = place.or_else(|| (file.inner == "src/main.rs").then(|| shown(&file.path)));
+        place.map(|place| (place, file.package))
     });
-    let (main, manifest) = match main {
-        Some(place) => (format!("begin main, {place}, with"), "Cargo.toml"),
+    let (main, manifest, package) = match main {
+        Some((place, package)) => (
+            format!("begin main, {place}, with"),
+            "in Cargo.toml",
+            package.map(|index| &work.found.packages[index]),
+        ),
         None => (
             "in the program that uses this, begin main with".to_owned(),
-            "its Cargo.toml",
+            "in its Cargo.toml",
+            None,
         ),
     };
-    let version = manifest::version();
     text.line(format_args!(
-        "\
-next: {main}
-        let _turbowish = turbowish::init();
-      and let a console attach, in {manifest}:
-        turbowish = {{ version = \"{version}\", features = [\"server\"] }}
-      while it runs: turbowish"
+        "next: {main}\n        let _turbowish = turbowish::init();"
     ));
+    match server_line(package, inserted.origins) {
+        Some(line) => text.line(format_args!(
+            "      and let a console attach, {manifest}:\n        {line}"
+        )),
+        None => text.line(format_args!(
+            "      and let a console attach: the feature \"server\" of {CRATE} {manifest}"
+        )),
+    }
+    text.line("      while it runs: turbowish");
 }
 
-pub(crate) fn removed(work: &Work, removed: &Removed) -> String {
-    let mut text = Text::default();
+/// The dependency of a program; `None` if it has one of its own already, which nobody else can write.
+fn server_line(package: Option<&Package>, origins: &Origins<'_>) -> Option<String> {
+    let named = package.and_then(|package| package.manifest.named(Section::Normal));
+    match (named, package) {
+        (Some(Named::Plainly | Named::Optional | Named::As(_)), _) => None,
+        (None, Some(package)) if package.inherits => Some(Origin::Workspace.line_with("server")),
+        (None, _) => origins.find().ok().map(|origin| origin.line_with("server")),
+    }
+}
+
+/// How many places are named.
+const SHOWN: usize = 3;
+
+pub(crate) fn removed(work: &Work, removed: &Removed, changes: Vec<Change>) -> Plan {
+    let (mut before, mut after) = (Text::default(), Text::default());
+    before.packages(work);
     let mut files = 0;
-    for (read, count) in work.files.iter().zip(&removed.attributes) {
+    let mut kept = Vec::new();
+    for ((read, count), left) in work
+        .files
+        .iter()
+        .zip(&removed.attributes)
+        .zip(&removed.kept)
+    {
         if *count > 0 {
             files += 1;
             let path = shown(&work.file(read).path);
-            text.line(format_args!(
+            before.line(format_args!(
                 "{path}: {}",
                 plural(*count, Plural::Attribute)
             ));
         }
+        kept.extend(left.iter().map(|at| place(work, read, *at)));
     }
     for said in &removed.manifests {
-        text.line(said);
+        before.line(said);
     }
+    before.outside(work);
     let attributes = plural(removed.attributes.iter().sum(), Plural::Attribute);
     let files = plural(files, Plural::File);
-    text.line(format_args!("removed {attributes} from {files}"));
-    text.0
+    after.line(format_args!("removed {attributes} from {files}"));
+    if !kept.is_empty() {
+        let more = match kept.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let attributes = plural(kept.len(), Plural::Attribute);
+        let places = kept[..kept.len().min(SHOWN)].join(", ");
+        after.line(format_args!(
+            "kept {attributes} that annotate did not write: {places}{more}"
+        ));
+    }
+    Plan {
+        changes,
+        before: before.0,
+        after: after.0,
+    }
 }
+
+const WRAPPERS: &str = "turbowish::sync, turbowish::time and turbowish::spawn behave as tokio's; they need the feature \"tokio\" of turbowish";
 
 pub(crate) fn checked(work: &Work, decisions: &[Decision]) -> Answer {
     let mut text = Text::default();
-    let (mut covered, mut uncovered, mut twins) = (0, 0, 0);
+    let (mut covered, mut uncovered, mut plain) = (0, 0, 0);
     for (read, decision) in work.files.iter().zip(decisions) {
         covered += decision.covered;
         uncovered += decision.uncovered.len();
-        twins += read.tree.twins.len();
+        let types = work.tokio_types(read);
+        plain += types.len();
         let mut lines: Vec<(usize, String)> = decision
             .uncovered
             .iter()
             .map(|(at, path)| (*at, format!("async fn {path} is not covered")))
             .collect();
-        lines.extend(read.tree.twins.iter().map(|found| {
-            let says = format!("{} has an instrumented twin: {}", found.path, found.twin);
+        lines.extend(types.iter().map(|found| {
+            let says = format!("{} is not observed; use {}", found.path, found.instead);
             (found.at, says)
         }));
         lines.sort();
@@ -179,6 +240,7 @@ pub(crate) fn checked(work: &Work, decisions: &[Decision]) -> Answer {
             text.line(format_args!("{}: {says}", place(work, read, at)));
         }
     }
+    text.outside(work);
     text.left_out(decisions);
     text.hidden(work);
     let all = covered + uncovered;
@@ -188,9 +250,10 @@ pub(crate) fn checked(work: &Work, decisions: &[Decision]) -> Answer {
         let are = if uncovered == 1 { "is" } else { "are" };
         complaints.push(format!("{uncovered} of {fns} {are} not covered"));
     }
-    if twins > 0 {
-        let uses = plural(twins, Plural::Use);
-        complaints.push(format!("{uses} of a type that has an instrumented twin"));
+    if plain > 0 {
+        text.line(WRAPPERS);
+        let uses = plural(plain, Plural::Use);
+        complaints.push(format!("{uses} of tokio that TurboWish does not observe"));
     }
     if complaints.is_empty() {
         let fns = plural(all, Plural::AsyncFn);
@@ -216,6 +279,33 @@ impl Text {
     fn line(&mut self, line: impl fmt::Display) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.0, "{line}");
+    }
+
+    /// The packages that are worked on.
+    fn packages(&mut self, work: &Work) {
+        let names: Vec<&str> = work
+            .found
+            .packages
+            .iter()
+            .map(|package| package.name.as_str())
+            .collect();
+        match &names[..] {
+            [] => {}
+            [name] => self.line(format_args!("package {name}")),
+            names => self.line(format_args!(
+                "{}: {}",
+                plural(names.len(), Plural::Package),
+                names.join(", ")
+            )),
+        }
+    }
+
+    /// What is left alone because of where it lies.
+    fn outside(&mut self, work: &Work) {
+        for path in &work.found.outside {
+            let path = shown(path);
+            self.line(format_args!("{path}: left alone, not in this repository"));
+        }
     }
 
     fn left_out(&mut self, decisions: &[Decision]) {

@@ -1,6 +1,6 @@
 //! Syntax becomes a [`Tree`]: every place where an async fn can be, and what is known about it.
 
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{AttrStyle, Block, Item, Signature, Type, Visibility};
@@ -8,8 +8,9 @@ use syn::{AttrStyle, Block, Item, Signature, Type, Visibility};
 use super::names::{Names, leaves, segments, text};
 use super::own;
 use super::source::{Source, Unreadable};
-use super::tree::{Hidden, Kind, Node, Tree, TwinUse};
-use super::twins::{self, Twin};
+use super::tokens::{async_fns, paths};
+use super::tokio_types::{Wrapped, instead_of, instead_of_all};
+use super::tree::{Hidden, Kind, Node, Tree, TypeUse};
 
 /// A file without any of these words holds nothing that is looked for, and need not be Rust.
 const WORDS: [&str; 3] = ["async", "tokio", "turbowish"];
@@ -18,14 +19,14 @@ const WORDS: [&str; 3] = ["async", "tokio", "turbowish"];
 ///
 /// # Errors
 /// It is no Rust, or newer than the parser.
-pub(crate) fn scan(source: &Source, twins: &[Twin]) -> Result<Tree, Unreadable> {
+pub(crate) fn scan(source: &Source, types: &[Wrapped]) -> Result<Tree, Unreadable> {
     if !WORDS.iter().any(|word| holds(source.text(), word)) {
         return Ok(Tree::default());
     }
     let result = source.parse().map(|(_, file)| {
         let mut scanner = Scanner {
             source,
-            twins,
+            types,
             names: Names::default(),
             path: Vec::new(),
             member: true,
@@ -50,7 +51,7 @@ fn holds(text: &str, word: &str) -> bool {
 
 struct Scanner<'a> {
     source: &'a Source,
-    twins: &'a [Twin],
+    types: &'a [Wrapped],
     names: Names,
     path: Vec<String>,
     /// Whether an attribute on the node around this place reaches an item here.
@@ -137,12 +138,36 @@ impl Scanner<'_> {
         }
     }
 
-    fn twin(&mut self, path: &[String], twin: &str, at: Span) {
-        self.tree.twins.push(TwinUse {
+    fn tokio_type(&mut self, path: &[String], instead: String, at: Span) {
+        self.tree.tokio_types.push(TypeUse {
             at: self.source.range(at).start,
             path: path.join("::"),
-            twin: twin.to_owned(),
+            instead,
         });
+    }
+
+    /// A path as it is written, from its first name on.
+    fn path(&mut self, mut written: Vec<String>, at: Span) {
+        let mut full = self.names.resolve(&written);
+        for names in [&mut written, &mut full] {
+            if names.first().is_some_and(String::is_empty) {
+                names.remove(0);
+            }
+        }
+        // Where the name of the type itself was imported, the import is shown, and not each use of it.
+        let brought = (full.len() + 1).saturating_sub(written.len());
+        if let Some((instead, count)) = instead_of(&full, self.types)
+            && brought < count
+        {
+            self.tokio_type(&full, instead, at);
+        }
+    }
+
+    /// Paths among tokens: what a macro is given is mostly code.
+    fn paths_in(&mut self, tokens: &TokenStream) {
+        for (written, at) in paths(tokens) {
+            self.path(written, at);
+        }
     }
 }
 
@@ -225,6 +250,7 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
             Some(name) => {
                 let within = format!("macro_rules! {}", text(name));
                 self.hidden(within, name.span(), &item.mac.tokens);
+                self.paths_in(&item.mac.tokens);
             }
             None => self.visit_macro(&item.mac),
         }
@@ -234,6 +260,7 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
         let name = call.path.segments.last().map(|last| text(&last.ident));
         let within = format!("{}!", name.unwrap_or_default());
         self.hidden(within, call.path.span(), &call.tokens);
+        self.paths_in(&call.tokens);
     }
 
     /// Syntax that the parser passes on as it is.
@@ -251,37 +278,19 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
         for leaf in &leaves {
             let path = self.names.resolve(&leaf.path);
             let Some(ident) = leaf.ident else { continue };
-            if let Some((twin, _)) = twins::of(&path, self.twins) {
-                self.twin(&path, twin.instrumented, ident.span());
-            } else if leaf.is_glob() && twins::are_in(&path, self.twins) {
-                let all = [&path[..], &["*".to_owned()]].concat();
-                self.twin(&all, "turbowish", ident.span());
+            if leaf.is_glob() {
+                if let Some(instead) = instead_of_all(&path, self.types) {
+                    let all = [&path[..], &["*".to_owned()]].concat();
+                    self.tokio_type(&all, instead, ident.span());
+                }
+            } else if let Some((instead, _)) = instead_of(&path, self.types) {
+                self.tokio_type(&path, instead, ident.span());
             }
-        }
-        if let [leaf] = &leaves[..]
-            && leaf.path == ["turbowish", "instrument"]
-            && item.attrs.is_empty()
-            && matches!(item.vis, Visibility::Inherited)
-        {
-            self.tree.imports.push(self.source.range(item.span()));
         }
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        let mut written = segments(path);
-        let mut full = self.names.resolve(&written);
-        for names in [&mut written, &mut full] {
-            if names.first().is_some_and(String::is_empty) {
-                names.remove(0);
-            }
-        }
-        // Where the name of the type itself was imported, the import is shown, and not each use of it.
-        let brought = (full.len() + 1).saturating_sub(written.len());
-        if let Some((twin, count)) = twins::of(&full, self.twins)
-            && brought < count
-        {
-            self.twin(&full[..count], twin.instrumented, path.span());
-        }
+        self.path(segments(path), path.span());
         visit::visit_path(self, path);
     }
 }
@@ -318,42 +327,6 @@ fn type_name(ty: &Type) -> String {
         Type::TraitObject(_) => "dyn".to_owned(),
         _ => "_".to_owned(),
     }
-}
-
-/// How many async fns with a body stand in tokens.
-fn async_fns(tokens: &TokenStream) -> usize {
-    let mut count = 0;
-    let mut state = State::Nothing;
-    for token in tokens.clone() {
-        state = match (&token, state) {
-            (TokenTree::Ident(ident), _) if ident == "async" => State::Async,
-            (TokenTree::Ident(ident), State::Async) if ident == "fn" => State::Fn,
-            // `async unsafe extern "C" fn`
-            (TokenTree::Ident(ident), State::Async) if ident == "unsafe" || ident == "extern" => {
-                State::Async
-            }
-            (TokenTree::Literal(_), State::Async) => State::Async,
-            (TokenTree::Punct(punct), State::Fn) if punct.as_char() == ';' => State::Nothing,
-            (TokenTree::Group(group), State::Fn) if group.delimiter() == Delimiter::Brace => {
-                count += 1;
-                State::Nothing
-            }
-            (_, State::Fn) => State::Fn,
-            _ => State::Nothing,
-        };
-        if let TokenTree::Group(group) = &token {
-            count += async_fns(&group.stream());
-        }
-    }
-    // `async fn $name() $body`
-    count + usize::from(state == State::Fn)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Nothing,
-    Async,
-    Fn,
 }
 
 fn first<const N: usize>(spans: [Option<Span>; N]) -> Option<Span> {

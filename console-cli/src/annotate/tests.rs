@@ -4,9 +4,9 @@ use super::decide::{Decision, Wanted};
 use super::pattern::{Filter, Pattern};
 use super::scan::scan;
 use super::source::Source;
+use super::tokio_types::Wrapped;
 use super::tree::Tree;
-use super::twins::Twin;
-use super::work::{ATTRIBUTE, insertions, removals};
+use super::work::{insertions, removals};
 
 mod cases;
 mod checks;
@@ -23,9 +23,9 @@ fn wanted<T>(filter: &Filter, blocks: bool, then: impl FnOnce(&Wanted<'_>) -> T)
     })
 }
 
-fn read(text: &str, twins: &[Twin]) -> (Source, Tree) {
+fn read(text: &str, types: &[Wrapped]) -> (Source, Tree) {
     let source = Source::new(text.to_owned());
-    let tree = scan(&source, twins).unwrap_or_else(|error| panic!("{error:?} in {text}"));
+    let tree = scan(&source, types).unwrap_or_else(|error| panic!("{error:?} in {text}"));
     (source, tree)
 }
 
@@ -37,7 +37,7 @@ fn decide(text: &str, filter: &Filter, blocks: bool) -> (Source, Decision) {
 
 fn insert(text: &str, filter: &Filter, blocks: bool) -> String {
     let (source, decision) = decide(text, filter, blocks);
-    source.edited(&insertions(&source, &decision, ATTRIBUTE))
+    source.edited(&insertions(&source, &decision))
 }
 
 fn remove(text: &str, filter: &Filter) -> String {

@@ -4,14 +4,14 @@ use super::decide::Wanted;
 use super::pattern::Filter;
 use super::scan::scan;
 use super::source::Source;
-use super::work::{ATTRIBUTE, insertions, removals};
+use super::work::{insertions, removals};
 
 /// The text with attributes; `None` if it cannot be read.
 pub(crate) fn inserted(text: &str) -> Option<String> {
     let source = Source::new(text.to_owned());
     let tree = scan(&source, &[]).ok()?;
     let decision = wanted(&Filter::new(&[], &[]), |wanted| wanted.decide(&tree.nodes));
-    Some(source.edited(&insertions(&source, &decision, ATTRIBUTE)))
+    Some(source.edited(&insertions(&source, &decision)))
 }
 
 /// The text without attributes; `None` if it cannot be read.

@@ -6,12 +6,10 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
-    /// `use turbowish::instrument;`, which goes when the last attribute goes.
-    pub(crate) imports: Vec<Range<usize>>,
     /// Async fns that stand inside macros.
     pub(crate) hidden: Vec<Hidden>,
-    /// Types that have an instrumented twin.
-    pub(crate) twins: Vec<TwinUse>,
+    /// Where tokio's own stands, and TurboWish wraps it.
+    pub(crate) tokio_types: Vec<TypeUse>,
 }
 
 /// A function, an `impl`, a `trait` or an inline `mod`.
@@ -26,7 +24,7 @@ pub(crate) struct Node {
     pub(crate) anchor: usize,
     /// The attribute that it carries.
     pub(crate) own: Option<Own>,
-    /// What goes when attributes are removed.
+    /// All attributes of ours on it.
     pub(crate) attributes: Vec<Attribute>,
     /// The attribute on what is around it reaches it: it is a member, and no part of a body.
     pub(crate) member: bool,
@@ -60,8 +58,8 @@ pub(crate) enum Own {
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub(crate) range: Range<usize>,
-    /// It stands alone between `#[` and `]`; else it is a part of a `cfg_attr`.
-    pub(crate) whole: bool,
+    /// It reads as `annotate` writes it: only such are removed.
+    pub(crate) inserted: bool,
 }
 
 /// Async fns that an attribute cannot reach by itself.
@@ -73,14 +71,14 @@ pub(crate) struct Hidden {
     pub(crate) count: usize,
 }
 
-/// A type that has an instrumented twin.
+/// Something of tokio that TurboWish wraps.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TwinUse {
+pub(crate) struct TypeUse {
     pub(crate) at: usize,
     /// As the path reads in full.
     pub(crate) path: String,
     /// What to write instead.
-    pub(crate) twin: String,
+    pub(crate) instead: String,
 }
 
 impl Node {

@@ -1,20 +1,21 @@
-//! Folders are read in the order of their names, and never those that hold what a tool wrote.
+//! A folder is read in the order of its names. Packages and repositories in it, and what a tool wrote, are not entered.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::package::{MANIFEST, shown};
+use super::repository;
 use crate::failure::Failure;
 
 /// What is found in a folder.
 pub(crate) enum Entry {
     /// A file of Rust.
     File(PathBuf),
-    /// A folder with a manifest, which is not entered.
-    Package(PathBuf),
+    /// The root of a repository, which is not entered.
+    Repository(PathBuf),
 }
 
-/// Every file of Rust below a folder. Hidden folders and cargo's `target` are left out.
+/// Every file of Rust below a folder. Hidden folders, packages and cargo's `target` are left out.
 pub(crate) fn walk(folder: &Path, visit: &mut impl FnMut(Entry)) -> Result<(), Failure> {
     let failed = |cause| Failure::local(&format!("cannot read {}", shown(folder)), &cause);
     let mut entries = fs::read_dir(folder)
@@ -29,10 +30,10 @@ pub(crate) fn walk(folder: &Path, visit: &mut impl FnMut(Entry)) -> Result<(), F
         // A link to a folder may lead round in a circle.
         let is_folder = entry.file_type().map_err(failed)?.is_dir();
         if hidden {
-        } else if is_folder && path.join(MANIFEST).is_file() {
-            visit(Entry::Package(path));
+        } else if is_folder && repository::is_root(&path) {
+            visit(Entry::Repository(path));
         } else if is_folder {
-            if !is_target(&path) {
+            if !path.join(MANIFEST).is_file() && !is_target(&path) {
                 walk(&path, visit)?;
             }
         } else if path.extension().is_some_and(|end| end == "rs") && path.is_file() {

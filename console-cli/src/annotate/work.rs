@@ -7,26 +7,19 @@ use std::path::PathBuf;
 use super::decide::{Decision, Wanted};
 use super::depend;
 use super::manifest::Section;
+use super::origin::Origins;
 use super::package::{Found, SourceFile, shown};
 use super::pattern::Filter;
 use super::report::{Answer, Inserted, Removed};
 use super::scan;
 use super::source::{Edit, Source};
-use super::tree::{Attribute, Tree};
-use super::twins::Twin;
+use super::tokio_types::Wrapped;
+use super::tree::{Tree, TypeUse};
 use crate::failure::Failure;
 
-/// What is written for an attribute.
-pub(crate) const ATTRIBUTE: &str = "#[turbowish::instrument]";
-
-/// The same where no crate is in sight by its name alone.
-const ABSOLUTE: &str = "#[::turbowish::instrument]";
-
-/// A module that holds this attribute, and every module inside it, sees crates only behind `::`.
-const BARE: &str = "no_implicit_prelude";
-
-/// The files that every other file of a crate is a module of.
-const ROOTS: [&str; 2] = ["src/lib.rs", "src/main.rs"];
+/// What is written for an attribute. People write it without the leading `::`, so it also tells whose an attribute is; and it is
+/// found where a module of the same name, or `no_implicit_prelude`, hides the crate.
+pub(crate) const ATTRIBUTE: &str = "#[::turbowish::instrument]";
 
 /// All files of one run.
 pub(crate) struct Work {
@@ -50,6 +43,15 @@ pub(crate) struct Fault {
     path: PathBuf,
     place: Option<(usize, usize)>,
     why: String,
+}
+
+/// Changes that nobody has made yet.
+pub(crate) struct Plan {
+    pub(crate) changes: Vec<Change>,
+    /// What will change, a line each.
+    pub(crate) before: String,
+    /// What has changed, and the next step.
+    pub(crate) after: String,
 }
 
 /// A new text for a file.
@@ -78,7 +80,7 @@ impl Work {
     ///
     /// # Errors
     /// A file that is there and cannot be read.
-    pub(crate) fn read(found: Found, filter: Filter, twins: &[Twin]) -> Result<Self, Failure> {
+    pub(crate) fn read(found: Found, filter: Filter, types: &[Wrapped]) -> Result<Self, Failure> {
         let mut files = Vec::new();
         let mut faults = Vec::new();
         for (index, file) in found.files.iter().enumerate() {
@@ -95,7 +97,7 @@ impl Work {
                 continue;
             };
             let source = Source::new(text);
-            match scan::scan(&source, twins) {
+            match scan::scan(&source, types) {
                 Ok(tree) => files.push(Read {
                     index,
                     source,
@@ -132,6 +134,14 @@ impl Work {
         super::report::checked(self, &decisions)
     }
 
+    /// Uses of tokio's types in a file, if patterns ask for them.
+    pub(crate) fn tokio_types<'a>(&self, read: &'a Read) -> &'a [TypeUse] {
+        match self.wanted(read, false, |wanted| wanted.admits_file()) {
+            true => &read.tree.tokio_types,
+            false => &[],
+        }
+    }
+
     fn decisions(&self, blocks: bool) -> Vec<Decision> {
         let decide =
             |read: &Read| self.wanted(read, blocks, |wanted| wanted.decide(&read.tree.nodes));
@@ -141,12 +151,13 @@ impl Work {
     /// The changes that annotate everything, and what is said about them.
     ///
     /// # Errors
-    /// A manifest that names the crate otherwise.
-    pub(crate) fn insert(&self, blocks: bool) -> Result<(Vec<Change>, String), Failure> {
+    /// A manifest that names the crate otherwise; nobody knows where the crate is.
+    pub(crate) fn insert(&self, blocks: bool, origins: &Origins) -> Result<Plan, Failure> {
         let decisions = self.decisions(blocks);
         let mut inserted = Inserted {
             decisions: &decisions,
             manifests: Vec::new(),
+            origins,
         };
         let mut changes = Vec::new();
         for index in 0..self.found.packages.len() {
@@ -155,30 +166,16 @@ impl Work {
             };
             let files = self.files.iter().zip(&decisions).filter(gains);
             let sections: Vec<Section> = files.map(|(read, _)| self.file(read).section()).collect();
-            let (change, said) = depend::on_us(&self.found.packages[index], &sections)?;
+            let package = &self.found.packages[index];
+            let (change, said) = depend::on_us(package, &sections, origins)?;
             changes.extend(change);
             inserted.manifests.extend(said);
         }
         for (read, decision) in self.files.iter().zip(&decisions) {
-            let edits = insertions(&read.source, decision, self.attribute(read));
+            let edits = insertions(&read.source, decision);
             changes.extend(self.changed(read, &edits));
         }
-        Ok((changes, super::report::inserted(self, &inserted)))
-    }
-
-    /// The attribute as it is to be written in a file.
-    fn attribute(&self, read: &Read) -> &'static str {
-        let file = self.file(read);
-        let is_above = |other: &SourceFile| {
-            other.package == file.package && ROOTS.contains(&other.inner.as_str())
-        };
-        let above = self.files.iter().filter(|other| is_above(self.file(other)));
-        let mut texts = above.chain([read]).map(|read| read.source.text());
-        if texts.any(|text| text.contains(BARE)) {
-            ABSOLUTE
-        } else {
-            ATTRIBUTE
-        }
+        Ok(super::report::inserted(self, &inserted, changes))
     }
 
     fn changed(&self, read: &Read, edits: &[Edit]) -> Option<Change> {
@@ -188,18 +185,19 @@ impl Work {
         })
     }
 
-    /// The changes that take all attributes out, and what is said about them.
+    /// The changes that take out what [`Self::insert`] has put in, and what is said about them.
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub(crate) fn remove(&self) -> Result<(Vec<Change>, String), Failure> {
+    pub(crate) fn remove(&self) -> Result<Plan, Failure> {
         let mut removed = Removed::default();
         let mut changes = Vec::new();
         for read in &self.files {
-            let (edits, count) = self.wanted(read, false, |wanted| {
+            let (edits, kept) = self.wanted(read, false, |wanted| {
                 removals(&read.source, &read.tree, wanted)
             });
-            removed.attributes.push(count);
+            removed.attributes.push(edits.len());
+            removed.kept.push(kept);
             changes.extend(self.changed(read, &edits));
         }
         for package in &self.found.packages {
@@ -207,33 +205,26 @@ impl Work {
             changes.extend(change);
             removed.manifests.extend(said);
         }
-        Ok((changes, super::report::removed(self, &removed)))
+        Ok(super::report::removed(self, &removed, changes))
     }
 }
 
-/// The edits that put `attribute` wherever one is missing.
-pub(crate) fn insertions(source: &Source, decision: &Decision, attribute: &str) -> Vec<Edit> {
-    let edit = |&at| source.insertion(at, attribute);
+/// The edits that put the attribute wherever one is missing.
+pub(crate) fn insertions(source: &Source, decision: &Decision) -> Vec<Edit> {
+    let edit = |&at| source.insertion(at, ATTRIBUTE);
     decision.anchors.iter().map(edit).collect()
 }
 
-/// The edits that take out attributes, and how many they are. What imports the attribute goes with the last one.
-pub(crate) fn removals(source: &Source, tree: &Tree, wanted: &Wanted<'_>) -> (Vec<Edit>, usize) {
-    let (attributes, all) = wanted.removals(&tree.nodes);
-    let edit = |attribute: &Attribute| {
-        if attribute.whole {
-            source.removal(attribute.range.clone())
-        } else {
-            Edit {
-                range: attribute.range.clone(),
-                text: String::new(),
-            }
-        }
-    };
-    let mut edits: Vec<Edit> = attributes.iter().map(edit).collect();
-    if all && !attributes.is_empty() {
-        let imports = tree.imports.iter().cloned();
-        edits.extend(imports.map(|range| source.removal(range)));
-    }
-    (edits, attributes.len())
+/// The edits that take out inserted attributes, and where the others stand.
+pub(crate) fn removals(
+    source: &Source,
+    tree: &Tree,
+    wanted: &Wanted<'_>,
+) -> (Vec<Edit>, Vec<usize>) {
+    let (inserted, others) = wanted.removals(&tree.nodes);
+    let edits = inserted
+        .into_iter()
+        .map(|attribute| source.removal(attribute.range));
+    let others = others.iter().map(|attribute| attribute.range.start);
+    (edits.collect(), others.collect())
 }

@@ -79,15 +79,6 @@ pub(super) fn aside(source: &Path, folder: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Makes `turbowish` the one in `facade`, for the package in `folder`. It stands in the manifest, since tests that run cargo copy it
-/// from there. A published manifest replaces nothing.
-pub(super) fn replace(folder: &Path, facade: &Path) -> io::Result<()> {
-    let manifest = folder.join("Cargo.toml");
-    let text = fs::read_to_string(&manifest)?;
-    let patch = format!("\n[patch.crates-io]\nturbowish = {{ path = {facade:?} }}\n");
-    fs::write(&manifest, text + &patch)
-}
-
 /// Makes `to` the same as `from`. A file that is the same already keeps its time, so that cargo does not build it again.
 pub(super) fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;

@@ -23,7 +23,7 @@ const AGAIN: usize = 2;
 pub(super) struct Trial<'a> {
     /// `turbowish`
     pub(super) annotate: PathBuf,
-    /// What `turbowish` on the registry is replaced by.
+    /// The crate that is depended on.
     pub(super) facade: PathBuf,
     /// Where copies and builds are.
     pub(super) home: PathBuf,
@@ -129,7 +129,8 @@ impl Trial<'_> {
         let before = source::count(&aside).map_err(fault)?;
         let mut command = Command::new(&self.annotate);
         clean(&mut command);
-        command.args(["annotate", "--all-targets"]);
+        command.args(["annotate", "--all-targets", "--allow-no-vcs", "--clone"]);
+        command.arg(&self.facade);
         if mode == Mode::Block {
             command.arg("--blocks");
         }
@@ -140,7 +141,6 @@ impl Trial<'_> {
         if !ended.succeeded() {
             return Err(format!("cannot annotate: {}", last_lines(&ended.stderr)));
         }
-        source::replace(&aside, &self.facade).map_err(fault)?;
         let mut written = source::count(&aside).map_err(fault)?;
         written.attributes -= before.attributes.min(written.attributes);
         source::mirror(&aside, &folder.join(mode.name())).map_err(fault)?;

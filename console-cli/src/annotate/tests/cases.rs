@@ -2,7 +2,7 @@
 
 use super::{Filter, filter, insert, remove};
 
-const ATTRIBUTE: &str = "#[turbowish::instrument]";
+const ATTRIBUTE: &str = "#[::turbowish::instrument]";
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// `marked` shows where attributes go. Without them it is the input, which removal also gives back.
@@ -256,11 +256,11 @@ fn what_only_looks_covered_is_not() {
     );
     // A module does not see what its parent imports.
     let text = "use turbowish::instrument;\nmod a {\n    #[instrument]\n    async fn f() {}\n}\n";
-    let expected = text.replace("    #[i", "    #[turbowish::instrument]\n    #[i");
+    let expected = text.replace("    #[i", "    #[::turbowish::instrument]\n    #[i");
     assert_eq!(insert(text, &Filter::default(), false), expected);
     // An attribute reaches no items in bodies.
     let text = "#[turbowish::instrument]\nasync fn f() {\n    async fn g() {}\n}\n";
-    let expected = text.replace("    async", "    #[turbowish::instrument]\n    async");
+    let expected = text.replace("    async", "    #[::turbowish::instrument]\n    async");
     assert_eq!(insert(text, &Filter::default(), false), expected);
 }
 
@@ -357,61 +357,46 @@ fn patterns_choose() {
 }
 
 #[test]
-fn attributes_of_users_go_too() {
+fn only_what_was_inserted_goes() {
     check_removed(
-        "    #[turbowish::instrument(name = \"x\")]\n    async fn f() {}\n",
-        "    async fn f() {}\n",
-    );
-    check_removed(
-        "#[turbowish::instrument] async fn f() {}\n",
+        "#[::turbowish::instrument] async fn f() {}\n",
         "async fn f() {}\n",
     );
     check_removed(
-        "#[inline] #[turbowish::instrument]\nfn f() {}\n",
+        "#[inline] #[::turbowish::instrument]\nfn f() {}\n",
         "#[inline] \nfn f() {}\n",
     );
     check_removed(
-        "#[inline]\n#[turbowish::instrument]   \n// Why.\nfn f() {}\n",
+        "#[inline]\n#[::turbowish::instrument]   \n// Why.\nfn f() {}\n",
         "#[inline]\n// Why.\nfn f() {}\n",
     );
     check_removed(
-        "#[turbowish::instrument] // Why.\nfn f() {}\n",
+        "#[::turbowish::instrument] // Why.\nfn f() {}\n",
         "// Why.\nfn f() {}\n",
     );
     check_removed(
-        "#[turbowish::instrument(\n    name = \"x\",\n)]\nasync fn f() {}\n",
-        "async fn f() {}\n",
+        "#[::turbowish::instrument]\n#[turbowish::instrument(name = \"x\")]\nasync fn f() {}\n",
+        "#[turbowish::instrument(name = \"x\")]\nasync fn f() {}\n",
     );
-    check_removed(
-        "#[cfg_attr(a, turbowish::instrument)]\nasync fn f() {}\n",
-        "async fn f() {}\n",
-    );
-    check_removed(
-        "#[cfg_attr(a, inline, turbowish::instrument)]\nasync fn f() {}\n",
-        "#[cfg_attr(a, inline)]\nasync fn f() {}\n",
-    );
-    check_removed(
-        "#[cfg_attr(a, turbowish::instrument, inline)]\nasync fn f() {}\n",
-        "#[cfg_attr(a, inline)]\nasync fn f() {}\n",
-    );
-    check_removed(
-        "use a::b;\nuse turbowish::instrument;\n\n#[instrument]\nasync fn f() {}\n",
-        "use a::b;\n\nasync fn f() {}\n",
-    );
-    check_removed(
-        "#[turbowish::instrument(skip)]\nmod a { #[instrument(skip)] async fn f() {} }\n",
-        "mod a { async fn f() {} }\n",
-    );
-    // Not ours.
-    let other =
-        "use tracing::instrument;\nuse turbowish::init;\n#[instrument]\nasync fn f() { init(); }\n";
-    check_removed(other, other);
+    for by_others in [
+        "#[turbowish::instrument]\nasync fn f() {}\n",
+        "#[::turbowish::instrument(name = \"x\")]\nasync fn f() {}\n",
+        "#[::turbowish::instrument(skip)]\nasync fn f() {}\n",
+        "#[::turbowish::instrument()]\nasync fn f() {}\n",
+        "#[cfg_attr(a, ::turbowish::instrument)]\nasync fn f() {}\n",
+        "#[cfg_attr(a, inline, ::turbowish::instrument)]\nasync fn f() {}\n",
+        "use turbowish::instrument;\n#[instrument]\nasync fn f() {}\n",
+        "use tracing::instrument;\nuse turbowish::init;\n#[instrument]\nasync fn f() { init(); }\n",
+        "m! { #[::turbowish::instrument] async fn f() {} }\n",
+    ] {
+        check_removed(by_others, by_others);
+    }
 }
 
 #[test]
 fn patterns_choose_what_goes() {
     let text =
-        "use turbowish::instrument;\n#[instrument] async fn f() {} #[instrument] async fn g() {}\n";
-    let expected = "use turbowish::instrument;\nasync fn f() {} #[instrument] async fn g() {}\n";
+        "#[::turbowish::instrument] async fn f() {} #[::turbowish::instrument] async fn g() {}\n";
+    let expected = "async fn f() {} #[::turbowish::instrument] async fn g() {}\n";
     assert_eq!(remove(text, &filter(&["f"], &[])), expected);
 }

@@ -1,6 +1,7 @@
 //! What `--check` lists.
 
-use super::{Filter, Twin, decide, filter, read};
+use super::super::tokio_types::WRAPPED;
+use super::{Filter, decide, filter, read};
 
 /// `expected`: line, column and path of what is not covered.
 fn check_uncovered(text: &str, expected: &[&str]) {
@@ -90,94 +91,122 @@ fn async_fns_inside_macros_are_mentioned() {
     check_hidden("#[m(async fn f() {})] fn g() {}\nasync fn h();\n", &[]);
 }
 
-const TWINS: &[Twin] = &[
-    twin("tokio::sync::Mutex", "turbowish::sync::Mutex"),
-    twin("tokio::sync::mpsc", "turbowish::sync::mpsc"),
-];
-
-const fn twin(plain: &'static str, instrumented: &'static str) -> Twin {
-    Twin {
-        plain,
-        instrumented,
-    }
-}
-
-/// `expected`: line, column, the path in full and its twin.
-fn check_twins(text: &str, expected: &[&str]) {
-    let (source, tree) = read(text, TWINS);
+/// `expected`: line, column, the path in full and what to write instead.
+fn check_types(text: &str, expected: &[&str]) {
+    let (source, tree) = read(text, WRAPPED);
     let found: Vec<String> = tree
-        .twins
+        .tokio_types
         .iter()
         .map(|found| {
             let (line, column) = source.place(found.at);
-            format!("{line}:{column} {} -> {}", found.path, found.twin)
+            format!("{line}:{column} {} -> {}", found.path, found.instead)
         })
         .collect();
     assert_eq!(found, expected, "{text}");
-    // The production table knows what it is given, and no more.
-    assert!(read(text, &[]).1.twins.is_empty());
 }
 
 #[test]
-fn types_with_a_twin_are_listed_where_they_are_brought_in() {
+fn types_of_tokio_are_listed_where_they_are_brought_in() {
     let mutex = "tokio::sync::Mutex -> turbowish::sync::Mutex";
     let mpsc = "tokio::sync::mpsc -> turbowish::sync::mpsc";
+    let sleep = "tokio::time::sleep -> turbowish::time::sleep";
     let at = |place: &str, what: &str| format!("{place} {what}");
     let check = |text: &str, expected: &[String]| {
         let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
-        check_twins(text, &expected);
+        check_types(text, &expected);
     };
     check(
         "use tokio::sync::Mutex;\nfn f(m: Mutex<u8>) { Mutex::new(1); }\n",
         &[at("1:18", mutex)],
     );
     check(
-        "use tokio::sync::{Mutex as M, mpsc, RwLock};\nfn f(m: M<u8>) { mpsc::channel(1); }\n",
-        &[at("1:19", mutex), at("1:31", mpsc)],
+        "use tokio::sync::{AcquireError, Mutex as M, mpsc};\nfn f(m: M<u8>) { mpsc::channel(1); }\n",
+        &[at("1:33", mutex), at("1:45", mpsc)],
     );
     check(
-        "fn f() { tokio::sync::Mutex::new(1); let x: ::tokio::sync::mpsc::Sender<tokio::sync::Mutex<u8>>; }\n",
-        &[at("1:10", mutex), at("1:45", mpsc), at("1:73", mutex)],
+        "fn f() { tokio::sync::Mutex::<u8>::const_new; let x: ::tokio::sync::mpsc::Sender<tokio::sync::Mutex<u8>>; }\n",
+        &[
+            at(
+                "1:10",
+                "tokio::sync::Mutex::const_new -> turbowish::sync::Mutex::const_new",
+            ),
+            at(
+                "1:54",
+                "tokio::sync::mpsc::Sender -> turbowish::sync::mpsc::Sender",
+            ),
+            at("1:82", mutex),
+        ],
     );
+    // The module is swapped as a whole.
     check(
         "use tokio::sync;\nfn f(m: sync::Mutex<u8>) -> sync::Notify { m }\n",
-        &[at("2:9", mutex)],
+        &[at("1:12", "tokio::sync -> turbowish::sync")],
     );
     check(
-        "use tokio::{self as t, sync as s};\nfn f(m: s::Mutex<u8>) { t::sync::Mutex::new(1) }\n",
-        &[at("2:9", mutex), at("2:25", mutex)],
+        "use tokio::{self as t, time};\nfn f(m: t::sync::Mutex<u8>) { time::sleep(x); time::Instant::now() }\n",
+        &[at("2:9", mutex), at("2:31", sleep)],
     );
     check(
-        "use tokio::sync::mpsc::{self, Sender};\nuse tokio::sync;\nuse sync::Mutex;\n",
+        "use tokio::sync::mpsc::{self, Sender, error::SendError};\n",
         &[
             at("1:25", mpsc),
-            at("1:31", "tokio::sync::mpsc::Sender -> turbowish::sync::mpsc"),
-            at("3:11", mutex),
+            at(
+                "1:31",
+                "tokio::sync::mpsc::Sender -> turbowish::sync::mpsc::Sender",
+            ),
         ],
     );
     check(
-        "use tokio::sync::*;\nuse tokio::*;\n",
-        &[at("1:12", "tokio::sync::* -> turbowish")],
+        "use tokio::sync::*;\nuse tokio::sync::mpsc::*;\nuse tokio::time::*;\nuse tokio::*;\nuse tokio::net::*;\n",
+        &[
+            at("1:12", "tokio::sync::* -> turbowish::sync::*"),
+            at("2:18", "tokio::sync::mpsc::* -> turbowish::sync::mpsc::*"),
+            at("3:12", "tokio::time::* -> turbowish::time::*"),
+            at("4:5", "tokio::* -> turbowish::sync, turbowish::spawn"),
+        ],
+    );
+}
+
+#[test]
+fn calls_of_tokio_are_listed_also_in_macros() {
+    let check = |text: &str, expected: &[&str]| check_types(text, expected);
+    check(
+        "fn f() {\n    tokio::spawn(g());\n    tokio::task::spawn_blocking(h);\n}\n",
+        &["2:5 tokio::spawn -> turbowish::spawn"],
+    );
+    check(
+        "use tokio::task::{self, JoinSet};\nfn f() { task::spawn_local(g()); task::yield_now(); }\n",
+        &[
+            "1:25 tokio::task::JoinSet -> turbowish::JoinSet",
+            "2:10 tokio::task::spawn_local -> turbowish::spawn_local",
+        ],
+    );
+    check(
+        "use tokio::time;\nasync fn f() {\n    tokio::select! {\n        _ = time::sleep(d) => { ::tokio::spawn(g()); }\n        x = y.tokio::spawn => z::tokio::spawn(),\n    }\n}\n",
+        &[
+            "4:13 tokio::time::sleep -> turbowish::time::sleep",
+            "4:35 tokio::spawn -> turbowish::spawn",
+        ],
+    );
+    check(
+        "macro_rules! m { ($t:ident) => { tokio::spawn($t); $tokio::spawn(); $crate::sync::Mutex } }\n",
+        &["1:34 tokio::spawn -> turbowish::spawn"],
     );
 }
 
 #[test]
 fn other_types_are_not() {
-    check_twins(
+    for text in [
         "use std::sync::Mutex;\nfn f(m: Mutex<u8>) { std::sync::mpsc::channel(); }\n",
-        &[],
-    );
-    check_twins(
         "use turbowish::sync::{Mutex, mpsc};\nfn f(m: Mutex<u8>) {}\n",
-        &[],
-    );
-    check_twins(
-        "use tokio::sync::{RwLock, MutexGuard};\nfn f() { Mutex::new(1); sync::Mutex::new(1); }\n",
-        &[],
-    );
-    // What a module imports is not in sight of the next.
-    check_twins(
-        "mod a { use tokio::sync; }\nfn f(m: sync::Mutex<u8>) {}\n",
-        &[],
-    );
+        "use tokio::sync::{SetError, TryLockError};\nfn f() { Mutex::new(1); sync::Mutex::new(1); }\n",
+        "use tokio::time::{Duration, Instant, MissedTickBehavior};\nuse tokio::{io, net, select};\n",
+        "fn f(e: tokio::sync::mpsc::error::SendError<u8>, r: tokio::sync::watch::Ref<u8>) {}\n",
+        // What a module imports is not in sight of the next.
+        "mod a { use tokio::time; }\nfn f() { time::sleep(d); }\n",
+        // Text.
+        "/// tokio::spawn\nfn f() { println!(\"tokio::spawn\"); }\n",
+    ] {
+        check_types(text, &[]);
+    }
 }

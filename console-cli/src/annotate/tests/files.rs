@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::package::find;
+use super::super::select::select;
 use super::{Filter, insert, remove};
 
 #[test]
 fn removal_undoes_insertion_in_every_file_of_this_workspace() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let found = find(&[root], true).unwrap_or_else(|failure| panic!("{failure:?}"));
+    let found = select(&[root], true).unwrap_or_else(|failure| panic!("{failure:?}"));
     let mut changed = 0;
     for file in &found.files {
         let text = fs::read_to_string(&file.path).unwrap_or_else(|error| panic!("{error}"));

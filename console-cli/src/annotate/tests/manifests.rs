@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::super::manifest::{Manifest, Named, Section};
+use super::super::origin::Origin;
 use super::super::source::Source;
 
 fn parse(text: &str) -> Manifest {
@@ -11,7 +12,7 @@ fn parse(text: &str) -> Manifest {
 }
 
 /// `marked` shows by lines that begin with `+` what is added; removal takes the same lines. `said` is the line that is shown.
-fn check_added(section: Section, inherited: bool, marked: &str, said: &str) {
+fn check_added(section: Section, origin: &Origin, marked: &str, said: &str) {
     let mut before = String::new();
     let mut after = String::new();
     for line in marked.split_inclusive('\n') {
@@ -23,7 +24,7 @@ fn check_added(section: Section, inherited: bool, marked: &str, said: &str) {
     }
     let manifest = parse(&before);
     let (edit, line) = manifest
-        .addition(section, inherited)
+        .addition(section, origin)
         .unwrap_or_else(|| panic!("nothing to add to {before}"));
     let text = Source::new(before.clone()).edited(&[edit]);
     assert_eq!((text.as_str(), line.as_str()), (after.as_str(), said));
@@ -37,53 +38,61 @@ fn check_removed(before: &str, after: &str) {
     assert_eq!(Source::new(before.to_owned()).edited(&edits), after);
 }
 
-const LINE: &str = "turbowish = \"0.1\"";
+const LINE: &str = "turbowish = { path = \"/tw\" }";
+
+fn from_clone() -> Origin {
+    Origin::Clone("/tw".to_owned())
+}
 
 #[test]
 fn a_line_goes_where_the_alphabet_puts_it() {
-    let check = |marked: &str| check_added(Section::Normal, false, marked, LINE);
+    let check = |marked: &str| check_added(Section::Normal, &from_clone(), marked, LINE);
     check(
-        "[dependencies]\ntokio = \"1\"   # why\n+turbowish = \"0.1\"\n# of uuid\nuuid = { version = \"1\" }\n\n[features]\n",
-    );
-    check("[dependencies]\n+turbowish = \"0.1\"\n# of uuid\nuuid = \"1\"\n");
-    check("[dependencies]\n+turbowish = \"0.1\"\n\n[features]\n");
-    check("[dependencies]   # none\n+turbowish = \"0.1\"\n");
-    check(
-        "[dependencies]\nuuid = \"1\"\ntokio = \"1\"\n+turbowish = \"0.1\"\n\n# more\n[features]\n",
+        "[dependencies]\ntokio = \"1\"   # why\n+turbowish = { path = \"/tw\" } # turbowish annotate\n# of uuid\nuuid = { version = \"1\" }\n\n[features]\n",
     );
     check(
-        "[dependencies]\ntokio = { version = \"1\", features = [\n    \"full\",\n] }\n+turbowish = \"0.1\"\n[features]\n",
+        "[dependencies]\n+turbowish = { path = \"/tw\" } # turbowish annotate\n# of uuid\nuuid = \"1\"\n",
+    );
+    check("[dependencies]\n+turbowish = { path = \"/tw\" } # turbowish annotate\n\n[features]\n");
+    check("[dependencies]   # none\n+turbowish = { path = \"/tw\" } # turbowish annotate\n");
+    check(
+        "[dependencies]\nuuid = \"1\"\ntokio = \"1\"\n+turbowish = { path = \"/tw\" } # turbowish annotate\n\n# more\n[features]\n",
     );
     check(
-        "[dependencies]\nserde.workspace = true\ntokio.version = \"1\"\ntokio.features = [\n\"full\"]\n+turbowish = \"0.1\"\n",
+        "[dependencies]\ntokio = { version = \"1\", features = [\n    \"full\",\n] }\n+turbowish = { path = \"/tw\" } # turbowish annotate\n[features]\n",
     );
     check(
-        "[dependencies]\r\na = \"1\"\r\n+turbowish = \"0.1\"\r\n\r\n[dependencies.b]\r\nversion = \"1\"\r\n",
+        "[dependencies]\nserde.workspace = true\ntokio.version = \"1\"\ntokio.features = [\n\"full\"]\n+turbowish = { path = \"/tw\" } # turbowish annotate\n",
     );
-    check("[dev-dependencies]\nuuid = \"1\"\n[dependencies]\na = \"ü\"\n+turbowish = \"0.1\"\n");
+    check(
+        "[dependencies]\r\na = \"1\"\r\n+turbowish = { path = \"/tw\" } # turbowish annotate\r\n\r\n[dependencies.b]\r\nversion = \"1\"\r\n",
+    );
+    check(
+        "[dev-dependencies]\nuuid = \"1\"\n[dependencies]\na = \"ü\"\n+turbowish = { path = \"/tw\" } # turbowish annotate\n",
+    );
 }
 
 #[test]
 fn a_table_that_is_not_there_is_made() {
-    let text = "[package]\nname = \"a\"\n\n[dependencies]\nturbowish = \"0.1\"\n";
+    let text = "[package]\nname = \"a\"\n\n[dependencies]\nturbowish = { path = \"/tw\" } # turbowish annotate\n";
     let before = "[package]\nname = \"a\"\n";
     for before in [before, before.trim_end()] {
         let (edit, line) = parse(before)
-            .addition(Section::Normal, false)
+            .addition(Section::Normal, &from_clone())
             .unwrap_or_else(|| panic!("nothing to add"));
         assert_eq!(Source::new(before.to_owned()).edited(&[edit]), text);
         assert_eq!(line, LINE);
     }
     check_added(
         Section::Normal,
-        false,
-        "[dependencies.tokio]\nversion = \"1\"\n\n[features]\na = []\n+\n+[dependencies.turbowish]\n+version = \"0.1\"\n",
+        &from_clone(),
+        "[dependencies.tokio]\nversion = \"1\"\n\n[features]\na = []\n+\n+[dependencies.turbowish] # turbowish annotate\n+path = \"/tw\"\n",
         LINE,
     );
     check_added(
         Section::Dev,
-        true,
-        "[dev-dependencies.tokio]\r\nversion = \"1\"\r\n+\r\n+[dev-dependencies.turbowish]\r\n+workspace = true\r\n",
+        &Origin::Workspace,
+        "[dev-dependencies.tokio]\r\nversion = \"1\"\r\n+\r\n+[dev-dependencies.turbowish] # turbowish annotate\r\n+workspace = true\r\n",
         "turbowish.workspace = true",
     );
 }
@@ -92,14 +101,14 @@ fn a_table_that_is_not_there_is_made() {
 fn a_member_inherits_what_its_workspace_has() {
     check_added(
         Section::Normal,
-        true,
-        "[dependencies]\na.workspace = true\n+turbowish.workspace = true\nz.workspace = true\n",
+        &Origin::Workspace,
+        "[dependencies]\na.workspace = true\n+turbowish.workspace = true # turbowish annotate\nz.workspace = true\n",
         "turbowish.workspace = true",
     );
     check_added(
         Section::Dev,
-        true,
-        "[dev-dependencies]\na = \"1\"\n+turbowish.workspace = true\n",
+        &Origin::Workspace,
+        "[dev-dependencies]\na = \"1\"\n+turbowish.workspace = true # turbowish annotate\n",
         "turbowish.workspace = true",
     );
 }
@@ -108,26 +117,36 @@ fn a_member_inherits_what_its_workspace_has() {
 fn unusual_tables_are_left_to_their_owner() {
     for text in ["dependencies = { a = \"1\" }\n", "dependencies.a = \"1\"\n"] {
         assert!(
-            parse(text).addition(Section::Normal, false).is_none(),
+            parse(text)
+                .addition(Section::Normal, &from_clone())
+                .is_none(),
             "{text}"
         );
     }
 }
 
 #[test]
-fn every_section_loses_it() {
+fn every_section_loses_what_is_marked() {
     check_removed(
-        "[dependencies]\na = \"1\"\nturbowish = { version = \"0.1\", features = [\n  \"server\", # so\n] } # here\nz = \"1\"\n[dev-dependencies]\nturbowish = \"0.1\"\n\n[dependencies-of]\n",
+        "[dependencies]\na = \"1\"\nturbowish = { version = \"0.1\", features = [\n  \"server\", # so\n] } # turbowish annotate\nz = \"1\"\n[dev-dependencies]\nturbowish = \"0.1\"   # turbowish annotate\n\n[dependencies-of]\n",
         "[dependencies]\na = \"1\"\nz = \"1\"\n[dev-dependencies]\n\n[dependencies-of]\n",
     );
     check_removed(
-        "[dependencies]\nturbowish.version = \"0.1\"\nturbowish.features = [\n\"server\"\n]\n",
+        "[dependencies]\nturbowish.path = \"/tw\" # turbowish annotate\nturbowish.features = [\n\"server\"\n]\n",
         "[dependencies]\n",
     );
     check_removed(
-        "[dependencies.a]\nversion = \"1\"\n\n[dependencies.turbowish]\nversion = \"0.1\"\nfeatures = [\"server\"] # so\n\n[features]\n",
+        "[dependencies.a]\nversion = \"1\"\n\n[dependencies.turbowish] # turbowish annotate\nversion = \"0.1\"\nfeatures = [\"server\"] # so\n\n[features]\n",
         "[dependencies.a]\nversion = \"1\"\n\n[features]\n",
     );
+    for by_others in [
+        "[dependencies]\nturbowish = \"0.1\"\n",
+        "[dependencies]\nturbowish = { path = \"/tw\" } # for turbowish annotate\n",
+        "[dependencies]\nturbowish.workspace = true\n",
+        "[dependencies.turbowish]\npath = \"/tw\" # turbowish annotate\n",
+    ] {
+        check_removed(by_others, by_others);
+    }
     let without =
         "[dependencies]\nturbowish-model = \"0.1\"\n[features]\nx = [\"turbowish-model/y\"]\n";
     check_removed(without, without);
@@ -163,4 +182,29 @@ fn other_ways_to_name_it_are_known() {
         let manifest = parse(&format!("[features]\na = [\"b\", \"{feature}\"]\n"));
         assert!(manifest.features_name_it(), "{feature}");
     }
+}
+
+#[test]
+fn an_origin_is_a_string_of_toml() {
+    for (origin, expected) in [
+        (
+            Origin::Clone("/a \"b\" \\c\u{1}".to_owned()),
+            "turbowish = { path = \"/a \\\"b\\\" \\\\c\\u0001\" }",
+        ),
+        (
+            Origin::Git("https://x/y".to_owned()),
+            "turbowish = { git = \"https://x/y\" }",
+        ),
+        (Origin::Version("0.1".to_owned()), "turbowish = \"0.1\""),
+        (Origin::Workspace, "turbowish.workspace = true"),
+    ] {
+        assert_eq!(origin.line(), expected);
+        let (_, value) = origin.entry();
+        parse(&format!("[dependencies]\nx = {value}\n"));
+    }
+    let line = from_clone().line_with("server");
+    assert_eq!(
+        line,
+        "turbowish = { path = \"/tw\", features = [\"server\"] }"
+    );
 }
