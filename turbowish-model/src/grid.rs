@@ -1,12 +1,16 @@
-//! A table as text: as wide as its widest cell, words to the left, numbers to the right, one blank between.
+//! A table as text: words to the left, numbers to the right, one blank between. A column is as wide as its widest cell, unless that
+//! one is extremely wide: it sticks out of its column, and no other row gets longer by it.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Write;
+use core::iter;
 
 use crate::column::{Column, Context, Row, Style, Value};
 use crate::printable;
+
+/// A column does not get wider than this. Each row takes as much memory as its columns are wide.
+const WIDEST: usize = 1_000;
 
 /// One column of a grid.
 #[derive(Clone, Debug)]
@@ -104,7 +108,10 @@ impl Grid {
             .collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(columns_of(cell));
+                let needed = columns_of(cell);
+                if needed <= WIDEST {
+                    *width = (*width).max(needed);
+                }
             }
         }
         let titles = self.heads.iter().map(|head| &head.title);
@@ -116,12 +123,16 @@ impl Grid {
     fn line<'a>(&self, cells: impl Iterator<Item = &'a String>, widths: &[usize]) -> String {
         let mut line = String::new();
         for ((cell, head), width) in cells.zip(&self.heads).zip(widths) {
-            // Writing to a String cannot fail.
-            let _ = if head.right {
-                write!(line, "{cell:>width$} ")
+            // The formatter's own widths end at 65,535.
+            let blanks = iter::repeat_n(' ', width.saturating_sub(columns_of(cell)));
+            if head.right {
+                line.extend(blanks);
+                line.push_str(cell);
             } else {
-                write!(line, "{cell:<width$} ")
-            };
+                line.push_str(cell);
+                line.extend(blanks);
+            }
+            line.push(' ');
         }
         line.truncate(line.trim_end().len());
         line
@@ -171,5 +182,20 @@ mod tests {
                 "µ::longer 1234 x.rs:1"
             ]
         );
+    }
+
+    #[test]
+    fn an_extremely_wide_cell_sticks_out_of_its_column() {
+        let check = |width: usize, expected: usize| {
+            let mut grid = Grid::new(vec![Head::words("A", 2), Head::numbers("N", 2)]);
+            grid.push(vec!["x".repeat(width), "1".to_string()]);
+            grid.push(vec!["y".to_string(), "2".repeat(width)]);
+            let lines = grid.lines();
+            assert_eq!(lines[1].len(), width + 1 + expected, "{width}");
+            assert_eq!(lines[2].len(), expected + 1 + width, "{width}");
+        };
+        check(1_000, 1_000);
+        check(1_001, 2);
+        check(70_000, 2);
     }
 }

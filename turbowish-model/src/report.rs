@@ -11,6 +11,7 @@ use crate::column::tasks::leaf;
 use crate::column::{self, Column, Context, Row, Style, Value};
 use crate::grid::{Grid, Head, aligned};
 use crate::json::{self, Shape, Table};
+use crate::printable;
 use crate::snapshot::{Place, ProcRow, Snapshot, TaskRow, TaskState};
 use crate::units::{self, Micro};
 
@@ -43,6 +44,8 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
         None => live.to_string(),
     });
     lines.push(String::new());
+    // The name of the process and of the file may hold anything.
+    let lines: Vec<_> = lines.iter().map(|line| printable::line(line)).collect();
     lines.join("\n")
 }
 
@@ -70,7 +73,7 @@ fn headline(snapshot: &Snapshot) -> String {
         process.name,
         process.pid,
         units::duration(process.uptime_ns, Micro::Ascii),
-        in_polls(snapshot),
+        in_all_polls(snapshot),
         alive(snapshot),
         lost(snapshot),
         own_cost(snapshot).map_or_else(String::new, |cost| format!("; {cost}")),
@@ -93,6 +96,22 @@ pub fn in_polls(snapshot: &Snapshot) -> String {
     let busy = snapshot.workers.iter().map(|worker| worker.busy_ns).sum();
     let share = units::share(units::ppb(busy, snapshot.window_ns));
     format!("in polls {share}% of {}%", snapshot.workers.len() * 100)
+}
+
+/// The same from the table of procs, which also has the time of threads that have ended, such as those of a runtime that is gone.
+/// What they add has no share of the cores of living threads.
+fn in_all_polls(snapshot: &Snapshot) -> String {
+    let all = running(&snapshot.procs.rows);
+    let share = units::share(units::ppb(all, snapshot.window_ns));
+    let of_living = in_polls(snapshot);
+    match of_living.starts_with(&format!("in polls {share}%")) {
+        true => of_living,
+        false => format!("in polls {share}% of one core"),
+    }
+}
+
+fn running(rows: &[ProcRow]) -> u64 {
+    rows.iter().map(|row| row.running_ns).sum()
 }
 
 /// How many covered tasks live.
@@ -164,7 +183,6 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
         );
         grid.push(cells);
     }
-    let running = |rows: &[ProcRow]| rows.iter().map(|row| row.running_ns).sum();
     if shown < rows.len() {
         let more = format!("{} more", rows.len() - shown);
         grid.push(sums(&more, running(&rows[shown..]), snapshot));
@@ -199,7 +217,7 @@ fn sums(name: &str, running_ns: u64, snapshot: &Snapshot) -> Vec<String> {
 fn stuck(snapshot: &Snapshot) -> Vec<String> {
     let tasks = &snapshot.tasks;
     if tasks.rows.is_empty() {
-        return alloc::vec!["stuck at exit: nothing; no task was alive".to_string()];
+        return alloc::vec!["stuck at exit: nothing; no covered task was alive".to_string()];
     }
     let count = tasks.matched;
     let plural = if count == 1 { "task" } else { "tasks" };

@@ -23,7 +23,11 @@ pub(super) fn report(checks: &Checks) -> String {
     let width = width.unwrap_or(0);
     let mut lines: Vec<String> = failures
         .iter()
-        .map(|(what, who)| format!("FAIL  {what:<width$}   {who}"))
+        .map(|(what, who)| {
+            // The formatter's own widths end at 65,535.
+            let blanks = " ".repeat(width - what.chars().count());
+            format!("FAIL  {what}{blanks}   {who}")
+        })
         .collect();
     let several = outcomes.len() > 1;
     lines.extend(outcomes.iter().map(|outcome| summary(outcome, several)));

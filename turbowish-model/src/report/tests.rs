@@ -142,10 +142,45 @@ fn a_report() {
             "kv::small5               <0.1 10.0ms      1     0     0     1ns    1ns    1ns    1ns    1ns",
             "3 more                   <0.1 30.0ms",
             "all = in polls          101.1 12m39s",
-            "stuck at exit: nothing; no task was alive",
+            "stuck at exit: nothing; no covered task was alive",
             "whole report: kv-4242.json    live view next time: turbowish top",
         ],
     );
+}
+
+/// Head and sum, first with the runtime's threads and then without.
+#[test]
+fn the_head_says_what_the_table_says_although_threads_have_ended() {
+    let check = |snapshot: &Snapshot, head: &str, sum: &str| {
+        let text = text(snapshot, None);
+        assert!(text.contains(head), "{text}");
+        assert!(text.contains(sum), "{text}");
+    };
+    let mut snapshot = snapshot();
+    let sum = "all = in polls          101.1 12m39s";
+    check(&snapshot, "; in polls 101.1% of 400%; ", sum);
+    snapshot.workers.remove(1);
+    check(&snapshot, "; in polls 101.1% of one core; ", sum);
+    snapshot.workers.clear();
+    check(&snapshot, "; in polls 101.1% of one core; ", sum);
+}
+
+#[test]
+fn extremely_long_names_and_hostile_ones_are_lines() {
+    let mut snapshot = snapshot();
+    snapshot.process.name = "kv\u{1b}]52;c;aGk=\u{7}\n".to_string();
+    snapshot.procs.rows[1].proc = "p".repeat(70_000);
+    let mut rows: Vec<TaskRow> = (0..5)
+        .map(|n| task(&alloc::format!("t{n}"), TaskState::Waiting, S, None))
+        .collect();
+    rows[0].name = "n".repeat(70_000);
+    rows[1].root = "r".repeat(70_000);
+    snapshot.tasks.matched = 5;
+    snapshot.tasks.rows = rows;
+    let text = text(&snapshot, Some("/tmp/a\u{1b}[2J.json"));
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'));
+    assert_eq!(text.lines().filter(|line| line.len() > 70_000).count(), 3);
+    assert_eq!(text.lines().filter(|line| line.len() > 200).count(), 3);
 }
 
 fn task(name: &str, state: TaskState, since_ns: u64, at: Option<(u32, &str)>) -> TaskRow {
