@@ -19,7 +19,7 @@ fn off_starts_nothing() {
 #[test]
 fn off_has_no_thread_and_no_socket() {
     let program = Program::example("ways-to-end", &["graceful"]).env("TURBOWISH", "off");
-    program.run_until_ready(|pid, program| {
+    program.run_until_ready(|pid, folder| {
         assert_eq!(
             threads(pid)
                 .iter()
@@ -27,7 +27,7 @@ fn off_has_no_thread_and_no_socket() {
                 .count(),
             0
         );
-        assert!(!program.folder.path().join("sockets").exists());
+        assert!(!folder.join("sockets").exists());
         terminate(pid);
     });
 }

@@ -4,9 +4,12 @@
     reason = "each test file compiles this module for itself and uses a part of it"
 )]
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -15,6 +18,18 @@ pub(crate) struct Program {
     pub(crate) folder: tempfile::TempDir,
     command: Command,
 }
+
+/// A program that runs, and is ended by force if it does not end.
+pub(crate) struct Running {
+    folder: tempfile::TempDir,
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    head: String,
+    _ended: mpsc::Sender<()>,
+}
+
+/// No program of a test needs longer, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a program left.
 pub(crate) struct Left {
@@ -29,15 +44,23 @@ pub(crate) struct Left {
 impl Program {
     /// An example, with its report going to a file and its socket to a folder of its own.
     pub(crate) fn example(name: &str, arguments: &[&str]) -> Self {
+        Self::example_under(&[], name, arguments)
+    }
+
+    /// An example that another program starts, such as `prlimit`.
+    pub(crate) fn example_under(under: &[&str], name: &str, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut command = Command::new(examples().join(name));
+        let example = examples().join(name);
+        let mut words = under.iter().map(OsStr::new).chain([example.as_os_str()]);
+        let mut command = Command::new(words.next().expect("the example at least"));
         command
+            .args(words)
             .args(arguments)
             .env_remove("TURBOWISH")
             .env_remove("TURBOWISH_LISTEN")
             .env("TURBOWISH_RUNTIME_DIR", folder.path().join("sockets"))
             .env("TURBOWISH_REPORT", folder.path().join("report.json"))
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         Self { folder, command }
@@ -48,42 +71,86 @@ impl Program {
         self
     }
 
-    /// Runs to the end.
-    pub(crate) fn run(mut self) -> Left {
-        let child = self
-            .command
-            .spawn()
-            .expect("cargo builds the examples before the tests");
-        self.left(child, String::new())
+    /// With its stderr there.
+    pub(crate) fn stderr(mut self, to: impl Into<Stdio>) -> Self {
+        self.command.stderr(to);
+        self
     }
 
-    /// Runs until it prints `ready`, then calls `then` with its process id.
-    pub(crate) fn run_until_ready(mut self, then: impl FnOnce(u32, &Self)) -> Left {
+    /// Starts it.
+    pub(crate) fn start(mut self) -> Running {
         let mut child = self
             .command
             .spawn()
             .expect("cargo builds the examples before the tests");
-        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut head = String::new();
-        while !head.ends_with("ready\n") {
-            assert_ne!(
-                stdout.read_line(&mut head).expect("a line"),
-                0,
-                "it ended before it was ready"
-            );
+        let stdout = child.stdout.take().expect("a pipe");
+        let (ended, told) = mpsc::channel::<()>();
+        let pid = child.id();
+        std::thread::spawn(move || {
+            if told.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                send(SIGKILL, pid);
+            }
+        });
+        Running {
+            folder: self.folder,
+            child,
+            stdout: BufReader::new(stdout),
+            head: String::new(),
+            _ended: ended,
         }
-        then(child.id(), &self);
-        stdout.read_to_string(&mut head).expect("text");
-        self.left(child, head)
     }
 
-    fn left(self, child: Child, head: String) -> Left {
-        let output = child.wait_with_output().expect("its end");
+    /// Runs to the end.
+    pub(crate) fn run(self) -> Left {
+        self.start().left()
+    }
+
+    /// Runs until it prints `ready`, then calls `then` with its process id.
+    pub(crate) fn run_until_ready(self, then: impl FnOnce(u32, &Path)) -> Left {
+        let mut running = self.start();
+        running.until("ready");
+        then(running.pid(), running.folder.path());
+        running.left()
+    }
+}
+
+impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for this line; `false` if the program ends before.
+    pub(crate) fn until(&mut self, line: &str) -> bool {
+        loop {
+            let from = self.head.len();
+            match self.stdout.read_line(&mut self.head) {
+                Ok(0) | Err(_) => return false,
+                Ok(_) if self.head[from..].trim_end() == line => return true,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    /// Waits for its end.
+    pub(crate) fn left(mut self) -> Left {
+        // Closed, or a program that reads it would wait.
+        drop(self.child.stdin.take());
+        let mut stderr = self.child.stderr.take();
+        let errors = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            if let Some(stderr) = &mut stderr {
+                stderr.read_to_end(&mut text).expect("it can be read");
+            }
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let mut stdout = Vec::new();
+        self.stdout.read_to_end(&mut stdout).expect("readable");
+        let status = self.child.wait().expect("its end");
         let report = std::fs::read_to_string(self.folder.path().join("report.json")).ok();
         Left {
-            status: output.status,
-            stdout: head + &String::from_utf8_lossy(&output.stdout),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            status,
+            stdout: self.head + &String::from_utf8_lossy(&stdout),
+            stderr: errors.join().expect("it does not panic"),
             report: report.map(|text| serde_json::from_str(&text).expect("a report is JSON")),
             folder: self.folder,
         }
@@ -113,6 +180,7 @@ fn examples() -> PathBuf {
 }
 
 pub(crate) const SIGINT: i32 = 2;
+pub(crate) const SIGKILL: i32 = 9;
 pub(crate) const SIGTERM: i32 = 15;
 
 pub(crate) fn send(signal: i32, pid: u32) {

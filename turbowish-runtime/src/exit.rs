@@ -9,8 +9,9 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
 
-use crate::init::{monitor, say};
+use crate::init::monitor;
 use crate::settings::Report;
+use crate::stderr::say;
 use crate::{own, switch};
 
 /// What is wanted, and by which process: a child of `fork` leaves no report.

@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
-use crate::init::say;
 use crate::monitor::Monitor;
 use crate::own;
 use crate::server::{self, Config};
+use crate::stderr::say;
 use crate::thread;
 
 /// How often the history gets a tick.
@@ -25,8 +25,7 @@ static RUNNING: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>> = Mutex::ne
 /// Starts the thread; without it the accounting still runs, and one line says what is missing.
 pub(crate) fn start(monitor: Arc<Monitor>, config: Config) {
     let (stop, stopped) = oneshot::channel();
-    let thread = std::thread::Builder::new().name("turbowish-monitor".to_owned());
-    match thread.spawn(move || run(monitor, config, stopped)) {
+    match thread::start("turbowish-monitor", move || run(monitor, config, stopped)) {
         Ok(handle) => {
             *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some((stop, handle))
         }

@@ -1,12 +1,12 @@
 //! The one line in `main`: `let _turbowish = turbowish::init();`, and its longer form, the builder.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::monitor::{Monitor, runtime};
 use crate::settings::{Environment, Mode, Report};
+use crate::stderr::say;
 use crate::{child, exit, switch, task};
 
 static PROCESS: OnceLock<Arc<Monitor>> = OnceLock::new();
@@ -40,11 +40,6 @@ pub fn resume() {
 /// This process's monitor, if it was started. A child of `fork` has none.
 pub(crate) fn monitor() -> Option<&'static Arc<Monitor>> {
     PROCESS.get().filter(|_| !switch::is_child())
-}
-
-/// One line for the user on stderr, which the application may have closed.
-pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "turbowish: {line}");
 }
 
 /// Settings, with their defaults; environment variables win over them.
@@ -125,7 +120,7 @@ impl Builder {
     }
 
     /// Like [`report`](Self::report), and writes the whole of it to a file as JSON.
-    /// `TURBOWISH_REPORT=path.json` wins.
+    /// In the path, `%p` stands for the process id. `TURBOWISH_REPORT=path.json` wins.
     pub fn report_to(mut self, path: impl Into<PathBuf>) -> Self {
         self.report = Report::File(path.into());
         self

@@ -49,6 +49,7 @@ mod settings;
 mod signals;
 #[cfg(feature = "tokio")]
 mod spawn;
+mod stderr;
 mod switch;
 #[cfg(feature = "tokio")]
 pub mod sync;

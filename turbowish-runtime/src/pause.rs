@@ -19,8 +19,8 @@ use std::task::Waker;
 
 use turbowish_model::task::Pause as Reading;
 
-use crate::init::say;
 use crate::node::let_go;
+use crate::stderr::say;
 use crate::task::{Live, Task};
 use crate::{clock, switch};
 

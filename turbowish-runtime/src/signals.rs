@@ -1,123 +1,31 @@
-//! SIGTERM with a report asked for: print it, then end as the signal would have, unless the
-//! application has a way of its own to end.
+//! SIGTERM with a report asked for: the report is written, then the process ends as the signal would have ended it.
 //!
-//! A handler in place of the default action keeps the process alive, so somebody must end it. If nobody
-//! else listens for signals, this does, at once. If somebody may, the signal is left to them, and so is
-//! the report: their way out drops the guard or exits. A second signal ends the process in any case.
+//! That is so only while nobody else handles SIGTERM, which is asked at each signal ([`turbowish_unsafe::signal`]). A program that
+//! has a way of its own to end is left to it: its way out drops the guard or exits.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use turbowish_unsafe::signal::{self, Sigterm};
 
-use signal_hook::consts::SIGTERM;
-use signal_hook::iterator::Signals;
-use signal_hook::{SigId, flag, low_level};
+use crate::stderr::say;
+use crate::{exit, thread};
 
-use crate::exit;
-use crate::init::say;
-
-/// Starts the listening thread, unless SIGTERM would not end the process anyway. SIGINT is not listened
-/// for: once it is, a program's own `ctrl_c` could not be told from a handler for SIGTERM.
+/// Listens, if SIGTERM would end the process. SIGINT is left alone: who presses ctrl-C wants the end at once.
 pub(crate) fn watch() {
-    if (mask("SigCgt:") | mask("SigIgn:")) & bit(SIGTERM) != 0 {
+    if !signal::is_default() {
         return;
     }
-    let listening = Signals::new([SIGTERM]).and_then(|signals| {
-        let before = Registrations::now();
-        let thread = std::thread::Builder::new().name("turbowish-exit".to_owned());
-        thread.spawn(move || listen(signals, before))
+    let listening = signal::pipe().and_then(|(sigterm, ear)| {
+        // The thread comes first: without it SIGTERM would end nothing.
+        thread::start("turbowish-exit", move || listen(sigterm))?;
+        signal::listen(ear)
     });
     if let Err(error) = listening {
         say(&format!("no report at SIGTERM: {error}"));
     }
 }
 
-fn listen(mut signals: Signals, before: Option<Registrations>) {
-    let mut again = false;
-    for _ in &mut signals {
-        let alone = before
-            .zip(Registrations::now())
-            .is_some_and(|(before, now)| now.only_ours_since(&before));
-        if alone || again {
-            exit::leave();
-            let _ = low_level::emulate_default_handler(SIGTERM);
-        }
-        again = true;
-    }
-}
-
-/// How many actions for signals were registered in this process, and which signals are caught.
-#[derive(Clone, Copy)]
-struct Registrations {
-    next: u128,
-    caught: u64,
-}
-
-impl Registrations {
-    /// Registers and removes an action to read its number; `None` if it cannot be told.
-    fn now() -> Option<Self> {
-        let probe = flag::register(SIGTERM, Arc::new(AtomicBool::new(false))).ok()?;
-        low_level::unregister(probe);
-        Some(Self {
-            next: number(&probe)?,
-            caught: mask("SigCgt:"),
-        })
-    }
-
-    /// Whether nobody else can have registered for SIGTERM since: every registration in between
-    /// was the first one of a signal that was not caught before (an async runtime makes one each).
-    fn only_ours_since(&self, before: &Self) -> bool {
-        let between = self.next.checked_sub(before.next + 1);
-        let newly_caught = (self.caught & !before.caught).count_ones();
-        between == Some(u128::from(newly_caught))
-    }
-}
-
-const fn bit(signal: i32) -> u64 {
-    1 << (signal - 1)
-}
-
-/// A set of signals of this process (Linux tells; elsewhere it is empty).
-fn mask(name: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix(name));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0)
-}
-
-/// The process-wide table numbers its actions in order and shows the number only in its debug form.
-fn number(id: &SigId) -> Option<u128> {
-    let text = format!("{id:?}");
-    let digits = text.split("ActionId(").nth(1)?.split(')').next()?;
-    digits.trim().parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-
-    use signal_hook::consts::{SIGTERM, SIGUSR2};
-    use signal_hook::flag;
-
-    use super::Registrations;
-
-    #[test]
-    fn other_signals_do_not_count_but_a_second_listener_does() {
-        let listen =
-            |signal| flag::register(signal, Arc::new(AtomicBool::new(false))).expect("registered");
-        let before = Registrations::now().expect("the number is readable");
-        let mut last = before;
-        let mut check = |expected: bool| {
-            let now = Registrations::now().expect("readable");
-            assert_eq!(now.only_ours_since(&last), expected);
-            last = now;
-        };
-        check(true);
-        listen(SIGUSR2);
-        check(true);
-        listen(SIGTERM);
-        check(false);
-        listen(SIGUSR2);
-        check(false);
+fn listen(mut sigterm: Sigterm) {
+    while sigterm.wait() {
+        exit::leave();
+        signal::end();
     }
 }

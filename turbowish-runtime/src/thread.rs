@@ -3,8 +3,10 @@
 #[cfg(feature = "server")]
 use std::cell::Cell;
 use std::cell::RefCell;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use turbowish_model::ledger::Ledger;
 use turbowish_model::meter::Meters;
@@ -62,6 +64,26 @@ static STRAY: Mutex<Option<Arc<ThreadLedger>>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a thread of ours. Signals that are sent to the process are none of its: they go to threads of the application.
+#[cfg(unix)]
+pub(crate) fn start(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    turbowish_unsafe::signal::apart(|| thread.spawn(work))
+}
+
+/// Starts a thread of ours.
+#[cfg(not(unix))]
+pub(crate) fn start(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(work)
 }
 
 /// Nothing of this thread is accounted: it is the monitor's.

@@ -5,5 +5,9 @@ pub mod beside;
 pub mod fork;
 #[cfg(feature = "tokio")]
 pub mod guarded;
+#[cfg(unix)]
+pub mod lock;
 pub mod place;
+#[cfg(unix)]
+pub mod signal;
 pub mod waker;

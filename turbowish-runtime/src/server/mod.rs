@@ -16,7 +16,6 @@ mod watch;
 
 use std::convert::Infallible;
 use std::fmt;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +29,8 @@ use turbowish_model::query::{Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::proto::turbowish_server::TurbowishServer;
 use turbowish_wire::{MESSAGE_LIMIT, PauseTask, discovery};
+
+use crate::stderr;
 
 /// A request is a query and no more.
 const REQUEST_LIMIT: usize = 64 << 10;
@@ -137,14 +138,9 @@ impl Default for Config {
             read_only: false,
             max_clients: 16,
             max_rows: 10_000,
-            say: Arc::new(say_on_stderr),
+            say: Arc::new(stderr::say),
         }
     }
-}
-
-fn say_on_stderr(line: &str) {
-    // The application may have closed it, and that is its right.
-    let _ = writeln!(std::io::stderr(), "turbowish: {line}");
 }
 
 /// Answers consoles until `stop` is ready; then the socket is gone. Connections that are still open
