@@ -1,11 +1,12 @@
 //! The report comes however the program ends: `ways-to-end
-//! return|exit|exit-worker|wait|listens|graceful|panic|switch|early`.
+//! return|large|exit|exit-worker|wait|listens|graceful|panic|long-name|switch|early`.
 //!
 //! `wait` waits for a signal and handles none; `graceful` handles SIGTERM itself.
 
 use std::io::Write;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 
 #[turbowish::instrument]
 async fn work() {
@@ -13,7 +14,8 @@ async fn work() {
 }
 
 #[turbowish::instrument]
-async fn forever() {
+async fn forever(polled: oneshot::Sender<()>) {
+    let _ = polled.send(());
     std::future::pending::<()>().await;
 }
 
@@ -25,6 +27,14 @@ fn is_accounted() -> bool {
         1
     });
     evaluated
+}
+
+/// Spawns such a task, and waits until it is polled.
+async fn spawn_forever(name: String) {
+    let (polled, is_polled) = oneshot::channel();
+    let task = turbowish::TaskBuilder::new().name(name);
+    tokio::spawn(task.root(forever(polled)));
+    let _ = is_polled.await;
 }
 
 fn ready() {
@@ -44,15 +54,20 @@ async fn main() {
     work().await;
     match way.as_str() {
         "return" => {}
+        "large" => {
+            // Its report takes more than a page.
+            for n in 0..16 {
+                spawn_forever(format!("task {n}")).await;
+            }
+        }
         "exit" => std::process::exit(3),
         "exit-worker" => {
             let _ = tokio::spawn(async { std::process::exit(4) }).await;
         }
         "wait" => {
-            let waiting = tokio::spawn(forever());
-            tokio::task::yield_now().await;
+            spawn_forever("waits".to_owned()).await;
             ready();
-            let _ = waiting.await;
+            std::future::pending::<()>().await;
         }
         "listens" => {
             // Ctrl-C is handled, SIGTERM is not.
@@ -66,6 +81,10 @@ async fn main() {
             ready();
             term.recv().await;
             println!("bye");
+        }
+        "long-name" => {
+            spawn_forever("n".repeat(70_000)).await;
+            std::process::exit(5);
         }
         "panic" => panic!("as announced"),
         "switch" => {

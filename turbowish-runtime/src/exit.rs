@@ -1,60 +1,96 @@
 //! The report at the end, however it comes: the guard's drop, `std::process::exit`, SIGTERM. Once.
+//!
+//! Nothing that goes wrong with it keeps the process from ending: it is written on a thread of its own ([`watched`]),
+//! a panic there is one line on stderr, and who ends the process does not wait for what does not move.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::path::Path;
+mod place;
+mod stream;
+mod watched;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
 
+use self::watched::{Step, Steps};
 use crate::init::monitor;
+use crate::monitor::unix_ns;
+use crate::own;
 use crate::settings::Report;
-use crate::stderr::say;
-use crate::{own, switch};
+use crate::stderr::{say, tell};
 
-/// What is wanted, and by which process: a child of `fork` leaves no report.
-static WANTED: Mutex<(Report, u32)> = Mutex::new((Report::None, 0));
+/// What is wanted, and since when this process runs.
+static WANTED: Mutex<(Report, u64)> = Mutex::new((Report::None, 0));
+
+/// The process that wants it. A child of `fork` leaves no report, and does not look at what may be locked in it for ever.
+static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// Remembers what is wanted at the end, and listens for SIGTERM if anything is.
 pub(crate) fn watch(report: &Report) {
-    *WANTED.lock().unwrap_or_else(PoisonError::into_inner) = (report.clone(), std::process::id());
-    #[cfg(unix)]
-    if *report != Report::None {
-        crate::signals::watch();
+    if *report == Report::None {
+        return;
     }
+    *WANTED.lock().unwrap_or_else(PoisonError::into_inner) = (report.clone(), unix_ns());
+    OWNER.store(std::process::id(), Ordering::Release);
+    #[cfg(unix)]
+    crate::signals::watch();
 }
 
 /// Writes the report if one is wanted and none was written.
 pub(crate) fn leave() {
-    if switch::is_child() {
+    if OWNER.load(Ordering::Acquire) != std::process::id() || watched::is_inside() {
         return;
     }
     // Held until all is written: whoever else ends the process waits here for it.
     let mut wanted = WANTED.lock().unwrap_or_else(PoisonError::into_inner);
-    let owned = wanted.1 == std::process::id();
-    let path = match std::mem::take(&mut wanted.0) {
-        Report::File(path) if owned => Some(path),
-        Report::Text if owned => None,
-        _ => return,
-    };
+    let begun = wanted.1;
+    match std::mem::take(&mut wanted.0) {
+        Report::None => {}
+        Report::Text => watched::run(|steps| write(None, steps)),
+        Report::File(path) => watched::run(move |steps| write(Some((&path, begun)), steps)),
+    }
+}
+
+fn write(to: Option<(&Path, u64)>, steps: &Steps) {
     own::calibrate();
     let Some(Ok(snapshot)) = monitor().map(|monitor| monitor.snapshot(&everything())) else {
         return;
     };
-    let written = path.as_deref().filter(|path| match write(path, &snapshot) {
-        Ok(()) => true,
+    let written = to.and_then(|(path, begun)| match save(path, begun, &snapshot, steps) {
+        Ok(written) => Some(written.display().to_string()),
         Err(error) => {
-            say(&format!(
-                "the report was not written to {}: {error}",
-                path.display()
-            ));
-            false
+            let line = format!("the report was not written to {}: {error}", path.display());
+            steps.at(Step::Stderr, || say(&line));
+            None
         }
     });
-    let shown = written.map(|path| path.display().to_string());
-    let _ = io::stderr().write_all(report::text(&snapshot, shown.as_deref()).as_bytes());
+    let text = report::text(&snapshot, written.as_deref());
+    steps.at(Step::Stderr, || tell(&text));
+}
+
+/// Says where it was written to.
+fn save(path: &Path, begun: u64, snapshot: &Snapshot, steps: &Steps) -> io::Result<PathBuf> {
+    let path = place::with_pid(path);
+    let mut text = report::json(snapshot);
+    text.push('\n');
+    if let Some(mut stream) = stream::open(&path)? {
+        stream.write_all(text.as_bytes())?;
+        return Ok(path);
+    }
+    let written = place::replace(&path, text.as_bytes(), begun, || steps.moved())?;
+    if written != path {
+        let line = format!(
+            "another process has left its report in {} meanwhile; this one's is in {}",
+            path.display(),
+            written.display()
+        );
+        steps.at(Step::Stderr, || say(&line));
+    }
+    Ok(written)
 }
 
 fn everything() -> Query {
@@ -72,36 +108,6 @@ fn everything() -> Query {
         counters: all,
     }
 }
-
-fn write(path: &Path, snapshot: &Snapshot) -> io::Result<()> {
-    let mut text = report::json(snapshot);
-    text.push('\n');
-    create(path)?.write_all(text.as_bytes())
-}
-
-/// A new file, or in place of an earlier report; an environment variable must not let a program
-/// overwrite anything else.
-fn create(path: &Path) -> io::Result<File> {
-    let new = OpenOptions::new().write(true).create_new(true).open(path);
-    match new {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let mut head = String::new();
-            let is_file = fs::symlink_metadata(path)?.is_file();
-            File::open(path)?
-                .take(REPORT_HEAD.len() as u64)
-                .read_to_string(&mut head)?;
-            if is_file && head == REPORT_HEAD {
-                return OpenOptions::new().write(true).truncate(true).open(path);
-            }
-            Err(io::Error::other(
-                "the file is there and is not a report; remove it or name another",
-            ))
-        }
-        other => other,
-    }
-}
-
-const REPORT_HEAD: &str = "{\"schema\":1,\"process\":";
 
 dtor::declarative::dtor! {
     #[dtor(unsafe)]

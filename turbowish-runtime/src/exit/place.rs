@@ -1,0 +1,205 @@
+//! A report's file: it is there whole or not at all, takes no other file's place, and none of a process that ran at the same time.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// How each report begins.
+const HEAD: &[u8] = b"{\"schema\":1,\"process\":";
+/// What its time stands behind. Within a text the quotation mark would have a backslash before it.
+const TIME: &[u8] = b",\"at_unix_ns\":";
+/// The time stands behind the process and its workers, in the first part.
+const FIRST_PART: u64 = 1 << 20;
+/// Names that are tried for one report.
+const NAMES: u32 = 100;
+/// Bytes of one write.
+const PART: usize = 1 << 20;
+
+/// The path with this process's id for each `%p`.
+pub(super) fn with_pid(path: &Path) -> PathBuf {
+    match path.to_str() {
+        Some(text) => text.replace("%p", &std::process::id().to_string()).into(),
+        None => path.to_owned(),
+    }
+}
+
+/// Writes a new file, or one in place of an earlier report. What another process has written since this one `begun` stays, and this one's report
+/// goes beside it. Says where it is.
+///
+/// # Errors
+/// What stands there, or stood there before, is as it was.
+pub(super) fn replace(
+    path: &Path,
+    bytes: &[u8],
+    begun: u64,
+    moved: impl Fn(),
+) -> io::Result<PathBuf> {
+    // What cannot be replaced costs no work.
+    look(path)?;
+    let whole = Temporary::write(path, bytes, moved)?;
+    for nth in 0..NAMES {
+        let path = beside(path, nth);
+        if settle(&whole, &path, begun)? {
+            return Ok(path);
+        }
+    }
+    Err(io::Error::other("there are too many reports beside it"))
+}
+
+/// Puts it there. `false` if a report is there that was written since `begun`.
+fn settle(whole: &Temporary, path: &Path, begun: u64) -> io::Result<bool> {
+    loop {
+        if whole.link(path)? {
+            return Ok(true);
+        }
+        let Some(earlier) = look(path)? else {
+            continue;
+        };
+        // Who replaces a report has it locked. So of two processes that end together the second one sees the first one's.
+        lock(&earlier);
+        if !stands(&earlier, path) {
+            continue;
+        }
+        if written(&earlier)?.is_some_and(|at| at >= begun) {
+            return Ok(false);
+        }
+        fs::rename(&whole.path, path)?;
+        return Ok(true);
+    }
+}
+
+/// The report at this path, if anything is there.
+fn look(path: &Path) -> io::Result<Option<File>> {
+    let file = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+        Ok(found) => found.is_file().then(|| File::open(path)).transpose()?,
+    };
+    if let Some(mut file) = file {
+        let mut head = Vec::new();
+        (&mut file).take(HEAD.len() as u64).read_to_end(&mut head)?;
+        if head == HEAD {
+            return Ok(Some(file));
+        }
+    }
+    Err(io::Error::other(
+        "the file is there and is not a report; remove it or name another",
+    ))
+}
+
+/// When a report that was looked at was written; `None` if it does not say so.
+fn written(report: &File) -> io::Result<Option<u64>> {
+    let mut part = Vec::new();
+    report.take(FIRST_PART).read_to_end(&mut part)?;
+    let at = part.windows(TIME.len()).position(|found| found == TIME);
+    let digits = at.map(|at| part[at + TIME.len()..].iter());
+    let digits = digits.map(|digits| digits.take_while(|digit| digit.is_ascii_digit()));
+    let number: Option<String> = digits.map(|digits| digits.map(|&digit| digit as char).collect());
+    Ok(number.and_then(|number| number.parse().ok()))
+}
+
+/// The name that is tried as the `nth`: `report.json`, `report.PID.json`, `report.PID-2.json`. Two containers may have the same ids.
+fn beside(path: &Path, nth: u32) -> PathBuf {
+    let pid = std::process::id();
+    let own = match nth {
+        0 => return path.to_owned(),
+        1 => pid.to_string(),
+        _ => format!("{pid}-{nth}"),
+    };
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(own);
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+/// A whole file beside the one that it will be. It goes with this.
+struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    fn write(beside: &Path, bytes: &[u8], moved: impl Fn()) -> io::Result<Self> {
+        let (mut file, this) = Self::create(beside)?;
+        for part in bytes.chunks(PART) {
+            file.write_all(part)?;
+            moved();
+        }
+        // Some file systems say only now that there is no room.
+        file.sync_all()?;
+        Ok(this)
+    }
+
+    /// A new file that only this user may read.
+    fn create(beside: &Path) -> io::Result<(File, Self)> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut nth = 0;
+        loop {
+            let mut name = OsString::from(".turbowish-");
+            name.push(format!("{}-{nth}.part", std::process::id()));
+            let path = beside.with_file_name(name);
+            match options.open(&path) {
+                // A process that was killed has left it, or one of another container is at it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && nth < NAMES => {
+                    nth += 1;
+                }
+                opened => return Ok((opened?, Self { path })),
+            }
+        }
+    }
+
+    /// Gives the file this name, unless there is one.
+    fn link(&self, path: &Path) -> io::Result<bool> {
+        match fs::hard_link(&self.path, path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            // Some file systems have no links. There two processes that end at the same instant are not told apart.
+            Err(_) if fs::symlink_metadata(path).is_ok() => Ok(false),
+            Err(_) => fs::rename(&self.path, path).map(|()| true),
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Or it has become the report.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Until the file is closed. Where there are no locks, two processes that end at the same instant are not told apart.
+#[cfg(unix)]
+fn lock(file: &File) {
+    let _ = turbowish_unsafe::lock::exclusive(file);
+}
+
+/// Whether this file still stands there.
+#[cfg(unix)]
+fn stands(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let id = |found: fs::Metadata| (found.dev(), found.ino());
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(file), Ok(there)) => id(file) == id(there),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(_file: &File) {}
+
+#[cfg(not(unix))]
+fn stands(_file: &File, _path: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+#[path = "place/tests.rs"]
+mod tests;
