@@ -220,7 +220,7 @@ impl<N: Names> Assembly<'_, N> {
         parts: TaskParts,
     ) -> Option<TaskRow> {
         let root = self.names.proc(birth.root())?;
-        let now = self.now.at;
+        let now = self.read_at(reading);
         let age = |since: u64| self.scale.ns(now.saturating_sub(since));
         let mut row = TaskRow {
             id: birth.id,
@@ -258,16 +258,22 @@ impl<N: Names> Assembly<'_, N> {
         }
         if parts.stack {
             row.stack = match polled {
-                Some(open) => self.open_stack(open),
+                Some(open) => self.open_stack(open, now),
                 None => self.stack(reading),
             };
         }
         Some(row)
     }
 
+    /// The instant of a task's row. Tasks are read after the threads and go on meanwhile, so what a
+    /// task shows may be newer than the totals.
+    fn read_at(&self, reading: &TaskReading) -> u64 {
+        self.now.at.max(reading.read_at)
+    }
+
     fn last_poll(&self, reading: &TaskReading, open: bool) -> Option<PollRow> {
         let last = reading.last?;
-        let age = self.now.at.saturating_sub(reading.began);
+        let age = self.read_at(reading).saturating_sub(reading.began);
         let took = reading.since.saturating_sub(reading.began);
         let ready = last.readied.map(|readied| {
             let ready = reading.began.saturating_sub(readied.since);
@@ -290,13 +296,13 @@ impl<N: Names> Assembly<'_, N> {
         }
     }
 
-    fn open_stack(&self, open: &[crate::read::OpenPoll]) -> Vec<StackRow> {
+    fn open_stack(&self, open: &[crate::read::OpenPoll], now: u64) -> Vec<StackRow> {
         let named = open.iter().enumerate().filter_map(|(depth, poll)| {
             Some(StackRow {
                 depth: depth as u32,
                 proc: String::from(self.names.proc(poll.proc)?.path),
                 place: self.place(poll.proc, poll.site),
-                since_ns: self.scale.ns(self.now.at.saturating_sub(poll.start)),
+                since_ns: self.scale.ns(now.saturating_sub(poll.start)),
                 ..StackRow::default()
             })
         });

@@ -198,6 +198,8 @@ pub struct TaskReading {
     pub thread: Option<u32>,
     /// Its last poll; `None` if there may have been one that was not seen.
     pub last: Option<LastPoll>,
+    /// When this was read, in ticks; 0: at the instant of the totals.
+    pub read_at: u64,
     /// Epoch of its last accounted poll.
     pub epoch: u32,
     /// Begin of the poll, or end of the last one.
@@ -338,6 +340,7 @@ impl TaskCell {
         TaskReading {
             thread: number.filter(|_| thread & POLLED != 0),
             last: number.map(|thread| LastPoll { thread, readied }),
+            read_at: 0,
             epoch: self.epoch.load(Relaxed),
             since: self.since.load(Relaxed),
             began: self.began.load(Relaxed),

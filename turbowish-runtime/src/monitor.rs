@@ -205,9 +205,8 @@ impl Monitor {
         let selection = Selection::parse(query)?;
         let mut state = self.state();
         let switched = state.switched;
-        let (totals, threads) = state
-            .gather
-            .read(|| switched.off_at.unwrap_or_else(clock::ticks));
+        let clock = || switched.off_at.unwrap_or_else(clock::ticks);
+        let (totals, threads) = state.gather.read(clock);
         let window = state
             .history
             .window(&totals, query.window_ns.map(|ns| self.scale.ticks(ns)));
@@ -224,7 +223,7 @@ impl Monitor {
             names: &names,
             scale: self.scale,
         };
-        let live = Live::read(&threads, switched.epoch, self.pauses());
+        let live = Live::read(&threads, switched.epoch, self.pauses(), &clock);
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
             at_unix_ns: unix_ns(),
@@ -248,7 +247,7 @@ impl Monitor {
         snapshot.alerts.matched = snapshot.alerts.total;
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
-            fill(&mut snapshot, &selection, &assembly, &live, &threads);
+            fill(&mut snapshot, &selection, &assembly, (&live, &threads), &clock);
         }
         selection.apply_others(&mut snapshot);
         Ok(snapshot)
@@ -349,13 +348,14 @@ fn fill(
     snapshot: &mut Snapshot,
     selection: &Selection,
     assembly: &Assembly<'_, Registry>,
-    live: &Live,
-    threads: &[ThreadNow],
+    (live, threads): (&Live, &[ThreadNow]),
+    clock: &dyn Fn() -> u64,
 ) {
     let known = &Known::of(assembly, live, threads);
     let readings = resources::all();
-    let resources = resources::rows(assembly, known, &readings);
-    let claims = &Claims::of(assembly, &readings, &resources);
+    let read_at = clock().max(assembly.now.at);
+    let resources = resources::rows(assembly, known, &readings, read_at);
+    let claims = &Claims::of(assembly, &readings, &resources, read_at);
     let rows = Rows {
         assembly,
         live,

@@ -13,7 +13,7 @@ use crate::task::TaskReading;
 impl<N: Names> Assembly<'_, N> {
     /// Where a task rests.
     pub(super) fn stack(&self, reading: &TaskReading) -> Vec<StackRow> {
-        let twigs = tree(reading);
+        let (twigs, now) = (tree(reading), self.read_at(reading));
         let children = children(&twigs);
         let is_top = |at: &usize| {
             let twig = &twigs[*at];
@@ -34,7 +34,7 @@ impl<N: Names> Assembly<'_, N> {
             let below = below.filter(|&child| twigs[child].aside == twigs[at].aside);
             let below: Vec<usize> = below.collect();
             next.extend(below.iter().rev().map(|&child| (child, depth + 1)));
-            rows.extend(self.stack_row(&twigs, at, &below, depth));
+            rows.extend(self.stack_row(&twigs, (at, now), &below, depth));
         }
         rows
     }
@@ -42,7 +42,7 @@ impl<N: Names> Assembly<'_, N> {
     fn stack_row(
         &self,
         twigs: &[Twig],
-        at: usize,
+        (at, now): (usize, u64),
         below: &[usize],
         depth: u32,
     ) -> Option<StackRow> {
@@ -51,7 +51,7 @@ impl<N: Names> Assembly<'_, N> {
         } = twigs[at];
         let place = self.place(step.proc, step.site);
         let expr = place.as_ref().map_or("", |place| place.expr.as_str());
-        let age = |since: u64| self.scale.ns(self.now.at.saturating_sub(since));
+        let age = |since: u64| self.scale.ns(now.saturating_sub(since));
         let fork = if below.len() > 1 || below.iter().any(|&child| twigs[child].branch.is_some()) {
             Some(Fork::of(expr))
         } else {

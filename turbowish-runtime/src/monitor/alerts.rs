@@ -145,7 +145,7 @@ impl Watch {
             names: &names,
             scale: monitor.scale,
         };
-        let live = Live::read(threads, epoch, monitor.pauses());
+        let live = Live::read(threads, epoch, monitor.pauses(), &|| totals.at);
         let known = Known::of(&assembly, &live, threads);
         let resources = resources::all();
         let scene = self.scout.scene(&Stage {

@@ -43,11 +43,12 @@ struct Timer {
 }
 
 impl<'a> Claims<'a> {
-    /// `resources` are the rows of `readings`.
+    /// `resources` are the rows of `readings`, which were read until `read_at`.
     pub(super) fn of<N: Names>(
         assembly: &Assembly<'_, N>,
         readings: &[Reading],
         resources: &'a [ResourceRow],
+        read_at: u64,
     ) -> Self {
         let mut marks = Vec::new();
         for (resource, reading) in readings.iter().enumerate() {
@@ -70,7 +71,7 @@ impl<'a> Claims<'a> {
             }
         }
         marks.sort_by_key(|mark| mark.task);
-        let mut timers = timers(assembly);
+        let mut timers = timers(assembly, read_at);
         timers.sort_by_key(|timer| timer.task);
         Self {
             resources,
@@ -150,13 +151,11 @@ fn meant(resource: &ResourceRow, intents: &[IntentRow], at: usize) -> Option<Aim
 }
 
 #[cfg(feature = "tokio")]
-fn timers<N: Names>(assembly: &Assembly<'_, N>) -> Vec<Timer> {
+fn timers<N: Names>(assembly: &Assembly<'_, N>, read_at: u64) -> Vec<Timer> {
     let timers = crate::resource::timers().into_iter();
     let timers = timers.map(|timer| Timer {
         task: timer.who.task,
-        since_ns: assembly
-            .scale
-            .ns(assembly.now.at.saturating_sub(timer.since)),
+        since_ns: assembly.scale.ns(read_at.saturating_sub(timer.since)),
         at: timer.at,
     });
     timers.collect()
@@ -164,6 +163,6 @@ fn timers<N: Names>(assembly: &Assembly<'_, N>) -> Vec<Timer> {
 
 /// Without timers of ours there are none.
 #[cfg(not(feature = "tokio"))]
-const fn timers<N: Names>(_: &Assembly<'_, N>) -> Vec<Timer> {
+const fn timers<N: Names>(_: &Assembly<'_, N>, _: u64) -> Vec<Timer> {
     Vec::new()
 }

@@ -74,19 +74,27 @@ fn level(reading: &Reading) -> Option<u64> {
     }
 }
 
+/// Rows of `readings`, which were read until `read_at`: later than the totals, so that what they show
+/// may be newer.
 pub(super) fn rows<N: Names>(
     assembly: &Assembly<'_, N>,
     known: &Known<'_>,
     readings: &[Reading],
+    read_at: u64,
 ) -> Vec<ResourceRow> {
     readings
         .iter()
-        .map(|reading| row(assembly, known, reading))
+        .map(|reading| row(assembly, known, reading, read_at))
         .collect()
 }
 
-fn row<N: Names>(assembly: &Assembly<'_, N>, known: &Known<'_>, reading: &Reading) -> ResourceRow {
-    let age = |since: u64| assembly.scale.ns(assembly.now.at.saturating_sub(since));
+fn row<N: Names>(
+    assembly: &Assembly<'_, N>,
+    known: &Known<'_>,
+    reading: &Reading,
+    read_at: u64,
+) -> ResourceRow {
+    let age = |since: u64| assembly.scale.ns(read_at.saturating_sub(since));
     let task = |who: Here| known.name(who.task);
     let holders = reading.holders.iter().map(|holder| HolderRow {
         task: task(holder.who),
@@ -107,15 +115,6 @@ fn row<N: Names>(assembly: &Assembly<'_, N>, known: &Known<'_>, reading: &Readin
         let ends = reading.ends.iter().filter(move |end| end.role == role);
         ends.map(|end| known.name(end.user?)).collect()
     };
-    let intents = |strength: Strength| {
-        let of_kind = of_strength(reading, strength);
-        let rows = of_kind.map(|intent| IntentRow {
-            task: task(intent.who),
-            role: intent.role,
-            proc: path(assembly, intent.who),
-        });
-        rows.collect()
-    };
     ResourceRow {
         id: reading.id,
         kind: reading.kind,
@@ -131,9 +130,9 @@ fn row<N: Names>(assembly: &Assembly<'_, N>, known: &Known<'_>, reading: &Readin
         waiter_count: reading.waiter_count,
         senders: users(Role::Send),
         receivers: users(Role::Receive),
-        will: intents(Strength::Will),
+        will: intents(assembly, known, reading, Strength::Will),
         will_count: reading.intent_counts.0,
-        may: intents(Strength::May),
+        may: intents(assembly, known, reading, Strength::May),
         may_count: reading.intent_counts.1,
         put: reading.flow.put,
         took: reading.flow.took,
@@ -141,6 +140,20 @@ fn row<N: Names>(assembly: &Assembly<'_, N>, known: &Known<'_>, reading: &Readin
         waited: assembly.population(&reading.times.waited),
         kept: assembly.population(&reading.times.kept),
     }
+}
+
+fn intents<N: Names>(
+    assembly: &Assembly<'_, N>,
+    known: &Known<'_>,
+    reading: &Reading,
+    strength: Strength,
+) -> Vec<IntentRow> {
+    let intents = of_strength(reading, strength).map(|intent| IntentRow {
+        task: known.name(intent.who.task),
+        role: intent.role,
+        proc: path(assembly, intent.who),
+    });
+    intents.collect()
 }
 
 pub(super) fn of_strength(reading: &Reading, strength: Strength) -> impl Iterator<Item = &Intent> {

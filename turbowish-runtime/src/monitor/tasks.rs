@@ -56,8 +56,14 @@ impl One {
 }
 
 impl Live {
-    pub(super) fn read(threads: &[ThreadNow], epoch: u32, mut pauses: HashMap<u64, Pause>) -> Self {
-        let mut tasks = readings(threads);
+    /// `clock` tells the instant of each row: the tasks go on while they are read.
+    pub(super) fn read(
+        threads: &[ThreadNow],
+        epoch: u32,
+        mut pauses: HashMap<u64, Pause>,
+        clock: &dyn Fn() -> u64,
+    ) -> Self {
+        let mut tasks = readings(threads, clock);
         let mut counts = TasksByState {
             ready: task::is_wrapped().then_some(0),
             ..TasksByState::default()
@@ -100,7 +106,7 @@ impl Live {
 }
 
 /// Every live task once: those with a row, and those in their first poll.
-fn readings(threads: &[ThreadNow]) -> Vec<One> {
+fn readings(threads: &[ThreadNow], clock: &dyn Fn() -> u64) -> Vec<One> {
     let newborn = |thread: &ThreadNow| {
         let birth = thread.newborn?;
         let is_open = !open_of(threads, thread.index, birth.created).is_empty();
@@ -121,7 +127,10 @@ fn readings(threads: &[ThreadNow]) -> Vec<One> {
         newborn.retain(|one| one.birth.id != live.cell.birth.id);
         all.push(One {
             birth: live.cell.birth,
-            reading: live.read(),
+            reading: TaskReading {
+                read_at: clock(),
+                ..live.read()
+            },
             story: live.story.clone(),
             unseen: false,
         });
@@ -135,6 +144,10 @@ fn readings(threads: &[ThreadNow]) -> Vec<One> {
     for one in &mut all {
         if let Some(branches) = branches.remove(&one.birth.id) {
             one.reading.branches = shown(&branches, one.reading.epoch);
+            let woken = one.reading.branches.iter().filter_map(|one| one.woken);
+            if woken.max() > Some(one.reading.read_at) {
+                one.reading.read_at = clock();
+            }
         }
     }
     all
@@ -303,3 +316,6 @@ pub(super) fn spot(place: &std::panic::Location<'_>) -> Spot {
         column: place.column(),
     }
 }
+
+#[cfg(test)]
+mod tests;

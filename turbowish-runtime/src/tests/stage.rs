@@ -60,6 +60,6 @@ pub(super) fn set_time(t: u64) {
 }
 
 /// Time goes by, on all threads.
-pub(super) fn advance(by: u64) {
+pub(crate) fn advance(by: u64) {
     TIME.increment(by);
 }
