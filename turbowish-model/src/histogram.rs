@@ -75,16 +75,25 @@ impl Histogram {
 
     /// Adds this histogram's counts to a sparse one.
     pub fn collect(&self, into: &mut Buckets) {
-        let far = self.far.get().into_iter().flat_map(|far| &far.0);
-        for (index, octave) in self.near.iter().chain(far).enumerate() {
-            let Some(octave) = octave.get() else { continue };
-            for (sub, count) in octave.0.iter().enumerate() {
-                let count = count.load(Relaxed);
-                if count != 0 {
-                    into.add((index * SUB + sub) as u16, count);
-                }
-            }
+        if into.0.is_empty() {
+            into.0.extend(self.counts());
+        } else {
+            into.merge(&Buckets(self.counts().collect()));
         }
+    }
+
+    /// `(bucket, count)`, ascending, without the empty ones.
+    fn counts(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        let far = self.far.get().into_iter().flat_map(|far| &far.0);
+        let octaves = self.near.iter().chain(far).enumerate();
+        let octaves = octaves.filter_map(|(index, octave)| Some((index, octave.get()?)));
+        octaves.flat_map(|(index, octave)| {
+            let counts = octave.0.iter().enumerate();
+            counts.filter_map(move |(sub, count)| {
+                let count = count.load(Relaxed);
+                (count != 0).then_some(((index * SUB + sub) as u16, count))
+            })
+        })
     }
 }
 
@@ -144,9 +153,35 @@ impl Buckets {
 
     /// Adds another population.
     pub fn merge(&mut self, other: &Self) {
+        let mut added = 0;
+        let mut own = self.0.iter_mut().peekable();
         for &(bucket, count) in &other.0 {
-            self.add(bucket, count);
+            while own.next_if(|&&mut (own, _)| own < bucket).is_some() {}
+            if let Some((_, sum)) = own.next_if(|&&mut (own, _)| own == bucket) {
+                *sum = sum.wrapping_add(count);
+            } else {
+                added += 1;
+            }
         }
+        if added > 0 {
+            self.insert(other, added);
+        }
+    }
+
+    /// Takes in the buckets of another population that are not here: `added` of them.
+    fn insert(&mut self, other: &Self, added: usize) {
+        let mut all = Vec::with_capacity(self.0.len() + added);
+        let mut own = self.0.iter().copied().peekable();
+        for &(bucket, count) in &other.0 {
+            while let Some(before) = own.next_if(|&(own, _)| own < bucket) {
+                all.push(before);
+            }
+            if own.peek().is_none_or(|&(own, _)| own != bucket) {
+                all.push((bucket, count));
+            }
+        }
+        all.extend(own);
+        self.0 = all;
     }
 
     /// What came since an earlier state of the same counters.

@@ -6,6 +6,7 @@
 mod trend;
 
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use self::trend::{CELLS, Trend};
@@ -43,7 +44,7 @@ struct Stretch {
 #[derive(Debug, Default)]
 pub struct History {
     start: u64,
-    last: Totals,
+    last: Arc<Totals>,
     /// Oldest first; `Stretch::begin` of one is the end of the one before.
     coarse: VecDeque<Stretch>,
     fine: VecDeque<Stretch>,
@@ -68,10 +69,10 @@ impl History {
     pub fn new(start: u64) -> Self {
         Self {
             start,
-            last: Totals {
+            last: Arc::new(Totals {
                 at: start,
                 ..Totals::default()
-            },
+            }),
             ..Self::default()
         }
     }
@@ -80,13 +81,14 @@ impl History {
     /// that were on their way at the pause have come in since.
     pub fn resume(&mut self, totals: Totals) {
         self.start += totals.at.saturating_sub(self.last.at);
-        self.last = totals;
+        self.last = Arc::new(totals);
         self.coarse.clear();
         self.fine.clear();
     }
 
     /// Takes the totals at the end of a tick.
-    pub fn tick(&mut self, totals: Totals) {
+    pub fn tick(&mut self, totals: impl Into<Arc<Totals>>) {
+        let totals = totals.into();
         let stretch = self.stretch(&totals);
         self.fine.push_back(stretch);
         self.last = totals;
@@ -96,7 +98,7 @@ impl History {
                 if nth == 0 {
                     joined.begin = stretch.begin;
                 }
-                joined.append(stretch);
+                joined.append(&stretch);
             }
             self.coarse.push_back(joined);
         }
@@ -107,18 +109,15 @@ impl History {
 
     fn stretch(&self, totals: &Totals) -> Stretch {
         let grown = totals.tally.since(&self.last.tally);
-        let procs = grown
-            .procs
-            .into_iter()
-            .enumerate()
-            .filter(|(_, proc)| !proc.is_still());
+        let procs = (0..).zip(grown.procs);
+        let procs = procs.filter(|(_, proc)| !proc.is_still());
         let busy = totals.busy.iter().filter_map(|(&thread, &busy)| {
             let grown = busy.saturating_sub(self.last.busy.get(&thread).copied().unwrap_or(0));
             (grown > 0).then_some((thread, grown))
         });
         Stretch {
             begin: self.last.at,
-            procs: procs.map(|(id, proc)| (id as u32, proc)).collect(),
+            procs: procs.collect(),
             busy: busy.collect(),
             meters: grown
                 .meters
@@ -168,7 +167,7 @@ impl History {
             .rev()
             .take_while(|stretch| stretch.begin >= begin)
         {
-            sum.append(stretch.clone());
+            sum.append(stretch);
         }
         let mut window = Window {
             length: now.at.saturating_sub(begin),
@@ -199,21 +198,21 @@ fn since_start(tally: &Tally) -> Tally {
 }
 
 impl Stretch {
-    fn append(&mut self, other: Self) {
-        for (id, proc) in other.procs {
-            match self.procs.iter_mut().find(|(seen, _)| *seen == id) {
-                Some((_, own)) => own.merge(&proc),
-                None => self.procs.push((id, proc)),
+    fn append(&mut self, other: &Self) {
+        for (id, proc) in &other.procs {
+            match self.procs.iter_mut().find(|(seen, _)| seen == id) {
+                Some((_, own)) => own.merge(proc),
+                None => self.procs.push((*id, proc.clone())),
             }
         }
-        for (thread, busy) in other.busy {
-            match self.busy.iter_mut().find(|(seen, _)| *seen == thread) {
+        for (thread, busy) in &other.busy {
+            match self.busy.iter_mut().find(|(seen, _)| seen == thread) {
                 Some((_, own)) => *own += busy,
-                None => self.busy.push((thread, busy)),
+                None => self.busy.push((*thread, *busy)),
             }
         }
-        for (key, meter) in other.meters {
-            self.meters.entry(key).or_default().merge(&meter);
+        for (key, meter) in &other.meters {
+            self.meters.entry(*key).or_default().merge(meter);
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) use self::pages::Rows;
 use self::site::SiteRow;
 use crate::call::SITE;
 use crate::grow::Grow;
-use crate::histogram::{Histogram, add, raise};
+use crate::histogram::{Buckets, Histogram, add, raise};
 use crate::ledger::Charge;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::tally::ProcTally;
@@ -356,8 +356,10 @@ impl Row {
     /// one event is off by that event and no more.
     pub(crate) fn collect_details(&self, into: &mut ProcTally) {
         for (shared, histogram) in Shared::ALL.into_iter().zip(&self.histograms) {
+            let mut counts = Buckets::default();
+            histogram.collect(&mut counts);
             for &population in shared.populations() {
-                histogram.collect(&mut into.populations[population as usize]);
+                into.populations[population as usize].merge(&counts);
             }
         }
         if let Some(ready) = self.ready.get() {

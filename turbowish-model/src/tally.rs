@@ -271,12 +271,15 @@ impl ProcTally {
     /// What came since an earlier settled state of the same counters. Peaks and the longest wait stay
     /// those since the start; whoever needs the window's own takes `recent_longest`.
     fn since(&self, earlier: &Self) -> Self {
-        let mut grown = self.clone();
+        let (own, before) = (&self.populations, &earlier.populations);
+        let mut grown = Self {
+            populations: core::array::from_fn(|nth| own[nth].since(&before[nth])),
+            sites: self.sites.clone(),
+            edges: self.edges.clone(),
+            ..*self
+        };
         for (sum, before) in grown.sums.iter_mut().zip(&earlier.sums) {
             *sum = sum.wrapping_sub(*before);
-        }
-        for (buckets, before) in grown.populations.iter_mut().zip(&earlier.populations) {
-            *buckets = buckets.since(before);
         }
         for (site, before) in grown.sites.iter_mut().zip(&earlier.sites) {
             site.waits = site.waits.wrapping_sub(before.waits);
@@ -309,11 +312,9 @@ impl ProcTally {
     }
 
     pub(crate) fn is_still(&self) -> bool {
+        let mut sites = self.sites.iter();
         self.sums.iter().all(|&sum| sum == 0)
-            && self
-                .sites
-                .iter()
-                .all(|site| site.waited == 0 && site.waits == 0)
+            && sites.all(|site| site.waited == 0 && site.waits == 0)
     }
 }
 

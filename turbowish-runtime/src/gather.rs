@@ -227,7 +227,11 @@ impl Epoch {
         if self.ended.is_some() {
             tally.abandon();
         }
-        totals.tally.merge(&tally);
+        if totals.tally == Tally::default() {
+            totals.tally = tally;
+        } else {
+            totals.tally.merge(&tally);
+        }
         until
     }
 }

@@ -145,6 +145,7 @@ impl Monitor {
         let mut state = self.state();
         if state.switched.off_at.is_none() {
             let (totals, _threads) = state.gather.read(clock::ticks);
+            let totals = std::sync::Arc::new(totals);
             state.history.tick(totals.clone());
             state.gather.next_tick();
             #[cfg(feature = "server")]
