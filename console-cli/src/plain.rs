@@ -115,10 +115,10 @@ fn polls(snapshot: &Snapshot) -> String {
         .runtime_tasks
         .map_or(units::UNKNOWN.to_owned(), |n| n.to_string());
     format!(
-        "{}{each}, covered {} of {all} tasks, lost {}",
+        "{}{each}, covered {} of {all} tasks, {}",
         report::in_polls(snapshot),
         report::covered(snapshot),
-        report::lost(snapshot),
+        report::lost_in_full(snapshot),
     )
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
     }
     match report::lost(snapshot) {
         0 => text,
-        lost => format!("{text}, lost {lost}"),
+        _ => format!("{text}, {}", report::lost_in_full(snapshot)),
     }
 }
 

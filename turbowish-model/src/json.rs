@@ -155,15 +155,10 @@ fn worker(out: &mut Writer, worker: &Worker) {
 
 fn lost(out: &mut Writer, lost: &Lost) {
     out.object(|out| {
-        out.number("tasks", lost.tasks);
-        out.number("resources", lost.resources);
-        out.number("procs", lost.procs);
-        out.number("late_attach", lost.late_attach);
-        out.number("orphan_end", lost.orphan_end);
-        out.number("forced_pop", lost.forced_pop);
-        out.number("clock_backwards", lost.clock_backwards);
-        out.number("counters", lost.counters);
-        out.number("details", lost.details);
+        for reason in &Lost::REASONS {
+            out.number(reason.key, (reason.count)(lost));
+        }
+        out.optional("last_ago_ns", lost.last_ago_ns);
     });
 }
 

@@ -69,25 +69,46 @@ pub fn json(snapshot: &Snapshot) -> String {
 fn headline(snapshot: &Snapshot) -> String {
     let process = &snapshot.process;
     format!(
-        "turbowish: {} pid {} ran {}; {}; {}; lost {}{}",
+        "turbowish: {} pid {} ran {}; {}; {}; {}{}",
         process.name,
         process.pid,
         units::duration(process.uptime_ns, Micro::Ascii),
         in_all_polls(snapshot),
         alive(snapshot),
-        lost(snapshot),
+        lost_in_full(snapshot),
         own_cost(snapshot).map_or_else(String::new, |cost| format!("; {cost}")),
     )
 }
 
-/// `own cost ~1.4%`, of one core; `None` where it is not known.
+/// `own cost ~1.4% + monitor 0.2%`, of one core: accounting on the threads of the program, and the
+/// monitor's thread; `None` where it is not known.
 #[must_use]
 pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
     let cost = snapshot.process.own_cost?;
-    let share = units::share(cost.ppm.saturating_mul(1_000));
-    // What is next to nothing says so by itself.
+    let accounting = about(cost.ppm);
+    Some(match cost.monitor_ppm {
+        None => format!("own cost {accounting}%"),
+        Some(monitor) => format!("own cost {accounting}% + monitor {}%", share(monitor)),
+    })
+}
+
+/// `own cost ~1.6%`: both together, where there is no room for [`own_cost`].
+#[must_use]
+pub fn own_cost_in_all(snapshot: &Snapshot) -> Option<String> {
+    let cost = snapshot.process.own_cost?;
+    let all = cost.ppm.saturating_add(cost.monitor_ppm.unwrap_or(0));
+    Some(format!("own cost {}%", about(all)))
+}
+
+fn share(ppm: u64) -> String {
+    units::share(ppm.saturating_mul(1_000))
+}
+
+/// An estimate. What is next to nothing says so by itself.
+fn about(ppm: u64) -> String {
+    let share = share(ppm);
     let about = if share.starts_with('<') { "" } else { "~" };
-    Some(format!("own cost {about}{share}%"))
+    format!("{about}{share}")
 }
 
 /// `in polls 182.1% of 400%`: time in polls of all workers, of one core.
@@ -132,16 +153,32 @@ fn alive(snapshot: &Snapshot) -> String {
 /// What accounting had to give up, all reasons together.
 #[must_use]
 pub fn lost(snapshot: &Snapshot) -> u64 {
-    let lost = &snapshot.lost;
-    lost.tasks
-        + lost.resources
-        + lost.procs
-        + lost.late_attach
-        + lost.orphan_end
-        + lost.forced_pop
-        + lost.clock_backwards
-        + lost.counters
-        + lost.details
+    snapshot.lost.total()
+}
+
+/// `152 calls began before accounting, last 4m12s ago`: what was lost and when; `None` if nothing was.
+#[must_use]
+pub fn losses(snapshot: &Snapshot) -> Option<String> {
+    let reasons = snapshot.lost.reasons();
+    let told = reasons.map(|(count, reason)| format!("{} {}", units::count(count), reason.what));
+    let mut told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return None;
+    }
+    if let Some(ago) = snapshot.lost.last_ago_ns {
+        told.push(format!("last {} ago", units::duration(ago, Micro::Ascii)));
+    }
+    Some(told.join(", "))
+}
+
+/// `lost 152 (152 calls began before accounting, last 4m12s ago)`, or `lost 0`.
+#[must_use]
+pub fn lost_in_full(snapshot: &Snapshot) -> String {
+    let count = units::count(lost(snapshot));
+    match losses(snapshot) {
+        None => format!("lost {count}"),
+        Some(losses) => format!("lost {count} ({losses})"),
+    }
 }
 
 /// The table of procs, and the line that sums them up.

@@ -5,6 +5,7 @@
 //! window to which sums and histograms belong is [`Snapshot::window_ns`].
 
 mod counters;
+mod lost;
 mod resources;
 mod tasks;
 
@@ -12,6 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use self::counters::{CounterRow, MeterKind, OwnCost};
+pub use self::lost::{Lost, Reason};
 pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};
 pub use self::tasks::{
     PauseRow, PollRow, StackRow, TaskGroup, TaskParts, TaskRow, TaskState, WakerRow,
@@ -149,30 +151,6 @@ pub struct TasksByState {
     pub waiting: u64,
     /// Kept from being polled by a console.
     pub paused: u64,
-}
-
-/// What accounting had to give up since the start, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
-    /// Live tasks beyond the limit: accounted, but without a row of their own.
-    pub tasks: u64,
-    /// Resources beyond the limit: used, but not seen.
-    pub resources: u64,
-    /// Procs beyond the limit: their calls are not accounted.
-    pub procs: u64,
-    /// Calls seen first in the middle of their life (armed late).
-    pub late_attach: u64,
-    /// Ends of polls that began before accounting did.
-    pub orphan_end: u64,
-    /// Polls closed because one below them ended.
-    pub forced_pop: u64,
-    /// Readings of the clock that went backwards, clamped.
-    pub clock_backwards: u64,
-    /// Counts and settings of counters and gauges that found no room, or were no number that they hold.
-    pub counters: u64,
-    /// Times that something which calls did, meant or left was beyond what is kept of it: branches, effects, timers, orders of locks, intents, calls that were dropped
-    /// unpolled. An alert may be missing for it.
-    pub details: u64,
 }
 
 /// Totals of one proc over the window; live calls and polls in progress are included.

@@ -4,6 +4,7 @@
 mod alerts;
 mod claims;
 mod cost;
+mod losses;
 #[cfg(feature = "server")]
 mod pauses;
 mod resources;
@@ -24,14 +25,14 @@ use turbowish_model::history::{History, Totals, Trend};
 use turbowish_model::meter::MeterName;
 use turbowish_model::query::{Query, QueryError, Selection};
 use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snapshot, Worker};
-use turbowish_model::tally::Anomaly;
 use turbowish_model::time::Scale;
 
 use self::claims::Claims;
+use self::losses::{Losses, lost};
 use self::tasks::{Known, Live, Rows};
 use crate::gather::{Gather, ThreadNow};
 use crate::proc::{self, Registered};
-use crate::{clock, lost, meter, switch, task};
+use crate::{clock, meter, switch, task};
 #[cfg(feature = "server")]
 use crate::{own, pause};
 
@@ -53,6 +54,7 @@ struct State {
     gather: Gather,
     history: History,
     switched: Switched,
+    losses: Losses,
 }
 
 /// The last change of the switch.
@@ -86,6 +88,7 @@ impl Monitor {
                     off_at: Some(now),
                     epoch: 0,
                 },
+                losses: Losses::default(),
             }),
             #[cfg(feature = "server")]
             watch: Mutex::new(alerts::Watch::default()),
@@ -151,9 +154,12 @@ impl Monitor {
             #[cfg(feature = "server")]
             {
                 let epoch = state.switched.epoch;
+                let lost = lost(&totals).total();
+                state.losses.look(lost, totals.at);
                 drop(state);
-                own::look();
-                self.watch().scan(self, &totals, &_threads, epoch);
+                let mut watch = self.watch();
+                watch.spent.raise(totals.at, own::look());
+                watch.scan(self, &totals, &_threads, epoch);
             }
         }
     }
@@ -198,6 +204,16 @@ impl Monitor {
         }
     }
 
+    /// What was lost, and how long ago.
+    fn lost(&self, totals: &Totals, losses: Losses) -> Lost {
+        let (lost, now) = (lost(totals), clock::ticks());
+        let last = losses.last(lost.total(), now);
+        Lost {
+            last_ago_ns: last.map(|at| self.scale.ns(now.saturating_sub(at))),
+            ..lost
+        }
+    }
+
     /// What a query asks for, now.
     ///
     /// # Errors
@@ -215,6 +231,7 @@ impl Monitor {
             Some(_) => state.history.trend(&totals, self.scale.ticks(TREND_NS)),
             None => Trend::default(),
         };
+        let losses = state.losses;
         drop(state);
         let names = Registry(proc::all());
         let assembly = Assembly {
@@ -232,7 +249,7 @@ impl Monitor {
             since_start: window.since_start,
             workers: workers(&assembly, &threads, switched.epoch),
             tasks_by_state: live.by_state(),
-            lost: lost(&totals),
+            lost: self.lost(&totals, losses),
             ..Snapshot::default()
         };
         // One in its first poll is covered, and one that has ended since was.
@@ -248,7 +265,13 @@ impl Monitor {
         snapshot.alerts.matched = snapshot.alerts.total;
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
-            fill(&mut snapshot, &selection, &assembly, (&live, &threads), &clock);
+            fill(
+                &mut snapshot,
+                &selection,
+                &assembly,
+                (&live, &threads),
+                &clock,
+            );
         }
         selection.apply_others(&mut snapshot);
         Ok(snapshot)
@@ -327,21 +350,6 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
                 }),
         })
         .collect()
-}
-
-fn lost(totals: &Totals) -> Lost {
-    let count = |kind: Anomaly| totals.tally.anomalies[kind as usize];
-    Lost {
-        tasks: task::lost(),
-        resources: resources::lost(),
-        procs: proc::lost(),
-        late_attach: count(Anomaly::LateAttach),
-        orphan_end: count(Anomaly::OrphanEnd),
-        forced_pop: count(Anomaly::ForcedPop),
-        clock_backwards: count(Anomaly::ClockBackwards),
-        counters: meter::lost(),
-        details: lost::details(),
-    }
 }
 
 /// Fills in the tasks that are asked for, and all resources: each tells of the other.

@@ -49,11 +49,11 @@ pub(crate) fn calibrate() {
 }
 
 /// What so many events cost; `None` before [`calibrate`].
-pub(crate) fn cost(events: &Events, uptime_ns: u64) -> Option<OwnCost> {
+pub(crate) fn cost(events: &Events, monitor_ppm: Option<u64>) -> Option<OwnCost> {
     let costs = COSTS.get()?;
     Some(OwnCost {
         ppm: costs.ppm(events),
-        monitor_ppm: monitor_ppm(uptime_ns),
+        monitor_ppm,
         poll_ps: costs.poll,
         wake_ps: costs.wake,
         counter_ps: costs.counter,
@@ -160,24 +160,19 @@ pub(crate) fn used() -> Duration {
     Duration::try_from(used).unwrap_or_default()
 }
 
-/// The monitor's thread has a look at itself.
+/// The monitor's thread has a look at itself. Returns the processor time that it has taken, in nanoseconds.
 #[cfg(feature = "server")]
-pub(crate) fn look() {
+pub(crate) fn look() -> u64 {
     let ns = u64::try_from(used().as_nanos()).unwrap_or(u64::MAX);
     MONITOR_NS.store(ns, Ordering::Relaxed);
+    ns
 }
 
+/// What it found last.
 #[cfg(feature = "server")]
-fn monitor_ppm(uptime_ns: u64) -> Option<u64> {
+pub(crate) fn monitor() -> Option<u64> {
     let used = MONITOR_NS.load(Ordering::Relaxed);
-    let ppm = (u128::from(used) * 1_000_000).checked_div(u128::from(uptime_ns));
-    (used > 0).then(|| u64::try_from(ppm.unwrap_or(0)).unwrap_or(u64::MAX))
-}
-
-/// There is no monitor's thread.
-#[cfg(not(feature = "server"))]
-const fn monitor_ppm(_uptime_ns: u64) -> Option<u64> {
-    None
+    (used > 0).then_some(used)
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ mod free;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod kinds;
 mod live;
+#[cfg(feature = "server")]
+mod losses;
 mod meters;
 #[cfg(feature = "tokio")]
 #[path = "../../turbowish-model/tests/mock/mod.rs"]

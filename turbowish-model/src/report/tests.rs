@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::{span, text};
 use crate::quantile::Distribution;
 use crate::snapshot::{
-    Claim, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, TaskState, TasksByState,
-    Worker,
+    Claim, Lost, OwnCost, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, TaskState,
+    TasksByState, Worker,
 };
 
 const S: u64 = 1_000_000_000;
@@ -302,4 +302,25 @@ fn spans_of_what_is_known() {
     // What was spawned without a macro, and what a macro hides.
     check((88, 0, 88, 0), "src/conn.rs:88");
     check((88, 0, 0, 0), "src/conn.rs:88");
+}
+
+#[test]
+fn the_headline_says_what_was_lost_and_what_the_monitor_took() {
+    let mut snapshot = snapshot();
+    snapshot.lost = Lost {
+        late_attach: 152,
+        forced_pop: 1,
+        last_ago_ns: Some(252 * S),
+        ..Lost::default()
+    };
+    snapshot.process.own_cost = Some(OwnCost {
+        ppm: 14_000,
+        monitor_ppm: Some(2_100),
+        ..OwnCost::default()
+    });
+    let expected = "lost 153 (152 calls began before accounting, 1 polls did not end in order, \
+                    last 4m12s ago); own cost ~1.4% + monitor 0.2%";
+    let text = text(&snapshot, None);
+    let headline = text.lines().next().unwrap_or_default();
+    assert!(headline.ends_with(expected), "{headline}");
 }

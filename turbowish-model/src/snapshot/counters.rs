@@ -55,7 +55,8 @@ pub struct CounterRow {
 pub struct OwnCost {
     /// On the application's threads, over the window, in millionths of one core.
     pub ppm: u64,
-    /// The monitor's thread since its start, as the system measures it, in millionths of one core; `None` where it does not.
+    /// The monitor's thread, which also serves consoles, over the window, as the system measures it, in
+    /// millionths of one core; `None` where it does not.
     pub monitor_ppm: Option<u64>,
     /// A poll, its beginning and its end, in picoseconds.
     pub poll_ps: u64,

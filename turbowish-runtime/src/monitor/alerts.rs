@@ -8,7 +8,7 @@ use turbowish_model::assemble::Assembly;
 use turbowish_model::history::{Totals, Trend, Window};
 use turbowish_model::time::Usual;
 
-use super::cost::Uses;
+use super::cost::Series;
 use super::scene::{Scout, Stage};
 use super::tasks::{Known, Live};
 use super::{Monitor, Registry, resources};
@@ -22,7 +22,9 @@ pub(super) struct Watch {
     scout: Scout,
     alerts: Vec<Alert>,
     pace: Pace,
-    pub(super) uses: Uses,
+    pub(super) uses: Series,
+    /// Processor time of the monitor's thread, in nanoseconds.
+    pub(super) spent: Series,
 }
 
 /// When the next scan comes.
@@ -113,9 +115,11 @@ impl Watch {
     /// Nothing is known while accounting is off.
     pub(super) fn forget(&mut self) {
         let limits = *self.detector.limits();
-        let uses = std::mem::take(&mut self.uses);
+        let (uses, spent) = (&mut self.uses, &mut self.spent);
+        let (uses, spent) = (std::mem::take(uses), std::mem::take(spent));
         *self = Self {
             uses,
+            spent,
             ..Self::new(limits)
         };
     }

@@ -11,14 +11,14 @@ use turbowish_model::snapshot::OwnCost;
 use super::Monitor;
 use crate::own::{self, Events};
 
-/// Ticks of which the uses of resources are kept: a little more than a minute, as of the history.
+/// Ticks that are kept: a little more than a minute, as of the history.
 #[cfg(feature = "server")]
 const KEPT: usize = 256;
 
-/// Uses of resources over time. A record counts since its first use, and takes what it has counted with it when it goes.
+/// A count over time: uses of resources, or processor time of the monitor's thread.
 #[cfg(feature = "server")]
 #[derive(Debug, Default)]
-pub(super) struct Uses {
+pub(super) struct Series {
     /// Since the start.
     total: u64,
     /// At the end of a tick; the oldest first.
@@ -26,20 +26,35 @@ pub(super) struct Uses {
 }
 
 #[cfg(feature = "server")]
-impl Uses {
+impl Series {
     /// So many more by `now`.
     pub(super) fn tick(&mut self, now: u64, more: u64) {
-        self.total = self.total.saturating_add(more);
+        self.raise(now, self.total.saturating_add(more));
+    }
+
+    /// So many in all by `now`.
+    pub(super) fn raise(&mut self, now: u64, total: u64) {
+        self.total = self.total.max(total);
         if self.past.len() == KEPT {
             self.past.pop_front();
         }
         self.past.push_back((now, self.total));
     }
 
+    fn nearest(&self, begin: u64) -> Option<(u64, u64)> {
+        let past = self.past.iter().copied();
+        past.min_by_key(|(at, _)| at.abs_diff(begin))
+    }
+
     /// Those since `begin`, as well as ticks tell.
     fn since(&self, begin: u64) -> u64 {
-        let nearest = self.past.iter().min_by_key(|(at, _)| at.abs_diff(begin));
-        self.total - nearest.map_or(0, |&(_, total)| total)
+        self.total - self.nearest(begin).map_or(0, |(_, total)| total)
+    }
+
+    /// The same, and how long it is from the tick nearest to `begin` to the last one; `None` if they are one.
+    fn grown(&self, begin: u64) -> Option<(u64, u64)> {
+        let (&(last, total), (first, before)) = (self.past.back()?, self.nearest(begin)?);
+        (last > first).then(|| (total - before, last - first))
     }
 }
 
@@ -71,7 +86,26 @@ impl Monitor {
             uses: self.uses(assembly),
             within_ns: assembly.scale.ns(assembly.window.length),
         };
-        own::cost(&events, uptime_ns)
+        own::cost(&events, self.monitor_ppm(assembly, uptime_ns))
+    }
+
+    /// The share of a core that the monitor's thread took in the assembly's window.
+    #[cfg(feature = "server")]
+    fn monitor_ppm<N: Names>(&self, assembly: &Assembly<'_, N>, uptime_ns: u64) -> Option<u64> {
+        let whole = own::monitor().map(|used| (used, uptime_ns));
+        let (window, watch) = (assembly.window, self.watch());
+        let begin = assembly.now.at.saturating_sub(window.length);
+        let grown = watch.spent.grown(begin).filter(|_| !window.since_start);
+        let grown = grown.map(|(used, ticks)| (used, assembly.scale.ns(ticks)));
+        let (used, within_ns) = grown.or(whole)?;
+        let ppm = (u128::from(used) * 1_000_000).checked_div(u128::from(within_ns))?;
+        Some(u64::try_from(ppm).unwrap_or(u64::MAX))
+    }
+
+    /// There is no monitor's thread.
+    #[cfg(not(feature = "server"))]
+    const fn monitor_ppm<N: Names>(&self, _: &Assembly<'_, N>, _: u64) -> Option<u64> {
+        None
     }
 
     #[cfg(feature = "server")]
@@ -100,11 +134,11 @@ impl Monitor {
 
 #[cfg(all(test, feature = "server"))]
 mod tests {
-    use super::{KEPT, Uses};
+    use super::{KEPT, Series};
 
     #[test]
     fn uses_are_those_of_the_ticks_in_the_window() {
-        let mut uses = Uses::default();
+        let mut uses = Series::default();
         assert_eq!(uses.since(0), 0);
         for tick in 1..=1000 {
             uses.tick(tick * 250, 10);
@@ -115,5 +149,19 @@ mod tests {
         check(249_100, 40);
         check(0, (KEPT as u64 - 1) * 10);
         assert_eq!((uses.total, uses.past.len()), (10_000, KEPT));
+    }
+
+    #[test]
+    fn what_a_series_grew_by_is_held_against_the_time_that_it_took() {
+        let mut spent = Series::default();
+        assert_eq!(spent.grown(0), None);
+        spent.raise(100, 7);
+        assert_eq!(spent.grown(0), None);
+        spent.raise(350, 9);
+        spent.raise(600, 29);
+        let check = |begin, expected| assert_eq!(spent.grown(begin), expected, "{begin}");
+        check(0, Some((22, 500)));
+        check(400, Some((20, 250)));
+        check(600, None);
     }
 }

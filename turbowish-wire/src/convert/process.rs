@@ -181,6 +181,7 @@ impl From<model::Lost> for proto::Lost {
             clock_backwards,
             counters,
             details,
+            last_ago_ns,
         } = lost;
         Self {
             tasks,
@@ -192,6 +193,7 @@ impl From<model::Lost> for proto::Lost {
             clock_backwards,
             counters,
             details,
+            last_ago_ns,
         }
     }
 }
@@ -210,6 +212,7 @@ impl TryFrom<proto::Lost> for model::Lost {
             clock_backwards,
             counters,
             details,
+            last_ago_ns,
         } = lost;
         Ok(Self {
             tasks,
@@ -221,6 +224,7 @@ impl TryFrom<proto::Lost> for model::Lost {
             clock_backwards,
             counters,
             details,
+            last_ago_ns,
         })
     }
 }

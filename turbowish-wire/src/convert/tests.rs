@@ -419,6 +419,7 @@ impl Distinct {
                 clock_backwards: self.number(),
                 counters: self.number(),
                 details: self.number(),
+                last_ago_ns: Some(self.number()),
             },
             ready_latency: self.distribution(),
             procs: self.page(procs),

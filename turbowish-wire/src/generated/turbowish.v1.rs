@@ -228,7 +228,7 @@ pub struct OwnCost {
     /// On the application's threads, over the window, in millionths of one core.
     #[prost(uint64, tag = "1")]
     pub ppm: u64,
-    /// The monitor's thread since its start, in millionths of one core, where the system tells.
+    /// The monitor's thread, which also serves consoles, over the window, in millionths of one core, where the system tells.
     #[prost(uint64, optional, tag = "2")]
     pub monitor_ppm: ::core::option::Option<u64>,
     /// A poll, in picoseconds.
@@ -316,6 +316,9 @@ pub struct Lost {
     /// What calls did, meant or left beyond what is kept of it.
     #[prost(uint64, tag = "9")]
     pub details: u64,
+    /// How long ago the last of these was counted, where that is known.
+    #[prost(uint64, optional, tag = "10")]
+    pub last_ago_ns: ::core::option::Option<u64>,
 }
 /// A population of times in buckets, ascending, empty ones left out.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

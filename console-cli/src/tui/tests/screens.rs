@@ -1,7 +1,7 @@
 //! Every view, overlay and empty state at three sizes, beside the mock-ups of the screens' specification.
 
 use turbowish_model::alert::Alert;
-use turbowish_model::snapshot::{Accounting, Page};
+use turbowish_model::snapshot::{Accounting, Page, Snapshot};
 
 use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{
@@ -350,6 +350,42 @@ fn lost_rows_are_told() {
     snapshot.procs.total = 400;
     arrives(&mut state, snapshot);
     check("lost", &state);
+}
+
+/// The end of the header's line with the coverage, at a width.
+fn coverage(width: u16, change: impl FnOnce(&mut Snapshot)) -> String {
+    let mut state = attached((width, 30));
+    let mut snapshot = kv();
+    change(&mut snapshot);
+    arrives(&mut state, snapshot);
+    let text = screen(&state);
+    let line = text.lines().find(|line| line.contains("covered"));
+    let line = line.expect("the coverage").trim_end();
+    line[line.find("lost").expect("what was lost")..].to_owned()
+}
+
+#[test]
+fn losses_and_costs_are_told_in_full_where_there_is_room() {
+    let check = |width, lost: u64, expected: &str| {
+        let line = coverage(width, |snapshot| {
+            snapshot.lost.late_attach = lost;
+            snapshot.lost.last_ago_ns = (lost > 0).then_some(252 * SECOND);
+            let cost = snapshot.process.own_cost.as_mut().expect("a cost");
+            cost.monitor_ppm = Some(2_100);
+        });
+        assert_eq!(line, expected, "{width} columns");
+    };
+    check(80, 0, "lost 0   own cost ~1.6%");
+    check(100, 0, "lost 0   own cost ~1.4% + monitor 0.2%");
+    check(80, 152, "lost 152   own cost ~1.6%");
+    check(100, 152, "lost 152   own cost ~1.4% + monitor 0.2%");
+    let why = "(152 calls began before accounting, last 4m12s ago)";
+    check(140, 152, &format!("lost 152 {why}   own cost ~1.6%"));
+    check(
+        150,
+        152,
+        &format!("lost 152 {why}   own cost ~1.4% + monitor 0.2%"),
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::text::{Line, Span};
 use turbowish_model::alert::Severity;
 use turbowish_model::column;
-use turbowish_model::snapshot::{Accounting, Lost};
+use turbowish_model::snapshot::Accounting;
 use turbowish_model::units::{self, SECOND};
 
 use super::put;
@@ -127,39 +127,13 @@ fn lost(state: &State) -> String {
     let Some(shown) = &state.shown else {
         return String::new();
     };
-    let Lost {
-        tasks,
-        resources,
-        procs,
-        late_attach,
-        orphan_end,
-        forced_pop,
-        clock_backwards,
-        counters,
-        details,
-    } = shown.lost;
     let switched = shown.process.accounting_since_unix_ns;
     let recent = shown.at_unix_ns.saturating_sub(switched) < 60 * SECOND;
     // After accounting was switched on these are as they must be: said for a minute, then only counted.
-    let at_switch = |n: u64| if recent { n } else { 0 };
-    let reasons = [
-        (tasks, "tasks beyond the limit have no row"),
-        (resources, "resources beyond the limit are not seen"),
-        (procs, "procs beyond the limit are not accounted"),
-        (at_switch(late_attach), "calls began before accounting"),
-        (at_switch(orphan_end), "polls began before accounting"),
-        (forced_pop, "polls did not end in order"),
-        (clock_backwards, "readings of a clock that went back"),
-        (
-            counters,
-            "counts found no room, or were no number of theirs",
-        ),
-        (details, "details found no room: alerts may be missing"),
-    ];
+    let reasons = shown.lost.reasons();
     let told: Vec<String> = reasons
-        .into_iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, what)| format!("{} {what}", units::count(n)))
+        .filter(|(_, reason)| recent || !reason.at_switch)
+        .map(|(n, reason)| format!("{} {}", units::count(n), reason.what))
         .collect();
     if told.is_empty() {
         String::new()

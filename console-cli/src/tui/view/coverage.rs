@@ -7,10 +7,9 @@ use turbowish_model::units;
 
 use super::tasks;
 
-/// ` in polls 227.4% of 400%   covered 55 of 57 tasks   lost 0   own cost ~1.4%`
+/// ` in polls 227.4% of 400%   covered 55 of 57 tasks   lost 0   own cost ~1.4% + monitor 0.2%`
 pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
-    let text = format!(" {}   {}", polls(shown), coverage(shown));
-    Line::from(with_cost(text, shown, width))
+    Line::from(fitting(&format!(" {}   ", polls(shown)), "", shown, width))
 }
 
 /// `in polls 227.4% of 400%`
@@ -20,29 +19,43 @@ pub(super) fn polls(shown: &Snapshot) -> String {
     format!("in polls {share}% of {}%", shown.workers.len() * 100)
 }
 
-/// `covered 55 of 57 tasks   lost 0`
-pub(super) fn coverage(shown: &Snapshot) -> String {
+/// The text, and behind it coverage, losses and costs: in full where there is room, else what fits.
+/// `of` says what costs are a share of.
+pub(super) fn fitting(text: &str, of: &str, shown: &Snapshot, width: usize) -> String {
+    let covered = format!("{text}{}", covered(shown));
+    let (full, short) = (report::lost_in_full(shown), lost(shown));
+    let (both, all) = (report::own_cost(shown), report::own_cost_in_all(shown));
+    let costs = [(&both, of), (&both, ""), (&all, "")];
+    let losses = [&full, &short].into_iter();
+    let mut forms = losses.flat_map(|lost| {
+        costs.map(|(cost, of)| match cost {
+            Some(cost) => format!("{covered}   {lost}   {cost}{of}"),
+            None => format!("{covered}   {lost}"),
+        })
+    });
+    forms
+        .find(|form| form.chars().count() <= width)
+        .unwrap_or_else(|| format!("{covered}   {short}"))
+}
+
+/// `covered 55 of 57 tasks`
+fn covered(shown: &Snapshot) -> String {
     let ours = units::count(tasks::alive(shown));
     let all = shown
         .process
         .runtime_tasks
         .map_or(units::UNKNOWN.to_owned(), units::count);
-    let lost = units::count(report::lost(shown));
-    format!("covered {ours} of {all} tasks   lost {lost}")
+    format!("covered {ours} of {all} tasks")
 }
 
-/// The text, and what accounting costs behind it, if that is known and there is room.
-fn with_cost(text: String, shown: &Snapshot, width: usize) -> String {
-    let Some(cost) = report::own_cost(shown) else {
-        return text;
-    };
-    let all = format!("{text}   {cost}");
-    if all.len() <= width { all } else { text }
+/// `lost 0`
+fn lost(shown: &Snapshot) -> String {
+    format!("lost {}", units::count(report::lost(shown)))
 }
 
-/// ` 4 workers  in polls 227.4% of 400%  tasks 55  covered 55 of 57`
+/// ` 4 workers  in polls 227.4% of 400%  covered 55 of 57 tasks   lost 0`
 pub(super) fn folded(shown: &Snapshot, width: usize) -> Line<'static> {
     let workers = shown.workers.len();
-    let text = format!(" {workers} workers {}  {}", polls(shown), coverage(shown));
-    Line::from(with_cost(text, shown, width))
+    let text = format!(" {workers} workers {}  ", polls(shown));
+    Line::from(fitting(&text, "", shown, width))
 }

@@ -2,7 +2,6 @@
 
 use ratatui::text::Line;
 use turbowish_model::quantile::Percentile;
-use turbowish_model::report;
 use turbowish_model::snapshot::{Snapshot, TasksByState};
 use turbowish_model::units::{self, Micro};
 
@@ -23,11 +22,9 @@ pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
 
 /// The same with more room, and behind it the coverage and the cost.
 pub(super) fn with_coverage(shown: &Snapshot, width: usize) -> Line<'static> {
-    let cost = report::own_cost(shown);
-    let cost = cost.map_or_else(String::new, |cost| format!("   {cost} of a core"));
     let (states, ready) = (states(shown, "  "), ready(shown, &[50, 99]));
-    let (wakes, coverage) = (wakes(shown), coverage::coverage(shown));
-    let line = format!(" {states}{ready}{wakes}   {coverage}{cost}");
+    let text = format!(" {states}{ready}{}   ", wakes(shown));
+    let line = coverage::fitting(&text, " of a core", shown, width);
     let latency = line.replacen(" ready p50 ", " ready latency p50 ", 1);
     Line::from(if latency.len() <= width {
         latency
