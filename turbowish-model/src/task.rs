@@ -1,12 +1,14 @@
 //! What one live task shows: written by whoever polls it, read by the monitor, never locked.
 
 mod branch;
+mod glance;
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+pub use self::glance::Glance;
 use crate::branch::BranchReading;
 use crate::grow::Grow;
 use crate::histogram::{add, raise};

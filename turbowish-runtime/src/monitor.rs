@@ -360,7 +360,8 @@ fn fill(
     (live, threads): (&Live, &[ThreadNow]),
     clock: &dyn Fn() -> u64,
 ) {
-    let known = &Known::of(assembly, live, threads);
+    let (tasks, epoch) = live.all();
+    let known = &Known::of(assembly, tasks, (threads, epoch));
     let readings = resources::all();
     let read_at = clock().max(assembly.now.at);
     let resources = resources::rows(assembly, known, &readings, read_at);

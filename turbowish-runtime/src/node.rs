@@ -30,6 +30,9 @@ pub(crate) struct Node {
     live: AtomicU32,
     /// A clone of the executor's own waker was given away in the last poll.
     passed: AtomicBool,
+    /// The lower half of `wakes` when the monitor looked last.
+    #[cfg(feature = "server")]
+    told: AtomicU32,
     clones: AtomicU64,
     wakes: AtomicU64,
     own_wakes: AtomicU64,
@@ -333,9 +336,26 @@ impl Node {
     }
 
     /// Whether somebody could wake it.
-    #[cfg(feature = "tokio")]
+    #[cfg(any(feature = "tokio", feature = "server"))]
     pub(crate) fn is_held(&self) -> bool {
         self.live.load(Ordering::Relaxed) > 0 || self.passed.load(Ordering::Relaxed)
+    }
+
+    /// Wakes since this was asked last: by the one thread of the monitor.
+    #[cfg(feature = "server")]
+    pub(crate) fn wakes_since_told(&self) -> u32 {
+        let wakes = self.wakes.load(Ordering::Relaxed) as u32;
+        let before = self.told.load(Ordering::Relaxed);
+        if wakes != before {
+            self.told.store(wakes, Ordering::Relaxed);
+        }
+        wakes.wrapping_sub(before)
+    }
+
+    /// Whether it was not woken since its last poll, and can be.
+    #[cfg(feature = "server")]
+    pub(crate) fn may_rest(&self) -> bool {
+        self.wake_since_poll().is_none() && self.is_held()
     }
 
     /// What is known of it.

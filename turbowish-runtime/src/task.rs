@@ -5,6 +5,8 @@
 
 #[cfg(feature = "server")]
 mod ended;
+#[cfg(feature = "server")]
+mod look;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -356,10 +358,10 @@ pub(crate) fn next_branch() -> u64 {
 #[cfg(not(feature = "server"))]
 pub(crate) const fn panicked(_birth: Birth, _story: &Option<Arc<Story>>) {}
 
-/// All branches, those of tasks that are over included, by the task that polled them last.
-pub(crate) fn branches() -> HashMap<u64, Vec<Arc<Live>>> {
+/// The branches that are `wanted`, those of tasks that are over included, by the task that polled them last.
+pub(crate) fn branches(wanted: impl Fn(&Live) -> bool) -> HashMap<u64, Vec<Arc<Live>>> {
     let mut of: HashMap<u64, Vec<Arc<Live>>> = HashMap::new();
-    for entry in BRANCHES.iter() {
+    for entry in BRANCHES.iter().filter(|entry| wanted(entry.value())) {
         of.entry(entry.owner)
             .or_default()
             .push(entry.value().clone());

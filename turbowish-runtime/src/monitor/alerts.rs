@@ -9,8 +9,9 @@ use turbowish_model::history::{Totals, Trend, Window};
 use turbowish_model::time::Usual;
 
 use super::cost::Series;
-use super::scene::{Scout, Stage};
-use super::tasks::{Known, Live};
+use super::scene::crowd::Crowd;
+use super::scene::{Scout, Stage, claims};
+use super::tasks::Known;
 use super::{Monitor, Registry, resources};
 use crate::gather::ThreadNow;
 use crate::{clock, own, proc, switch};
@@ -149,13 +150,15 @@ impl Watch {
             names: &names,
             scale: monitor.scale,
         };
-        let live = Live::read(threads, epoch, monitor.pauses(), &|| totals.at);
-        let known = Known::of(&assembly, &live, threads);
+        let pick = self.scout.pick(epoch, monitor.scale);
+        let mut crowd = Crowd::read(threads, monitor.pauses(), pick);
         let resources = resources::all();
+        crowd.pick(&claims(&resources));
+        let known = Known::of(&assembly, crowd.picked(), (threads, epoch));
         let scene = self.scout.scene(&Stage {
             assembly: &assembly,
             threads,
-            live: &live,
+            crowd: &crowd,
             known: &known,
             resources: &resources,
             long_ns: self.detector.limits().get(Limit::LongPoll),

@@ -1,9 +1,10 @@
 //! The scene that the alert rules look at: made of what the threads, the tasks and the resources show at one instant.
 //!
-//! A task that waits, can be woken, has no future that was woken and is not polled, has nothing to do with a resource and was not polled
-//! since the scene before is left out: there may be a million of them, and no rule has anything to say about them.
+//! A task that rests ([`crowd`]) and has nothing to do with a resource is left out: there may be a million of them, and no rule has
+//! anything to say about them.
 
 mod by_id;
+pub(super) mod crowd;
 #[cfg(feature = "tokio")]
 mod cut;
 mod heirs;
@@ -25,19 +26,20 @@ use turbowish_model::scene::{
     Ended, OpenPoll, Resource, Scene, Spot, Task, TaskKind, Wake, Wakes, Worker,
 };
 use turbowish_model::snapshot::{Place, TaskState};
+use turbowish_model::time::Scale;
 
-use self::by_id::{ById, Spread};
+use self::crowd::{Crowd, Pick};
 use self::resource::{Trees, seat};
 use super::Registry;
-use super::tasks::{Known, Live, One};
+use super::tasks::{Known, One};
 use crate::gather::ThreadNow;
 use crate::{clock, pulse, task};
 
 /// What is remembered from one scene to the next.
 #[derive(Debug, Default)]
 pub(super) struct Scout {
-    /// Polls of each task.
-    polls: ById<u64>,
+    /// Instant of the last scene, in ticks; 0 if there was none.
+    at: u64,
     density: sources::Density,
     paces: proc::Paces,
     inside: inside::Inside,
@@ -47,7 +49,7 @@ pub(super) struct Scout {
 pub(super) struct Stage<'a> {
     pub(super) assembly: &'a Assembly<'a, Registry>,
     pub(super) threads: &'a [ThreadNow],
-    pub(super) live: &'a Live,
+    pub(super) crowd: &'a Crowd,
     pub(super) known: &'a Known<'a>,
     pub(super) resources: &'a [Reading],
     /// Polls beyond this many nanoseconds are long.
@@ -70,33 +72,23 @@ impl Scout {
         self.density.used()
     }
 
+    /// What tells which tasks matter for a scene.
+    pub(super) fn pick(&self, epoch: u32, scale: Scale) -> Pick {
+        Pick {
+            epoch,
+            before: self.at,
+            short: scale.ticks(Crowd::SHORT_POLL),
+        }
+    }
+
     /// The scene of this instant.
     pub(super) fn scene(&mut self, stage: &Stage<'_>) -> Scene {
-        let mut claims = BTreeSet::new();
-        for reading in stage.resources {
-            let waiters = reading.waiters.iter().map(|waiter| waiter.who.task);
-            let holders = reading.holders.iter().map(|holder| holder.who.task);
-            // Who uses a channel, too: a task that is left out would be taken for one that is gone.
-            let users = reading.ends.iter().filter_map(|end| end.user);
-            let intents = reading.intents.iter().map(|intent| intent.who.task);
-            claims.extend(waiters.chain(holders).chain(users).chain(intents));
-        }
-        let mut polls = ById::with_capacity_and_hasher(self.polls.len(), Spread::default());
-        let (mut tasks, mut trees) = (Vec::new(), Trees::new());
-        for one in stage.live.iter() {
-            let (id, count) = (one.birth.id, one.reading.polls);
-            let was_polled = self.polls.get(&id) != Some(&count);
-            polls.insert(id, count);
-            let at_rest = one.reading.thread.is_none() && !was_polled && one.may_rest();
-            let claimed = claims.contains(&id);
-            if claimed {
-                trees.insert(id, &one.reading);
-            }
-            if claimed || !at_rest {
-                tasks.extend(stage.task(one));
-            }
-        }
-        self.polls = polls;
+        let at = stage.assembly.now.at;
+        let settled = stage.crowd.settled(at);
+        let trees: Trees<'_> = settled.map(|one| (one.birth.id, &one.reading)).collect();
+        let picked = stage.crowd.picked().iter();
+        let mut tasks: Vec<Task> = picked.filter_map(|one| stage.task(one)).collect();
+        self.at = at;
         let readings = stage.resources.iter();
         let resources: Vec<Resource> = readings
             .map(|reading| {
@@ -125,7 +117,28 @@ impl Scout {
     }
 }
 
+/// The tasks that have to do with a resource: one that is left out of a scene would be taken for one that is gone.
+pub(super) fn claims(resources: &[Reading]) -> BTreeSet<u64> {
+    let mut claims = BTreeSet::new();
+    for reading in resources {
+        let waiters = reading.waiters.iter().map(|waiter| waiter.who.task);
+        let holders = reading.holders.iter().map(|holder| holder.who.task);
+        // Who uses a channel, too.
+        let users = reading.ends.iter().filter_map(|end| end.user);
+        let intents = reading.intents.iter().map(|intent| intent.who.task);
+        claims.extend(waiters.chain(holders).chain(users).chain(intents));
+    }
+    claims
+}
+
 impl Stage<'_> {
+    fn name(&self, one: &One) -> Option<String> {
+        let given = one.story.as_ref().and_then(|story| story.name.as_deref());
+        given
+            .map(str::to_owned)
+            .or_else(|| self.known.name(one.birth.id))
+    }
+
     fn ns(&self, ticks: u64) -> u64 {
         self.assembly.scale.ns(ticks)
     }
@@ -150,7 +163,7 @@ impl Stage<'_> {
         };
         Some(Task {
             id: one.birth.id,
-            name: self.known.name(one.birth.id)?,
+            name: self.name(one)?,
             root: self.path(one.birth.root())?,
             kind: match &one.story {
                 Some(story) if story.blocks => TaskKind::BlockOn,

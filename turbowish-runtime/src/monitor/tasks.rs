@@ -34,15 +34,39 @@ pub(super) struct One {
 }
 
 impl One {
-    /// Something is there that can wake it, and no future of it was woken that it has not polled since, as far as that is seen.
-    #[cfg(feature = "server")]
-    pub(super) fn may_rest(&self) -> bool {
-        let mut branches = self.reading.branches.iter();
-        if branches.any(|branch| branch.woken.is_some()) {
-            return false;
+    /// What its row shows in this epoch, at the instant that `clock` tells.
+    pub(super) fn read(row: &task::Live, epoch: u32, clock: &dyn Fn() -> u64) -> Self {
+        let mut reading = row.read();
+        reading.read_at = clock();
+        let mut one = Self {
+            birth: row.cell.birth,
+            reading,
+            story: row.story.clone(),
+            unseen: false,
+        };
+        if one.reading.epoch != epoch {
+            one.forget();
         }
-        let seen = self.reading.waker.filter(|_| !self.unseen);
-        seen.is_none_or(|waker| waker.woken.is_none() && waker.live > 0)
+        one
+    }
+
+    /// Takes its branches from those of all tasks.
+    pub(super) fn take_branches(
+        &mut self,
+        branches: &mut HashMap<u64, Vec<Arc<task::Live>>>,
+        clock: &dyn Fn() -> u64,
+    ) {
+        let own = branches.remove(&self.birth.id);
+        // What became of them while accounting was off is not known.
+        let Some(own) = own.filter(|_| !self.unseen) else {
+            return;
+        };
+        let reading = &mut self.reading;
+        reading.branches = shown(&own, reading.epoch);
+        let woken = reading.branches.iter().filter_map(|one| one.woken);
+        if woken.max() > Some(reading.read_at) {
+            reading.read_at = clock();
+        }
     }
 
     /// Not polled since accounting was switched on again: it waits, but where is not known, nor who could wake it, nor who has.
@@ -63,15 +87,12 @@ impl Live {
         mut pauses: HashMap<u64, Pause>,
         clock: &dyn Fn() -> u64,
     ) -> Self {
-        let mut tasks = readings(threads, clock);
+        let mut tasks = readings(threads, epoch, clock);
         let mut counts = TasksByState {
             ready: task::is_wrapped().then_some(0),
             ..TasksByState::default()
         };
         for one in &mut tasks {
-            if one.reading.epoch != epoch {
-                one.forget();
-            }
             if !pauses.is_empty() {
                 one.reading.pause = pauses.remove(&one.birth.id).map(Box::new);
             }
@@ -91,9 +112,9 @@ impl Live {
         }
     }
 
-    #[cfg(feature = "server")]
-    pub(super) fn iter(&self) -> impl Iterator<Item = &One> {
-        self.tasks.iter()
+    /// All of them, and the epoch in which they were read.
+    pub(super) fn all(&self) -> (&[One], u32) {
+        (&self.tasks, self.epoch)
     }
 
     pub(super) const fn by_state(&self) -> TasksByState {
@@ -105,8 +126,8 @@ impl Live {
     }
 }
 
-/// Every live task once: those with a row, and those in their first poll.
-fn readings(threads: &[ThreadNow], clock: &dyn Fn() -> u64) -> Vec<One> {
+/// The tasks in their first poll.
+pub(super) fn newborns(threads: &[ThreadNow]) -> Vec<One> {
     let newborn = |thread: &ThreadNow| {
         let birth = thread.newborn?;
         let is_open = !open_of(threads, thread.index, birth.created).is_empty();
@@ -119,36 +140,27 @@ fn readings(threads: &[ThreadNow], clock: &dyn Fn() -> u64) -> Vec<One> {
             unseen: false,
         })
     };
-    let mut newborn: Vec<One> = threads.iter().filter_map(newborn).collect();
+    threads.iter().filter_map(newborn).collect()
+}
+
+/// Every live task once: those with a row, and those in their first poll.
+fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<One> {
+    let mut newborn = newborns(threads);
     let rows = task::all();
     let mut all = Vec::with_capacity(rows.len() + newborn.len());
     for live in rows {
         // The threads were read first: a newborn may have got its row since.
         newborn.retain(|one| one.birth.id != live.cell.birth.id);
-        all.push(One {
-            birth: live.cell.birth,
-            reading: TaskReading {
-                read_at: clock(),
-                ..live.read()
-            },
-            story: live.story.clone(),
-            unseen: false,
-        });
+        all.push(One::read(&live, epoch, clock));
     }
+    let past = newborn.iter_mut().filter(|one| one.reading.epoch != epoch);
+    past.for_each(One::forget);
     all.append(&mut newborn);
     // Their tasks were read first: a branch that is gone by now is nobody's.
-    let mut branches = task::branches();
-    if branches.is_empty() {
-        return all;
-    }
-    for one in &mut all {
-        if let Some(branches) = branches.remove(&one.birth.id) {
-            one.reading.branches = shown(&branches, one.reading.epoch);
-            let woken = one.reading.branches.iter().filter_map(|one| one.woken);
-            if woken.max() > Some(one.reading.read_at) {
-                one.reading.read_at = clock();
-            }
-        }
+    let mut branches = task::branches(|_| true);
+    if !branches.is_empty() {
+        all.iter_mut()
+            .for_each(|one| one.take_branches(&mut branches, clock));
     }
     all
 }
@@ -194,16 +206,16 @@ pub(super) struct Known<'a> {
 impl<'a> Known<'a> {
     pub(super) fn of(
         assembly: &Assembly<'a, super::Registry>,
-        live: &Live,
-        threads: &'a [ThreadNow],
+        tasks: &[One],
+        (threads, epoch): (&'a [ThreadNow], u32),
     ) -> Self {
         let shared = SharedEnds::of(assembly.names.paths());
         let words = assembly.names.paths().map(|path| shared.shortest(path));
-        let given = live.tasks.iter().filter_map(|one| {
+        let given = tasks.iter().filter_map(|one| {
             let name = one.story.as_ref()?.name.clone()?;
             Some((one.birth.id, name))
         });
-        let workers = super::worker_threads(assembly, threads, live.epoch);
+        let workers = super::worker_threads(assembly, threads, epoch);
         Self {
             workers: workers.map(|thread| thread.index).zip(0..).collect(),
             words: words.collect(),
@@ -228,6 +240,11 @@ impl<'a> Known<'a> {
     /// The name of a task that lives, or lived; `None` for 0, which is none.
     pub(super) fn name(&self, id: u64) -> Option<String> {
         if let Some(name) = self.given.get(&id) {
+            return Some(name.to_string());
+        }
+        // Not all tasks are read for a scene.
+        #[cfg(feature = "server")]
+        if let Some(name) = task::with(id, |live| live.story.as_ref()?.name.clone()).flatten() {
             return Some(name.to_string());
         }
         let birth = Birth {

@@ -180,7 +180,7 @@ fn branches() -> usize {
         };
         Some(birth.root()) == RUN.id()
     };
-    let all = task::branches().into_iter();
+    let all = task::branches(|_| true).into_iter();
     all.filter(|(task, _)| of_run(*task))
         .map(|(_, branches)| branches.len())
         .sum()
@@ -384,7 +384,7 @@ fn a_branch_goes_to_another_task_and_becomes_one_itself() {
     let before = branches();
     let mut moved = Box::pin(leaf(&gate));
     let owners = || {
-        let mut owners: Vec<u64> = task::branches().into_keys().collect();
+        let mut owners: Vec<u64> = task::branches(|_| true).into_keys().collect();
         owners.sort_unstable();
         owners
     };

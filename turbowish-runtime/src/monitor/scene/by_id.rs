@@ -1,10 +1,6 @@
 //! Maps of all tasks, made anew with every scene: what a program cannot choose needs no hash that withstands it.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-
-/// What is known of tasks, by their ids.
-pub(super) type ById<T> = HashMap<u64, T, Spread>;
 
 /// Spreads ids, which are counted up.
 pub(super) type Spread = BuildHasherDefault<Spreading>;

@@ -1,11 +1,12 @@
 //! Who may have been given what a task took before it began to wait: no move is seen, so all are counted who could have got it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use turbowish_model::resource::Reading;
 use turbowish_model::scene::Heir;
 
 use super::Stage;
+use super::by_id::Spread;
 use crate::monitor::tasks::One;
 
 /// A task that is made is polled so soon after, in general: one that is first seen later was made by somebody else. In nanoseconds.
@@ -59,7 +60,8 @@ impl Stage<'_> {
             heirs.collect::<Vec<Heir>>()
         };
         let waits = self
-            .live
+            .crowd
+            .picked()
             .iter()
             .filter(|one| owners.contains(&one.birth.id));
         waits.flat_map(of).collect()
@@ -67,12 +69,14 @@ impl Stage<'_> {
 
     /// All live tasks by the one that made them, in the order in which they were made.
     fn made(&self) -> HashMap<u64, Vec<Made>> {
-        let alive: BTreeSet<u64> = self.live.iter().map(|one| one.birth.id).collect();
+        let rows = self.crowd.rows();
+        let alive: HashSet<u64, Spread> = rows.iter().map(|row| row.cell.birth.id).collect();
         let mut made: HashMap<u64, Vec<Made>> = HashMap::new();
-        for one in self.live.iter() {
-            let task = one.birth.id;
-            let (by, at) = match &one.story {
-                None => (UNKNOWN, one.birth.created),
+        for row in rows {
+            let birth = row.cell.birth;
+            let task = birth.id;
+            let (by, at) = match &row.story {
+                None => (UNKNOWN, birth.created),
                 // By none of ours.
                 Some(story) if story.parent == 0 => continue,
                 // Whoever made it has ended, and got what it had from another one, maybe.

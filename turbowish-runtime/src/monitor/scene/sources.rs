@@ -11,7 +11,6 @@ use turbowish_model::row::{Population, Sum};
 use turbowish_model::scene::Source;
 
 use super::Stage;
-use super::by_id::{ById, Spread};
 use super::sliding::{Sliding, within};
 use crate::monitor::cost::uses;
 use crate::monitor::resources;
@@ -26,8 +25,6 @@ pub(super) struct Density {
     sliding: Sliding,
     /// Polls of woken tasks, by root proc.
     woken: Vec<u64>,
-    /// By task.
-    wakes: ById<u64>,
     said: BTreeMap<MeterKey, u64>,
     /// By resource.
     uses: HashMap<u64, u64>,
@@ -108,17 +105,7 @@ impl Density {
         let procs = stage.assembly.now.tally.procs.iter();
         let woken = procs.map(|tally| tally.populations[Population::ReadyLatency as usize].total());
         let before = std::mem::replace(&mut self.woken, woken.collect());
-        let mut wakes: BTreeMap<u32, u64> = BTreeMap::new();
-        let mut seen = ById::with_capacity_and_hasher(self.wakes.len(), Spread::default());
-        for one in stage.live.iter() {
-            let Some(waker) = one.reading.waker else {
-                continue;
-            };
-            let earlier = self.wakes.get(&one.birth.id).copied().unwrap_or(0);
-            seen.insert(one.birth.id, waker.wakes);
-            *wakes.entry(one.birth.root()).or_default() += waker.wakes.saturating_sub(earlier);
-        }
-        self.wakes = seen;
+        let wakes = &stage.crowd.wakes;
         let mut grown = Grown::default();
         for (id, woken) in since(&self.woken, &before) {
             let wakes = wakes.get(&id).copied().unwrap_or(0);

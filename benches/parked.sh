@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# What tasks that wait cost in memory, and whether it stays so: resident memory of one program with accounting on against the same program
+# without instrumentation. A reading soon after the start proves nothing: the monitor looks at all tasks again and again, so the bound is
+# checked late.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+    cat <<'TEXT'
+Usage: benches/parked.sh [--tasks N] [--seconds N]
+
+  --tasks N    tasks that wait, three calls deep           [default: 1000000]
+  --seconds N  seconds until the last look, 3 at least     [default: 60]
+
+Fails if a task costs more than BOUND bytes over the plain program at the last look, if the most that there was (peak) is more than
+PEAK bytes a task, or if the last look has more than GROWTH bytes a task over that at 2 s.
+
+Environment: BOUND [default: 680], PEAK [default: 720], GROWTH [default: 40]
+TEXT
+}
+
+fail() {
+    echo "parked: $*" >&2
+    exit 1
+}
+
+tasks=1000000
+seconds=60
+while [[ $# -gt 0 ]]; do
+    case $1 in
+    -h | --help) usage; exit 0 ;;
+    --tasks) tasks=${2:-}; shift 2 || fail "--tasks needs a number" ;;
+    --seconds) seconds=${2:-}; shift 2 || fail "--seconds needs a number" ;;
+    *) usage >&2; exit 2 ;;
+    esac
+done
+[[ $tasks =~ ^[1-9][0-9]*$ && $seconds =~ ^[0-9]+$ && $seconds -ge 3 ]] || { usage >&2; exit 2; }
+bound=${BOUND:-680}
+most=${PEAK:-720}
+growth=${GROWTH:-40}
+
+bench=$PWD/target/bench
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$bench"
+cargo build --quiet --release --no-default-features --example parked
+cp target/release/examples/parked "$bench/parked-plain"
+cargo build --quiet --release --features server,tokio --example parked
+cp target/release/examples/parked "$bench/parked-armed"
+
+# The plain program does nothing but wait: it is the same at any time.
+"$bench/parked-plain" "$tasks" 3 >"$work/plain"
+TURBOWISH=on XDG_RUNTIME_DIR=$work "$bench/parked-armed" "$tasks" "$seconds" >"$work/armed"
+
+awk -v tasks="$tasks" -v bound="$bound" -v most="$most" -v growth="$growth" '
+    function over(bytes, plain) { return (bytes - plain) / tasks }
+    NR == FNR { plain[$1 == "peak" ? "peak" : "now"] = $2; next }
+    FNR == 1 { printf "%d tasks; plain: %d B a task\n", tasks, plain["now"] / tasks; first = over($2, plain["now"]) }
+    $1 == "peak" { peak = over($2, plain["peak"]); printf "%8s %7.1f MB  %+.0f B a task\n", "peak", $2 / 1e6, peak; next }
+    { last = over($2, plain["now"]); printf "%6d s %7.1f MB  %+.0f B a task\n", $1, $2 / 1e6, last }
+    END {
+        if (last > bound) { printf "BROKEN: %d B a task at the end, the bound is %d\n", last, bound; broken = 1 }
+        if (peak > most) { printf "BROKEN: %d B a task at most, the bound is %d\n", peak, most; broken = 1 }
+        if (last - first > growth) { printf "BROKEN: it has grown by %d B a task, the bound is %d\n", last - first, growth; broken = 1 }
+        exit broken
+    }' "$work/plain" "$work/armed"
