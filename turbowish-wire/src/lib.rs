@@ -6,9 +6,11 @@
 
 #[cfg(feature = "client")]
 pub mod client;
+pub mod codec;
 pub mod convert;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod discovery;
+pub mod weight;
 
 pub use convert::{Action, PauseTask};
 
@@ -32,3 +34,6 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The largest message that either side sends or takes, in bytes.
 pub const MESSAGE_LIMIT: usize = 64 << 20;
+
+/// The most memory that a message may take once it is decoded, in bytes: several times what the 10,000 rows of each table take that a process sends.
+pub const DECODED_LIMIT: usize = 256 << 20;

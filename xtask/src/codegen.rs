@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use prost_types::field_descriptor_proto::{Label, Type};
+
 const PROTO: &str = "turbowish-wire/proto/turbowish/v1/turbowish.proto";
 const INCLUDE: &str = "turbowish-wire/proto";
 const GENERATED: &str = "turbowish-wire/src/generated/turbowish.v1.rs";
@@ -27,11 +29,56 @@ fn generate(root: &Path) -> Result<String, String> {
         .client_mod_attribute(".", "#[cfg(feature = \"client\")]")
         .server_mod_attribute(".", "#[cfg(feature = \"server\")]")
         .build_transport(false)
+        .codec_path("crate::codec::Codec")
         .emit_rerun_if_changed(false)
-        .compile_fds(descriptors)
+        .compile_fds(descriptors.clone())
         .map_err(|e| format!("{PROTO}: {e}"))?;
     let file = out.path().join("turbowish.v1.rs");
-    std::fs::read_to_string(&file).map_err(|e| format!("cannot read {}: {e}", file.display()))
+    let mut code = std::fs::read_to_string(&file)
+        .map_err(|e| format!("cannot read {}: {e}", file.display()))?;
+    for message in descriptors.file.iter().flat_map(|file| &file.message_type) {
+        let fields = message.field.iter().filter_map(|field| {
+            let kind = kind(field.label(), field.r#type(), field.type_name())?;
+            Some(format!(
+                "                ({}, Field::{kind}),\n",
+                field.number()
+            ))
+        });
+        code += &shape(message.name(), &fields.collect::<String>());
+    }
+    Ok(code)
+}
+
+/// What `turbowish_wire::weight` wants to know of a field, unless it is a number or one text.
+fn kind(label: Label, kind: Type, name: &str) -> Option<String> {
+    let is_many = label == Label::Repeated;
+    // `.turbowish.v1.Name`
+    let message = name.rsplit('.').next().unwrap_or_default();
+    match (kind, is_many) {
+        (Type::Message, true) => Some(format!("Many(<{message} as Weighed>::shape)")),
+        (Type::Message, false) => Some(format!("One(<{message} as Weighed>::shape)")),
+        (Type::String | Type::Bytes, true) => Some("Texts".to_owned()),
+        (_, true) => Some("Numbers".to_owned()),
+        (_, false) => None,
+    }
+}
+
+fn shape(message: &str, fields: &str) -> String {
+    format!(
+        "impl crate::weight::Weighed for {message} {{
+    fn shape() -> &'static crate::weight::Shape {{
+        #[allow(unused_imports)]
+        use crate::weight::{{Field, Weighed}};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {{
+            bytes: ::core::mem::size_of::<{message}>(),
+            fields: &[
+{fields}            ],
+        }};
+        &SHAPE
+    }}
+}}
+"
+    )
 }
 
 #[cfg(test)]

@@ -76,6 +76,29 @@ fn an_answer_that_cannot_be_read_says_why() {
     );
 }
 
+/// 60 MB that would take 17 GB once decoded, and the console has one.
+#[test]
+fn rows_that_take_too_much_memory_are_not_decoded() {
+    for rows in [30_000_000, 1_000_000] {
+        let host = Host::empty();
+        host.start_with(kv(), Manner::Heavy(rows));
+        let program = host.command();
+        let output = std::process::Command::new("sh")
+            .args(["-c", "ulimit -v 1048576; exec \"$@\"", "sh"])
+            .arg(program.get_program())
+            .args(["query", "tasks", "4242"])
+            .env("TURBOWISH_RUNTIME_DIR", host.path())
+            .output()
+            .unwrap();
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            "turbowish: kv 4242 sends rows that take more than the 256 MiB of memory that this console has for \
+             them: ask for fewer rows\n"
+        );
+        assert_eq!(output.status.code(), Some(3));
+    }
+}
+
 #[test]
 fn a_slow_monitor_is_waited_for() {
     let host = Host::empty();

@@ -1,17 +1,24 @@
 //! A mock monitor: it answers over a real Unix socket from a script, in good order or in one of many bad ways.
 #![allow(dead_code, reason = "each of the tests that include it takes its part")]
 
+use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http_body::Frame;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Mutex, mpsc};
 use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
+use tonic::body::Body;
+use tonic::codegen::{BoxFuture, Bytes, Service, http};
 use tonic::{Request, Response, Status};
 use turbowish_model::query::{Query, Selection};
 use turbowish_model::snapshot::Snapshot;
@@ -40,6 +47,8 @@ pub(crate) enum Manner {
     Oversize,
     /// Its answers hold what a later version may hold.
     Malformed,
+    /// Its answers are so many rows, of two bytes each.
+    Heavy(usize),
 }
 
 /// What the next one who watches is sent; who watches meanwhile waits.
@@ -169,7 +178,10 @@ impl Script {
         let inside = runtime.enter();
         let listener = tokio::net::UnixListener::bind(socket).unwrap();
         let incoming = UnixListenerStream::new(listener);
-        let service = TurbowishServer::new(self);
+        let service = Behind {
+            manner: self.manner,
+            script: TurbowishServer::new(self),
+        };
         runtime.spawn(tonic::transport::Server::builder().serve_with_incoming(service, incoming));
         drop(inside);
         runtime
@@ -195,6 +207,77 @@ impl Script {
             process.accounting = 99;
         }
         Ok(snapshot)
+    }
+}
+
+/// Answers in bytes where no message would do.
+#[derive(Clone)]
+struct Behind {
+    manner: Manner,
+    script: TurbowishServer<Script>,
+}
+
+impl Service<http::Request<Body>> for Behind {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        match self.manner {
+            Manner::Heavy(rows) if request.uri().path().ends_with("/Read") => {
+                let response = http::Response::builder()
+                    .header("content-type", "application/grpc")
+                    .body(Body::new(Heavy::new(rows)))
+                    .unwrap();
+                Box::pin(std::future::ready(Ok(response)))
+            }
+            _ => self.script.call(request),
+        }
+    }
+}
+
+/// A snapshot of many empty tasks, and that it was all.
+struct Heavy(VecDeque<Frame<Bytes>>);
+
+impl Heavy {
+    fn new(rows: usize) -> Self {
+        // `Snapshot.tasks`, the length of the page, and `TaskPage.rows` again and again.
+        let page = [0x0a, 0].repeat(rows);
+        let mut message = vec![0x4a];
+        let mut length = page.len();
+        while length >= 0x80 {
+            message.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        message.push(length as u8);
+        message.extend(page);
+        let mut head = vec![0];
+        head.extend((message.len() as u32).to_be_bytes());
+        let mut trailers = http::HeaderMap::new();
+        trailers.insert("grpc-status", http::HeaderValue::from_static("0"));
+        let frames = [head, message].map(|bytes| Frame::data(bytes.into()));
+        Self(
+            frames
+                .into_iter()
+                .chain([Frame::trailers(trailers)])
+                .collect(),
+        )
+    }
+}
+
+impl http_body::Body for Heavy {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.pop_front().map(Ok))
     }
 }
 

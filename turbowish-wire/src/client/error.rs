@@ -8,7 +8,8 @@ use std::time::Duration;
 use tonic::{Code, Status};
 
 use crate::convert::Malformed;
-use crate::{MESSAGE_LIMIT, PROTOCOL};
+use crate::weight::Overweight;
+use crate::{DECODED_LIMIT, MESSAGE_LIMIT, PROTOCOL};
 
 /// Why there is no connection, or no answer.
 #[derive(Debug)]
@@ -109,6 +110,11 @@ pub enum ClientError {
         /// Who sent it.
         target: String,
     },
+    /// What it sent would take more memory than we give it.
+    TooHeavy {
+        /// Who sent it.
+        target: String,
+    },
     /// It sent what means nothing to us.
     Malformed {
         /// Who sent it.
@@ -170,6 +176,12 @@ impl fmt::Display for ClientError {
                 f,
                 "{target} sends more than the {} MiB that this console takes at once: ask for fewer rows",
                 MESSAGE_LIMIT >> 20
+            ),
+            Self::TooHeavy { target } => write!(
+                f,
+                "{target} sends rows that take more than the {} MiB of memory that this console has for them: \
+                 ask for fewer rows",
+                DECODED_LIMIT >> 20
             ),
             Self::Malformed { target, fault } => write!(
                 f,
@@ -247,6 +259,7 @@ pub(super) fn of_status(label: &str, status: &Status, token: bool) -> ClientErro
         Code::PermissionDenied => ClientError::ReadOnly { text },
         Code::NotFound => ClientError::NoTask { text },
         Code::FailedPrecondition => ClientError::Refused { text },
+        Code::OutOfRange if has_source::<Overweight>(status) => ClientError::TooHeavy { target },
         // No monitor says so: it is what the decoder makes of a message beyond the limit.
         Code::OutOfRange => ClientError::TooLarge { target },
         _ => ClientError::Gone {
@@ -254,6 +267,10 @@ pub(super) fn of_status(label: &str, status: &Status, token: bool) -> ClientErro
             cause: cause_of(status),
         },
     }
+}
+
+fn has_source<E: Error + 'static>(status: &Status) -> bool {
+    status.source().is_some_and(|source| source.is::<E>())
 }
 
 /// The innermost words: the outer ones are the layers that an error went through.

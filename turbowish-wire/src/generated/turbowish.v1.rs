@@ -1494,7 +1494,7 @@ pub mod turbowish_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::Codec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/turbowish.v1.Turbowish/Hello",
             );
@@ -1516,7 +1516,7 @@ pub mod turbowish_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::Codec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/turbowish.v1.Turbowish/Read",
             );
@@ -1541,7 +1541,7 @@ pub mod turbowish_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::Codec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/turbowish.v1.Turbowish/Watch",
             );
@@ -1563,7 +1563,7 @@ pub mod turbowish_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::Codec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/turbowish.v1.Turbowish/Control",
             );
@@ -1720,7 +1720,7 @@ pub mod turbowish_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = HelloSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::Codec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -1763,7 +1763,7 @@ pub mod turbowish_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReadSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::Codec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -1809,7 +1809,7 @@ pub mod turbowish_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = WatchSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::Codec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -1852,7 +1852,7 @@ pub mod turbowish_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ControlSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::Codec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -1905,5 +1905,632 @@ pub mod turbowish_server {
     pub const SERVICE_NAME: &str = "turbowish.v1.Turbowish";
     impl<T> tonic::server::NamedService for TurbowishServer<T> {
         const NAME: &'static str = SERVICE_NAME;
+    }
+}
+impl crate::weight::Weighed for HelloRequest {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<HelloRequest>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for HelloReply {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<HelloReply>(),
+            fields: &[
+                (3, Field::One(<Process as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for WatchRequest {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<WatchRequest>(),
+            fields: &[
+                (1, Field::One(<Query as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for ControlRequest {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<ControlRequest>(),
+            fields: &[
+                (2, Field::One(<PauseTask as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for PauseTask {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<PauseTask>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for ControlReply {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<ControlReply>(),
+            fields: &[
+                (1, Field::One(<Process as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Query {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Query>(),
+            fields: &[
+                (2, Field::One(<Rows as Weighed>::shape)),
+                (3, Field::One(<Rows as Weighed>::shape)),
+                (4, Field::One(<Rows as Weighed>::shape)),
+                (5, Field::One(<Rows as Weighed>::shape)),
+                (6, Field::One(<Rows as Weighed>::shape)),
+                (7, Field::One(<Rows as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Rows {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Rows>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Snapshot {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Snapshot>(),
+            fields: &[
+                (1, Field::One(<Process as Weighed>::shape)),
+                (5, Field::Many(<Worker as Weighed>::shape)),
+                (6, Field::One(<TasksByState as Weighed>::shape)),
+                (7, Field::One(<Lost as Weighed>::shape)),
+                (8, Field::One(<ProcPage as Weighed>::shape)),
+                (9, Field::One(<TaskPage as Weighed>::shape)),
+                (10, Field::One(<AwaitPage as Weighed>::shape)),
+                (11, Field::One(<ResourcePage as Weighed>::shape)),
+                (12, Field::One(<AlertPage as Weighed>::shape)),
+                (14, Field::One(<Distribution as Weighed>::shape)),
+                (13, Field::One(<CounterPage as Weighed>::shape)),
+                (15, Field::Many(<TaskGroup as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for TaskGroup {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<TaskGroup>(),
+            fields: &[
+                (3, Field::One(<TaskRow as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Process {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Process>(),
+            fields: &[
+                (9, Field::One(<OwnCost as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for OwnCost {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<OwnCost>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Worker {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Worker>(),
+            fields: &[
+                (3, Field::One(<Polling as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Polling {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Polling>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for TasksByState {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<TasksByState>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Lost {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Lost>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Distribution {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Distribution>(),
+            fields: &[
+                (4, Field::Numbers),
+                (5, Field::Numbers),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for ProcPage {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<ProcPage>(),
+            fields: &[
+                (1, Field::Many(<ProcRow as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for ProcRow {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<ProcRow>(),
+            fields: &[
+                (22, Field::One(<Distribution as Weighed>::shape)),
+                (23, Field::One(<Distribution as Weighed>::shape)),
+                (24, Field::One(<Distribution as Weighed>::shape)),
+                (25, Field::One(<Distribution as Weighed>::shape)),
+                (26, Field::Many(<Caller as Weighed>::shape)),
+                (27, Field::One(<Distribution as Weighed>::shape)),
+                (28, Field::Many(<Attribute as Weighed>::shape)),
+                (29, Field::Numbers),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Caller {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Caller>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for TaskPage {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<TaskPage>(),
+            fields: &[
+                (1, Field::Many(<TaskRow as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for TaskRow {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<TaskRow>(),
+            fields: &[
+                (11, Field::Many(<StackRow as Weighed>::shape)),
+                (13, Field::One(<Waker as Weighed>::shape)),
+                (14, Field::Many(<Claim as Weighed>::shape)),
+                (15, Field::Many(<Claim as Weighed>::shape)),
+                (17, Field::One(<Spot as Weighed>::shape)),
+                (18, Field::Many(<Attribute as Weighed>::shape)),
+                (19, Field::One(<Pause as Weighed>::shape)),
+                (40, Field::Many(<Aim as Weighed>::shape)),
+                (41, Field::Many(<Aim as Weighed>::shape)),
+                (42, Field::One(<LastPoll as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for LastPoll {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<LastPoll>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Pause {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Pause>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Waker {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Waker>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Claim {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Claim>(),
+            fields: &[
+                (6, Field::One(<Spot as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Aim {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Aim>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Intent {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Intent>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Spot {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Spot>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Attribute {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Attribute>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for StackRow {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<StackRow>(),
+            fields: &[
+                (3, Field::One(<Place as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Place {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Place>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for AwaitPage {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<AwaitPage>(),
+            fields: &[
+                (1, Field::Many(<AwaitRow as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for AwaitRow {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<AwaitRow>(),
+            fields: &[
+                (2, Field::One(<Place as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for ResourcePage {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<ResourcePage>(),
+            fields: &[
+                (1, Field::Many(<ResourceRow as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for ResourceRow {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<ResourceRow>(),
+            fields: &[
+                (4, Field::One(<Spot as Weighed>::shape)),
+                (9, Field::Many(<Holder as Weighed>::shape)),
+                (11, Field::Many(<Waiter as Weighed>::shape)),
+                (13, Field::Many(<End as Weighed>::shape)),
+                (14, Field::Many(<End as Weighed>::shape)),
+                (18, Field::One(<Distribution as Weighed>::shape)),
+                (19, Field::One(<Distribution as Weighed>::shape)),
+                (40, Field::Many(<Intent as Weighed>::shape)),
+                (42, Field::Many(<Intent as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Holder {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Holder>(),
+            fields: &[
+                (5, Field::One(<Spot as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Waiter {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Waiter>(),
+            fields: &[
+                (5, Field::One(<Spot as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for End {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<End>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for AlertPage {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<AlertPage>(),
+            fields: &[
+                (1, Field::Many(<Alert as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Alert {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Alert>(),
+            fields: &[
+                (9, Field::Many(<Party as Weighed>::shape)),
+                (10, Field::One(<AlertPoint as Weighed>::shape)),
+                (11, Field::Many(<AlertStep as Weighed>::shape)),
+                (12, Field::Many(<Party as Weighed>::shape)),
+                (15, Field::Texts),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Party {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Party>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for AlertPoint {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<AlertPoint>(),
+            fields: &[
+                (2, Field::One(<Place as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for AlertStep {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<AlertStep>(),
+            fields: &[
+                (1, Field::One(<Party as Weighed>::shape)),
+                (2, Field::One(<AlertPoint as Weighed>::shape)),
+                (4, Field::One(<Party as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for CounterPage {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<CounterPage>(),
+            fields: &[
+                (1, Field::Many(<CounterRow as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for CounterRow {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<CounterRow>(),
+            fields: &[
+                (4, Field::One(<Spot as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
     }
 }
