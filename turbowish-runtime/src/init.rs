@@ -106,7 +106,7 @@ impl Builder {
         self
     }
 
-    /// What TCP consoles must show. `TURBOWISH_TOKEN` wins.
+    /// The secret that this process and TCP consoles share: 16 random characters or more. `TURBOWISH_TOKEN` wins.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
         self

@@ -27,7 +27,7 @@ pub use error::ClientError;
 pub use list::{Found, Listing, list, list_in};
 pub use target::Target;
 use tonic::transport::Channel;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Response, Status, Streaming};
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::{Process, Snapshot};
 
@@ -49,23 +49,17 @@ pub struct Connection {
     read_only: bool,
 }
 
-/// Whom errors speak of, and what it wants to see with each request.
+/// Whom errors speak of.
+#[derive(Debug)]
 struct Peer {
     label: String,
-    token: Option<String>,
-}
-
-impl std::fmt::Debug for Peer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Peer").field(&self.label).finish()
-    }
 }
 
 impl Connection {
     /// Connects and greets, within [`CONNECT_TIMEOUT`].
     ///
     /// # Errors
-    /// There is no such process, it cannot be reached, does not answer, wants another token, or
+    /// There is no such process, it cannot be reached, does not answer, knows another token, or
     /// speaks another protocol.
     pub async fn connect(target: &Target) -> Result<Self, ClientError> {
         Self::connect_within(target, CONNECT_TIMEOUT).await
@@ -92,16 +86,13 @@ impl Connection {
             .max_encoding_message_size(MESSAGE_LIMIT);
         let peer = Peer {
             label: target.to_string(),
-            token: target.token().map(ToOwned::to_owned),
         };
         let hello = proto::HelloRequest {
             protocol: PROTOCOL,
             version: VERSION.to_owned(),
         };
-        let request = peer.request(hello)?;
-        let greeting = client.clone().hello(request).await;
-        let reply = greeting
-            .map_err(|status| error::of_greeting(&peer.label, &status, peer.token.is_some()))?;
+        let greeting = client.clone().hello(hello).await;
+        let reply = greeting.map_err(|status| error::of_greeting(&peer.label, &status))?;
         Self::greeted(client, peer, reply.into_inner())
     }
 
@@ -131,10 +122,7 @@ impl Connection {
             fault,
         })?;
         let label = format!("{} {}", process.name, process.pid);
-        let peer = Arc::new(Peer {
-            label,
-            token: peer.token,
-        });
+        let peer = Arc::new(Peer { label });
         Ok(Self {
             client,
             peer,
@@ -160,7 +148,7 @@ impl Connection {
     /// # Errors
     /// The query makes no sense to the process, or the process is gone.
     pub async fn snapshot(&self, query: &Query) -> Result<Snapshot, ClientError> {
-        let request = self.peer.request(proto::Query::from(query.clone()))?;
+        let request = proto::Query::from(query.clone());
         let mut client = self.client.clone();
         let message = self.within(client.read(request)).await?;
         self.peer.convert(message)
@@ -176,7 +164,6 @@ impl Connection {
             query: Some(query.into()),
             interval_ns,
         };
-        let request = self.peer.request(request)?;
         let mut client = self.client.clone();
         let stream = self.within(client.watch(request)).await?;
         Ok(Watch {
@@ -192,7 +179,7 @@ impl Connection {
     /// # Errors
     /// The process is read-only, or gone.
     pub async fn control(&self, action: Action) -> Result<Process, ClientError> {
-        let request = self.peer.request(proto::ControlRequest::from(action))?;
+        let request = proto::ControlRequest::from(action);
         let mut client = self.client.clone();
         let reply = self.within(client.control(request)).await?;
         self.peer.convert(reply.process.unwrap_or_default())
@@ -216,18 +203,6 @@ impl Connection {
 }
 
 impl Peer {
-    fn request<T>(&self, message: T) -> Result<Request<T>, ClientError> {
-        let mut request = Request::new(message);
-        if let Some(token) = &self.token {
-            let value = format!("Bearer {token}").parse();
-            let value = value.map_err(|_| ClientError::BadToken {
-                target: self.label.clone(),
-            })?;
-            request.metadata_mut().insert("authorization", value);
-        }
-        Ok(request)
-    }
-
     fn convert<P, M>(&self, message: P) -> Result<M, ClientError>
     where
         M: TryFrom<P, Error = crate::convert::Malformed>,
@@ -239,7 +214,7 @@ impl Peer {
     }
 
     fn error(&self, status: &Status) -> ClientError {
-        error::of_status(&self.label, status, self.token.is_some())
+        error::of_status(&self.label, status)
     }
 }
 

@@ -1,8 +1,9 @@
 //! A console and a process speak only these messages; what is not one of them is an error, never a default.
 //!
 //! The crate holds the protobuf types ([`proto`]), their conversions to and from the model's types
-//! ([`convert`]), where processes are found (`discovery`, with either feature) and the one way to
-//! reach them (`client`, with the feature `client`).
+//! ([`convert`]), where processes are found (`discovery`, with either feature), how both ends of a TCP connection
+//! prove who they are (`handshake`, with either feature), and the one way to reach a process
+//! (`client`, with the feature `client`).
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -10,6 +11,10 @@ pub mod codec;
 pub mod convert;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod discovery;
+#[cfg(feature = "server")]
+pub mod framing;
+#[cfg(any(feature = "client", feature = "server"))]
+pub mod handshake;
 pub mod weight;
 
 pub use convert::{Action, PauseTask};

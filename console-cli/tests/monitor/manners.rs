@@ -1,5 +1,8 @@
 //! What each command says of a monitor that does not behave: one line that says what is wrong, and an exit code.
 
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener};
+
 use turbowish_wire::VERSION;
 
 use super::{Host, Manner, gate, kv};
@@ -97,6 +100,36 @@ fn rows_that_take_too_much_memory_are_not_decoded() {
         );
         assert_eq!(output.status.code(), Some(3));
     }
+}
+
+/// What a program is sent that has taken the port, and what the console says of it.
+#[test]
+fn a_program_that_has_taken_the_port_is_told_nothing() {
+    let host = Host::empty();
+    for answer in [&b""[..], b"-ERR unknown command\r\n", &[0x5a; 4096]] {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = port.local_addr().unwrap().to_string();
+        let heard = std::thread::spawn(move || {
+            let (mut stream, _) = port.accept().unwrap();
+            let mut heard = vec![0; 42];
+            stream.read_exact(&mut heard).unwrap();
+            let _ = stream.write_all(answer);
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.read_to_end(&mut heard);
+            heard
+        });
+        let token = "5f2c9a7be01d43865f2c9a7be01d4386";
+        let args = ["query", "procs", &address, "--token", token];
+        let (code, text) = host.failure(&args);
+        assert_eq!(code, Some(3), "{text}");
+        let expected = format!("turbowish: {address} does not answer as TurboWish does (");
+        assert!(text.starts_with(&expected), "{text}");
+        let heard = heard.join().unwrap();
+        assert!(heard.starts_with(b"turbowish\x01"), "{heard:?}");
+        assert_eq!(heard.len(), 42, "its name, a version and a random number");
+    }
+    let (code, text) = host.failure(&["query", "procs", "127.0.0.1:1"]);
+    assert_eq!(code, Some(3), "{text}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) trait Listen: Unpin {
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
     /// The next connection.
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<Self::Stream>>;
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Self::Stream>>;
 
     /// Whether the other end may be heard, before a byte of it is.
     fn may_enter(stream: &Self::Stream) -> bool;
@@ -38,10 +38,10 @@ pub(super) struct Incoming<L> {
 }
 
 impl<L: Listen> Incoming<L> {
-    pub(super) fn new(listener: L, max_clients: usize) -> Self {
+    pub(super) fn new(listener: L, slots: Slots) -> Self {
         Self {
             listener,
-            slots: Slots::new(max_clients),
+            slots,
             pause: None,
         }
     }
@@ -83,27 +83,26 @@ fn is_of_the_client(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
     use std::collections::VecDeque;
     use std::io;
+    use std::sync::Arc;
     use std::task::{Context, Poll};
+    use std::time::Duration;
 
     use tokio::io::DuplexStream;
     use tokio_stream::StreamExt;
 
-    use super::{Incoming, Listen};
+    use super::super::quota::House;
+    use super::{Incoming, Listen, Slots};
 
     /// Gives what it is told to, then nothing more.
-    struct Script(RefCell<VecDeque<io::Result<DuplexStream>>>);
+    struct Script(VecDeque<io::Result<DuplexStream>>);
 
     impl Listen for Script {
         type Stream = DuplexStream;
 
-        fn poll_accept(&self, _: &mut Context<'_>) -> Poll<io::Result<DuplexStream>> {
-            self.0
-                .borrow_mut()
-                .pop_front()
-                .map_or(Poll::Pending, Poll::Ready)
+        fn poll_accept(&mut self, _: &mut Context<'_>) -> Poll<io::Result<DuplexStream>> {
+            self.0.pop_front().map_or(Poll::Pending, Poll::Ready)
         }
 
         fn may_enter(_: &DuplexStream) -> bool {
@@ -125,7 +124,8 @@ mod tests {
             fault(rustix::io::Errno::NOBUFS),
             Ok(stream),
         ];
-        let mut incoming = Incoming::new(Script(RefCell::new(script.into())), 1);
+        let slots = Slots::new(1, House::new(Duration::ZERO, Arc::new(|_| {})));
+        let mut incoming = Incoming::new(Script(script.into()), slots);
         let before = tokio::time::Instant::now();
         assert!(incoming.next().await.is_some());
         assert_eq!(

@@ -1,6 +1,5 @@
-//! A client is let in by place and by token, and one that asks for nothing is let go.
+//! A client is let in if there is a place for it; one that asks for nothing, or takes nothing, is let go.
 
-use std::hint::black_box;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,10 +8,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tonic::service::Interceptor;
 use tonic::transport::server::Connected;
 use tonic::{Request, Status};
+
+use super::quota::{Account, House};
 
 /// How long a connection may stay without one request that was let in.
 const GREETING_TIME: Duration = Duration::from_secs(5);
@@ -24,6 +25,7 @@ const SPARE: usize = 8;
 pub(super) struct Slots {
     taken: Arc<AtomicUsize>,
     max: usize,
+    house: Arc<House>,
 }
 
 /// One place; free again when dropped.
@@ -36,10 +38,11 @@ impl Drop for Slot {
 }
 
 impl Slots {
-    pub(super) fn new(max: usize) -> Self {
+    pub(super) fn new(max: usize, house: Arc<House>) -> Self {
         Self {
             taken: Arc::default(),
             max,
+            house,
         }
     }
 
@@ -50,12 +53,14 @@ impl Slots {
         let pass = Arc::new(Pass {
             crowded: before >= self.max,
             known: AtomicBool::new(false),
+            account: Account::new(&self.house),
         });
         let greeting = Some(Box::pin(tokio::time::sleep(GREETING_TIME)));
         let admitted = Admitted {
             stream,
             pass,
             greeting,
+            stall: None,
             _slot: slot,
         };
         (before < self.max.saturating_add(SPARE)).then_some(admitted)
@@ -66,6 +71,14 @@ impl Slots {
 pub(super) struct Pass {
     crowded: bool,
     known: AtomicBool,
+    account: Arc<Account>,
+}
+
+impl Pass {
+    /// What the connection holds.
+    pub(super) fn account(&self) -> &Arc<Account> {
+        &self.account
+    }
 }
 
 /// A connection with a place.
@@ -73,6 +86,7 @@ pub(super) struct Admitted<S> {
     stream: S,
     pass: Arc<Pass>,
     greeting: Option<Pin<Box<Sleep>>>,
+    stall: Option<Pin<Box<Sleep>>>,
     _slot: Slot,
 }
 
@@ -97,6 +111,26 @@ impl<S> Admitted<S> {
         }
         Ok(())
     }
+
+    /// An error once it has taken nothing of what was made for it for too long.
+    fn check_taking(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let account = &self.pass.account;
+        let Some(at) = account.stalls_at() else {
+            self.stall = None;
+            return Ok(());
+        };
+        let stall = self
+            .stall
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+        while stall.as_mut().poll(context).is_ready() {
+            if at <= Instant::now() {
+                account.house().count_dropped();
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            stall.as_mut().reset(at);
+        }
+        Ok(())
+    }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Admitted<S> {
@@ -106,6 +140,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Admitted<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         self.check_greeting(context)?;
+        self.check_taking(context)?;
         Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
@@ -116,6 +151,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Admitted<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        // A full socket keeps the connection from reading.
+        self.check_taking(context)?;
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
@@ -124,6 +161,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Admitted<S> {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.check_taking(context)?;
         Pin::new(&mut self.stream).poll_write_vectored(context, slices)
     }
 
@@ -143,17 +181,15 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Admitted<S> {
 /// Looks at every request before the service does.
 #[derive(Clone)]
 pub(super) struct Gate {
-    authorization: Option<Arc<str>>,
     crowded: Arc<str>,
 }
 
 impl Gate {
-    pub(super) fn new(token: Option<&str>, label: &str, max_clients: usize) -> Self {
+    pub(super) fn new(label: &str, max_clients: usize) -> Self {
         let crowded = format!(
             "{label} has {max_clients} consoles attached, the most that it takes: close one of them"
         );
         Self {
-            authorization: token.map(|token| format!("Bearer {token}").into()),
             crowded: crowded.into(),
         }
     }
@@ -161,12 +197,6 @@ impl Gate {
 
 impl Interceptor for Gate {
     fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
-        if let Some(expected) = &self.authorization {
-            let shown = request.metadata().get("authorization");
-            if !shown.is_some_and(|shown| same(shown.as_encoded_bytes(), expected.as_bytes())) {
-                return Err(Status::unauthenticated("this process wants its token"));
-            }
-        }
         let pass = request.extensions().get::<Arc<Pass>>();
         if pass.is_none_or(|pass| pass.crowded) {
             return Err(Status::resource_exhausted(&*self.crowded));
@@ -178,45 +208,22 @@ impl Interceptor for Gate {
     }
 }
 
-/// Compares in a time that depends on the lengths alone.
-fn same(shown: &[u8], expected: &[u8]) -> bool {
-    let longest = shown.len().max(expected.len());
-    let at = |bytes: &[u8], i: usize| bytes.get(i).copied().unwrap_or(0);
-    let mut differs = u8::from(shown.len() != expected.len());
-    for i in 0..longest {
-        differs = black_box(differs | (at(shown, i) ^ at(expected, i)));
-    }
-    differs == 0
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
     use tokio::io::AsyncReadExt;
 
-    use super::{SPARE, Slots, same};
+    use super::{House, SPARE, Slots};
 
-    #[test]
-    fn tokens_are_the_same_or_not() {
-        for (shown, expected, answer) in [
-            ("Bearer secret", "Bearer secret", true),
-            ("Bearer secre", "Bearer secret", false),
-            ("Bearer secrets", "Bearer secret", false),
-            ("Bearer secret\0", "Bearer secret", false),
-            ("bearer secret", "Bearer secret", false),
-            ("", "Bearer secret", false),
-            ("", "", true),
-        ] {
-            assert_eq!(
-                same(shown.as_bytes(), expected.as_bytes()),
-                answer,
-                "{shown:?} {expected:?}"
-            );
-        }
+    fn slots(max: usize) -> Slots {
+        Slots::new(max, House::new(Duration::ZERO, Arc::new(|_| {})))
     }
 
     #[tokio::test]
     async fn places_are_counted_and_given_back() {
-        let slots = Slots::new(2);
+        let slots = slots(2);
         let mut taken: Vec<_> = (0..2 + SPARE)
             .map(|_| slots.admit(tokio::io::empty()))
             .collect();
@@ -241,7 +248,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_asks_for_nothing_is_let_go() {
-        let slots = Slots::new(1);
+        let slots = slots(1);
         let (stream, _silent) = tokio::io::duplex(64);
         let mut admitted = slots.admit(stream).unwrap();
         let error = admitted.read_u8().await.unwrap_err();

@@ -2,11 +2,14 @@
 //!
 //! [`serve`] listens on the Unix socket of this process and, when asked and only on loopback with a
 //! token, on TCP. What cannot be had costs one line on stderr; the rest goes on. Every reply is made
-//! from one [`Source`] when the client is ready to take it, so that a client that does not read
-//! holds back nobody and at most what is in flight for it.
+//! from one [`Source`] when the client is ready to take it and there is room for it, so that clients that do not
+//! read hold back nobody, and no more bytes than `quota` allows.
 
 mod accept;
 mod admit;
+mod answer;
+mod lobby;
+mod quota;
 mod service;
 mod tcp;
 #[cfg(test)]
@@ -21,7 +24,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use accept::{Incoming, Listen};
-use admit::Gate;
+use admit::{Gate, Slots};
+use answer::Meter;
+use quota::House;
 use service::Service;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
@@ -37,6 +42,13 @@ const REQUEST_LIMIT: usize = 64 << 10;
 
 /// Requests that one client may have open.
 const STREAMS_PER_CLIENT: u32 = 16;
+
+/// Bytes of one request that are taken before it is read, and of all requests of a connection.
+const REQUEST_WINDOW: u32 = 64 << 10;
+const REQUESTS_WINDOW: u32 = 256 << 10;
+
+/// Bytes of a request's headers.
+const HEADERS_LIMIT: u32 = 8 << 10;
 
 /// A client that is silent so long is asked whether it lives.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
@@ -117,7 +129,7 @@ pub(crate) struct Config {
     pub(crate) folder: PathBuf,
     /// `host:port` for TCP, which is off without it.
     pub(crate) listen: Option<String>,
-    /// What TCP clients must show.
+    /// What TCP clients must prove that they know.
     pub(crate) token: Option<String>,
     /// Refuse to be touched.
     pub(crate) read_only: bool,
@@ -125,6 +137,10 @@ pub(crate) struct Config {
     pub(crate) max_clients: usize,
     /// Rows of each table in a snapshot.
     pub(crate) max_rows: u32,
+    /// How long a TCP client may take to prove it.
+    pub(crate) hello_time: Duration,
+    /// How long a client may take nothing of what was made for it.
+    pub(crate) stall_time: Duration,
     /// Where the lines go that say what could not be had.
     pub(crate) say: Say,
 }
@@ -138,6 +154,8 @@ impl Default for Config {
             read_only: false,
             max_clients: 16,
             max_rows: 10_000,
+            hello_time: Duration::from_secs(2),
+            stall_time: Duration::from_secs(5),
             say: Arc::new(stderr::say),
         }
     }
@@ -154,12 +172,13 @@ pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Fu
         }
     };
     let tcp = match &config.listen {
-        Some(listen) => tcp::bind(listen, config.token.as_deref(), &config.say).await,
+        Some(listen) => tcp::bind(listen, &config).await,
         None => None,
     };
     let service = Service::new(source, &config);
-    let over_unix = listen_on(unix, &service, None, &config);
-    let over_tcp = listen_on(tcp, &service, config.token.as_deref(), &config);
+    let house = House::new(config.stall_time, Arc::clone(&config.say));
+    let over_unix = listen_on(unix, &service, &house, &config);
+    let over_tcp = listen_on(tcp, &service, &house, &config);
     tokio::select! {
         () = stop => {}
         () = async { tokio::join!(over_unix, over_tcp); } => {}
@@ -170,24 +189,32 @@ pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Fu
 async fn listen_on<L: Listen>(
     listener: Option<L>,
     service: &Service,
-    token: Option<&str>,
+    house: &Arc<House>,
     config: &Config,
 ) {
     let Some(listener) = listener else {
         return std::future::pending().await;
     };
     let name = listener.name();
-    let gate = Gate::new(token, &service.label(), config.max_clients);
+    let gate = Gate::new(&service.label(), config.max_clients);
     let server = TurbowishServer::new(service.clone())
         .max_decoding_message_size(REQUEST_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
+    let meter = Meter {
+        service: server,
+        house: Arc::clone(house),
+    };
+    let slots = Slots::new(config.max_clients, Arc::clone(house));
     let outcome = Server::builder()
         .max_concurrent_streams(STREAMS_PER_CLIENT)
+        .initial_stream_window_size(REQUEST_WINDOW)
+        .initial_connection_window_size(REQUESTS_WINDOW)
+        .http2_max_header_list_size(HEADERS_LIMIT)
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
         .serve_with_incoming::<_, _, _, Infallible, _>(
-            InterceptedService::new(server, gate),
-            Incoming::new(listener, config.max_clients),
+            InterceptedService::new(meter, gate),
+            Incoming::new(listener, slots),
         )
         .await;
     if let Err(error) = outcome {

@@ -10,6 +10,9 @@ use turbowish_wire::convert::Malformed;
 use turbowish_wire::proto::turbowish_server::Turbowish;
 use turbowish_wire::{Action, PROTOCOL, VERSION, proto};
 
+use super::admit::Pass;
+use super::answer::Live;
+use super::quota::Account;
 use super::watch::Watch;
 use super::{Config, Refused, Source};
 
@@ -81,6 +84,12 @@ fn limit(asked: u32, max: u32) -> u32 {
     if asked == 0 { max } else { asked.min(max) }
 }
 
+/// The account of the connection that a request came by.
+fn account<T>(request: &Request<T>) -> Option<Arc<Account>> {
+    let pass = request.extensions().get::<Arc<Pass>>()?;
+    Some(Arc::clone(pass.account()))
+}
+
 fn malformed(fault: Malformed) -> Status {
     Status::invalid_argument(format!("the request makes no sense: {fault}"))
 }
@@ -95,7 +104,7 @@ fn refused(why: Refused) -> Status {
 
 #[tonic::async_trait]
 impl Turbowish for Service {
-    type WatchStream = Watch;
+    type WatchStream = tokio_stream::Empty<Result<proto::Snapshot, Status>>;
 
     async fn hello(
         &self,
@@ -114,18 +123,30 @@ impl Turbowish for Service {
         &self,
         request: Request<proto::Query>,
     ) -> Result<Response<proto::Snapshot>, Status> {
+        let account = account(&request);
         let query = self.query(request.into_inner())?;
+        if let Some(account) = account {
+            account.room().await;
+        }
         Ok(Response::new(self.snapshot(&query)?.into()))
     }
 
     async fn watch(
         &self,
         request: Request<proto::WatchRequest>,
-    ) -> Result<Response<Watch>, Status> {
+    ) -> Result<Response<Self::WatchStream>, Status> {
+        let account = account(&request);
         let proto::WatchRequest { query, interval_ns } = request.into_inner();
         let query =
             self.query(query.ok_or_else(|| Status::invalid_argument("a watch needs a query"))?)?;
-        Watch::start(self.clone(), query, interval_ns).map(Response::new)
+        let watching = account.as_ref().map(Account::watch).transpose()?;
+        if let Some(account) = account {
+            account.room().await;
+        }
+        let watch = Watch::start(self.clone(), query, interval_ns, watching)?;
+        let mut response = Response::new(tokio_stream::empty());
+        response.extensions_mut().insert(Live::new(watch));
+        Ok(response)
     }
 
     async fn control(

@@ -1,4 +1,4 @@
-//! TCP is there when it was asked for, on loopback, with a token; else one line says why it is not.
+//! TCP is there when it was asked for, on loopback, with a token that nobody guesses; else one line says why it is not.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -6,31 +6,35 @@ use std::task::{Context, Poll};
 
 use tokio::net::{TcpListener, TcpStream};
 
-use super::Say;
+use turbowish_wire::handshake;
+
+use super::Config;
 use super::accept::Listen;
+use super::lobby::Lobby;
 
 /// Listens, or says why not.
-pub(super) async fn bind(listen: &str, token: Option<&str>, say: &Say) -> Option<Port> {
-    match open(listen, token).await {
-        Ok(port) => {
+pub(super) async fn bind(listen: &str, config: &Config) -> Option<Lobby<Port>> {
+    match open(listen, config.token.as_deref()).await {
+        Ok((port, token)) => {
             // Who asks for any port wants to know which.
             if parse(listen).is_some_and(|asked| asked.port() == 0) {
-                say(&format!("listening on {}", port.address));
+                (config.say)(&format!("listening on {}", port.address));
             }
-            Some(port)
+            let say = config.say.clone();
+            Some(Lobby::new(port, token, config.hello_time, say))
         }
         Err(reason) => {
-            say(&format!("not listening on {listen}: {reason}"));
+            (config.say)(&format!("not listening on {listen}: {reason}"));
             None
         }
     }
 }
 
-async fn open(listen: &str, token: Option<&str>) -> Result<Port, String> {
-    let address = allowed(listen, token)?;
+async fn open<'t>(listen: &str, token: Option<&'t str>) -> Result<(Port, &'t str), String> {
+    let (address, token) = allowed(listen, token)?;
     let listener = TcpListener::bind(address).await.map_err(refusal)?;
     let address = listener.local_addr().map_err(refusal)?;
-    Ok(Port { listener, address })
+    Ok((Port { listener, address }, token))
 }
 
 fn refusal(error: io::Error) -> String {
@@ -43,8 +47,8 @@ fn refusal(error: io::Error) -> String {
     }
 }
 
-/// The address, if it may be listened on.
-fn allowed(listen: &str, token: Option<&str>) -> Result<SocketAddr, String> {
+/// The address, if it may be listened on, and the token.
+fn allowed<'t>(listen: &str, token: Option<&'t str>) -> Result<(SocketAddr, &'t str), String> {
     let address = parse(listen)
         .ok_or("it is no address; TURBOWISH_LISTEN is like 127.0.0.1:6680 or [::1]:6680")?;
     if !address.ip().to_canonical().is_loopback() {
@@ -54,17 +58,24 @@ fn allowed(listen: &str, token: Option<&str>) -> Result<SocketAddr, String> {
             port = address.port()
         ));
     }
-    match token {
-        None | Some("") => Err(
-            "every user of this host could connect; set TURBOWISH_TOKEN to a secret as well"
-                .to_owned(),
-        ),
-        Some(token) if !token.bytes().all(|b| b.is_ascii_graphic()) => Err(
+    let token = token
+        .filter(|token| !token.is_empty())
+        .ok_or_else(|| format!("every user of this host could connect; {MAKE_TOKEN}"))?;
+    if !token.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(
             "TURBOWISH_TOKEN may hold printable ASCII characters only, and no blanks".to_owned(),
-        ),
-        Some(_) => Ok(address),
+        );
+    }
+    match handshake::weakness(token) {
+        Some(weakness) => Err(format!(
+            "TURBOWISH_TOKEN {weakness}, and can be guessed; {MAKE_TOKEN}"
+        )),
+        None => Ok((address, token)),
     }
 }
+
+const MAKE_TOKEN: &str =
+    "set TURBOWISH_TOKEN to a random one, such as `openssl rand -hex 16` prints";
 
 fn parse(listen: &str) -> Option<SocketAddr> {
     let local = |port: &str| {
@@ -86,7 +97,7 @@ pub(super) struct Port {
 impl Listen for Port {
     type Stream = TcpStream;
 
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
         self.listener
             .poll_accept(context)
             .map_ok(|(stream, _)| stream)
@@ -112,14 +123,14 @@ mod tests {
     #[test]
     fn only_loopback_with_a_token_is_allowed() {
         let check = |listen: &str, token: Option<&str>, expected: Result<&str, &str>| {
-            let answer = allowed(listen, token).map(|address| address.to_string());
+            let answer = allowed(listen, token).map(|(address, _)| address.to_string());
             match (&answer, expected) {
                 (Ok(address), Ok(wanted)) => assert_eq!(address, wanted),
                 (Err(reason), Err(part)) => assert!(reason.contains(part), "{listen}: {reason}"),
                 _ => panic!("{listen}: {answer:?}, not {expected:?}"),
             }
         };
-        let token = Some("secret");
+        let token = Some("5f2c9a7be01d4386");
         check("127.0.0.1:6680", token, Ok("127.0.0.1:6680"));
         check("127.9.9.9:6680", token, Ok("127.9.9.9:6680"));
         check("[::1]:6680", token, Ok("[::1]:6680"));
@@ -142,6 +153,11 @@ mod tests {
             Some("gehe\u{ef}m"),
             Err("printable ASCII"),
         );
+        check("127.0.0.1:6680", Some("x"), Err("has 1 of the 16"));
+        let short = Some("5f2c9a7be01d438");
+        check("127.0.0.1:6680", short, Err("has 15 of the 16"));
+        let repetitive = Some("abababababababab");
+        check("127.0.0.1:6680", repetitive, Err("2 different"));
         check("127.0.0.1", token, Err("no address"));
         check("6680", token, Err("no address"));
         check(":6680", token, Err("no address"));

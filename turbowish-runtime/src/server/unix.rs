@@ -90,7 +90,7 @@ impl Drop for Socket {
 impl Listen for Socket {
     type Stream = UnixStream;
 
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
         self.listener
             .poll_accept(context)
             .map_ok(|(stream, _)| stream)

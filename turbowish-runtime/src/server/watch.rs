@@ -14,6 +14,7 @@ use turbowish_model::query::Query;
 use turbowish_model::time::Usual;
 use turbowish_wire::proto;
 
+use super::quota::Watching;
 use super::service::Service;
 
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -34,10 +35,16 @@ pub(super) struct Watch {
     first: Option<proto::Snapshot>,
     pace: Pace,
     due: Pin<Box<Sleep>>,
+    _watching: Option<Watching>,
 }
 
 impl Watch {
-    pub(super) fn start(service: Service, query: Query, interval_ns: u64) -> Result<Self, Status> {
+    pub(super) fn start(
+        service: Service,
+        query: Query,
+        interval_ns: u64,
+        watching: Option<Watching>,
+    ) -> Result<Self, Status> {
         let mut pace = Pace {
             asked: clamp(interval_ns),
             usual: Usual::UNKNOWN,
@@ -52,6 +59,7 @@ impl Watch {
             first: Some(first),
             pace,
             due: Box::pin(due),
+            _watching: watching,
         })
     }
 }

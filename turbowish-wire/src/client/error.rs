@@ -61,16 +61,14 @@ pub enum ClientError {
         /// Version of the crate in it.
         version: String,
     },
-    /// It wants a token, and not this one.
+    /// It has not proved that it knows the token.
     Token {
         /// Whom we called.
         target: String,
-        /// We sent one.
-        given: bool,
     },
-    /// The token cannot be sent at all.
-    BadToken {
-        /// Whom we wanted to call.
+    /// There is no token to prove anything with.
+    NoToken {
+        /// Whom we called.
         target: String,
     },
     /// It has as many consoles as it takes.
@@ -148,23 +146,14 @@ impl fmt::Display for ClientError {
                 protocol,
                 version,
             } => mismatch(f, &format!("{name} {pid}"), *protocol, version),
-            Self::Token {
-                target,
-                given: true,
-            } => write!(
+            Self::Token { target } => write!(
                 f,
-                "{target} refuses this token: TURBOWISH_TOKEN must be the same here and in the process"
+                "{target} does not know this token, so it was told nothing: TURBOWISH_TOKEN must be the same \
+                 here and in the process; if it is, another program has taken the port"
             ),
-            Self::Token {
-                target,
-                given: false,
-            } => write!(
+            Self::NoToken { target } => write!(
                 f,
                 "{target} wants a token: set TURBOWISH_TOKEN to the one that the process has"
-            ),
-            Self::BadToken { target } => write!(
-                f,
-                "the token for {target} cannot be sent: it may hold printable ASCII characters only"
             ),
             Self::Crowded { text }
             | Self::BadQuery { text }
@@ -238,23 +227,19 @@ impl Error for ClientError {
 }
 
 /// What a failed greeting means: nobody knows yet that TurboWish is at the other end.
-pub(super) fn of_greeting(label: &str, status: &Status, token: bool) -> ClientError {
-    match of_status(label, status, token) {
+pub(super) fn of_greeting(label: &str, status: &Status) -> ClientError {
+    match of_status(label, status) {
         ClientError::Gone { target, cause } => ClientError::Stranger { target, cause },
         known => known,
     }
 }
 
 /// What a failed request means.
-pub(super) fn of_status(label: &str, status: &Status, token: bool) -> ClientError {
+pub(super) fn of_status(label: &str, status: &Status) -> ClientError {
     let target = label.to_owned();
     let text = status.message().to_owned();
     match status.code() {
         Code::InvalidArgument => ClientError::BadQuery { text },
-        Code::Unauthenticated => ClientError::Token {
-            target,
-            given: token,
-        },
         Code::ResourceExhausted => ClientError::Crowded { text },
         Code::PermissionDenied => ClientError::ReadOnly { text },
         Code::NotFound => ClientError::NoTask { text },
@@ -331,6 +316,19 @@ mod tests {
                 "process 7 belongs to user 33, and only that user may look: sudo -u '#33' turbowish ...",
             ),
             (
+                ClientError::Token {
+                    target: "127.0.0.1:6680".into(),
+                },
+                "127.0.0.1:6680 does not know this token, so it was told nothing: TURBOWISH_TOKEN must be the same \
+                 here and in the process; if it is, another program has taken the port",
+            ),
+            (
+                ClientError::NoToken {
+                    target: "127.0.0.1:6680".into(),
+                },
+                "127.0.0.1:6680 wants a token: set TURBOWISH_TOKEN to the one that the process has",
+            ),
+            (
                 ClientError::NoProcess {
                     pid: 7,
                     alive: false,
@@ -350,7 +348,6 @@ mod tests {
         };
         for (code, expected, greeting) in [
             (Code::InvalidArgument, "BadQuery", "BadQuery"),
-            (Code::Unauthenticated, "Token", "Token"),
             (Code::ResourceExhausted, "Crowded", "Crowded"),
             (Code::PermissionDenied, "ReadOnly", "ReadOnly"),
             (Code::NotFound, "NoTask", "NoTask"),
@@ -361,16 +358,8 @@ mod tests {
             (Code::Unimplemented, "Gone", "Stranger"),
         ] {
             let status = Status::new(code, "text");
-            assert_eq!(
-                name(of_status("kv 7", &status, false)),
-                expected,
-                "{code:?}"
-            );
-            assert_eq!(
-                name(of_greeting("kv 7", &status, false)),
-                greeting,
-                "{code:?}"
-            );
+            assert_eq!(name(of_status("kv 7", &status)), expected, "{code:?}");
+            assert_eq!(name(of_greeting("kv 7", &status)), greeting, "{code:?}");
         }
     }
 }

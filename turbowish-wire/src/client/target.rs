@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tonic::transport::{Channel, Endpoint};
 
 use super::ClientError;
 use crate::discovery;
+use crate::handshake::{ANSWER_BYTES, Caller, Fault, VERSION};
 
 /// Which process to connect to.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,18 +48,15 @@ impl Target {
         })
     }
 
-    pub(super) fn token(&self) -> Option<&str> {
-        match self {
-            Self::Tcp { token, .. } => token.as_deref(),
-            Self::Pid(_) | Self::Socket(_) => None,
-        }
-    }
-
     pub(super) async fn open(&self) -> Result<Channel, ClientError> {
         match self {
             Self::Pid(pid) => open_pid(*pid).await,
             Self::Socket(path) => self.local(UnixStream::connect(path).await).await,
-            Self::Tcp { addr, .. } => self.channel(tcp(addr).await).await,
+            Self::Tcp { addr, token } => {
+                let stream = tcp(addr).await.map_err(|cause| self.unreachable(cause))?;
+                let stream = greet(addr, stream, token.as_deref()).await?;
+                self.channel(stream).await
+            }
         }
     }
 
@@ -75,14 +73,13 @@ impl Target {
                 uid: peer.uid(),
             });
         }
-        self.channel(Ok(stream)).await
+        self.channel(stream).await
     }
 
-    async fn channel<S>(&self, stream: io::Result<S>) -> Result<Channel, ClientError>
+    async fn channel<S>(&self, stream: S) -> Result<Channel, ClientError>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let stream = stream.map_err(|cause| self.unreachable(cause))?;
         let once = Mutex::new(Some(stream));
         // A connection that breaks must not come back as one to whoever has the address by then.
         let connector = tower::service_fn(move |_| {
@@ -120,6 +117,39 @@ async fn tcp(addr: &str) -> io::Result<TcpStream> {
     let stream = TcpStream::connect(addr).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
+}
+
+/// Both ends prove that they know the token. Nothing but a random number is sent to one that does not.
+async fn greet(
+    target: &str,
+    mut stream: TcpStream,
+    token: Option<&str>,
+) -> Result<TcpStream, ClientError> {
+    let target = || target.to_owned();
+    let token = token.ok_or_else(|| ClientError::NoToken { target: target() })?;
+    let stranger = |cause: String| ClientError::Stranger {
+        target: target(),
+        cause,
+    };
+    let proved = async {
+        let caller = Caller::begin()?;
+        stream.write_all(&caller.hello()).await?;
+        let mut answer = [0; ANSWER_BYTES];
+        stream.read_exact(&mut answer).await?;
+        let proof = caller.prove(token, &answer);
+        if let Ok(proof) = &proof {
+            stream.write_all(proof).await?;
+        }
+        io::Result::Ok(proof)
+    };
+    match proved.await.map_err(|cause| stranger(cause.to_string()))? {
+        Ok(_) => Ok(stream),
+        Err(Fault::Token) => Err(ClientError::Token { target: target() }),
+        Err(Fault::Stranger) => Err(stranger("it greets otherwise".to_owned())),
+        Err(Fault::Version(theirs)) => Err(stranger(format!(
+            "it greets in version {theirs}, this console in {VERSION}"
+        ))),
+    }
 }
 
 /// The first socket of that process that takes us, in the folders where it may be.
