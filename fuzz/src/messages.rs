@@ -4,7 +4,8 @@ use prost::Message as _;
 use turbowish_model::query::Query;
 use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
-use turbowish_wire::{Action, proto};
+use turbowish_wire::weight::{Weighed, weigh};
+use turbowish_wire::{Action, DECODED_LIMIT, proto};
 
 /// Decodes the input as each message that a peer can send; its first byte chooses.
 pub fn messages(input: &[u8]) {
@@ -23,6 +24,9 @@ pub fn messages(input: &[u8]) {
 }
 
 fn snapshot(bytes: &[u8]) {
+    if weigh(bytes, proto::Snapshot::shape(), DECODED_LIMIT).is_err() {
+        return;
+    }
     let Ok(message) = proto::Snapshot::decode(bytes) else {
         return;
     };
