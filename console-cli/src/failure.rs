@@ -9,6 +9,8 @@ use turbowish_model::printable;
 use turbowish_model::query::QueryError;
 use turbowish_wire::client::ClientError;
 
+use crate::text;
+
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -71,20 +73,39 @@ pub(crate) fn of_command_line(answer: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let text = answer.render().to_string();
-    note(text.trim_start_matches("error: ").trim_end());
+    let text = text.trim_start_matches("error: ").trim_end();
+    // The usage stands on lines of its own.
+    let _ = writeln!(io::stderr(), "turbowish: {}", printable::lines(text));
     ExitCode::from(2)
 }
 
 /// One line on stderr; if nobody reads it, that is no failure of its own.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "turbowish: {}", printable::lines(text));
+    let _ = writeln!(io::stderr(), "turbowish: {}", printable::line(text));
 }
 
-/// Writes to stdout.
+/// The one way to stdout for what came from a process or a file: a terminal obeys nothing of it. Documents escape it in their own
+/// way before, and come through as they are.
 ///
 /// # Errors
 /// [`Failure::ClosedPipe`] if the reader has gone.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_own(&printable::lines(text))
+}
+
+/// The same for lines: each stays one, whatever the names in it hold.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
+    print(&(text::printed(lines) + "\n"))
+}
+
+/// Writes what this program has made of its own words alone.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_own(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())

@@ -18,6 +18,7 @@ mod ps;
 mod query;
 mod record;
 mod saved;
+mod sheet;
 mod signals;
 mod source;
 mod text;

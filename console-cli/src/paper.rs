@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::args::Cli;
-use crate::failure::{Failure, note, print};
+use crate::failure::{Failure, note, print_own};
 
 /// Prints a completion script.
 ///
@@ -15,7 +15,7 @@ use crate::failure::{Failure, note, print};
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "turbowish", &mut script);
-    print(&String::from_utf8_lossy(&script))
+    print_own(&String::from_utf8_lossy(&script))
 }
 
 /// Prints the manual page, or writes those of all commands into a folder.
@@ -28,7 +28,7 @@ pub(crate) fn man(out: Option<&Path>) -> Result<(), Failure> {
         clap_mangen::Man::new(Cli::command())
             .render(&mut page)
             .map_err(|cause| Failure::local("cannot make the manual", &cause))?;
-        return print(&String::from_utf8_lossy(&page));
+        return print_own(&String::from_utf8_lossy(&page));
     };
     let failed = |cause| {
         Failure::local(

@@ -10,7 +10,7 @@ use turbowish_wire::client::{CONNECT_TIMEOUT, Connection, Target};
 use turbowish_wire::{Action, PauseTask};
 
 use crate::args::{PauseArgs, TaskArgs};
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, print_lines};
 use crate::source;
 
 /// How long a task stays paused whose console does not say again that it is to.
@@ -94,7 +94,7 @@ pub(crate) fn pause(args: &PauseArgs, token: Option<&str>) -> Result<(), Failure
         found.again().await?;
         Ok::<_, Failure>(paused(&found, word, lease_ns))
     })?;
-    print(&told)
+    print_lines(&[told])
 }
 
 /// `serve-17 is paused for 60.0 s; it goes on before with: turbowish resume 4242 serve-17`
@@ -106,7 +106,7 @@ fn paused(found: &Found, word: Option<&str>, lease_ns: Option<u64>) -> String {
         _ => "",
     };
     let resume = resume_words(word, found.connection.process().pid, found.row.id);
-    format!("{name} is paused{during}{poll}; it goes on with: {resume}\n")
+    format!("{name} is paused{during}{poll}; it goes on with: {resume}")
 }
 
 /// The process as it was named, if it was: here its id may be another's.
@@ -127,9 +127,9 @@ pub(crate) fn resume(args: &TaskArgs, token: Option<&str>) -> Result<(), Failure
         found.resume().await?;
         let woken = found.row.pause.as_ref().is_some_and(|pause| pause.woken);
         let woken = if woken { "; it was woken" } else { "" };
-        Ok::<_, Failure>(format!("{} goes on{woken}\n", found.row.name))
+        Ok::<_, Failure>(format!("{} goes on{woken}", found.row.name))
     })?;
-    print(&told)
+    print_lines(&[told])
 }
 
 /// The rows among which a task is that is called so.

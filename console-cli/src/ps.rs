@@ -8,7 +8,7 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_model::units::{self, Micro, SECOND};
 use turbowish_wire::client::{ClientError, Connection, Found, Target};
 
-use crate::failure::{Failure, note, print};
+use crate::failure::{Failure, note, print_lines};
 use crate::source;
 
 /// Runs the command; no process at all is an answer too.
@@ -35,7 +35,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         for found in found {
             grid.push(line(found).await);
         }
-        print(&(grid.lines().join("\n") + "\n"))
+        print_lines(&grid.lines())
     })
 }
 

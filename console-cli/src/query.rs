@@ -13,8 +13,8 @@ use turbowish_model::units::{self, Micro};
 use crate::args::{Format, QueryArgs, TableName};
 use crate::columns::{Defaults, choose};
 use crate::failure::{Failure, note, print};
-use crate::record;
-use crate::source;
+use crate::text::printed;
+use crate::{record, sheet, source};
 
 /// Runs the command.
 ///
@@ -131,7 +131,7 @@ fn text<R: Row>(snapshot: &Snapshot, columns: &[Column<R>]) -> String {
     let mut lines = Grid::of(columns, &page.rows, &context, Style::default()).lines();
     lines.push(footer::<R>(snapshot));
     lines.push(String::new());
-    lines.join("\n")
+    printed(&lines)
 }
 
 /// `4 of 17 procs, window 10 s`
@@ -167,17 +167,7 @@ pub(crate) fn window(snapshot: &Snapshot) -> String {
 }
 
 fn csv<R: Record>(snapshot: &Snapshot, shape: &Shape) -> Result<String, Failure> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let rows = R::page(snapshot)
-        .rows
-        .iter()
-        .map(|row| json::flat_row(row, shape));
-    std::iter::once(json::flat_header::<R>(shape))
-        .chain(rows)
-        .try_for_each(|cells| writer.write_record(cells))
-        .map_err(|fault| Failure::Local(format!("cannot write CSV: {fault}")))?;
-    let bytes = writer
-        .into_inner()
-        .map_err(|fault| Failure::Local(format!("cannot write CSV: {fault}")))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let rows = R::page(snapshot).rows.iter();
+    let rows = rows.map(|row| json::flat_row(row, shape));
+    sheet::csv(std::iter::once(json::flat_header::<R>(shape)).chain(rows))
 }

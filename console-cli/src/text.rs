@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 use turbowish_model::printable;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns of the terminal that a text takes.
 pub(crate) fn width(text: &str) -> usize {
@@ -48,15 +48,16 @@ pub(crate) fn head(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
-    let mut kept = String::new();
-    for letter in text.chars() {
-        kept.push(letter);
-        if width(&kept) + 2 > room {
-            kept.pop();
+    let room_left = room.saturating_sub(2);
+    let (mut kept, mut used) = (0, 0);
+    for (at, letter) in text.char_indices() {
+        used += letter.width().unwrap_or(0);
+        if used > room_left {
             break;
         }
+        kept = at + letter.len_utf8();
     }
-    kept + &".."[..room.min(2)]
+    text[..kept].to_owned() + &".."[..room.min(2)]
 }
 
 /// Two dots, and the end of a text.
@@ -64,9 +65,11 @@ pub(crate) fn tail(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
-    let mut from = text.len();
-    for (at, _) in text.char_indices().rev() {
-        if width(&text[at..]) + 2 > room {
+    let room_left = room.saturating_sub(2);
+    let (mut from, mut used) = (text.len(), 0);
+    for (at, letter) in text.char_indices().rev() {
+        used += letter.width().unwrap_or(0);
+        if used > room_left {
             break;
         }
         from = at;

@@ -5,6 +5,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod hostile;
 mod monitor;
 #[cfg(feature = "demo")]
 mod pauses;

@@ -30,10 +30,20 @@ fn replaced(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Controls, and those marks that make a terminal write from right to left.
-fn is_unprintable(c: char) -> bool {
+/// Whether a terminal obeys a character, writes in the other direction behind it, or shows nothing for it: controls, marks of
+/// direction, and characters without width that tell two names apart which look the same. The joiners that scripts and emoji need are none.
+#[must_use]
+pub fn is_unprintable(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c,
+            '\u{61c}'
+            | '\u{200b}'
+            | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -53,6 +63,12 @@ mod tests {
             "\\u{1b}[2Jx\\u{7}\\u{9b}",
         );
         check("ab\u{202e}cd", "ab\\u{202e}cd", "ab\\u{202e}cd");
+        check(
+            "a\u{feff}\u{e0041}",
+            "a\\u{feff}\\u{e0041}",
+            "a\\u{feff}\\u{e0041}",
+        );
+        check("👩\u{200d}🚒", "👩\u{200d}🚒", "👩\u{200d}🚒");
         check("", "", "");
     }
 }

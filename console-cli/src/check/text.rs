@@ -4,6 +4,7 @@ use turbowish_model::alert::Alert;
 
 use super::Checks;
 use super::limit::{Broken, Outcome};
+use crate::text::{self, printed};
 
 /// Rows that are named beside the worst one.
 const NAMED: usize = 3;
@@ -19,15 +20,11 @@ pub(super) fn report(checks: &Checks) -> String {
         let text = alerts.text();
         failures.extend(alerts.seen.values().map(|it| (text.clone(), alert(it))));
     }
-    let width = failures.iter().map(|(what, _)| what.chars().count()).max();
+    let width = failures.iter().map(|(what, _)| text::width(what)).max();
     let width = width.unwrap_or(0);
     let mut lines: Vec<String> = failures
         .iter()
-        .map(|(what, who)| {
-            // The formatter's own widths end at 65,535.
-            let blanks = " ".repeat(width - what.chars().count());
-            format!("FAIL  {what}{blanks}   {who}")
-        })
+        .map(|(what, who)| format!("FAIL  {}   {who}", text::left(what, width)))
         .collect();
     let several = outcomes.len() > 1;
     lines.extend(outcomes.iter().map(|outcome| summary(outcome, several)));
@@ -37,7 +34,7 @@ pub(super) fn report(checks: &Checks) -> String {
         lines.push(alerts.text());
     }
     lines.push(String::new());
-    lines.join("\n")
+    printed(&lines)
 }
 
 /// `kv::snapshot::write 38.4ms (src/snapshot.rs:90); also kv::snapshot::run, which holds the same polls`

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use turbowish_model::printable::is_unprintable;
 use turbowish_model::snapshot::TaskRow;
 
 use crate::args::DebuggerArgs;
@@ -96,7 +97,7 @@ fn last(path: &str) -> &str {
 
 /// Text that a debugger prints as it is: names come from the program.
 fn plain(text: &str) -> String {
-    let is_plain = |c: &char| !c.is_control() && !matches!(c, '\\' | '"' | '\'' | '%' | ';');
+    let is_plain = |c: &char| !is_unprintable(*c) && !matches!(c, '\\' | '"' | '\'' | '%' | ';');
     text.chars().filter(is_plain).collect()
 }
 

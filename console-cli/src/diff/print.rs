@@ -9,6 +9,8 @@ use crate::args::Share;
 use crate::check::{integer, unit};
 use crate::failure::Failure;
 use crate::saved::Saved;
+use crate::sheet;
+use crate::text::printed;
 
 /// Billionths of a whole.
 const WHOLE: u64 = 1_000_000_000;
@@ -38,7 +40,7 @@ pub(super) fn table(compared: &Compared) -> String {
     }
     lines.push(summary(compared));
     lines.push(String::new());
-    lines.join("\n")
+    printed(&lines)
 }
 
 fn cells(change: &Change) -> Vec<String> {
@@ -152,7 +154,6 @@ const fn word(verdict: Verdict) -> &'static str {
 }
 
 pub(super) fn csv(compared: &Compared) -> Result<String, Failure> {
-    let failed = |fault: String| Failure::Local(format!("cannot write CSV: {fault}"));
     let number = |n: Option<i128>| n.map_or_else(String::new, |n| n.to_string());
     let mut lines = vec![
         [
@@ -185,13 +186,5 @@ pub(super) fn csv(compared: &Compared) -> Result<String, Failure> {
             line
         }));
     }
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    lines
-        .iter()
-        .try_for_each(|line| writer.write_record(line))
-        .map_err(|fault| failed(fault.to_string()))?;
-    let bytes = writer
-        .into_inner()
-        .map_err(|fault| failed(fault.to_string()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    sheet::csv(lines)
 }

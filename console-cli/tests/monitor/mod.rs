@@ -5,6 +5,7 @@ mod manners;
 mod script;
 mod server;
 mod stuck;
+pub(crate) mod taint;
 
 use std::cell::RefCell;
 use std::fs;

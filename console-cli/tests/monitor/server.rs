@@ -31,6 +31,10 @@ use turbowish_wire::{MESSAGE_LIMIT, PROTOCOL, VERSION};
 pub(crate) enum Manner {
     /// As ours do.
     Good,
+    /// It does what it is told.
+    Obeys,
+    /// It lists its tasks, and refuses everything else with its own name as the reason.
+    Refuses,
     /// It speaks another protocol.
     Speaks(u32),
     /// It takes connections, and never says a word.
@@ -306,7 +310,11 @@ impl Turbowish for Script {
         if self.manner == Manner::Slow {
             tokio::time::sleep(LONG).await;
         }
-        self.answer(Some(request.into_inner())).map(Response::new)
+        let query = request.into_inner();
+        if self.manner == Manner::Refuses && query.tasks.is_none() {
+            return Err(Status::internal(&self.snapshot.process.name));
+        }
+        self.answer(Some(query)).map(Response::new)
     }
 
     type WatchStream = ReceiverStream<Result<proto::Snapshot, Status>>;
@@ -347,6 +355,16 @@ impl Turbowish for Script {
         &self,
         _: Request<proto::ControlRequest>,
     ) -> Result<Response<proto::ControlReply>, Status> {
+        let process = &self.snapshot.process;
+        match self.manner {
+            Manner::Obeys => {
+                return Ok(Response::new(proto::ControlReply {
+                    process: Some(process.clone().into()),
+                }));
+            }
+            Manner::Refuses => return Err(Status::failed_precondition(&process.name)),
+            _ => {}
+        }
         Err(Status::permission_denied("the script cannot be touched"))
     }
 }

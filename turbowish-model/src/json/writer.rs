@@ -3,6 +3,8 @@
 use alloc::string::String;
 use core::fmt::Write;
 
+use crate::printable::is_unprintable;
+
 /// A document in the making.
 #[derive(Debug, Default)]
 pub struct Writer {
@@ -137,8 +139,11 @@ impl Writer {
                 '\n' => self.out.push_str("\\n"),
                 '\r' => self.out.push_str("\\r"),
                 '\t' => self.out.push_str("\\t"),
-                c if c.is_control() => {
-                    let _ = write!(self.out, "\\u{:04x}", u32::from(c));
+                // A terminal that the document is printed on obeys none of it.
+                c if is_unprintable(c) => {
+                    for unit in c.encode_utf16(&mut [0; 2]) {
+                        let _ = write!(self.out, "\\u{unit:04x}");
+                    }
                 }
                 c => self.out.push(c),
             }

@@ -1,45 +1,48 @@
 //! Whatever the process calls its things, the screen stays the screen.
 
-use turbowish_model::printable;
-
+use super::alerts::{deadlock, long_poll};
 use super::fixture::{alarmed, arrives, attached, kv, press, screen, until};
+use super::taint::{controls, is_obeyed, taint};
+use crate::tui::message::Effect;
 use crate::tui::state::State;
-use crate::tui::tests::alerts::deadlock;
 
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 5] = [
     "",
-    "a\u{1b}[2J\u{7}\r\n\tb",
-    "\u{9b}31m\u{202e}live",
     "\n",
     "kv::conn::serve",
     "日本語 ﷽ e\u{301}",
+    "a\u{200d}b 👩\u{200d}🚒 \u{200c}",
 ];
+
+/// Wider than any screen, and longer than what a formatter pads to.
+fn long() -> [String; 4] {
+    [
+        "x\u{1b}é".repeat(25_000),
+        "x".repeat(70_000),
+        // One letter, and many words.
+        format!("e{}", "\u{301}".repeat(70_000)),
+        "ab ".repeat(25_000),
+    ]
+}
 
 #[test]
 fn names_cannot_do_anything() {
-    let long = "x\u{1b}é".repeat(5_000);
-    for name in NAMES.into_iter().chain([long.as_str()]) {
+    let names = NAMES.into_iter().map(str::to_owned);
+    for name in names.chain(long()).chain([controls()]) {
         let mut snapshot = kv();
-        snapshot.process.name = name.to_owned();
-        for row in &mut snapshot.procs.rows {
-            row.proc = name.to_owned();
-            row.attributes = vec![(name.to_owned(), name.to_owned()); 2];
+        let is_long = name.len() > 10_000;
+        let sizes = [(80, 24), (200, 50), (64, 12)];
+        if is_long {
+            // Some rows say as much as all of them.
+            snapshot.tasks.rows.truncate(3);
+            snapshot.procs.rows.truncate(3);
         }
-        for row in &mut snapshot.tasks.rows {
-            row.name = name.to_owned();
-            row.attributes = vec![(name.to_owned(), name.to_owned()); 2];
-        }
-        for row in &mut snapshot.resources.rows {
-            row.name = name.to_owned();
-        }
-        let mut alert = deadlock();
-        alert.title = name.to_owned();
-        alert.summary = name.to_owned();
-        for party in &mut alert.parties {
-            party.name = name.to_owned();
-        }
-        for size in [(80, 24), (200, 50), (64, 12)] {
-            let mut state = alarmed(size, vec![alert.clone()]);
+        snapshot.alerts.rows = vec![deadlock(), long_poll()];
+        let mut snapshot = taint(snapshot, &name);
+        let alerts = std::mem::take(&mut snapshot.alerts.rows);
+        snapshot.alerts.rows.clone_from(&alerts);
+        for size in sizes.into_iter().take(if is_long { 1 } else { 3 }) {
+            let mut state = alarmed(size, alerts.clone());
             arrives(&mut state, snapshot.clone());
             for keys in [
                 "1",
@@ -52,20 +55,34 @@ fn names_cannot_do_anything() {
                 "2 Enter",
                 "3 Enter j Enter",
                 "n",
+                "n n",
                 "1 t",
+                "2 t t",
                 "v",
                 "2 v",
                 "c",
+                "Esc D",
+                "Esc p",
+                "Esc :",
                 "Esc ?",
             ] {
                 press(&mut state, keys);
                 let shown = screen(&state);
-                assert_eq!(printable::lines(&shown), shown, "{name:?} {size:?} {keys}");
+                let what: String = name.chars().take(20).collect();
+                let bad = shown.chars().find(|c| *c != '\n' && is_obeyed(*c));
+                assert_eq!(bad, None, "{what:?} {size:?} {keys}");
                 assert_eq!(
                     shown.lines().count(),
                     usize::from(size.1),
-                    "{name:?} {keys}"
+                    "{what:?} {keys}"
                 );
+            }
+            for keys in ["1 y", "2 y", "2 Enter y", "! y", "2 Y"] {
+                if let Some(Effect::Copy(text)) = press(&mut state, keys) {
+                    let bad = text.chars().find(|c| *c != '\n' && is_obeyed(*c));
+                    assert_eq!(bad, None, "{size:?} {keys}");
+                    assert!(!text.lines().any(|line| line.starts_with("FORGED")));
+                }
             }
         }
     }

@@ -20,4 +20,6 @@ mod server;
 mod settings;
 mod shape;
 mod source;
+#[path = "../../../tests/monitor/taint.rs"]
+mod taint;
 mod updates;

@@ -26,7 +26,7 @@ pub(super) fn text(state: &mut State) -> Option<Effect> {
         }
         None => row(state),
     };
-    copied(state, lines.join("\n"))
+    copied(state, text::printed(&lines))
 }
 
 /// The row or record as JSON.
