@@ -22,6 +22,8 @@ pub(crate) enum Message {
     Tick(Now),
     /// The process watched sent a snapshot.
     Snapshot(Box<Snapshot>),
+    /// The worst rows of its tables, while a record is open.
+    Survey(Box<Snapshot>),
     /// How many nanoseconds the process watched leaves between two snapshots; it may be more than was asked for.
     Pace(u64),
     /// The process watched does not answer: the tries so far, and what became of it.

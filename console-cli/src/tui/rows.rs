@@ -12,7 +12,7 @@ use turbowish_model::json::{Record, Table as Document};
 use turbowish_model::query::{self, Grouping};
 use turbowish_model::snapshot::{Snapshot, Spot};
 
-pub(crate) use self::table::{OPEN_ROWS, Table};
+pub(crate) use self::table::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::record::told::Link;
 
 /// What makes a row the same row in the next snapshot.

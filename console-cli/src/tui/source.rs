@@ -94,7 +94,7 @@ impl Source {
 
     /// Starts what is wanted anew, stops what no longer is.
     pub(super) fn follow(&mut self, wanted: Wanted) {
-        if wanted.watch != self.wanted.watch {
+        if (&wanted.watch, &wanted.survey) != (&self.wanted.watch, &self.wanted.survey) {
             let last = self.asked.replace(Instant::now());
             let hurries = last.is_some_and(|last| last.elapsed() < HURRY);
             let rest = if hurries { REST } else { Duration::ZERO };
@@ -108,6 +108,7 @@ impl Source {
                     interval: self.interval,
                     peer,
                     query,
+                    survey: wanted.survey.clone(),
                     rest,
                 };
                 self.watcher = Some(tokio::spawn(watcher.run()).abort_handle());
@@ -199,6 +200,7 @@ struct Watcher {
     interval: Duration,
     peer: Peer,
     query: Query,
+    survey: Option<Query>,
     rest: Duration,
 }
 
@@ -243,6 +245,7 @@ impl Watcher {
                     if pace.replace(watch.pace()) != Some(watch.pace()) {
                         self.tell(Message::Pace(pace_ns(watch.pace()))).await;
                     }
+                    self.survey(connection).await;
                     self.send(Message::Snapshot(Box::new(snapshot)), turn).await;
                 }
                 Ok(Some(Err(fault))) => return fault,
@@ -261,6 +264,14 @@ impl Watcher {
                     .await
                 }
             }
+        }
+    }
+
+    /// Asks for the worst rows of the tables, if somebody wants them; one that does not answer is told of by the stream.
+    async fn survey(&self, connection: &Connection) {
+        let Some(query) = &self.survey else { return };
+        if let Ok(Ok(found)) = timeout(PAUSE, connection.snapshot(query)).await {
+            self.tell(Message::Survey(Box::new(found))).await;
         }
     }
 

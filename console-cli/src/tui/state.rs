@@ -2,6 +2,7 @@
 
 mod typed;
 mod views;
+mod visit;
 mod wanted;
 
 use turbowish_model::alert::Alert;
@@ -12,18 +13,14 @@ use turbowish_wire::client::Target;
 
 pub(crate) use self::typed::{HelpPage, Typed};
 pub(crate) use self::views::{Tables, View};
+pub(crate) use self::visit::{Pending, Seat, Step, Visit};
 pub(crate) use self::wanted::Wanted;
 use super::clock::Now;
 use super::glyphs::Glyphs;
-use super::history::History;
-use super::mutes::Mutes;
-use super::preview::Preview;
 use super::record::Record;
 use super::rows::Rows;
 use super::theme::{Palette, Theme};
 use crate::record::Beside;
-use crate::record::length::Lengths;
-use crate::record::told::Link;
 
 /// The length of the window that the tables speak of; `None` reaches back to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,56 +161,6 @@ pub(crate) struct Toggle {
     pub(crate) paused: bool,
     /// When the process said that it is so, on the console's clock; `None` until then.
     pub(crate) answered_ns: Option<u64>,
-}
-
-/// Data that have come and are not shown yet.
-#[derive(Debug, Default)]
-pub(crate) struct Pending {
-    /// The last snapshot, if it waits.
-    pub(crate) held: Option<Box<Snapshot>>,
-    /// Of which record it tells, if of one.
-    pub(crate) of: Option<Link>,
-    /// When the display was frozen, on the console's clock.
-    pub(crate) frozen_ns: Option<u64>,
-    /// When a key came last, on the console's clock.
-    pub(crate) key_ns: Option<u64>,
-}
-
-/// Where one is, was, and has been with other processes.
-#[derive(Debug, Default)]
-pub(crate) struct Visit {
-    /// What came for the open record: the rows of the tables stay as they were.
-    pub(crate) near: Option<Box<Snapshot>>,
-    /// The preview, if it is on.
-    pub(crate) preview: Option<Preview>,
-    /// How full resources were, whatever was open.
-    pub(crate) lengths: Lengths,
-    pub(crate) history: History,
-    /// What one had made of the other processes.
-    pub(crate) seats: Vec<Seat>,
-    /// Tasks of all processes that this console has paused.
-    pub(crate) holds: Vec<Hold>,
-    /// What `p` has asked for, until the rows show it.
-    pub(crate) toggles: Vec<Toggle>,
-    /// What the last action has done, if that is all there is to say, until the next key.
-    pub(crate) news: Option<String>,
-    /// Alerts that one does not want to hear of.
-    pub(crate) mutes: Mutes,
-    /// What was typed into the command line, the last one at the end.
-    pub(crate) commands: Vec<String>,
-}
-
-/// What one has made of a process that one has turned away from.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    pub(crate) peer: Peer,
-    pub(crate) view: View,
-    pub(crate) window: Window,
-    /// Without their rows.
-    pub(crate) tables: Tables,
-    pub(crate) record: Option<Record>,
-    pub(crate) history: History,
-    pub(crate) mutes: Mutes,
 }
 
 /// How things are drawn.

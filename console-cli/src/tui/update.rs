@@ -25,7 +25,7 @@ use super::state::{HelpPage, Overlay, Phase, Question, State, View};
 pub(crate) use self::columns::listed;
 pub(crate) use self::hold::who;
 pub(crate) use self::overlay::menu;
-pub(crate) use self::record::position;
+pub(crate) use self::record::{position, worst};
 
 /// Data that come this soon after a key wait, so that rows never move under the fingers.
 const QUIET_NS: u64 = 300_000_000;
@@ -41,6 +41,7 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
             arrival::show_held(state);
         }
         Message::Snapshot(snapshot) => arrival::snapshot(state, snapshot),
+        Message::Survey(survey) => arrival::survey(state, survey),
         Message::Pace(ns) => state.link.pace_ns = ns,
         Message::Silent { tries, fate } => arrival::silent(state, tries, fate),
         Message::Listed(listed) => arrival::listed(state, listed),

@@ -17,7 +17,7 @@ use super::{Absent, Entry, Order, RowId, Sum};
 pub(crate) const OPEN_ROWS: u32 = 5_000;
 
 /// A table in the background asks for no more rows than this, so that opening it shows something.
-const BACKGROUND_ROWS: u32 = 200;
+pub(crate) const BACKGROUND_ROWS: u32 = 200;
 
 /// A table of rows of one kind.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use turbowish_model::query::{Query, Rows as Asked};
 
 use super::{Fate, Hold, Overlay, Peer, State, View};
+use crate::tui::rows::BACKGROUND_ROWS;
 use crate::tui::{layout, record};
 
 /// What the state wants to be told of: the loop keeps that up, whatever led there.
@@ -10,6 +11,8 @@ use crate::tui::{layout, record};
 pub(crate) struct Wanted {
     /// Snapshots of a process.
     pub(crate) watch: Option<(Peer, Query)>,
+    /// With each snapshot of it, the worst rows of its tables.
+    pub(crate) survey: Option<Query>,
     /// The list of processes.
     pub(crate) listing: bool,
     /// Tasks that are to stay paused.
@@ -33,6 +36,7 @@ impl State {
         );
         Wanted {
             listing: watch.is_none() || picking,
+            survey: self.record.as_ref().map(|_| survey(self.window.0)),
             watch,
             holds: self.visit.holds.clone(),
         }
@@ -70,5 +74,22 @@ impl State {
                 ..Asked::default()
             }),
         }
+    }
+}
+
+/// What the list of the worst things is made of, whatever the tables are filtered and sorted by.
+fn survey(window_ns: Option<u64>) -> Query {
+    let rows = || {
+        Some(Asked {
+            limit: BACKGROUND_ROWS,
+            ..Asked::default()
+        })
+    };
+    Query {
+        window_ns,
+        procs: rows(),
+        tasks: rows(),
+        resources: rows(),
+        ..Query::default()
     }
 }

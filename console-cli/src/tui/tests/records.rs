@@ -4,7 +4,7 @@ use turbowish_model::snapshot::{Page, TaskRow};
 
 use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{
-    alarmed, arrives, attached, kv, kv_without, press, screen, tell, until, with,
+    SECOND, alarmed, arrives, attached, kv, kv_without, press, screen, tell, until, with,
 };
 use crate::tui::message::{Message, Mouse};
 use crate::tui::record::crumbs;
@@ -211,31 +211,100 @@ fn two_tasks_of_one_name_are_two() {
     assert!(screen(&state).contains("polls 22 "));
 }
 
+/// What the breadcrumb says at its end.
+fn standing(state: &State) -> String {
+    let line = line(state, 2);
+    line.rsplit_once("      ")
+        .map_or(line.clone(), |(_, end)| end.trim().to_owned())
+}
+
 #[test]
 fn the_worst_things_are_stepped_through() {
-    let mut state = alarmed(SIZE, vec![deadlock(), long_poll()]);
+    let mut state = alarmed((120, 40), vec![deadlock(), long_poll()]);
     let mut told = Vec::new();
     for _ in 0..9 {
         press(&mut state, "n");
-        told.push(line(&state, 1));
+        told.push(standing(&state));
     }
     let expected = [
-        "! 1 of 11 worst: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s",
-        "! 2 of 11 worst: long poll: kv::snapshot::write, 44 polls > 10ms, longest 38.4ms",
-        "! 3 of 11 worst: stats polls for 2.10 s",
-        "! 4 of 11 worst: wal ready 1.40 s",
-        "! 5 of 11 worst: mpsc repl is full, 1 wait",
-        "! 6 of 11 worst: repl-1 waits 41.6 s on mutex log",
-        "! 7 of 11 worst: conn:51022 waits 41.4 s on mpsc repl",
-        "! 8 of 11 worst: expiry waits 41.4 s on mutex db",
-        "! 9 of 11 worst: kv::conn::read_frame runs 96.4%",
+        "1 of 11 worst   n next",
+        "2 of 11 worst   n next",
+        "3 of 11 worst: polls for 2.10 s   n next",
+        "4 of 11 worst: ready 1.40 s   n next",
+        "5 of 11 worst: full, 1 waits   n next",
+        "6 of 11 worst: waits 41.6 s on mutex log   n next",
+        "7 of 11 worst: waits 41.4 s on mpsc repl   n next",
+        "8 of 11 worst: waits 41.4 s on mutex db   n next",
+        "9 of 11 worst: runs 96.4%   n next",
     ];
     assert_eq!(told, expected);
     press(&mut state, "N");
-    assert_eq!(line(&state, 1), expected[7]);
+    assert_eq!(standing(&state), expected[7]);
+    assert_eq!(trail(&state), "Procs > expiry");
     // Stepping is one visit.
     press(&mut state, "Esc");
     assert_eq!(trail(&state), "");
+}
+
+/// The line of alerts is of now, whatever is open.
+#[test]
+fn stepping_leaves_the_line_of_alerts_alone() {
+    let mut state = alarmed(SIZE, vec![long_poll()]);
+    press(&mut state, "n n");
+    assert!(line(&state, 1).starts_with("! 1 warning  long poll: "));
+    until(&mut state, 2);
+    arrives(&mut state, with(vec![deadlock()]));
+    assert!(line(&state, 1).starts_with("X 1 alert  deadlock: "));
+    until(&mut state, 79);
+    arrives(&mut state, with(Vec::new()));
+    assert_eq!(line(&state, 1), " no alerts");
+}
+
+/// The tables are not asked for while a record is open: what stands out comes beside it.
+#[test]
+fn the_worst_things_are_those_of_now_while_a_record_is_open() {
+    let mut state = attached((120, 40));
+    assert_eq!(state.wanted().survey, None);
+    press(&mut state, "n");
+    assert_eq!(trail(&state), "Procs > stats");
+    assert_eq!(standing(&state), "1 of 9 worst: polls for 2.10 s   n next");
+    let survey = state.wanted().survey.unwrap();
+    assert!(survey.procs.is_some() && survey.tasks.is_some() && survey.resources.is_some());
+    let later = |name: &str, since_ns| {
+        let mut survey = kv();
+        survey.procs.rows.clear();
+        survey.resources.rows.clear();
+        survey
+            .tasks
+            .rows
+            .retain(|row| ["stats", "wal"].contains(&&*row.name));
+        for row in &mut survey.tasks.rows {
+            if row.name == name {
+                row.since_ns = since_ns;
+            }
+        }
+        survey
+    };
+    tell(
+        &mut state,
+        Message::Survey(Box::new(later("stats", 9 * SECOND))),
+    );
+    assert_eq!(standing(&state), "1 of 2 worst: polls for 9.00 s   n next");
+    // It has ended its poll: what was second comes up to its place.
+    tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
+    assert_eq!(standing(&state), "none of the worst now   n next");
+    press(&mut state, "n");
+    assert_eq!(trail(&state), "Procs > wal");
+    assert_eq!(standing(&state), "1 of 1 worst: ready 1.40 s   n next");
+    // A display that is frozen stands.
+    press(&mut state, "Space");
+    tell(
+        &mut state,
+        Message::Survey(Box::new(later("wal", 5 * SECOND))),
+    );
+    assert_eq!(standing(&state), "1 of 1 worst: ready 1.40 s   n next");
+    press(&mut state, "Esc");
+    assert_eq!(state.wanted().survey, None);
 }
 
 /// Where a text stands on the screen.

@@ -20,6 +20,7 @@ struct Stage {
     folder: TempDir,
     source: Source,
     inbox: Receiver<Told>,
+    survey: Option<Query>,
 }
 
 impl Stage {
@@ -30,6 +31,7 @@ impl Stage {
             folder,
             source: Source::new(sender, Duration::from_millis(100)),
             inbox,
+            survey: None,
         }
     }
 
@@ -55,6 +57,7 @@ impl Stage {
         let peer = Peer { pid: None, target };
         self.source.follow(Wanted {
             watch: Some((peer, query)),
+            survey: self.survey.clone(),
             listing: false,
             holds: Vec::new(),
         });
@@ -116,6 +119,30 @@ async fn data_come_as_they_are_asked_for() {
     let names: Vec<&str> = rows.iter().map(|row| &*row.proc).collect();
     assert_eq!(names, ["kv::snapshot::write"]);
     assert!(all > 1);
+}
+
+/// An open record asks for its own rows: what else is bad comes beside each of them.
+#[tokio::test]
+async fn the_worst_rows_come_with_each_snapshot_of_a_record() {
+    let mut stage = Stage::new();
+    let server = stage.start(Manner::Good);
+    stage.survey = Some(Query {
+        tasks: Some(Rows::default()),
+        ..Query::default()
+    });
+    stage.watch("snapshot::write");
+    for _ in 0..2 {
+        server.send(Reply::Snapshot);
+        let mut surveyed = 0;
+        loop {
+            match stage.next().await {
+                Message::Survey(survey) => surveyed = survey.tasks.rows.len(),
+                Message::Snapshot(_) => break,
+                _ => {}
+            }
+        }
+        assert!(surveyed > 1);
+    }
 }
 
 /// A process that takes its time says so before its data, and not again as long as it stays the same.

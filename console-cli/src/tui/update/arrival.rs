@@ -26,6 +26,14 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     show_held(state);
 }
 
+/// The worst rows of the tables came, for an open record; while the display is frozen they stay as they were.
+pub(super) fn survey(state: &mut State, survey: Box<Snapshot>) {
+    if state.record.is_some() && state.pending.frozen_ns.is_none() {
+        state.visit.survey = Some(survey);
+        record::restep(state);
+    }
+}
+
 /// Shows what is held, if nothing speaks against it.
 pub(super) fn show_held(state: &mut State) {
     let now = state.now.mono_ns;
@@ -76,6 +84,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         state.visit.near = Some(Box::new(near));
         state.shown = Some(snapshot);
     } else {
+        state.visit.survey = None;
         let alerts = snapshot.alerts.clone();
         for view in View::ALL {
             state.tables.of_mut(view).take(&mut snapshot);
@@ -89,6 +98,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
     }
     hold::shown(state);
     record::follow(state);
+    record::restep(state);
 }
 
 /// No data came.
@@ -158,6 +168,8 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     let lasts = |open: &Record| matches!(open.subject, Link::Proc(_));
     state.record = state.record.take().filter(lasts);
     state.visit.near = None;
+    state.visit.survey = None;
+    state.visit.step = None;
     state.visit.lengths.clear();
     state.visit.history = History::default();
     state.visit.mutes = Mutes::default();

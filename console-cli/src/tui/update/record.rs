@@ -8,8 +8,8 @@ use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
 use crate::tui::record::{self, Kept, Record};
 use crate::tui::rows::Absent;
-use crate::tui::state::{State, View};
-use crate::tui::worst;
+use crate::tui::state::{State, Step, View};
+use crate::tui::worst::{self, Thing};
 
 /// Opens the first alert.
 pub(super) fn worst_alert(state: &mut State) {
@@ -24,20 +24,19 @@ pub(super) fn worst_alert(state: &mut State) {
 /// Opens the next of the worst things or the one before, round the end; the first if none of them is open.
 pub(super) fn step(state: &mut State, forward: bool) {
     let list = worst::list(state);
-    let open_now = state.record.as_ref().map(|open| &open.subject);
-    let at = list
-        .iter()
-        .position(|thing| open_now.is_some_and(|link| thing.is(link)));
-    let to = match at {
-        Some(at) if forward => (at + 1) % list.len(),
-        Some(at) => (at + list.len() - 1) % list.len(),
-        None => 0,
+    let here = stands(state, &list);
+    let to = match (here, state.visit.step) {
+        (Some(at), _) if forward => (at + 1) % list.len(),
+        (Some(at), _) => (at + list.len() - 1) % list.len(),
+        // What one had come to is none of them any more: the next one stands in its place.
+        (None, Some(Step { at, .. })) if forward && at < list.len() => at,
+        (None, Some(Step { at, .. })) if !forward && at > 0 => (at - 1).min(list.len().max(1) - 1),
+        (None, _) => 0,
     };
     let Some(thing) = list.get(to) else {
         state.notice = Some("nothing stands out".to_owned());
         return;
     };
-    let told = format!("{} of {} worst: {}", to + 1, list.len(), thing.told);
     let link = thing.link.clone();
     // Stepping is one visit: the way back leads to where it began.
     if state.record.is_some() {
@@ -45,7 +44,40 @@ pub(super) fn step(state: &mut State, forward: bool) {
     } else {
         open(state, link);
     }
-    state.notice = Some(told);
+    state.visit.step = Some(Step {
+        at: to,
+        stands_out: true,
+    });
+}
+
+/// Where the open record stands among the worst things.
+fn stands(state: &State, list: &[Thing]) -> Option<usize> {
+    let subject = &state.record.as_ref()?.subject;
+    list.iter().position(|thing| thing.is(subject))
+}
+
+/// The list may be another one now.
+pub(super) fn restep(state: &mut State) {
+    let Some(step) = state.visit.step else { return };
+    let stands = stands(state, &worst::list(state));
+    state.visit.step = Some(Step {
+        at: stands.unwrap_or(step.at),
+        stands_out: stands.is_some(),
+    });
+}
+
+/// What one has stepped to, as it is now: `3 of 9 worst: ready 212ms`; nothing if one has not.
+pub(crate) fn worst(state: &State) -> Option<String> {
+    let Step { at, stands_out } = state.visit.step?;
+    if !stands_out {
+        return Some("none of the worst now".to_owned());
+    }
+    let list = worst::list(state);
+    let place = format!("{} of {} worst", at + 1, list.len());
+    Some(match list.get(at).map(|thing| &*thing.told) {
+        None | Some("") => place,
+        Some(told) => format!("{place}: {told}"),
+    })
 }
 
 /// Opens the record of the selected row.
@@ -72,6 +104,7 @@ pub(super) fn open(state: &mut State, link: Link) {
 
 /// Shows what is known of a record until its own rows come.
 fn show(state: &mut State, link: Link) {
+    state.visit.step = None;
     let mut record = Record::new(link);
     let known = record.find(&state.beside());
     state.visit.near = None;
@@ -89,6 +122,7 @@ pub(super) fn open_table(state: &mut State, view: View) {
     }
     state.record = None;
     state.visit.near = None;
+    state.visit.step = None;
     state.view = view;
 }
 
@@ -120,6 +154,7 @@ fn travel(state: &mut State, way: fn(&mut History, Stop) -> Option<Stop>) {
     state.view = there.view;
     state.record = there.record;
     state.visit.near = None;
+    state.visit.step = None;
     if let Some(open) = &mut state.record {
         // What came since is told as it is now.
         open.absent = None;

@@ -74,22 +74,17 @@ pub(super) fn line(
     Line::from(spans.collect::<Vec<_>>())
 }
 
+/// Columns that the way to a record keeps beside what is told of it.
+const WAY: usize = 24;
+
 /// ` Alerts > deadlock > snapshot                                task`
 fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
     let palette = state.look.palette;
-    let left = |alert| state.visit.mutes.left(alert, state.now.mono_ns);
-    let end = match (open.alert(), update::position(state)) {
-        (Some(alert), Some(at)) => {
-            let muted = left(alert).map_or_else(String::new, |left| mutes::word(left) + "   ");
-            format!("{muted}{} of {}   n next", at + 1, state.alerts().len())
-        }
-        (Some(_), None) => "it is over   n next".to_owned(),
-        (None, _) => match open.absent {
-            Some(absent) => format!("{}, {}", open.word(), absent.word()),
-            None => open.word().to_owned(),
-        },
-    };
-    let room = usize::from(width).saturating_sub(end.len() + 3);
+    let end = text::head(
+        &standing(state, open),
+        usize::from(width).saturating_sub(WAY),
+    );
+    let room = usize::from(width).saturating_sub(text::width(&end) + 3);
     let words = record::crumbs(state);
     let mut told = Told::from(" ");
     let last = words.len().saturating_sub(1);
@@ -109,4 +104,24 @@ fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
     });
     let begin = Line::from(spans.collect::<Vec<_>>());
     text::apart(begin, Line::from(end), usize::from(width))
+}
+
+/// What it is, and where it stands among others: `2 of 3   n next`, `3 of 9 worst: ready 212ms   n next`, `task, ended`.
+fn standing(state: &State, open: &Record) -> String {
+    let left = |alert| state.visit.mutes.left(alert, state.now.mono_ns);
+    let worst = update::worst(state);
+    let stepping = worst.map(|worst| format!("{worst}   n next"));
+    match (open.alert(), update::position(state)) {
+        (Some(alert), Some(at)) => {
+            let muted = left(alert).map_or_else(String::new, |left| mutes::word(left) + "   ");
+            let of_alerts = format!("{} of {}   n next", at + 1, state.alerts().len());
+            muted + &stepping.unwrap_or(of_alerts)
+        }
+        (Some(_), None) => "it is over   n next".to_owned(),
+        (None, _) => match (open.absent, stepping) {
+            (Some(absent), _) => format!("{}, {}", open.word(), absent.word()),
+            (None, Some(stepping)) => stepping,
+            (None, None) => open.word().to_owned(),
+        },
+    }
 }
