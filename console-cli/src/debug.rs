@@ -8,12 +8,13 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::signal::unix::SignalKind;
 use tokio::time::{MissedTickBehavior, interval};
+use turbowish_model::snapshot::TaskState;
 use turbowish_wire::client::Target;
 
 use self::debugger::Debugger;
 use crate::args::{DebugArgs, DebuggerArgs};
 use crate::failure::{Failure, note};
-use crate::pause::Found;
+use crate::pause::{Found, LEASE_NS};
 use crate::signals::Signals;
 use crate::{record, source};
 
@@ -58,7 +59,15 @@ async fn session(
     let mut found = Found::find(target, name).await?;
     let by = format!("turbowish debug pid {}", std::process::id());
     let lease_ns = u64::try_from(args.lease.as_nanos()).unwrap_or(u64::MAX);
-    found.pause(&by, Some(lease_ns), false).await?;
+    let is_paused = match found.pause(&by, Some(lease_ns), false).await {
+        Ok(()) => true,
+        // One that is in its first poll has nothing to pause yet, and a debugger can look at that poll.
+        Err(Failure::Local(reason)) if found.row.state == TaskState::Polling => {
+            note(&format!("{reason}; it is looked at without a pause"));
+            false
+        }
+        Err(failure) => return Err(failure),
+    };
     let ended = async {
         found.again().await?;
         note(&record::task::heading(&found.row));
@@ -70,11 +79,14 @@ async fn session(
         let hold = Hold {
             found: &found,
             by: &by,
-            lease_ns,
+            lease_ns: is_paused.then_some(lease_ns),
         };
         hold.attend(child, &mut signals).await
     }
     .await;
+    if !is_paused {
+        return ended;
+    }
     // It may be over, or somebody else has let it go on: then there is nothing to do.
     match found.resume().await {
         Err(failure @ Failure::Target(_)) => failure_first(ended, failure),
@@ -94,11 +106,11 @@ fn failure_first(ended: Result<(), Failure>, other: Failure) -> Result<(), Failu
     }
 }
 
-/// The task that is kept from being polled meanwhile.
+/// The task that is kept from being polled meanwhile; not without a lease.
 struct Hold<'a> {
     found: &'a Found,
     by: &'a str,
-    lease_ns: u64,
+    lease_ns: Option<u64>,
 }
 
 impl Hold<'_> {
@@ -107,7 +119,8 @@ impl Hold<'_> {
         let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let mut ended = tokio::task::spawn_blocking(move || child.wait());
         // Before half of it is gone.
-        let mut renewals = interval(Duration::from_nanos(self.lease_ns / 3));
+        let lease_ns = self.lease_ns.unwrap_or(LEASE_NS);
+        let mut renewals = interval(Duration::from_nanos(lease_ns / 3));
         renewals.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut signalled = None;
         loop {
@@ -132,7 +145,10 @@ impl Hold<'_> {
     /// As long as the debugger has stopped the process there is no answer, and no need of one: the lease stands still, too.
     async fn renew(&self) {
         const PATIENCE: Duration = Duration::from_millis(500);
-        let renewed = self.found.pause(self.by, Some(self.lease_ns), true);
+        if self.lease_ns.is_none() {
+            return;
+        }
+        let renewed = self.found.pause(self.by, self.lease_ns, true);
         let _ = tokio::time::timeout(PATIENCE, renewed).await;
     }
 }

@@ -50,6 +50,8 @@ struct Departed {
 pub(crate) struct ThreadNow {
     pub(crate) index: u32,
     pub(crate) name: Arc<str>,
+    /// As the operating system calls it.
+    pub(crate) os_id: Option<u64>,
     pub(crate) epoch: u32,
     pub(crate) open: Vec<OpenPoll>,
     /// The task whose first poll it makes.
@@ -206,6 +208,7 @@ impl Epoch {
             threads.push(ThreadNow {
                 index,
                 name,
+                os_id: ledger.os_id,
                 epoch: number,
                 open: reading.open.clone(),
                 newborn: ledger.newborn.read(&mut relax),

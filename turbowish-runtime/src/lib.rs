@@ -24,6 +24,7 @@ mod lost;
 mod meter;
 mod monitor;
 mod node;
+mod os_thread;
 mod own;
 #[cfg(feature = "server")]
 mod pause;

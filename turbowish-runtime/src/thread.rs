@@ -15,7 +15,7 @@ use turbowish_model::task::Newborn;
 use crate::init::monitor;
 use crate::monitor::runtime;
 use crate::root::Story;
-use crate::switch;
+use crate::{os_thread, switch};
 
 /// A thread's ledger for one epoch.
 pub(crate) struct ThreadLedger {
@@ -23,6 +23,8 @@ pub(crate) struct ThreadLedger {
     /// Number of the thread, in order of its first event; the same in every epoch.
     pub(crate) index: u32,
     pub(crate) name: Arc<str>,
+    /// As the operating system calls it.
+    pub(crate) os_id: Option<u64>,
     pub(crate) newborn: Newborn,
     /// Where the newborn comes from, if it says so.
     pub(crate) story: Mutex<Option<Arc<Story>>>,
@@ -163,6 +165,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         ledger: Ledger::new(epoch),
         index,
         name,
+        os_id: os_thread::id(),
         newborn: Newborn::default(),
         story: Mutex::default(),
         meters: Meters::default(),
@@ -218,6 +221,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             ledger: Ledger::new(epoch),
             index,
             name: ENDED.into(),
+            os_id: None,
             newborn: Newborn::default(),
             story: Mutex::default(),
             meters: Meters::default(),

@@ -64,13 +64,13 @@ impl Debugger {
         match self {
             Self::Gdb => {
                 command.args(["-q", "-p", &pid.to_string()]);
-                for each in gdb(row) {
+                for each in gdb(row).into_iter().chain(gdb_thread(row)) {
                     command.args(["-ex", &each]);
                 }
             }
             Self::Lldb => {
                 command.args(["-p", &pid.to_string()]);
-                for each in lldb(row) {
+                for each in lldb(row).into_iter().chain(lldb_thread(row)) {
                     command.args(["-o", &each]);
                 }
             }
@@ -99,6 +99,27 @@ fn last(path: &str) -> &str {
 fn plain(text: &str) -> String {
     let is_plain = |c: &char| !is_unprintable(*c) && !matches!(c, '\\' | '"' | '\'' | '%' | ';');
     text.chars().filter(is_plain).collect()
+}
+
+/// The thread that polls the task: there is its poll. gdb finds it by itself, and stands in it where it has Python.
+fn gdb_thread(row: &TaskRow) -> Vec<String> {
+    let Some(id) = row.os_thread_id else {
+        return Vec::new();
+    };
+    vec![
+        format!("thread find LWP {id})"),
+        format!(
+            "python [thread.switch() for thread in gdb.selected_inferior().threads() if thread.ptid[1] == {id}]"
+        ),
+    ]
+}
+
+/// The same in lldb.
+fn lldb_thread(row: &TaskRow) -> Option<String> {
+    let id = row.os_thread_id?;
+    Some(format!(
+        "script lldb.debugger.GetSelectedTarget().GetProcess().SetSelectedThreadByID({id})"
+    ))
 }
 
 /// First an address without a type, which is always there; then with it, if gdb knows the type.
@@ -218,6 +239,31 @@ mod tests {
                 "-o",
                 "expression -l c++ -- void *$task = (void *) 0x5500",
             ],
+        );
+    }
+
+    #[test]
+    fn the_thread_that_polls_it_is_at_hand() {
+        let polling = TaskRow {
+            os_thread_id: Some(4711),
+            ..task(0)
+        };
+        let last = |debugger: Debugger| {
+            let command = debugger.command(4242, &polling);
+            let last = command.get_args().last().and_then(|arg| arg.to_str());
+            last.map(str::to_owned)
+        };
+        assert_eq!(
+            last(Debugger::Gdb).as_deref(),
+            Some(
+                "python [thread.switch() for thread in gdb.selected_inferior().threads() if thread.ptid[1] == 4711]"
+            )
+        );
+        assert_eq!(
+            last(Debugger::Lldb).as_deref(),
+            Some(
+                "script lldb.debugger.GetSelectedTarget().GetProcess().SetSelectedThreadByID(4711)"
+            )
         );
     }
 

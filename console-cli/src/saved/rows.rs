@@ -77,6 +77,7 @@ pub(super) static TASKS: Reads<TaskRow> = fields! {
     waker,
     pause,
     last_poll,
+    os_thread_id,
     waits_on,
     holds,
     will,

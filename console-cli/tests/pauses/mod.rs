@@ -419,3 +419,92 @@ fn what_cannot_be_paused_or_debugged_says_why() {
         assert_eq!(host.failure(args).0, Some(2), "{args:?}");
     }
 }
+
+/// How often the task of [`stuck_program`] yields before it does not come out of its poll.
+const STUCK: &str = "TURBOWISH_TEST_STUCK";
+
+/// Nobody is told when it returns, since it does not.
+fn block() {
+    loop {
+        std::thread::sleep(Duration::from_secs(600));
+    }
+}
+
+#[turbowish::instrument]
+async fn stuck_in_a_poll(yields: u32) {
+    for _ in 0..yields {
+        tokio::task::yield_now().await;
+    }
+    block();
+}
+
+/// What the next test starts as another process; without its variable it is nothing.
+#[test]
+fn stuck_program() {
+    let Ok(yields) = std::env::var(STUCK) else {
+        return;
+    };
+    let yields = yields.parse().unwrap();
+    let _turbowish = turbowish::init();
+    // It ends with whoever has started it.
+    std::thread::spawn(|| {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        std::process::exit(0);
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let task = tokio::spawn(stuck_in_a_poll(yields));
+        task.await.unwrap();
+    });
+}
+
+/// Whatever threads there are, `bt` shows the poll; in its first poll, too, where a task cannot be paused.
+#[test]
+fn gdb_stands_in_the_thread_that_polls_the_task() {
+    if let Err(cause) = Command::new("gdb").arg("--version").output() {
+        println!("not tested: gdb does not start: {cause}");
+        return;
+    }
+    for yields in ["1", "0"] {
+        let host = Host::empty();
+        let mut program = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "pauses::stuck_program", "--nocapture"])
+            .env(STUCK, yields)
+            .env("TURBOWISH_RUNTIME_DIR", host.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let pid = program.id().to_string();
+        let row = until("a task that is polled", || {
+            let output = host.run(&["query", "tasks", &pid, "-o", "json"]);
+            let document: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+            let rows = document.and_then(|document| document["tasks"].as_array().cloned());
+            let mut rows = rows.unwrap_or_default().into_iter();
+            rows.find(|row| {
+                row["state"] == "polling" && row["stack"][0]["since_ns"].as_u64() > Some(50_000_000)
+            })
+        });
+        assert_ne!(
+            row["os_thread_id"].as_u64(),
+            Some(u64::from(program.id())),
+            "{row}"
+        );
+        let task = row["name"].as_str().unwrap();
+        let args = [
+            "debug", "--gdb", &pid, task, "--", "-nx", "-batch", "-ex", "bt",
+        ];
+        let (code, stdout, stderr) = ended(&host.run(&args));
+        assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+        let backtrace = stdout.rsplit_once("\n#0 ").unwrap_or_default().1;
+        assert!(backtrace.contains("stuck_in_a_poll"), "{stdout}\n{stderr}");
+        let told = "it is looked at without a pause";
+        assert_eq!(stderr.contains(told), yields == "0", "{stderr}");
+        drop(program.stdin.take());
+        program.wait().unwrap();
+    }
+}

@@ -3,7 +3,7 @@
 use super::fields::{Fact, Field, Record};
 use crate::snapshot::TaskRow;
 
-static TASKS: [Field<TaskRow>; 22] = [
+static TASKS: [Field<TaskRow>; 23] = [
     Field::new("id", "unique within the process, never used twice", |row| {
         Fact::Number(row.id)
     }),
@@ -58,6 +58,11 @@ static TASKS: [Field<TaskRow>; 22] = [
         "last_poll",
         "its last poll: ago_ns, took_ns, thread, worker, ready_ns, ready_by",
         |row| Fact::LastPoll(row.last_poll.as_ref()),
+    ),
+    Field::new(
+        "os_thread_id",
+        "id of the operating system's thread that polls it now",
+        |row| Fact::Optional(row.os_thread_id),
     ),
     Field::new(
         "waits_on",

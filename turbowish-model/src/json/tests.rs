@@ -175,6 +175,7 @@ fn waiting() -> TaskRow {
             ready_ns: None,
             ready_by: None,
         }),
+        os_thread_id: Some(4_711),
         waits_on: vec![claim(Role::Lock, 44)],
         holds: vec![claim(Role::Write, 31), claim(Role::Read, 32)],
         parent: Some("main-1".to_string()),
@@ -250,6 +251,7 @@ fn a_task_says_what_it_waits_for_and_holds() {
             "ready_ns": null, "ready_by": null,
         })
     );
+    assert_eq!(task["os_thread_id"], 4_711);
     assert_eq!(
         task["waits_on"],
         json!([{

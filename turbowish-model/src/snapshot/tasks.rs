@@ -67,6 +67,8 @@ pub struct TaskRow {
     pub pause: Option<PauseRow>,
     /// Its last poll, one in progress included; `None` if there may have been one that was not seen.
     pub last_poll: Option<PollRow>,
+    /// Id of the operating system's thread that polls it now, as debuggers know it; `None` if none does, or that is not known.
+    pub os_thread_id: Option<u64>,
     /// Resources that it waits for, by the order of its branches.
     pub waits_on: Vec<Claim>,
     /// Resources that it holds.

@@ -61,7 +61,7 @@ fn a_poll_that_does_not_return_is_seen_while_it_lasts() {
         alert.fixes,
         [
             "between write.rs:97 and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
-            "see it now: attach a debugger to the thread of w0",
+            "see it now: turbowish debug --gdb hog, or D in the console, stands in this poll",
         ]
     );
     play.until(20_000, |stage, _| {

@@ -282,6 +282,7 @@ impl<N: Names> TaskSource for Rows<'_, N> {
         let open = open.map(|index| open_of(self.threads, index, one.reading.since));
         let (birth, reading) = (&one.birth, &one.reading);
         let mut row = self.assembly.task(birth, reading, open, word, parts)?;
+        row.os_thread_id = open.and(self.os_thread(one));
         self.tell(&mut row, one, parts);
         if parts.claims {
             self.claims.tell(&mut row);
@@ -291,6 +292,13 @@ impl<N: Names> TaskSource for Rows<'_, N> {
 }
 
 impl<N: Names> Rows<'_, N> {
+    /// The thread that polls a task, as the operating system calls it.
+    fn os_thread(&self, one: &One) -> Option<u64> {
+        let index = one.reading.thread?;
+        let thread = self.threads.iter().find(|thread| thread.index == index);
+        thread?.os_id
+    }
+
     /// Adds what the task's waker and its story tell.
     fn tell(&self, row: &mut TaskRow, one: &One, parts: TaskParts) {
         let known = self.known;

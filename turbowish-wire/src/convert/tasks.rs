@@ -72,6 +72,7 @@ impl From<model::TaskRow> for proto::TaskRow {
             spawned_at,
             attributes,
             last_poll,
+            os_thread_id,
         } = row;
         Self {
             id,
@@ -89,6 +90,7 @@ impl From<model::TaskRow> for proto::TaskRow {
             waker: waker.map(Into::into),
             pause: pause.map(Into::into),
             last_poll: last_poll.map(Into::into),
+            os_thread_id,
             waits_on: waits_on.into_iter().map(Into::into).collect(),
             holds: holds.into_iter().map(Into::into).collect(),
             will: will.into_iter().map(Into::into).collect(),
@@ -123,6 +125,7 @@ impl TryFrom<proto::TaskRow> for model::TaskRow {
             waker: row.waker.map(model::WakerRow::try_from).transpose()?,
             pause: row.pause.map(Into::into),
             last_poll: row.last_poll.map(model::PollRow::try_from).transpose()?,
+            os_thread_id: row.os_thread_id,
             waits_on: rows(row.waits_on)?,
             holds: rows(row.holds)?,
             will: rows(row.will)?,

@@ -207,6 +207,7 @@ impl Distinct {
                 ready_ns: Some(self.number()),
                 ready_by: Some(self.text()),
             }),
+            os_thread_id: Some(self.number()),
             waits_on: ROLES.map(|role| self.claim(role)).to_vec(),
             holds: vec![self.claim(Role::Write), self.claim(Role::Acquire)],
             will: ROLES.map(|role| self.aim(role)).to_vec(),

@@ -539,6 +539,9 @@ pub struct TaskRow {
     /// Its last poll; absent if there may have been one that was not seen.
     #[prost(message, optional, tag = "42")]
     pub last_poll: ::core::option::Option<LastPoll>,
+    /// Id of the operating system's thread that polls it now; absent if none does, or it is not known.
+    #[prost(uint64, optional, tag = "43")]
+    pub os_thread_id: ::core::option::Option<u64>,
 }
 /// A task's last poll, one in progress included.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

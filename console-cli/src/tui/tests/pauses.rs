@@ -1,8 +1,12 @@
 //! Tasks that are paused: how they look, what `p` and `D` do, and what the console does not forget.
 
+use turbowish_model::alert::{Alert, Party, PartyKind};
 use turbowish_model::snapshot::{Accounting, PauseRow, Snapshot, TaskState};
 
-use super::fixture::{SECOND, arrives, attached, kv, kv_without, peer, press, screen, tell, until};
+use super::alerts::{deadlock, long_poll};
+use super::fixture::{
+    SECOND, alarmed, arrives, attached, kv, kv_without, peer, press, screen, tell, until,
+};
 use crate::tui::message::{Effect, Message};
 use crate::tui::state::{Hold, State};
 
@@ -53,6 +57,41 @@ fn check(name: &str, keys: &str) {
             insta::assert_snapshot!(format!("{name}_{width}x{height}"), screen(&state));
         });
     }
+}
+
+/// What `D` and `g` attach a debugger to, by its name.
+#[test]
+fn a_debugger_is_for_the_task_of_an_alert() {
+    let check = |alerts: Vec<Alert>, keys: &str, expected: Option<&str>| {
+        let mut state = alarmed((80, 24), alerts);
+        let effect = press(&mut state, keys);
+        let name = match effect {
+            Some(Effect::Debug { hold, .. }) => Some(hold.name),
+            _ => None,
+        };
+        assert_eq!(name.as_deref(), expected, "{keys}");
+        screen(&state)
+    };
+    check(vec![deadlock()], "! D g", Some("conn:51022"));
+    // The task of the selected link.
+    check(vec![deadlock()], "! j j j D g", Some("repl-1"));
+    let mut blocked = long_poll();
+    let rows = kv().tasks.rows;
+    blocked.parties = ["conn:51022", "stats"]
+        .map(|name| {
+            let row = rows.iter().find(|row| row.name == name).unwrap();
+            Party {
+                kind: PartyKind::Task,
+                id: row.id,
+                name: row.name.clone(),
+            }
+        })
+        .to_vec();
+    // It is the one that is polled.
+    check(vec![blocked.clone()], "! G D g", Some("stats"));
+    blocked.parties.clear();
+    let shown = check(vec![blocked], "! D", None);
+    assert!(shown.contains("no task is part of this alert"), "{shown}");
 }
 
 #[test]

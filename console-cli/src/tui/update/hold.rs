@@ -1,6 +1,7 @@
 //! Tasks are paused and go on, and what this console has paused is not forgotten.
 
-use turbowish_model::snapshot::Accounting;
+use turbowish_model::alert::{Party, PartyKind};
+use turbowish_model::snapshot::{Accounting, TaskState};
 use turbowish_model::units;
 use turbowish_wire::client::Target;
 
@@ -8,7 +9,7 @@ use crate::record::told::Link;
 use crate::tui::keys::Action;
 use crate::tui::layout;
 use crate::tui::message::Effect;
-use crate::tui::record::Kept;
+use crate::tui::record::{self, Kept};
 use crate::tui::rows::Absent;
 use crate::tui::state::{Hold, Overlay, Phase, Question, State, Toggle, View};
 
@@ -22,7 +23,11 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         let height = layout::table_rows(state);
         state.table_mut().select(row, height);
     }
-    match (meant(state), action) {
+    let meant = match action {
+        Action::Debug => of_alert(state).unwrap_or_else(|| meant(state)),
+        _ => meant(state),
+    };
+    match (meant, action) {
         (Ok((hold, _)), Action::Debug) => {
             ask_for_debugger(state, hold);
             None
@@ -110,8 +115,46 @@ fn ask_for_debugger(state: &mut State, hold: Hold) {
     }
 }
 
+/// What a key is for: the task, and whether it is paused; else why there is none.
+type Meant = Result<(Hold, bool), &'static str>;
+
+/// The task of an open alert that a debugger is to look at: the one whose link is selected, else the first that is polled now, else the
+/// first. `None` if no alert is open.
+fn of_alert(state: &State) -> Option<Meant> {
+    let open = state.record.as_ref()?;
+    let alert = open.alert()?;
+    let lines = record::lines(state);
+    let links = record::links(&lines);
+    let selected = match links.get(open.link) {
+        Some((.., Link::Task { id, .. })) => *id,
+        _ => None,
+    };
+    let rows = state.beside().tasks;
+    let is_polled = |party: &&Party| {
+        let mut rows = rows.iter();
+        rows.any(|row| row.id == party.id && row.state == TaskState::Polling)
+    };
+    let tasks = || {
+        let parties = alert.parties.iter();
+        parties.filter(|party| party.kind == PartyKind::Task)
+    };
+    let task = selected.or_else(|| Some(tasks().find(is_polled).or(tasks().next())?.id));
+    let name = |id| {
+        let party = tasks().find(|party| party.id == id);
+        let row = rows.iter().find(|row| row.id == id);
+        let name = party.map(|party| &party.name);
+        name.or(row.map(|row| &row.name)).cloned()
+    };
+    let known = task.and_then(|id| Some((id, name(id)?)));
+    let paused = |id| rows.iter().any(|row| row.id == id && row.pause.is_some());
+    Some(match known {
+        Some((id, name)) => held(state, id, &name, paused(id)),
+        None => Err("no task is part of this alert: attach a debugger to the process by its id"),
+    })
+}
+
 /// The task that is selected or open, and whether it is paused.
-fn meant(state: &State) -> Result<(Hold, bool), &'static str> {
+fn meant(state: &State) -> Meant {
     const ELSEWHERE: &str =
         "p and D are for a task: 2 lists them; Space freezes the display, a stops accounting";
     let row = match &state.record {
@@ -136,6 +179,11 @@ fn meant(state: &State) -> Result<(Hold, bool), &'static str> {
                 .ok_or("the task is over")?
         }
     };
+    held(state, row.id, &row.name, row.pause.is_some())
+}
+
+/// A task of the process watched, if that can be touched now.
+fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
     let disarmed = state.shown.as_ref().map(|shown| shown.process.accounting);
     match (&state.link.peer, state.phase()) {
         _ if disarmed == Some(Accounting::Disarmed) => {
@@ -144,10 +192,10 @@ fn meant(state: &State) -> Result<(Hold, bool), &'static str> {
         (Some(peer), Phase::Live) => Ok((
             Hold {
                 peer: peer.clone(),
-                task: row.id,
-                name: row.name.clone(),
+                task,
+                name: name.to_owned(),
             },
-            row.pause.is_some(),
+            paused,
         )),
         _ => Err("no data come: tasks cannot be paused now"),
     }

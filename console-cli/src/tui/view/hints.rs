@@ -43,6 +43,18 @@ const TASK_HINTS: [&str; 8] = [
     "q quit",
 ];
 
+/// The same of an alert.
+const ALERT_HINTS: [&str; 8] = [
+    "j k links",
+    "Enter open",
+    "H back",
+    "n worst",
+    "D debugger",
+    "y copy",
+    "? help",
+    "q quit",
+];
+
 /// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit" go.
 pub(super) fn line(state: &State, width: usize) -> String {
     let scopes = update::scopes(state);
@@ -69,6 +81,7 @@ pub(super) fn line(state: &State, width: usize) -> String {
     if let (Some(open), None) = (&state.record, &state.overlay) {
         hints = match open.kept {
             Kept::Task(_) => TASK_HINTS.to_vec(),
+            Kept::Alert(_) => ALERT_HINTS.to_vec(),
             _ => RECORD_HINTS.to_vec(),
         };
     }

@@ -56,7 +56,8 @@ pub(in crate::alert) const BLOCKED_WORKER: Row = Row {
     fixes: &[
         "between {passed} and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
         "{proc}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
-        "see it now: attach a debugger to the thread of {worker}",
+        "see it now: turbowish debug --gdb {task}, or D in the console, stands in this poll",
+        "see it now: attach a debugger to the thread of {thread}",
     ],
     limits: &[Limit::BlockedWorker],
     ..Row::new(
@@ -208,6 +209,11 @@ fn blocked_worker(open: &Open<'_>) -> Finding {
         .as_ref()
         .map(|place| words::place(Some(place)));
     let mut values = Vec::from([("worker", worker.as_str())]);
+    // What no task of ours does has no name to ask for.
+    values.push(match open.task {
+        Some(task) => ("task", &task.name),
+        None => ("thread", worker),
+    });
     match &passed {
         Some(passed) => values.push(("passed", passed)),
         None => values.push(("proc", open.proc)),
@@ -249,7 +255,6 @@ fn all_blocked(open: &[Open<'_>]) -> Finding {
         .explained(&values);
     finding.alert.why =
         "Every worker is in a poll that has not returned: the whole executor stands still.".into();
-    finding.alert.fixes.retain(|fix| !fix.contains("debugger"));
     finding
 }
 
