@@ -1,14 +1,14 @@
 //! `top` without a terminal: one snapshot as plain text, no colour, no bars, names in full.
 
 use turbowish_model::alert::Alert;
-use turbowish_model::column::{self, Column, Context, Style, Unit};
+use turbowish_model::column::{self, Column, Context, Row, Style, Unit};
 use turbowish_model::grid::{Grid, aligned};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::report;
 use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
 use turbowish_model::units::{self, Micro};
 
-use crate::query::window;
+use crate::query::{counted, window};
 use crate::text::printed;
 
 /// How wide the text is where nothing says so.
@@ -221,5 +221,10 @@ fn footer(snapshot: &Snapshot, sort: &str) -> String {
     } else {
         "; all: turbowish query procs"
     };
-    format!("{} of {} procs, {sorted}{all}", page.rows.len(), page.total)
+    let procs = counted(ProcRow::TABLE, page.total);
+    format!(
+        "{} of {} {procs}, {sorted}{all}",
+        page.rows.len(),
+        page.total
+    )
 }

@@ -139,8 +139,8 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
     let page = R::page(snapshot);
     let shown = page.rows.len() as u64;
     let mut text = match shown {
-        all if all == page.total => format!("{all} {}", R::TABLE),
-        some => format!("{some} of {} {}", page.total, R::TABLE),
+        all if all == page.total => format!("{all} {}", counted(R::TABLE, all)),
+        some => format!("{some} of {} {}", page.total, counted(R::TABLE, page.total)),
     };
     let left_out = page.left_out();
     if left_out > 0 {
@@ -153,6 +153,14 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
     match report::lost(snapshot) {
         0 => text,
         _ => format!("{text}, {}", report::lost_in_full(snapshot)),
+    }
+}
+
+/// `proc` of `procs` if there is one.
+pub(crate) fn counted(table: &str, count: u64) -> &str {
+    match count {
+        1 => table.strip_suffix('s').unwrap_or(table),
+        _ => table,
     }
 }
 

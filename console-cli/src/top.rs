@@ -8,7 +8,7 @@ use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_wire::client::Target;
 
 use crate::args::{TopArgs, ViewArgs};
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, note, print};
 #[cfg(feature = "demo")]
 use crate::signals::Signals;
 use crate::{plain, source, tui};
@@ -20,7 +20,7 @@ use crate::{plain, source, tui};
 pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
     let query = checked(&args.view)?;
     let target = source::target(args.target.as_deref(), token)?;
-    if !is_terminal() {
+    if !has_screen() {
         return source::runtime()?.block_on(page(&args.view, target, &query));
     }
     // A mistyped process id is told here; from then on the console waits for whoever comes back.
@@ -47,7 +47,7 @@ pub(crate) fn demo(view: &ViewArgs) -> Result<(), Failure> {
     let mut signals = signals.map_err(|cause| Failure::local("cannot start", &cause))?;
     let demo = crate::demo::start().map_err(Failure::Local)?;
     let target = Some(Target::Pid(std::process::id()));
-    let shown = if is_terminal() {
+    let shown = if has_screen() {
         console(view, target)
     } else {
         runtime.block_on(async {
@@ -81,8 +81,19 @@ fn checked(view: &ViewArgs) -> Result<Query, Failure> {
     Ok(query)
 }
 
-fn is_terminal() -> bool {
-    stdin().is_terminal() && stdout().is_terminal()
+/// Whether there is a terminal that can place a cursor; any other gets the plain page.
+fn has_screen() -> bool {
+    if !(stdin().is_terminal() && stdout().is_terminal()) {
+        return false;
+    }
+    let term = std::env::var("TERM");
+    if term.as_deref() == Ok("dumb") {
+        note(
+            "TERM is dumb, and the console needs a terminal that places its cursor: this is one plain page",
+        );
+        return false;
+    }
+    true
 }
 
 fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {

@@ -597,6 +597,44 @@ pub(crate) fn terminal() -> (File, File) {
     (ours.into(), theirs)
 }
 
+/// A terminal that cannot place a cursor gets the plain page, and is told why.
+#[test]
+fn a_dumb_terminal_gets_the_plain_page() {
+    let host = Host::with_kv();
+    let (mut ours, theirs) = terminal();
+    let output = host
+        .command()
+        .args(["top", "4242"])
+        .env("TERM", "dumb")
+        .stdin(theirs.try_clone().unwrap())
+        .stdout(theirs)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.starts_with("turbowish: TERM is dumb"), "{stderr}");
+    let mut page = Vec::new();
+    // A terminal without another end is an error behind its last byte.
+    let _ = ours.read_to_end(&mut page);
+    let page = String::from_utf8(page).unwrap();
+    assert!(!page.contains('\u{1b}'), "{page:?}");
+    assert_eq!(page.replace("\r\n", "\n"), host.stdout(&["top", "4242"]));
+}
+
+#[test]
+fn one_of_something_is_one() {
+    let host = Host::empty();
+    let mut one = stuck();
+    one.alerts.rows.truncate(1);
+    one.alerts.total = 1;
+    one.alerts.matched = 1;
+    host.start(one, PROTOCOL);
+    let text = host.stdout(&["query", "alerts"]);
+    assert!(text.ends_with("\n1 alert\n"), "{text}");
+    let text = host.stdout(&["query", "alerts", "--limit", "1"]);
+    assert!(text.ends_with("\n1 alert\n"), "{text}");
+}
+
 #[test]
 fn a_process_that_is_not_there_is_told_before_the_screen_opens() {
     let host = Host::with_kv();

@@ -8,6 +8,7 @@ use super::compare::{Change, Compared, SAME, Verdict};
 use crate::args::Share;
 use crate::check::{integer, unit};
 use crate::failure::Failure;
+use crate::query::counted;
 use crate::saved::Saved;
 use crate::sheet;
 use crate::text::printed;
@@ -80,7 +81,7 @@ fn summary(compared: &Compared) -> String {
         "{} of {} {} changed by more than {} %; {} over {} %",
         compared.rows(|_| true),
         compared.both,
-        compared.table,
+        counted(compared.table, compared.both as u64),
         whole(SAME),
         failed,
         whole(compared.fail_over),

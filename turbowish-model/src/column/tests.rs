@@ -395,6 +395,19 @@ fn cells_of_a_resource() {
 }
 
 #[test]
+fn a_cell_names_some_and_counts_the_others() {
+    let names = |n: usize| Value::Names((0..n).map(|at| alloc::format!("t{at}").into()).collect());
+    let print = |n| names(n).print(Style::default());
+    assert_eq!(print(2), "t0, t1");
+    assert_eq!(print(9), "t0, t1, t2, t3, t4, t5, t6, t7, t8");
+    assert_eq!(print(126), "t0, t1, t2, t3, t4, t5, t6, t7 and 118 more");
+    let SortKey::Text(all, _) = names(126).sort_key() else {
+        panic!("no text");
+    };
+    assert!(all.ends_with("t125"));
+}
+
+#[test]
 fn who_has_it_or_is_at_the_other_end() {
     let by = |row: &ResourceRow| cell(row, "by");
     let held = |tasks: &[Option<&str>]| {

@@ -177,7 +177,7 @@ impl<'a> Value<'a> {
         match self {
             Self::Text(text) => text.to_string(),
             Self::Ranked { word, .. } => (*word).to_string(),
-            Self::Names(names) => names.join(", "),
+            Self::Names(names) => listed(names),
             Self::Fill { level, capacity } => match capacity {
                 Some(all) => format!("{}/{}", units::count(*level), units::count(*all)),
                 None => units::count(*level),
@@ -215,6 +215,23 @@ impl<'a> Value<'a> {
             _ => self.number().map_or(SortKey::Missing, SortKey::Number),
         }
     }
+}
+
+/// Names that a cell prints of a longer list; what is sorted, filtered and written as JSON has all of them.
+const NAMED: usize = 8;
+
+/// `repl-1, repl-2`; of many the first ones, and how many more there are.
+fn listed(names: &[Cow<'_, str>]) -> String {
+    // One name takes no more room than the words for it.
+    if names.len() <= NAMED + 1 {
+        return names.join(", ");
+    }
+    let (first, rest) = names.split_at(NAMED);
+    format!(
+        "{} and {} more",
+        first.join(", "),
+        units::count(rest.len() as u64)
+    )
 }
 
 /// The mean of a trend in billionths; `None` if it has no cells.
