@@ -50,6 +50,8 @@ pub(crate) struct Beside<'a> {
     pub(crate) room: Option<usize>,
     /// How full resources were, where somebody has looked for a while.
     pub(crate) lengths: Option<&'a Lengths>,
+    /// How microseconds are written.
+    pub(crate) micro: Micro,
 }
 
 impl<'a> Beside<'a> {
@@ -66,12 +68,18 @@ impl<'a> Beside<'a> {
             window_ns: snapshot.window_ns,
             room: None,
             lengths: None,
+            micro: Micro::Ascii,
         }
     }
 
     /// `src/conn.rs:88:9-33`
     fn place(&self, place: &Place) -> String {
         self.short(span(place))
+    }
+
+    /// `41.4 s`
+    fn time(&self, ns: u64) -> String {
+        units::duration(ns, self.micro)
     }
 
     /// `src/repl.rs:18:18`
@@ -129,7 +137,7 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
     let snapshot = ask(args.target.as_deref(), token, &query)?;
     let mut lines = Vec::new();
     for row in &snapshot.tasks.rows {
-        lines.push(tree::head(row).text());
+        lines.push(tree::head(row, Micro::Ascii).text());
         let calls = tree::lines(row, &Beside::of(&snapshot));
         lines.extend(calls.iter().map(Told::text));
     }
@@ -265,11 +273,6 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
             .is_some_and(|rest| rest.ends_with(end))
     };
     full == name || full.split_once(' ').is_some_and(|(_, own)| own == name) || inside("::")
-}
-
-/// `41.4 s`
-fn time(ns: u64) -> String {
-    units::duration(ns, Micro::Ascii)
 }
 
 /// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, for each that the row is part of.

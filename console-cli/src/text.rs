@@ -2,6 +2,7 @@
 
 use ratatui::text::{Line, Span};
 use turbowish_model::printable;
+use turbowish_model::units::Micro;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns of the terminal that a text takes.
@@ -93,6 +94,30 @@ pub(crate) fn printed(lines: &[String]) -> String {
     lines.join("\n")
 }
 
+/// A sentence of the process, which writes microseconds in seven bits, as this terminal writes them: `10.0us` is `10.0µs`.
+pub(crate) fn with_micro(text: &str, micro: Micro) -> String {
+    let is_time = |word: &str| {
+        let digits = word.trim_start_matches('(');
+        let (number, rest) = digits.split_at(digits.find("us").unwrap_or(digits.len()));
+        let number_only = number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let ends = rest
+            .strip_prefix("us")
+            .is_some_and(|end| !end.starts_with(char::is_alphanumeric));
+        number_only && ends && number.starts_with(|c: char| c.is_ascii_digit())
+    };
+    if micro == Micro::Ascii {
+        return text.to_owned();
+    }
+    let words = text.split_inclusive(' ');
+    let shown = words.map(|word| match is_time(word) {
+        true => word.replacen("us", "µs", 1),
+        false => word.to_owned(),
+    });
+    shown.collect()
+}
+
 /// Words on as many lines as they need, each beginning with a blank.
 pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -128,7 +153,22 @@ pub(crate) fn apart<'a>(mut begin: Line<'a>, end: Line<'a>, room: usize) -> Line
 
 #[cfg(test)]
 mod tests {
-    use super::{fit, fit_path, tail};
+    use turbowish_model::units::Micro;
+
+    use super::{fit, fit_path, tail, with_micro};
+
+    #[test]
+    fn microseconds_of_sentences_are_those_of_the_screen() {
+        let check = |text: &str, expected| assert_eq!(with_micro(text, Micro::Unicode), expected);
+        check("", "");
+        check(
+            "spins: 1.20us a poll, 999us+ now",
+            "spins: 1.20µs a poll, 999µs+ now",
+        );
+        check("(10us) 5us, us 7ms", "(10µs) 5µs, us 7ms");
+        check("status-1us 12users .us", "status-1us 12users .us");
+        assert_eq!(with_micro("10us", Micro::Ascii), "10us");
+    }
 
     #[test]
     fn paths_keep_their_end_and_words_their_beginning() {

@@ -1,8 +1,7 @@
 //! A population as bars: classes of 1, 2, 5 where few will do, else one for each power of ten.
 
 use turbowish_model::quantile::{Distribution, Percentile};
-
-use super::time;
+use turbowish_model::units::{self, Micro};
 
 /// More classes than this would hide the rest of a record.
 const CLASSES: usize = 6;
@@ -16,7 +15,7 @@ const UNITS: [(u64, &str); 4] = [
 ];
 
 /// The bars of a population, and its percentiles; no line where nothing was measured.
-pub(super) fn lines(population: &Distribution, full: char) -> Vec<String> {
+pub(super) fn lines(population: &Distribution, full: char, micro: Micro) -> Vec<String> {
     let at = |percent| population.percentile(Percentile::whole(percent));
     let (Some(half), Some(most)) = (at(50), at(99)) else {
         return Vec::new();
@@ -32,9 +31,10 @@ pub(super) fn lines(population: &Distribution, full: char) -> Vec<String> {
         .map(|(from, to, count)| {
             let cells = (count * BAR).div_ceil(most_often.max(1)) as usize;
             let bar: String = std::iter::repeat_n(full, cells).collect();
-            format!("{:>10} {count:>6}  {bar}", range(from, to))
+            format!("{:>10} {count:>6}  {bar}", range(from, to, micro))
         })
         .collect();
+    let time = |ns| units::duration(ns, micro);
     let (half, most, max) = (time(half), time(most), time(population.max_ns));
     lines.push(format!("  p50 {half}  p99 {most}  max {max}"));
     lines
@@ -87,7 +87,7 @@ fn by_steps(population: &Distribution, steps: &[u64]) -> Vec<(u64, u64, u64)> {
 }
 
 /// `10-20 ms`, `0.5-1 ms`
-fn range(from: u64, to: u64) -> String {
+fn range(from: u64, to: u64, micro: Micro) -> String {
     if to == u64::MAX {
         return format!("> {} s", from / UNITS[0].0);
     }
@@ -95,6 +95,10 @@ fn range(from: u64, to: u64) -> String {
         .into_iter()
         .find(|(one, _)| to >= *one)
         .unwrap_or(UNITS[3]);
+    let unit = match (unit, micro) {
+        ("us", Micro::Unicode) => "µs",
+        (unit, _) => unit,
+    };
     let lower = match from {
         0 => "0".to_owned(),
         from if from >= one => (from / one).to_string(),
@@ -120,7 +124,7 @@ mod tests {
             max_ns,
             buckets: buckets.to_vec(),
         };
-        assert_eq!(lines(&population, '#'), expected);
+        assert_eq!(lines(&population, '#', Micro::Ascii), expected);
     }
 
     #[test]

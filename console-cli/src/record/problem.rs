@@ -172,7 +172,10 @@ fn involved(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
 /// What the row of somebody says of now.
 fn state(party: &Party, around: &Around<'_>) -> String {
     match party.kind {
-        PartyKind::Task => around.task(party).map(tree::state).unwrap_or_default(),
+        PartyKind::Task => {
+            let row = around.task(party);
+            row.map_or_else(String::new, |row| tree::state(row, around.micro))
+        }
         PartyKind::Resource => {
             let Some(row) = around.resource(party) else {
                 return String::new();
@@ -205,7 +208,9 @@ fn calls(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         TaskState::Ready | TaskState::Waiting | TaskState::Paused => " AWAIT TREE",
     };
     let mut lines = vec![Told::default(), Told::default().label(label)];
-    let tree = tree::lines_at(row, around.resources, &|place| around.place(place));
+    let tree = tree::lines_at(row, around.resources, around.micro, &|place| {
+        around.place(place)
+    });
     lines.extend(tree.into_iter().map(|line| Told::from("   ").join(line)));
     lines
 }

@@ -6,7 +6,8 @@ use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow};
 use turbowish_model::units;
 
 use super::told::{Told, aligned, shrink};
-use super::{Beside, alerts, histogram, time, tree};
+use super::{Beside, alerts, histogram, tree};
+use crate::text;
 
 /// Columns of the left one of two histograms.
 const HALF: usize = 37;
@@ -20,7 +21,7 @@ pub(crate) fn lines(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
     lines.extend(pairs.map(|(name, value)| Told::from(format!("  {name} = {value}"))));
     lines.extend(alerts(row, beside));
     let parts = [
-        histograms(row),
+        histograms(row, beside),
         counts(row, beside),
         waits(row, beside),
         others(row, beside),
@@ -71,26 +72,29 @@ fn outcomes(row: &ProcRow) -> Told {
     ))
 }
 
-/// Two histograms side by side: how long a poll takes, and how much time a call needs.
-fn histograms(row: &ProcRow) -> Vec<Told> {
+/// Two histograms side by side: how long a poll takes, and how much time a call needs; one below the other where there is no room.
+fn histograms(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
     let (hold, run) = (&row.poll_hold, &row.call_running);
-    let open = if row.max_poll_open {
-        format!(", one still open for {}+", time(row.max_poll_ns))
-    } else {
-        String::new()
-    };
-    let left = histogram::lines(hold, '#');
-    let right = histogram::lines(run, '#');
-    let polls = format!("  HOLD per poll, {} polls{open}", units::count(hold.n));
+    let mut left = histogram::lines(hold, '#', beside.micro);
+    if row.max_poll_open {
+        let open = beside.time(row.max_poll_ns);
+        left.push(format!("  one is still open, for {open}+"));
+    }
+    let right = histogram::lines(run, '#', beside.micro);
+    let polls = format!("  HOLD per poll, {} polls", units::count(hold.n));
     let calls = format!("RUN per call, {} calls ended", units::count(run.n));
+    let both = |text: &String| text::width(text) <= HALF;
+    let room = beside.room.unwrap_or(2 * HALF + 2);
+    if room < 2 * HALF + 2 || !left.iter().chain([&polls, &calls]).all(both) {
+        let mut lines = vec![Told::default().label(polls)];
+        lines.extend(left.into_iter().map(Told::from));
+        lines.push(Told::default().label(format!("  {calls}")));
+        lines.extend(right.into_iter().map(Told::from));
+        return lines;
+    }
     let blank = |at: usize, lines: &[String]| lines.get(at).cloned().unwrap_or_default();
-    let mut lines = vec![
-        Told::default()
-            .label(polls)
-            .left(HALF)
-            .say(" | ")
-            .label(calls),
-    ];
+    let title = Told::default().label(polls).left(HALF);
+    let mut lines = vec![title.say(" | ").label(calls)];
     let rows = left.len().max(right.len());
     lines.extend((0..rows).map(|at| {
         let line = Told::from(blank(at, &left)).left(HALF);
@@ -155,8 +159,8 @@ fn waits(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
             one_line(&point.place.expr).into(),
             units::count(point.waits).into(),
             units::count(point.now).into(),
-            time(point.max_wait_ns).into(),
-            time(point.waited_ns).into(),
+            beside.time(point.max_wait_ns).into(),
+            beside.time(point.waited_ns).into(),
             units::share(point.share_ppm.saturating_mul(1_000)).into(),
         ]
     }));
@@ -233,7 +237,7 @@ fn tasks(row: &ProcRow, beside: &Beside<'_>) -> Option<Told> {
         .take(TASKS)
         .map(|task| {
             let line = Told::default().task(Some(&task.name));
-            line.say(format!(" {}", tree::state(task)))
+            line.say(format!(" {}", tree::state(task, beside.micro)))
         })
         .collect();
     match count.saturating_sub(TASKS) {

@@ -7,7 +7,7 @@ use turbowish_model::units;
 
 use super::told::{Told, aligned};
 use super::tree::{self, fill};
-use super::{Beside, alerts, time};
+use super::{Beside, alerts};
 
 /// The record of a resource, line by line.
 pub(crate) fn lines(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
@@ -15,12 +15,12 @@ pub(crate) fn lines(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
     if let Some(lengths) = beside.lengths {
         lines.extend(lengths.lines(row, beside.room));
     }
-    lines.extend(times("waited", &row.waited));
+    lines.extend(times("waited", &row.waited, beside));
     let kept = match row.kind {
         Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch => "inside",
         _ => "held",
     };
-    lines.extend(times(kept, &row.kept));
+    lines.extend(times(kept, &row.kept, beside));
     lines.extend(ends("senders", &row.senders));
     lines.extend(ends("receivers", &row.receivers));
     lines.extend(intents("will", &row.will, row.will_count));
@@ -56,7 +56,7 @@ fn head(row: &ResourceRow, beside: &Beside<'_>) -> Told {
     Told::default().title(line).say(format!(
         "   made at {}   in use for {}",
         beside.spot(&row.made_at),
-        time(row.age_ns)
+        beside.time(row.age_ns)
     ))
 }
 
@@ -73,14 +73,14 @@ fn flow(row: &ResourceRow) -> String {
 }
 
 /// `waited p50 20.0us  p99 2.00ms  max 11.0ms`; nothing where nothing was measured.
-fn times(what: &str, population: &Distribution) -> Option<Told> {
+fn times(what: &str, population: &Distribution, beside: &Beside<'_>) -> Option<Told> {
     let at = |percent| population.percentile(Percentile::whole(percent));
     let (half, most) = (at(50)?, at(99)?);
     Some(Told::default().label(format!("  {what}")).say(format!(
         " p50 {}  p99 {}  max {}",
-        time(half),
-        time(most),
-        time(population.max_ns)
+        beside.time(half),
+        beside.time(most),
+        beside.time(population.max_ns)
     )))
 }
 
@@ -161,7 +161,10 @@ fn idle(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
             let on = on.map(|claim| tree::reason(claim, beside.resources));
             Told::from("  ")
                 .task(Some(&task.name))
-                .say(format!(" does not receive: {} on ", tree::state(task)))
+                .say(format!(
+                    " does not receive: {} on ",
+                    tree::state(task, beside.micro)
+                ))
                 .join(Told::joined(on, "; "))
         })
         .collect()
@@ -172,7 +175,7 @@ fn holder(row: &HolderRow, beside: &Beside<'_>) -> Vec<Told> {
         row.task.as_deref(),
         row.role.word(),
         row.amount,
-        row.since_ns,
+        beside.time(row.since_ns),
         beside.spot(&row.at),
     )
 }
@@ -182,16 +185,16 @@ fn waiter(row: &WaiterRow, beside: &Beside<'_>) -> Vec<Told> {
         row.task.as_deref(),
         row.role.word(),
         row.amount,
-        row.since_ns,
+        beside.time(row.since_ns),
         beside.spot(&row.at),
     );
     if let Some(woken) = row.woken_ns {
-        cells.push(format!("woken {} ago, not polled since", time(woken)).into());
+        cells.push(format!("woken {} ago, not polled since", beside.time(woken)).into());
     }
     cells
 }
 
-fn claim(task: Option<&str>, role: &str, amount: u64, since_ns: u64, at: String) -> Vec<Told> {
+fn claim(task: Option<&str>, role: &str, amount: u64, since: String, at: String) -> Vec<Told> {
     let role = if amount > 1 {
         format!("{role} {}", units::count(amount))
     } else {
@@ -200,7 +203,7 @@ fn claim(task: Option<&str>, role: &str, amount: u64, since_ns: u64, at: String)
     vec![
         Told::default().task(task),
         role.into(),
-        time(since_ns).into(),
+        since.into(),
         at.into(),
     ]
 }

@@ -6,7 +6,7 @@ use turbowish_model::units;
 
 use super::told::Told;
 use super::tree::{self, fill};
-use super::{Beside, alerts, of, time};
+use super::{Beside, alerts, of};
 
 /// The record of a task, line by line.
 pub(crate) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
@@ -14,18 +14,18 @@ pub(crate) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
     let holds = row.holds.iter().map(|claim| holds(row, claim, beside));
     lines.extend(holds);
     lines.extend(means(row));
-    lines.extend(paused(row));
+    lines.extend(paused(row, beside));
     lines.extend(origin(row, beside));
     let polls = format!(
         "  polls {}   run {}   longest {}   size {}",
         units::count(row.polls),
-        time(row.running_ns),
-        time(row.max_poll_ns),
+        beside.time(row.running_ns),
+        beside.time(row.max_poll_ns),
         tree::cell(row, "size"),
     );
     lines.push(polls.into());
     lines.extend(woken(row));
-    lines.extend(last(row));
+    lines.extend(last(row, beside));
     let pairs = row.attributes.iter();
     lines.extend(pairs.map(|(name, value)| Told::from(format!("  {name} = {value}"))));
     lines.extend(alerts(row, beside));
@@ -40,7 +40,8 @@ pub(crate) fn stands_at(row: &TaskRow) -> Option<&Place> {
 
 /// `conn:51022  waiting 41.4 s on mpsc repl (full 64/64)   src/conn.rs:88:9-33  self.repl.send(cmd)`
 fn head(row: &TaskRow, beside: &Beside<'_>) -> Told {
-    let mut line = Told::default().title(format!("{}  {}", row.name, tree::state(row)));
+    let mut line =
+        Told::default().title(format!("{}  {}", row.name, tree::state(row, beside.micro)));
     if !row.waits_on.is_empty() {
         let on = row.waits_on.iter().map(|claim| on(claim, beside.resources));
         line = line.say(" on ").join(Told::joined(on, ", "));
@@ -74,7 +75,7 @@ fn holds(row: &TaskRow, claim: &Claim, beside: &Beside<'_>) -> Told {
     }
     line = line.say(format!(
         " {}, taken at {}",
-        time(claim.since_ns),
+        beside.time(claim.since_ns),
         beside.spot(&claim.at)
     ));
     let Some(held) = of(claim, beside.resources).filter(|held| held.waiter_count > 0) else {
@@ -97,10 +98,10 @@ fn holds(row: &TaskRow, claim: &Claim, beside: &Beside<'_>) -> Told {
 }
 
 /// `paused by console pid 4711, 52.0 s left; it was woken`
-fn paused(row: &TaskRow) -> Option<Told> {
+fn paused(row: &TaskRow, beside: &Beside<'_>) -> Option<Told> {
     let pause = row.pause.as_ref()?;
     let left = match pause.left_ns {
-        Some(ns) => format!(", {} left", time(ns)),
+        Some(ns) => format!(", {} left", beside.time(ns)),
         None => " until it is resumed".to_owned(),
     };
     let woken = match (row.state, pause.woken) {
@@ -142,7 +143,7 @@ fn means(row: &TaskRow) -> Option<Told> {
 
 /// `spawned by main-1 at src/main.rs:31:5   alive 14m02s`
 fn origin(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
-    let alive = format!("alive {}", time(row.age_ns));
+    let alive = format!("alive {}", beside.time(row.age_ns));
     if row.parent.is_none() && row.spawned_at.is_none() {
         let line = Told::default().say(format!("  {alive}   root "));
         return vec![line.proc(&row.root)];
@@ -185,7 +186,7 @@ fn woken(row: &TaskRow) -> Option<Told> {
 }
 
 /// Its last transitions, the newest first: `last  41.4 s ago  polled on w1 for 17.3ms, then waits on mutex db`, and why it was polled.
-fn last(row: &TaskRow) -> Vec<Told> {
+fn last(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
     let Some(poll) = &row.last_poll else {
         return Vec::new();
     };
@@ -196,26 +197,26 @@ fn last(row: &TaskRow) -> Vec<Told> {
         let line = Told::default().say("woken by ").join(who(row, by));
         told.push((row.since_ns, line.say(", not polled since")));
     }
-    told.push((poll.ago_ns, polled(row, poll)));
+    told.push((poll.ago_ns, polled(row, poll, beside)));
     if let Some(ready) = poll.ready_ns {
         let line = match (row.polls, poll.ready_by.as_deref()) {
             (1, None) => Told::default().say("spawned"),
             (1, by) => Told::default().say("spawned by ").join(who(row, by)),
             (_, by) => Told::default().say("woken by ").join(who(row, by)),
         };
-        let line = line.say(format!(", ready for {}", time(ready)));
+        let line = line.say(format!(", ready for {}", beside.time(ready)));
         told.push((poll.ago_ns.saturating_add(ready), line));
     }
     let first = Told::default().label("  last");
     let heads = std::iter::once(first).chain(std::iter::repeat(Told::from("      ")));
     let lines = heads.zip(told).map(|(head, (ago, line))| {
-        let head = head.say(format!("  {:>7} ago  ", time(ago)));
+        let head = head.say(format!("  {:>7} ago  ", beside.time(ago)));
         head.join(line)
     });
     lines.collect()
 }
 
-fn polled(row: &TaskRow, poll: &PollRow) -> Told {
+fn polled(row: &TaskRow, poll: &PollRow, beside: &Beside<'_>) -> Told {
     let on = match (poll.worker, &poll.thread) {
         // As the header calls it.
         (Some(worker), _) => format!("w{worker}"),
@@ -226,7 +227,7 @@ fn polled(row: &TaskRow, poll: &PollRow) -> Told {
     let Some(took) = poll.took_ns else {
         return line.say(", and still is");
     };
-    let line = line.say(format!(" for {}, then waits", time(took)));
+    let line = line.say(format!(" for {}, then waits", beside.time(took)));
     if row.waits_on.is_empty() {
         return line;
     }

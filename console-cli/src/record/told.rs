@@ -225,7 +225,7 @@ impl Told {
             let whole = matches!(part.kind, Kind::Link(_));
             let pieces = match whole {
                 true => vec![part.text.as_str()],
-                false => part.text.split_inclusive(' ').collect(),
+                false => pieces(&part.text, room.saturating_sub(indent)),
             };
             for piece in pieces {
                 let own = text::width(piece);
@@ -263,6 +263,24 @@ impl Told {
             _ => None,
         })
     }
+}
+
+/// What stays on one line: words, and where a text has several values, with three blanks between them, each of these as long as it fits.
+fn pieces(text: &str, room: usize) -> Vec<&str> {
+    const BETWEEN: &str = "   ";
+    if !text.contains(BETWEEN) {
+        return text.split_inclusive(' ').collect();
+    }
+    let values = text.split_inclusive(BETWEEN);
+    let of = |value: &'_ str| text::width(value.trim_end()) <= room;
+    let mut pieces = Vec::new();
+    for value in values {
+        match of(value) {
+            true => pieces.push(value),
+            false => pieces.extend(value.split_inclusive(' ')),
+        }
+    }
+    pieces
 }
 
 /// The cells of one column are cut until rows of that many cells fit into the room, but never to nothing.
@@ -350,6 +368,27 @@ mod tests {
                 "         taken at",
                 "         src/a.rs",
             ],
+        );
+    }
+
+    #[test]
+    fn a_value_stays_with_its_name() {
+        let line =
+            || Told::from("  ended").say(" ready 0, of them err 0   cancelled 0   panicked 0");
+        let lines = |room| {
+            let lines = line().wrapped(room);
+            lines.iter().map(Told::text).collect::<Vec<_>>()
+        };
+        let whole = "  ended ready 0, of them err 0   cancelled 0";
+        assert_eq!(lines(53), [whole, "      panicked 0"]);
+        assert_eq!(
+            lines(24),
+            [
+                "  ended ready 0, of them",
+                "      err 0",
+                "      cancelled 0",
+                "      panicked 0",
+            ]
         );
     }
 

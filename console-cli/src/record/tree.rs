@@ -4,14 +4,14 @@ use turbowish_model::column::{self, Context, Row, Style, Value};
 use turbowish_model::report::one_line;
 use turbowish_model::resource::{Kind, Role};
 use turbowish_model::snapshot::{Claim, Place, ResourceRow, Spot, StackRow, TaskRow, TaskState};
-use turbowish_model::units;
+use turbowish_model::units::{self, Micro};
 
 use super::told::Told;
-use super::{Beside, of, time};
+use super::{Beside, of};
 
 /// `snapshot  waiting 41.2 s  holds mutex log`
-pub(super) fn head(row: &TaskRow) -> Told {
-    let mut line = Told::from(format!("{}  {}", row.name, state(row)));
+pub(super) fn head(row: &TaskRow, micro: Micro) -> Told {
+    let mut line = Told::from(format!("{}  {}", row.name, state(row, micro)));
     if !row.holds.is_empty() {
         let held = row.holds.iter();
         let held = held.map(|claim| Told::default().resource(claim.resource_id, &claim.resource));
@@ -21,23 +21,27 @@ pub(super) fn head(row: &TaskRow) -> Told {
 }
 
 /// `waiting 41.2 s`, `polling 6.41 s+`
-pub(super) fn state(row: &TaskRow) -> String {
+pub(super) fn state(row: &TaskRow, micro: Micro) -> String {
     let grows = match row.state {
         TaskState::Polling => "+",
         TaskState::Ready | TaskState::Waiting | TaskState::Paused => "",
     };
-    format!("{} {}{grows}", row.state.word(), time(row.since_ns))
+    let since = units::duration(row.since_ns, micro);
+    format!("{} {since}{grows}", row.state.word())
 }
 
 /// The calls of a task, a line for each.
 pub(super) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
-    lines_at(row, beside.resources, &|place| beside.place(place))
+    lines_at(row, beside.resources, beside.micro, &|place| {
+        beside.place(place)
+    })
 }
 
 /// The same, with places written in another way.
 pub(super) fn lines_at(
     row: &TaskRow,
     resources: &[ResourceRow],
+    micro: Micro,
     place: &dyn Fn(&Place) -> String,
 ) -> Vec<Told> {
     let claims = at_leaves(row);
@@ -52,7 +56,7 @@ pub(super) fn lines_at(
             lines.push((0, "left aside".into()));
         }
         let depth = call.depth + forks.len() as u32 + u32::from(call.aside);
-        let text = line(row, at, (&claims[at], resources), place);
+        let text = line(row, at, (&claims[at], resources), micro, place);
         lines.push((depth, text));
         if let Some(fork) = call.fork {
             lines.push((depth + 1, fork.word().into()));
@@ -75,6 +79,7 @@ fn line(
     row: &TaskRow,
     at: usize,
     (claims, resources): (&[&Claim], &[ResourceRow]),
+    micro: Micro,
     span: &dyn Fn(&Place) -> String,
 ) -> Told {
     let call = &row.stack[at];
@@ -82,7 +87,7 @@ fn line(
     let mut words = vec![
         Told::default().proc(&call.proc),
         place.map_or_else(|| "?".to_owned(), span).into(),
-        time(call.since_ns).into(),
+        units::duration(call.since_ns, micro).into(),
     ];
     if is_leaf(&row.stack, at)
         && let Some(place) = place
@@ -91,8 +96,8 @@ fn line(
         words.push(one_line(&place.expr).into());
     }
     words.extend(claims.iter().map(|claim| reason(claim, resources)));
-    let woken = call.woken_ns.map(time);
-    words.extend(woken.map(|ago| format!("woken {} ago, not polled since", ago.trim()).into()));
+    let woken = call.woken_ns.map(|ns| units::duration(ns, micro));
+    words.extend(woken.map(|ago| format!("woken {ago} ago, not polled since").into()));
     Told::joined(words, "  ")
 }
 

@@ -178,6 +178,11 @@ impl Placed {
         self.face.grows
     }
 
+    /// Its title leaves no room for a mark.
+    pub(crate) fn is_full(&self) -> bool {
+        crate::text::width(self.face.title) >= self.width
+    }
+
     /// Digits that end where the words of the next column begin are hard to read.
     fn touches(&self, next: &Self) -> bool {
         self.face.unit.is_number() && !self.opens() && !next.face.unit.is_number()
@@ -217,8 +222,20 @@ pub(crate) fn columns(table: &dyn Rows, width: u16) -> Vec<Placed> {
         by_rank(others, &first, room)
     };
     chosen.insert(0, first);
+    part_from_mark(&mut chosen, &table.order().key);
     spread(&mut chosen, room);
     chosen
+}
+
+/// The mark of the order stands in the gap beside a title that fills its column: one blank more keeps that title apart from the next one.
+fn part_from_mark(chosen: &mut [Placed], sorted: &str) {
+    let Some(at) = chosen.iter().position(|column| column.face.key == sorted) else {
+        return;
+    };
+    let beside = (at + 1).min(chosen.len() - 1);
+    if chosen[at].is_full() && beside > 0 {
+        chosen[beside].gap += 1;
+    }
 }
 
 /// The first column, and the others in the order in which they stand: those that were chosen, else all.

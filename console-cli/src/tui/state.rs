@@ -11,7 +11,7 @@ use turbowish_model::snapshot::Snapshot;
 use turbowish_model::units::SECOND;
 use turbowish_wire::client::Target;
 
-pub(crate) use self::typed::{HelpPage, Typed};
+pub(crate) use self::typed::{HelpPage, Picker, Typed};
 pub(crate) use self::views::{Tables, View};
 pub(crate) use self::visit::{Pending, Seat, Step, Visit};
 pub(crate) use self::wanted::Wanted;
@@ -107,8 +107,8 @@ pub(crate) struct Listed {
 pub(crate) enum Overlay {
     /// A page of help.
     Help { page: HelpPage, scroll: usize },
-    /// The list of processes; nothing selected is the first one.
-    Picker { selected: Option<Peer> },
+    /// The list of processes.
+    Picker(Picker),
     /// The sort menu.
     Menu { typed: String, at: usize },
     /// The columns of the table, to choose from.
@@ -317,12 +317,14 @@ impl State {
         let room = Some(usize::from(self.size.0).saturating_sub(1));
         let alerts = self.alerts();
         let lengths = Some(&self.visit.lengths);
+        let micro = self.look.glyphs.micro;
         match &self.visit.near {
             Some(near) => Beside {
                 alerts,
                 window_ns,
                 room,
                 lengths,
+                micro,
                 ..Beside::of(near)
             },
             None => Beside {
@@ -340,6 +342,7 @@ impl State {
                 window_ns,
                 room,
                 lengths,
+                micro,
             },
         }
     }

@@ -9,6 +9,7 @@ mod hold;
 mod mouse;
 mod mute;
 mod overlay;
+mod picker;
 mod record;
 mod save;
 mod seats;
@@ -20,11 +21,12 @@ use super::layout;
 use super::message::{Effect, Message};
 use super::preview::Preview;
 use super::rows::Order;
-use super::state::{HelpPage, Overlay, Phase, Question, State, View};
+use super::state::{HelpPage, Overlay, Phase, Picker, Question, State, View};
 
 pub(crate) use self::columns::listed;
 pub(crate) use self::hold::who;
 pub(crate) use self::overlay::menu;
+pub(crate) use self::picker::kept;
 pub(crate) use self::record::{position, worst};
 
 /// Data that come this soon after a key wait, so that rows never move under the fingers.
@@ -80,7 +82,8 @@ pub(crate) fn scopes(state: &State) -> &'static [Scope] {
         None => &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
         Some(Overlay::Help { .. }) if state.shown.is_none() => &[Scope::Lists, Scope::All],
         Some(Overlay::Help { .. }) => &[Scope::Watch, Scope::Lists, Scope::All],
-        Some(Overlay::Picker { .. }) => &[Scope::Picker, Scope::Lists, Scope::All],
+        Some(Overlay::Picker(Picker { typing: true, .. })) => &[Scope::Prompt],
+        Some(Overlay::Picker(_)) => &[Scope::Picker, Scope::Lists, Scope::All],
         Some(Overlay::Menu { .. }) => &[Scope::Menu],
         Some(Overlay::Columns { .. }) => &[Scope::Columns],
         Some(Overlay::Prompt { .. }) => &[Scope::Prompt],
@@ -131,7 +134,7 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::PreviousWorst => record::step(state, false),
         Action::HistoryBack => record::back(state, 1),
         Action::HistoryForward => record::forward(state),
-        Action::Processes => overlay::open_picker(state),
+        Action::Processes => picker::open(state),
         Action::Filter => overlay::open_prompt(state),
         Action::SortMenu => overlay::open_menu(state),
         Action::Window => state.window = state.window.next(),

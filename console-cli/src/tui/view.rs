@@ -59,8 +59,8 @@ fn scrub(buffer: &mut Buffer) {
 fn draw(state: &State, frame: &mut Frame<'_>) {
     let screen = layout::of(state);
     match (&state.overlay, state.phase()) {
-        (Some(Overlay::Picker { selected }), _) => {
-            return picker::draw(state, selected.as_ref(), frame, &screen);
+        (Some(Overlay::Picker(picker)), _) => {
+            return picker::draw(state, picker, frame, &screen);
         }
         (_, Phase::Looking | Phase::Connecting) => empty::draw(state, frame, &screen),
         _ => process(state, frame, &screen),
@@ -75,7 +75,7 @@ fn draw(state: &State, frame: &mut Frame<'_>) {
         }
         Some(Overlay::Command(typed)) => prompt::command(state, typed, frame, &screen),
         Some(Overlay::Question(question)) => prompt::question(state, question, frame, &screen),
-        Some(Overlay::Picker { .. }) | None => {}
+        Some(Overlay::Picker(_)) | None => {}
     }
 }
 
@@ -119,13 +119,13 @@ fn header(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
         Form::Full => {
             vec![
                 workers::line(state, shown, width),
-                tasks::line(shown, width),
+                tasks::line(state, shown, width),
                 coverage::line(shown, width),
             ]
         }
         Form::Wide => vec![
             workers::with_polls(state, shown, width),
-            tasks::with_coverage(shown, width),
+            tasks::with_coverage(state, shown, width),
         ],
     };
     // What to do about missing data is said where the workers stood.

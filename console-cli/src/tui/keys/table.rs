@@ -126,6 +126,13 @@ pub(super) const CONSOLE: &[Binding] = &[
     ),
     bind(
         Scope::Picker,
+        "/ F4",
+        "filter the processes",
+        Some("/ filter"),
+        &[(char('/'), Action::Filter), (f(4), Action::Filter)],
+    ),
+    bind(
+        Scope::Picker,
         "Enter",
         "attach to the process",
         Some("Enter attach"),

@@ -1,4 +1,8 @@
-//! The command line as it is being typed, and the pages of help.
+//! The command line as it is being typed, the list of processes, and the pages of help.
+
+use turbowish_model::snapshot::Snapshot;
+
+use super::{Listed, Peer};
 
 /// The command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +14,34 @@ pub(crate) struct Typed {
     pub(crate) back: usize,
     /// What was being typed before one went back.
     pub(crate) draft: String,
+}
+
+/// The list of processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Picker {
+    /// Nothing is the first one.
+    pub(crate) selected: Option<Peer>,
+    /// Words of which each is part of a process's name, id or command line.
+    pub(crate) filter: String,
+    /// Letters are text of the filter.
+    pub(crate) typing: bool,
+}
+
+impl Picker {
+    /// Whether a process is in the list. Small letters match any case, as in the filters of tables.
+    pub(crate) fn keeps(&self, listed: &Listed) -> bool {
+        let pid = listed.peer.pid.map(|pid| pid.to_string());
+        let mut text = pid.unwrap_or_default();
+        if let Ok(Snapshot { process, .. }) = &listed.answer {
+            text += &format!(" {} {}", process.name, process.command);
+        }
+        let lower = text.to_lowercase();
+        let is_part = |word: &str| match word.chars().any(char::is_uppercase) {
+            true => text.contains(word),
+            false => lower.contains(word),
+        };
+        self.filter.split_whitespace().all(is_part)
+    }
 }
 
 /// A page of help.

@@ -30,10 +30,7 @@ impl State {
             .filter(|_| !ended)
             .map(|peer| (peer, self.query()));
         // The command line completes process ids.
-        let picking = matches!(
-            self.overlay,
-            Some(Overlay::Picker { .. } | Overlay::Command(_))
-        );
+        let picking = matches!(self.overlay, Some(Overlay::Picker(_) | Overlay::Command(_)));
         Wanted {
             listing: watch.is_none() || picking,
             survey: self.record.as_ref().map(|_| survey(self.window.0)),

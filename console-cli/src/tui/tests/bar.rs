@@ -164,7 +164,7 @@ fn what_works_elsewhere_says_where() {
     tell(&mut state, Message::Listed(both()));
     assert_eq!(text(&state), "sort run");
     press(&mut state, "Esc");
-    assert!(matches!(state.overlay, Some(Overlay::Picker { .. })));
+    assert!(matches!(state.overlay, Some(Overlay::Picker(_))));
     run(&mut state, "process 4301");
     let none = "no process 4301 answers; 0 lists those that do";
     assert_eq!(fault(&state), Some(none));

@@ -307,6 +307,42 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     assert_eq!(state.wanted().survey, None);
 }
 
+#[test]
+fn two_histograms_stand_side_by_side_or_one_below_the_other() {
+    let shown = |size| {
+        let mut state = attached(size);
+        let mut snapshot = kv();
+        for row in &mut snapshot.procs.rows {
+            row.max_poll_open = true;
+            row.poll_hold.n = 99_999;
+            row.call_running.n = 99_999;
+        }
+        until(&mut state, 2);
+        arrives(&mut state, snapshot);
+        press(&mut state, "1 Enter");
+        screen(&state)
+    };
+    let beside = shown((80, 40));
+    let lines: Vec<&str> = beside.lines().collect();
+    let first = lines
+        .iter()
+        .position(|line| line.contains("HOLD per poll"))
+        .unwrap();
+    let bar = lines[first].find('|').unwrap();
+    let last = lines
+        .iter()
+        .position(|line| line.contains("one is still open, for 1.61ms+"));
+    for line in &lines[first..=last.unwrap()] {
+        assert_eq!(line.find('|'), Some(bar), "{beside}");
+    }
+    let below = shown((64, 40));
+    assert!(!below.contains('|'), "{below}");
+    assert!(
+        below.contains("\n   RUN per call, 99999 calls ended\n"),
+        "{below}"
+    );
+}
+
 /// Where a text stands on the screen.
 fn find(state: &State, text: &str) -> (u16, u16) {
     let screen = screen(state);

@@ -9,6 +9,7 @@ use super::fixture::{
     with,
 };
 use crate::tui::glyphs::GlyphSet;
+use crate::tui::layout;
 use crate::tui::message::Message;
 use crate::tui::state::{Fate, State};
 
@@ -206,6 +207,76 @@ fn unicode() {
             &format!("unicode_{}", keys.replace(' ', "").replace('?', "help")),
             &state,
         );
+    }
+}
+
+/// A screen writes microseconds in one way, whoever has written the sentence.
+#[test]
+fn microseconds_are_written_in_one_way() {
+    let is_ascii = |word: &str| {
+        let number = word.trim_matches(|c: char| !c.is_alphanumeric());
+        number
+            .strip_suffix("us")
+            .is_some_and(|digits| digits.ends_with(|c: char| c.is_ascii_digit()))
+    };
+    let mut alert = long_poll();
+    alert.title = "spins: kv::conn::serve, 1.20us a poll (10us)".to_owned();
+    alert.why = "A poll took 999us.".to_owned();
+    let mut seen = 0;
+    for size in [SMALL, LARGE] {
+        for set in [GlyphSet::Ascii, GlyphSet::Unicode] {
+            let mut state = attached(size);
+            state.look.glyphs = set.glyphs();
+            let mut snapshot = with(vec![alert.clone()]);
+            snapshot.process.uptime_ns = 900_000;
+            for row in &mut snapshot.tasks.rows {
+                (row.since_ns, row.age_ns) = (40_000, 41_000);
+                (row.running_ns, row.max_poll_ns) = (42_000, 43_000);
+            }
+            until(&mut state, 2);
+            arrives(&mut state, snapshot);
+            for keys in [
+                "1", "2", "3", "4", "5", "!", "1 Enter", "2 Enter", "3 Enter", "4 Enter", "1 v",
+            ] {
+                press(&mut state, keys);
+                let shown = screen(&state);
+                let ascii = shown
+                    .split_whitespace()
+                    .filter(|word| is_ascii(word))
+                    .count();
+                let micro = shown.matches("µs").count();
+                match set {
+                    GlyphSet::Ascii => assert_eq!(micro, 0, "{keys} {size:?}\n{shown}"),
+                    GlyphSet::Unicode => assert_eq!(ascii, 0, "{keys} {size:?}\n{shown}"),
+                }
+                seen += micro;
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}
+
+/// The mark of the order takes no title's blank away.
+#[test]
+fn titles_stand_apart_whichever_the_rows_are_sorted_by() {
+    for size in [SMALL, (100, 30), MIDDLE, LARGE] {
+        let mut state = alarmed(size, vec![deadlock(), long_poll()]);
+        state.look.glyphs = GlyphSet::Unicode.glyphs();
+        for view in ["1", "2", "3", "4", "5"] {
+            press(&mut state, view);
+            let mut marks = 0;
+            for _ in 0..layout::columns(state.table(), size.0).len() {
+                press(&mut state, ">");
+                let at = usize::from(layout::of(&state).titles.y);
+                let shown = screen(&state);
+                let line = shown.lines().nth(at).unwrap_or_default();
+                marks += line.matches(['▼', '▲']).count();
+                // Without the mark there are as many words.
+                let words = |with: &str| line.replace(['▼', '▲'], with).split_whitespace().count();
+                assert_eq!(words(" "), words(""), "{size:?} {view}: {line}");
+            }
+            assert!(marks > 1, "{size:?} {view}");
+        }
     }
 }
 

@@ -270,6 +270,54 @@ fn a_process_that_takes_its_time_is_not_silent() {
 }
 
 #[test]
+fn the_list_of_processes_is_filtered() {
+    let mut state = attached((80, 24));
+    let other = |pid, name: &str, command: &str| {
+        listed(pid, |snapshot| {
+            snapshot.process.name = name.to_owned();
+            snapshot.process.command = command.to_owned();
+        })
+    };
+    let all = vec![
+        other(4242, "kv", "kv --port 7379"),
+        other(5120, "gateway", "gateway --config eu.toml"),
+        other(6001, "gateway", "gateway --config us.toml"),
+    ];
+    tell(&mut state, Message::Listed(all));
+    let names = |state: &State| {
+        let screen = screen(state);
+        let lines = screen.lines().skip(3).take(5);
+        let pids = lines.filter_map(|line| {
+            line.split_whitespace()
+                .find(|word| word.parse::<u32>().is_ok())
+        });
+        pids.map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    press(&mut state, "0");
+    assert_eq!(names(&state), "4242 5120 6001");
+    press(&mut state, "/ g a t e");
+    assert!(
+        screen(&state).contains(" filter: gate"),
+        "{}",
+        screen(&state)
+    );
+    assert!(screen(&state).contains("3 processes of yours run TurboWish  2 of them match"));
+    assert_eq!(names(&state), "5120 6001");
+    // Letters are text, and Enter keeps it.
+    press(&mut state, "Enter j");
+    press(&mut state, "/ q Bksp Enter");
+    assert_eq!(names(&state), "5120 6001");
+    press(&mut state, "Esc");
+    assert_eq!(names(&state), "4242 5120 6001");
+    press(&mut state, "/ x y z");
+    assert_eq!(names(&state), "");
+    press(&mut state, "Enter Enter");
+    assert_eq!(state.link.peer, Some(peer(4242)));
+    press(&mut state, "Esc / 6 0 0 1 Enter Enter");
+    assert_eq!(state.link.peer, Some(peer(6001)));
+}
+
+#[test]
 fn a_process_that_ended_is_followed_by_its_command_line() {
     let mut state = attached((80, 24));
     let ended = || Message::Silent {
@@ -324,12 +372,12 @@ fn processes_are_attached_to_listed_and_switched() {
         Message::Listed(vec![listed(4242, |_| ()), listed(4377, |_| ())]),
     );
     assert!(
-        matches!(state.overlay, Some(Overlay::Picker { .. })),
+        matches!(state.overlay, Some(Overlay::Picker(_))),
         "several are listed"
     );
     assert_eq!(press(&mut state, "Esc"), None);
     assert!(
-        matches!(state.overlay, Some(Overlay::Picker { .. })),
+        matches!(state.overlay, Some(Overlay::Picker(_))),
         "there is nothing below"
     );
     press(&mut state, "j Enter");

@@ -2,19 +2,28 @@
 
 use std::mem::take;
 
+use turbowish_model::alert::Alert;
 use turbowish_model::column;
 use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::units::Micro;
 
 use super::{QUIET_NS, hold, mute, record};
 use crate::record::told::Link;
+use crate::text;
 use crate::tui::history::History;
 use crate::tui::mutes::Mutes;
 use crate::tui::record::Record;
-use crate::tui::state::{Fate, Listed, Overlay, Peer, State, View, Watched};
+use crate::tui::state::{Fate, Listed, Overlay, Peer, Picker, State, View, Watched};
 
 /// A snapshot came: shown at once, or held while the display is frozen or keys are being pressed.
 pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     snapshot.alerts.rows.sort_by_key(column::worst_first);
+    let micro = state.look.glyphs.micro;
+    snapshot
+        .alerts
+        .rows
+        .iter_mut()
+        .for_each(|alert| write_times(alert, micro));
     state.link.data_ns = state.now.mono_ns;
     state.link.tries = 0;
     state.link.fate = Fate::Running;
@@ -24,6 +33,22 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     state.pending.held = Some(snapshot);
     state.pending.of = subject(state);
     show_held(state);
+}
+
+/// The sentences of an alert are the process's, and say microseconds in seven bits.
+fn write_times(alert: &mut Alert, micro: Micro) {
+    let Alert {
+        title,
+        summary,
+        why,
+        fixes,
+        steps,
+        ..
+    } = alert;
+    let hows = steps.iter_mut().map(|step| &mut step.how);
+    for text in [title, summary, why].into_iter().chain(fixes).chain(hows) {
+        *text = text::with_micro(text, micro);
+    }
 }
 
 /// The worst rows of the tables came, for an open record; while the display is frozen they stay as they were.
@@ -115,13 +140,13 @@ pub(super) fn silent(state: &mut State, tries: u32, fate: Fate) {
 pub(super) fn listed(state: &mut State, listed: Vec<Listed>) {
     let picking = matches!(
         state.overlay,
-        Some(Overlay::Picker { .. } | Overlay::Command(_))
+        Some(Overlay::Picker(_) | Overlay::Command(_))
     );
     if state.link.peer.is_none() && !picking {
         match listed.as_slice() {
             [] => {}
             [only] => attach(state, only.peer.clone()),
-            [_, _, ..] => state.overlay = Some(Overlay::Picker { selected: None }),
+            [_, _, ..] => state.overlay = Some(Overlay::Picker(Picker::default())),
         }
     } else if matches!(state.link.fate, Fate::Ended { .. })
         && let Some(next) = successor(state, &listed)

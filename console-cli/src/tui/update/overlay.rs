@@ -3,17 +3,12 @@
 use crossterm::event::KeyCode;
 use turbowish_model::snapshot::Accounting;
 
-use super::{Stride, bar, columns, hold, on_table, seats, set_filter, sort, stride};
+use super::{Stride, bar, columns, hold, on_table, picker, set_filter, sort, stride};
 use crate::tui::keys::{Action, Key};
 use crate::tui::layout;
 use crate::tui::message::Effect;
 use crate::tui::rows::{Face, Order};
-use crate::tui::state::{HelpPage, Overlay, Peer, Question, State};
-
-pub(super) fn open_picker(state: &mut State) {
-    let selected = state.link.peer.clone();
-    state.overlay = Some(Overlay::Picker { selected });
-}
+use crate::tui::state::{HelpPage, Overlay, Question, State};
 
 pub(super) fn open_prompt(state: &mut State) {
     let text = state.table().filter().to_owned();
@@ -61,7 +56,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         Overlay::Question(question) => return answer(question, action),
         Overlay::Help { page, scroll } => return on_help(state, action, page, scroll),
         Overlay::Command(typed) => return bar::act(state, action, typed),
-        Overlay::Picker { selected } => return on_picker(state, action, selected),
+        Overlay::Picker(picker) => return picker::act(state, action, picker),
         Overlay::Menu { typed, at } => on_menu(state, action, typed, at),
         Overlay::Columns { at } => columns::act(state, action, at),
         Overlay::Prompt { text, before, .. } => on_prompt(state, action, text, before),
@@ -88,8 +83,11 @@ fn answer(question: Question, action: Action) -> Option<Effect> {
 fn close(state: &mut State, overlay: Overlay, action: Action) -> Option<Effect> {
     match overlay {
         Overlay::Prompt { before, .. } => set_filter(state, before),
+        Overlay::Picker(picker) if picker.typing || !picker.filter.is_empty() => {
+            picker::unfilter(state, picker);
+        }
         // Without a process there is nothing below the picker.
-        Overlay::Picker { .. } if state.link.peer.is_none() => {
+        Overlay::Picker(_) if state.link.peer.is_none() => {
             if action == Action::Quit {
                 return hold::leave(state);
             }
@@ -106,7 +104,7 @@ pub(super) fn closed(state: &mut State) {
     state.overlay = None;
     let several = state.listed.as_ref().is_some_and(|listed| listed.len() > 1);
     if state.link.peer.is_none() && several {
-        open_picker(state);
+        picker::open(state);
     }
 }
 
@@ -132,6 +130,7 @@ pub(super) fn unbound(state: &mut State, key: Key) {
             text.push(letter);
             type_filter(state, text, before);
         }
+        Some(Overlay::Picker(picker)) => picker::letter(state, picker, letter),
         Some(Overlay::Command(typed)) => bar::letter(state, typed, letter),
         other => state.overlay = other,
     }
@@ -154,35 +153,6 @@ fn on_help(state: &mut State, action: Action, page: HelpPage, scroll: usize) -> 
         (_, None) => return on_table(state, action),
     };
     state.overlay = Some(Overlay::Help { page, scroll });
-    None
-}
-
-fn on_picker(state: &mut State, action: Action, selected: Option<Peer>) -> Option<Effect> {
-    let listed = state.listed.as_deref().unwrap_or_default();
-    let at = selected
-        .as_ref()
-        .and_then(|peer| listed.iter().position(|listed| listed.peer.is(peer)))
-        .unwrap_or(0);
-    let last = listed.len().saturating_sub(1);
-    let at = match (action, stride(action, usize::from(state.size.1))) {
-        (Action::Accept, _) => {
-            match listed.get(at).map(|listed| listed.peer.clone()) {
-                Some(peer) => seats::turn(state, peer),
-                None => state.overlay = Some(Overlay::Picker { selected }),
-            }
-            return None;
-        }
-        (_, Some(Stride::By(by))) => at.saturating_add_signed(by).min(last),
-        (_, Some(Stride::First)) => 0,
-        (_, Some(Stride::Last)) => last,
-        (Action::Help | Action::Redraw | Action::Suspend | Action::Command, None) => {
-            state.overlay = Some(Overlay::Picker { selected });
-            return on_table(state, action);
-        }
-        (_, None) => at,
-    };
-    let selected = listed.get(at).map(|listed| listed.peer.clone());
-    state.overlay = Some(Overlay::Picker { selected });
     None
 }
 

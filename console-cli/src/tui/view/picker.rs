@@ -1,7 +1,7 @@
 //! The processes of this user that run TurboWish.
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use turbowish_model::column;
@@ -11,19 +11,25 @@ use turbowish_model::units::{self, Micro};
 use super::{alert, hints, put, tasks, text};
 use crate::ps;
 use crate::tui::layout::Screen;
-use crate::tui::state::{Listed, Peer, State};
+use crate::tui::state::{Listed, Peer, Picker, State};
 use crate::tui::theme::{Palette, Role};
+use crate::tui::update;
 
 /// Columns for the number of alerts.
 const ALERTS: usize = 9;
 
-pub(super) fn draw(state: &State, selected: Option<&Peer>, frame: &mut Frame<'_>, screen: &Screen) {
-    let listed = state.listed.as_deref().unwrap_or_default();
+pub(super) fn draw(state: &State, picker: &Picker, frame: &mut Frame<'_>, screen: &Screen) {
     let width = usize::from(state.size.0);
     let bold = state.look.palette.style(Role::Title);
+    let all = state.listed.as_deref().unwrap_or_default().len();
+    let listed = update::kept(state, picker);
+    let filtered = match picker.filter.is_empty() {
+        true => String::new(),
+        false => format!("  {} of them match", listed.len()),
+    };
     let title = Line::from(vec![
         Span::styled(" turbowish", bold),
-        Span::raw(headline(state.listed.is_some(), listed)),
+        Span::raw(headline(state.listed.is_some(), all) + &filtered),
     ]);
     let clock = state.now.time_of_day(state.now.unix_ns);
     put(
@@ -38,21 +44,45 @@ pub(super) fn draw(state: &State, selected: Option<&Peer>, frame: &mut Frame<'_>
         height: area.height.saturating_sub(4),
         ..area
     };
-    list(state, listed, selected, frame, body);
+    list(state, &listed, picker.selected.as_ref(), frame, body);
     let last = Rect {
         y: area.bottom().saturating_sub(1),
         height: 1.min(area.height),
         ..area
     };
-    let hint = Line::from(hints::line(state, width));
-    let told = Line::from("new processes appear by themselves");
-    put(frame, last, 0, text::apart(hint, told, width));
+    let line = last_line(state, picker, frame, last);
+    put(frame, last, 0, line);
+}
+
+/// The keys, and what is typed before them.
+fn last_line(state: &State, picker: &Picker, frame: &mut Frame<'_>, at: Rect) -> Line<'static> {
+    let width = usize::from(at.width);
+    if !picker.typing && picker.filter.is_empty() {
+        let hint = Line::from(hints::line(state, width));
+        let told = Line::from("new processes appear by themselves");
+        return text::apart(hint, told, width);
+    }
+    let label = " filter: ";
+    let shown = text::tail(&picker.filter, width.saturating_sub(label.len() + 1));
+    let cursor = label.len() + text::width(&shown);
+    if picker.typing {
+        frame.set_cursor_position(Position {
+            x: at.x + u16::try_from(cursor).unwrap_or(0),
+            y: at.y,
+        });
+    }
+    let hint = hints::line(state, width.saturating_sub(cursor + 3));
+    text::apart(
+        Line::from(format!("{label}{shown}")),
+        Line::from(hint),
+        width,
+    )
 }
 
 /// The titles, and as many processes around the selected one as fit.
 fn list(
     state: &State,
-    listed: &[Listed],
+    listed: &[&Listed],
     selected: Option<&Peer>,
     frame: &mut Frame<'_>,
     body: Rect,
@@ -82,13 +112,14 @@ fn list(
         } else {
             (' ', Style::new())
         };
-        let row = text::left(&text::head(&row(mark, listed, name), width), width);
+        let row = row(mark, listed, name, state.look.glyphs.micro);
+        let row = text::left(&text::head(&row, width), width);
         put(frame, body, line + 1, Line::from(Span::styled(row, style)));
     }
 }
 
-fn headline(looked: bool, listed: &[Listed]) -> String {
-    match listed.len() {
+fn headline(looked: bool, listed: usize) -> String {
+    match listed {
         _ if !looked => "  looking for processes".to_owned(),
         0 => "  no process of yours runs TurboWish".to_owned(),
         1 => "  1 process of yours runs TurboWish".to_owned(),
@@ -96,10 +127,10 @@ fn headline(looked: bool, listed: &[Listed]) -> String {
     }
 }
 
-fn row(mark: char, listed: &Listed, name_width: usize) -> String {
+fn row(mark: char, listed: &Listed, name_width: usize, micro: Micro) -> String {
     let pid = listed.peer.pid.map_or(String::new(), |pid| pid.to_string());
     let told = match &listed.answer {
-        Ok(snapshot) => answered(snapshot),
+        Ok(snapshot) => answered(snapshot, micro),
         Err(reason) => format!(
             "{:>6} {} {:>6} {:>5} {} {reason}",
             units::UNKNOWN,
@@ -123,7 +154,7 @@ fn row(mark: char, listed: &Listed, name_width: usize) -> String {
 }
 
 /// Columns for the names, as long as they are not very long.
-fn name_width(listed: &[Listed]) -> usize {
+fn name_width(listed: &[&Listed]) -> usize {
     let names = listed
         .iter()
         .filter_map(|listed| listed.answer.as_ref().ok());
@@ -134,7 +165,7 @@ fn name_width(listed: &[Listed]) -> usize {
 }
 
 /// Up, state, polls, tasks, alerts and command line of a process that answers.
-fn answered(snapshot: &Snapshot) -> String {
+fn answered(snapshot: &Snapshot, micro: Micro) -> String {
     let process = &snapshot.process;
     let armed = process.accounting == Accounting::Armed;
     let busy: u64 = snapshot.workers.iter().map(|worker| worker.busy_ns).sum();
@@ -147,7 +178,7 @@ fn answered(snapshot: &Snapshot) -> String {
     };
     format!(
         "{:>6} {} {:>6} {:>5} {} {}",
-        units::duration(process.uptime_ns, Micro::Ascii),
+        units::duration(process.uptime_ns, micro),
         text::left(if armed { "armed" } else { "disarmed" }, 8),
         unless_disarmed(units::share(units::ppb(busy, snapshot.window_ns))),
         unless_disarmed(units::count(tasks::alive(snapshot))),

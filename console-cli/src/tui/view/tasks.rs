@@ -3,16 +3,17 @@
 use ratatui::text::Line;
 use turbowish_model::quantile::Percentile;
 use turbowish_model::snapshot::{Snapshot, TasksByState};
-use turbowish_model::units::{self, Micro};
+use turbowish_model::units;
 
-use super::coverage;
+use super::{coverage, text};
+use crate::tui::state::State;
 
 /// ` tasks 55: 2 polling 3 ready 50 waiting`
-pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
+pub(super) fn line(state: &State, shown: &Snapshot, width: usize) -> Line<'static> {
     let mut text = format!(" {}", states(shown, " "));
-    for each in [ready(shown, &[99]), wakes(shown)] {
+    for each in [ready(state, shown, &[99]), wakes(shown)] {
         // Half a number says something else.
-        if text.len() + each.len() > width {
+        if text::width(&text) + text::width(&each) > width {
             break;
         }
         text.push_str(&each);
@@ -21,12 +22,12 @@ pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
 }
 
 /// The same with more room, and behind it the coverage and the cost.
-pub(super) fn with_coverage(shown: &Snapshot, width: usize) -> Line<'static> {
-    let (states, ready) = (states(shown, "  "), ready(shown, &[50, 99]));
+pub(super) fn with_coverage(state: &State, shown: &Snapshot, width: usize) -> Line<'static> {
+    let (states, ready) = (states(shown, "  "), ready(state, shown, &[50, 99]));
     let text = format!(" {states}{ready}{}   ", wakes(shown));
     let line = coverage::fitting(&text, " of a core", shown, width);
     let latency = line.replacen(" ready p50 ", " ready latency p50 ", 1);
-    Line::from(if latency.len() <= width {
+    Line::from(if text::width(&latency) <= width {
         latency
     } else {
         line
@@ -34,21 +35,19 @@ pub(super) fn with_coverage(shown: &Snapshot, width: usize) -> Line<'static> {
 }
 
 /// `   ready p99 88.0us`: how long tasks that were woken waited for their poll; nothing as long as none was.
-fn ready(shown: &Snapshot, percents: &[u8]) -> String {
+fn ready(state: &State, shown: &Snapshot, percents: &[u8]) -> String {
+    let time = |ns| units::duration(ns, state.look.glyphs.micro);
     let latency = &shown.ready_latency;
     let told = percents.iter().filter_map(|&percent| {
         let ns = latency.percentile(Percentile::whole(percent))?;
-        Some(format!("p{percent} {}", units::duration(ns, Micro::Ascii)))
+        Some(format!("p{percent} {}", time(ns)))
     });
     let mut told: Vec<String> = told.collect();
     if told.is_empty() {
         return String::new();
     }
     if told.len() > 1 {
-        told.push(format!(
-            "max {}",
-            units::duration(latency.max_ns, Micro::Ascii)
-        ));
+        told.push(format!("max {}", time(latency.max_ns)));
     }
     format!("   ready {}", told.join("  "))
 }

@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::{Accounting, Snapshot};
-use turbowish_model::units::{self, Micro, SECOND};
+use turbowish_model::units::{self, SECOND};
 
 use super::{put, text};
 use crate::tui::state::{Fate, Phase, State, Window};
@@ -65,7 +65,7 @@ fn process(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     spans.push(Span::raw(match out < Left::Uptime {
         true => format!(
             "  up {}  ",
-            units::duration(process.uptime_ns, Micro::Ascii)
+            units::duration(process.uptime_ns, state.look.glyphs.micro)
         ),
         false => "  ".to_owned(),
     }));
@@ -88,7 +88,7 @@ fn freshness(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     let style = |role| state.look.palette.style(role);
     let clock = state.now.time_of_day(shown.at_unix_ns);
     let window = Span::raw(match out < Left::Window {
-        true => format!("window {}  ", window(state.window, shown)),
+        true => format!("window {}  ", window(state, shown)),
         false => String::new(),
     });
     let with_clock = |badge, clock: String| {
@@ -126,11 +126,11 @@ fn live(state: &State) -> String {
 }
 
 /// The window asked for, and how much of it there is while it fills.
-fn window(asked: Window, shown: &Snapshot) -> String {
-    let Window(Some(ns)) = asked else {
+fn window(state: &State, shown: &Snapshot) -> String {
+    let Window(Some(ns)) = state.window else {
         return "since start".to_owned();
     };
-    let asked = units::window(ns, Micro::Ascii);
+    let asked = units::window(ns, state.look.glyphs.micro);
     if shown.window_ns < ns - ns / 10 && shown.window_ns > 0 {
         format!("{} of {asked}", shown.window_ns.div_ceil(SECOND))
     } else {

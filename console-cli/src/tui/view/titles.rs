@@ -42,8 +42,12 @@ pub(super) fn line(state: &State, columns: &[Placed]) -> Line<'static> {
         if at > 0 {
             let behind = sorted == Some(at - 1) && place == Some(Mark::Behind);
             let before = here && place == Some(Mark::Before);
-            let gap = if behind || before { mark } else { ' ' };
-            spans.push(Span::raw(text::left(&gap.to_string(), column.gap)));
+            let gap = match (behind, before) {
+                (true, _) => text::left(&mark.to_string(), column.gap),
+                (_, true) => text::right(&mark.to_string(), column.gap),
+                _ => " ".repeat(column.gap),
+            };
+            spans.push(Span::raw(gap));
         }
         let mut title = column.face.title.to_owned();
         if here && place == Some(Mark::Inside) {
@@ -56,10 +60,10 @@ pub(super) fn line(state: &State, columns: &[Placed]) -> Line<'static> {
 }
 
 fn mark_place(column: &Placed, last: bool) -> Mark {
-    match (text::width(column.face.title) < column.width, last) {
-        (true, _) => Mark::Inside,
-        (false, false) => Mark::Behind,
-        (false, true) => Mark::Before,
+    match (column.is_full(), last) {
+        (false, _) => Mark::Inside,
+        (true, false) => Mark::Behind,
+        (true, true) => Mark::Before,
     }
 }
 

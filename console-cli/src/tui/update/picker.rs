@@ -1,0 +1,79 @@
+//! Keys while the list of processes is open, and which processes are in it.
+
+use super::{Stride, on_table, seats, stride};
+use crate::tui::keys::Action;
+use crate::tui::message::Effect;
+use crate::tui::state::{Listed, Overlay, Picker, State};
+
+/// Opens the list; the process that is watched is selected.
+pub(super) fn open(state: &mut State) {
+    state.overlay = Some(Overlay::Picker(Picker {
+        selected: state.link.peer.clone(),
+        ..Picker::default()
+    }));
+}
+
+/// The processes that the filter of the list keeps.
+pub(crate) fn kept<'a>(state: &'a State, picker: &Picker) -> Vec<&'a Listed> {
+    let listed = state.listed.iter().flatten();
+    listed.filter(|listed| picker.keeps(listed)).collect()
+}
+
+/// What an action does while the list is open.
+pub(super) fn act(state: &mut State, action: Action, mut picker: Picker) -> Option<Effect> {
+    if picker.typing {
+        match action {
+            Action::Accept => picker.typing = false,
+            Action::Erase => drop(picker.filter.pop()),
+            Action::EraseAll => picker.filter.clear(),
+            _ => {}
+        }
+        state.overlay = Some(Overlay::Picker(picker));
+        return None;
+    }
+    let listed = kept(state, &picker);
+    let peers: Vec<_> = listed.iter().map(|listed| listed.peer.clone()).collect();
+    let selected = picker.selected.as_ref();
+    let at = selected.and_then(|peer| peers.iter().position(|other| other.is(peer)));
+    let (at, last) = (at.unwrap_or(0), peers.len().saturating_sub(1));
+    let at = match (action, stride(action, usize::from(state.size.1))) {
+        (Action::Accept, _) => {
+            match peers.get(at) {
+                Some(peer) => seats::turn(state, peer.clone()),
+                None => state.overlay = Some(Overlay::Picker(picker)),
+            }
+            return None;
+        }
+        (Action::Filter, _) => {
+            picker.typing = true;
+            at
+        }
+        (_, Some(Stride::By(by))) => at.saturating_add_signed(by).min(last),
+        (_, Some(Stride::First)) => 0,
+        (_, Some(Stride::Last)) => last,
+        (Action::Help | Action::Redraw | Action::Suspend | Action::Command, None) => {
+            state.overlay = Some(Overlay::Picker(picker));
+            return on_table(state, action);
+        }
+        (_, None) => at,
+    };
+    picker.selected = peers.get(at).cloned();
+    state.overlay = Some(Overlay::Picker(picker));
+    None
+}
+
+/// A letter of the filter, if one is typed.
+pub(super) fn letter(state: &mut State, mut picker: Picker, letter: char) {
+    if picker.typing {
+        picker.filter.push(letter);
+    }
+    state.overlay = Some(Overlay::Picker(picker));
+}
+
+/// All processes are in the list again.
+pub(super) fn unfilter(state: &mut State, picker: Picker) {
+    state.overlay = Some(Overlay::Picker(Picker {
+        selected: picker.selected,
+        ..Picker::default()
+    }));
+}
