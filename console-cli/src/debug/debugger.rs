@@ -109,7 +109,7 @@ fn gdb_thread(row: &TaskRow) -> Vec<String> {
     vec![
         format!("thread find LWP {id})"),
         format!(
-            "python [thread.switch() for thread in gdb.selected_inferior().threads() if thread.ptid[1] == {id}]"
+            "python [gdb.execute('thread %d' % thread.num) for thread in gdb.selected_inferior().threads() if thread.ptid[1] == {id}]"
         ),
     ]
 }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(
             last(Debugger::Gdb).as_deref(),
             Some(
-                "python [thread.switch() for thread in gdb.selected_inferior().threads() if thread.ptid[1] == 4711]"
+                "python [gdb.execute('thread %d' % thread.num) for thread in gdb.selected_inferior().threads() if thread.ptid[1] == 4711]"
             )
         );
         assert_eq!(

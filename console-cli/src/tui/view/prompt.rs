@@ -101,7 +101,7 @@ pub(super) fn question(state: &State, question: &Question, frame: &mut Frame<'_>
         }
         Question::Debugger(hold) => {
             let name = &hold.name;
-            format!(" Pause {name} and attach to {process}? g gdb, l lldb, Esc neither")
+            format!(" Pause {name}, attach to {process}? g gdb, l lldb, Esc no")
         }
     };
     let text = text::head(&text, usize::from(last_line(screen).width));

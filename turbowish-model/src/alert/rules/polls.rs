@@ -200,20 +200,17 @@ fn blocked_worker(open: &Open<'_>) -> Finding {
         time(open.age)
     );
     let mut finding = Finding::new(Pitfall::BlockedWorker, open.poll.since).of_worker(open.worker);
-    if let Some(task) = open.task {
-        finding = finding.with_task(task);
-    }
-    let passed = open
-        .poll
-        .passed
-        .as_ref()
-        .map(|place| words::place(Some(place)));
     let mut values = Vec::from([("worker", worker.as_str())]);
     // What no task of ours does has no name to ask for.
-    values.push(match open.task {
-        Some(task) => ("task", &task.name),
-        None => ("thread", worker),
-    });
+    match open.task {
+        Some(task) => {
+            finding = finding.with_task(task);
+            values.push(("task", &task.name));
+        }
+        None => values.push(("thread", worker)),
+    }
+    let passed = open.poll.passed.as_ref();
+    let passed = passed.map(|place| words::place(Some(place)));
     match &passed {
         Some(passed) => values.push(("passed", passed)),
         None => values.push(("proc", open.proc)),
