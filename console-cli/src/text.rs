@@ -30,7 +30,9 @@ pub(crate) fn fit_path(text: &str, separator: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
-    let mut rest = text;
+    // Each separator takes a column: of those before the last ones none is seen, however many there are.
+    let beyond = text.rmatch_indices(separator).nth(room);
+    let mut rest = beyond.map_or(text, |(at, _)| &text[at + separator.len()..]);
     while let Some((_, shorter)) = rest.split_once(separator) {
         let last_two = !shorter.contains(separator);
         if last_two && 2 + TELLING + separator.len() + width(shorter) <= room {
@@ -189,5 +191,6 @@ mod tests {
         let place = fit_path("examples/kv/src/conn.rs:111", "/", 24);
         assert_eq!(place, "..kv/src/conn.rs:111");
         assert_eq!(tail("src/conn.rs:88", 10), "..nn.rs:88");
+        assert_eq!(fit(&"a::".repeat(50_000), 9), "..a::a::");
     }
 }

@@ -15,8 +15,9 @@ const NAMES: [&str; 5] = [
 ];
 
 /// Wider than any screen, and longer than what a formatter pads to.
-fn long() -> [String; 4] {
+fn long() -> [String; 5] {
     [
+        "a::".repeat(25_000),
         "x\u{1b}é".repeat(25_000),
         "x".repeat(70_000),
         // One letter, and many words.
