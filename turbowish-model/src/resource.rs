@@ -266,5 +266,27 @@ pub struct Times {
     pub kept: Buckets,
 }
 
-/// Waiters and holders beyond so many are only counted in a [`Reading`].
+/// Waiters, holders and intents beyond so many are only counted in a [`Reading`].
 pub const SHOWN: usize = 256;
+
+impl Reading {
+    /// Some who hold it, wait for it or mean to use it are only counted.
+    #[must_use]
+    pub const fn is_cut(&self) -> bool {
+        let (will, may) = self.intent_counts;
+        self.holder_count > self.holders.len() as u64
+            || self.waiter_count > self.waiters.len() as u64
+            || will + may > self.intents.len() as u64
+    }
+}
+
+/// Who is only counted in a [`Reading`]: tasks of ours, in no order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rest {
+    /// Those who hold it.
+    pub holders: Vec<Holder>,
+    /// Those who wait for it, in order.
+    pub waiters: Vec<Waiter>,
+    /// Intents to use it.
+    pub intents: Vec<Intent>,
+}

@@ -362,10 +362,10 @@ fn fill(
 ) {
     let (tasks, epoch) = live.all();
     let known = &Known::of(assembly, tasks, (threads, epoch));
-    let readings = resources::all();
+    let (readings, rest) = resources::whole();
     let read_at = clock().max(assembly.now.at);
     let resources = resources::rows(assembly, known, &readings, read_at);
-    let claims = &Claims::of(assembly, &readings, &resources, read_at);
+    let claims = &Claims::of(assembly, &resources, (&readings, &rest), read_at);
     let rows = Rows {
         assembly,
         live,

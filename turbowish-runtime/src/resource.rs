@@ -31,6 +31,7 @@ pub use self::intents::{Link, Meant};
 pub(crate) use self::order::{Taken, orders};
 pub(crate) use self::order::{clear, leave, over};
 pub(crate) use self::record::Record;
+use self::timer::timers_beyond;
 pub(crate) use self::timer::{TimerWait, timers};
 pub(crate) use self::wait::{Entry, Waited};
 use crate::effect::{self, Source};
@@ -42,6 +43,8 @@ static RECORDS: LazyLock<DashMap<u64, Arc<Record>>> =
 static NEXT: AtomicU64 = AtomicU64::new(1);
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static LOST: AtomicU64 = AtomicU64::new(0);
+/// Resources that exist and have no record.
+static BEYOND: AtomicU64 = AtomicU64::new(0);
 
 /// As for tasks: the monitor holds each for a few microseconds only.
 const SHARDS: usize = 64;
@@ -122,6 +125,7 @@ impl Resource {
             if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT {
                 LIVE.fetch_sub(1, Ordering::Relaxed);
                 LOST.fetch_add(1, Ordering::Relaxed);
+                BEYOND.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
             let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -265,11 +269,18 @@ impl Resource {
 
 impl Drop for Resource {
     fn drop(&mut self) {
-        if !switch::is_child()
-            && let Some(Some(record)) = self.record.get()
-        {
-            LIVE.fetch_sub(1, Ordering::Relaxed);
-            RECORDS.remove(&record.id);
+        if switch::is_child() {
+            return;
+        }
+        match self.record.get() {
+            Some(Some(record)) => {
+                LIVE.fetch_sub(1, Ordering::Relaxed);
+                RECORDS.remove(&record.id);
+            }
+            Some(None) => {
+                BEYOND.fetch_sub(1, Ordering::Relaxed);
+            }
+            None => {}
         }
     }
 }
@@ -298,6 +309,11 @@ pub(crate) fn source(id: u64) -> Option<Source> {
 pub(crate) fn source_held(id: u64, slot: u32, who: Here) -> Option<Source> {
     let record = RECORDS.get(&id)?;
     (record.holder(slot) == Some(who)).then(|| record.source())
+}
+
+/// There are waits for resources or timers that are not told: more than are kept.
+pub(crate) fn hides_waits() -> bool {
+    BEYOND.load(Ordering::Relaxed) > 0 || timers_beyond() > 0
 }
 
 /// Resources that got no record.

@@ -33,6 +33,8 @@ mod pauses;
 mod random;
 mod reuse;
 pub(crate) mod stage;
+#[cfg(feature = "tokio")]
+mod stampede;
 #[path = "../../turbowish-model/tests/streams/mod.rs"]
 mod streams;
 mod transitions;

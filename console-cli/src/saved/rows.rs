@@ -79,6 +79,7 @@ pub(super) static TASKS: Reads<TaskRow> = fields! {
     last_poll,
     os_thread_id,
     waits_on,
+    waits_unknown,
     holds,
     will,
     may,

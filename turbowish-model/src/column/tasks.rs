@@ -48,9 +48,9 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "on",
         "ON",
-        "resources that it waits for, those of its branches in order; not ours: none that we see",
+        "resources that it waits for, those of its branches in order; not ours: none that we see; ?: not known",
         (Text, 11, 0),
-        &["waits_on"],
+        &["waits_on", "waits_unknown"],
         |row, _| on(row),
     ),
     Column::new(
@@ -217,6 +217,7 @@ pub(crate) const SEARCHED: [&str; 6] = ["name", "root", "waits_on", "holds", "at
 /// What it waits for. A resource of ours says so; everything else that waits is somebody else's.
 fn on(row: &TaskRow) -> Value<'_> {
     match row.state {
+        TaskState::Waiting if row.waits_on.is_empty() && row.waits_unknown => Value::Unknown,
         TaskState::Waiting if row.waits_on.is_empty() => Value::Text(Cow::Borrowed(NOT_OURS)),
         _ => resources(&row.waits_on),
     }

@@ -275,6 +275,11 @@ fn what_a_task_waits_for_and_holds() {
     ] {
         assert_eq!(cell(&nothing, key), expected, "{key}");
     }
+    let unknown = TaskRow {
+        waits_unknown: true,
+        ..nothing.clone()
+    };
+    assert_eq!(cell(&unknown, "on"), "?");
     for state in [TaskState::Polling, TaskState::Ready] {
         let row = TaskRow {
             state,

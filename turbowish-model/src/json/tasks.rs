@@ -3,7 +3,7 @@
 use super::fields::{Fact, Field, Record};
 use crate::snapshot::TaskRow;
 
-static TASKS: [Field<TaskRow>; 23] = [
+static TASKS: [Field<TaskRow>; 24] = [
     Field::new("id", "unique within the process, never used twice", |row| {
         Fact::Number(row.id)
     }),
@@ -68,6 +68,11 @@ static TASKS: [Field<TaskRow>; 23] = [
         "waits_on",
         "resources that it waits for, by the order of its branches",
         |row| Fact::Claims(&row.waits_on),
+    ),
+    Field::new(
+        "waits_unknown",
+        "whether it waits and it is not known whether for a resource",
+        |row| Fact::Flag(row.waits_unknown),
     ),
     Field::new("holds", "resources that it holds", |row| {
         Fact::Claims(&row.holds)

@@ -71,6 +71,9 @@ pub struct TaskRow {
     pub os_thread_id: Option<u64>,
     /// Resources that it waits for, by the order of its branches.
     pub waits_on: Vec<Claim>,
+    /// It waits, and it is not known whether for a resource: resources or timers are beyond the limit, or it was not polled since
+    /// accounting was switched on.
+    pub waits_unknown: bool,
     /// Resources that it holds.
     pub holds: Vec<Claim>,
     /// What its calls will do.
@@ -98,7 +101,7 @@ pub struct TaskParts {
     pub waker: bool,
     /// Names in [`TaskRow::last_poll`].
     pub last_poll: bool,
-    /// [`TaskRow::waits_on`], [`TaskRow::holds`], [`TaskRow::will`] and [`TaskRow::may`].
+    /// [`TaskRow::waits_on`], [`TaskRow::waits_unknown`], [`TaskRow::holds`], [`TaskRow::will`] and [`TaskRow::may`].
     pub claims: bool,
     /// [`TaskRow::parent`] and [`TaskRow::spawned_at`].
     pub origin: bool,
@@ -139,7 +142,7 @@ impl TaskParts {
             "stack" => &mut self.stack,
             "waker" => &mut self.waker,
             "last_poll" => &mut self.last_poll,
-            "waits_on" | "holds" | "will" | "may" => &mut self.claims,
+            "waits_on" | "waits_unknown" | "holds" | "will" | "may" => &mut self.claims,
             "parent" | "spawned_at" => &mut self.origin,
             "attributes" => &mut self.attributes,
             _ => return,

@@ -152,7 +152,7 @@ impl Watch {
         };
         let pick = self.scout.pick(epoch, monitor.scale);
         let mut crowd = Crowd::read(threads, monitor.pauses(), pick);
-        let resources = resources::all();
+        let resources = resources::judged();
         crowd.pick(&claims(&resources));
         let known = Known::of(&assembly, crowd.picked(), (threads, epoch));
         let scene = self.scout.scene(&Stage {

@@ -3,36 +3,55 @@
 use std::panic::Location;
 
 use turbowish_model::assemble::{Assembly, Names};
-use turbowish_model::resource::{Kind, Reading, Role, Strength};
-use turbowish_model::snapshot::{Aim, Claim, IntentRow, ResourceRow, TaskRow};
+use turbowish_model::resource::{
+    Holder, Intent, Kind, Reading, Rest, Role, SHOWN, Strength, Waiter,
+};
+use turbowish_model::snapshot::{Aim, Claim, ResourceRow, TaskRow};
 
-use super::resources::of_strength;
+use super::resources::{hides_waits, path};
 use super::tasks::spot;
 
 /// What all tasks have of these resources, and the timers that they wait for.
-pub(super) struct Claims<'a> {
+pub(super) struct Claims<'a, N> {
+    assembly: &'a Assembly<'a, N>,
     resources: &'a [ResourceRow],
     /// By task, those of one task in the order of the resources.
-    marks: Vec<Mark>,
+    marks: Vec<Mark<'a>>,
     /// By task, the longest wait of each first.
     timers: Vec<Timer>,
+    /// Some waits are not among these.
+    hides_waits: bool,
+    /// When the resources had been read, in ticks.
+    read_at: u64,
 }
 
 /// One of a task.
-struct Mark {
+struct Mark<'a> {
     task: u64,
     /// Position of the resource.
     resource: usize,
-    what: What,
-    /// Position in the resource's list.
-    at: usize,
+    what: What<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum What {
-    Holds,
-    Waits,
-    Means(Strength),
+enum What<'a> {
+    Holds(&'a Holder),
+    Waits(&'a Waiter),
+    Means(&'a Intent),
+}
+
+impl What<'_> {
+    /// A number for each list of a task's row.
+    const fn list(self) -> usize {
+        match self {
+            Self::Holds(_) => 0,
+            Self::Waits(_) => 1,
+            Self::Means(intent) => match intent.strength {
+                Strength::Will => 2,
+                Strength::May => 3,
+            },
+        }
+    }
 }
 
 /// A wait for a timer, which is no resource with a row of its own.
@@ -42,70 +61,101 @@ struct Timer {
     at: &'static Location<'static>,
 }
 
-impl<'a> Claims<'a> {
-    /// `resources` are the rows of `readings`, which were read until `read_at`.
-    pub(super) fn of<N: Names>(
-        assembly: &Assembly<'_, N>,
-        readings: &[Reading],
+impl<'a, N: Names> Claims<'a, N> {
+    /// `resources` are the rows of `readings`, and the rests are of those as well: all were read until `read_at`.
+    pub(super) fn of(
+        assembly: &'a Assembly<'a, N>,
         resources: &'a [ResourceRow],
+        (readings, rests): (&'a [Reading], &'a [Rest]),
         read_at: u64,
     ) -> Self {
         let mut marks = Vec::new();
-        for (resource, reading) in readings.iter().enumerate() {
-            let mut add = |what, tasks: &mut dyn Iterator<Item = u64>| {
-                marks.extend(tasks.enumerate().map(|(at, task)| Mark {
-                    task,
-                    resource,
-                    what,
-                    at,
-                }));
+        for (resource, (reading, rest)) in readings.iter().zip(rests).enumerate() {
+            let mark = |task, what| Mark {
+                task,
+                resource,
+                what,
             };
-            let holders = &mut reading.holders.iter().map(|holder| holder.who.task);
-            let waiters = &mut reading.waiters.iter().map(|waiter| waiter.who.task);
-            add(What::Holds, holders);
-            add(What::Waits, waiters);
-            for strength in [Strength::Will, Strength::May] {
-                let intents = of_strength(reading, strength);
-                let means = &mut intents.map(|intent| intent.who.task);
-                add(What::Means(strength), means);
-            }
+            let holders = reading.holders.iter().chain(&rest.holders);
+            marks.extend(holders.map(|one| mark(one.who.task, What::Holds(one))));
+            let waiters = reading.waiters.iter().chain(&rest.waiters);
+            marks.extend(waiters.map(|one| mark(one.who.task, What::Waits(one))));
+            let intents = reading.intents.iter().chain(&rest.intents);
+            marks.extend(intents.map(|one| mark(one.who.task, What::Means(one))));
         }
         marks.sort_by_key(|mark| mark.task);
         let mut timers = timers(assembly, read_at);
         timers.sort_by_key(|timer| timer.task);
         Self {
+            assembly,
             resources,
             marks,
             timers,
+            hides_waits: hides_waits(),
+            read_at,
         }
     }
 
-    /// Tells a task what it holds, what it waits for, and what it means to do: timers after resources.
+    /// What is not told of a task's waits may be there.
+    pub(super) const fn hides_waits(&self) -> bool {
+        self.hides_waits
+    }
+
+    /// Tells a task what it holds, what it waits for, and what it means to do: timers after resources. A task that has very many parts of one
+    /// resource lists as many of them as the resource lists of all tasks.
     pub(super) fn tell(&self, row: &mut TaskRow) {
+        let (mut resource, mut listed) = (usize::MAX, [0; 4]);
         for mark in of_task(&self.marks, row.id, |mark| mark.task) {
-            let Some(resource) = self.resources.get(mark.resource) else {
-                continue;
-            };
-            match mark.what {
-                What::Holds => row.holds.extend(held(resource, mark.at)),
-                What::Waits => row.waits_on.extend(wanted(resource, mark.at)),
-                What::Means(Strength::Will) => {
-                    row.will.extend(meant(resource, &resource.will, mark.at));
-                }
-                What::Means(Strength::May) => {
-                    row.may.extend(meant(resource, &resource.may, mark.at));
-                }
+            if mark.resource != resource {
+                (resource, listed) = (mark.resource, [0; 4]);
+            }
+            let listed = &mut listed[mark.what.list()];
+            *listed += 1;
+            if let Some(resource) = self.resources.get(resource).filter(|_| *listed <= SHOWN) {
+                self.tell_one(row, resource, mark.what);
             }
         }
         let timers = of_task(&self.timers, row.id, |timer| timer.task);
-        row.waits_on.extend(timers.iter().map(|timer| Claim {
-            resource_id: 0,
-            resource: Kind::Timer.word().to_owned(),
-            role: Role::Wait,
-            amount: 1,
-            since_ns: timer.since_ns,
-            at: spot(timer.at),
-        }));
+        row.waits_on
+            .extend(timers.iter().take(SHOWN).map(|timer| Claim {
+                resource_id: 0,
+                resource: Kind::Timer.word().to_owned(),
+                role: Role::Wait,
+                amount: 1,
+                since_ns: timer.since_ns,
+                at: spot(timer.at),
+            }));
+    }
+
+    fn tell_one(&self, row: &mut TaskRow, resource: &ResourceRow, what: What<'_>) {
+        let claim = |role, amount: u32, since, at| Claim {
+            resource_id: resource.id,
+            resource: resource.name.clone(),
+            role,
+            amount: amount.into(),
+            since_ns: self.assembly.scale.ns(self.read_at.saturating_sub(since)),
+            at: spot(at),
+        };
+        match what {
+            What::Holds(one) => row
+                .holds
+                .push(claim(one.role, one.amount, one.since, one.at)),
+            What::Waits(one) => row
+                .waits_on
+                .push(claim(one.role, one.amount, one.since, one.at)),
+            What::Means(one) => {
+                let aim = Aim {
+                    resource_id: resource.id,
+                    resource: resource.name.clone(),
+                    role: one.role,
+                    proc: path(self.assembly, one.who),
+                };
+                match one.strength {
+                    Strength::Will => row.will.push(aim),
+                    Strength::May => row.may.push(aim),
+                }
+            }
+        }
     }
 }
 
@@ -114,40 +164,6 @@ fn of_task<T>(sorted: &[T], task: u64, of: impl Fn(&T) -> u64) -> &[T] {
     let from = sorted.partition_point(|one| of(one) < task);
     let rest = &sorted[from..];
     &rest[..rest.partition_point(|one| of(one) == task)]
-}
-
-fn held(resource: &ResourceRow, at: usize) -> Option<Claim> {
-    let holder = resource.holders.get(at)?;
-    Some(Claim {
-        resource_id: resource.id,
-        resource: resource.name.clone(),
-        role: holder.role,
-        amount: holder.amount,
-        since_ns: holder.since_ns,
-        at: holder.at.clone(),
-    })
-}
-
-fn wanted(resource: &ResourceRow, at: usize) -> Option<Claim> {
-    let waiter = resource.waiters.get(at)?;
-    Some(Claim {
-        resource_id: resource.id,
-        resource: resource.name.clone(),
-        role: waiter.role,
-        amount: waiter.amount,
-        since_ns: waiter.since_ns,
-        at: waiter.at.clone(),
-    })
-}
-
-fn meant(resource: &ResourceRow, intents: &[IntentRow], at: usize) -> Option<Aim> {
-    let intent = intents.get(at)?;
-    Some(Aim {
-        resource_id: resource.id,
-        resource: resource.name.clone(),
-        role: intent.role,
-        proc: intent.proc.clone(),
-    })
 }
 
 #[cfg(feature = "tokio")]

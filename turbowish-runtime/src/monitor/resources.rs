@@ -1,20 +1,85 @@
 //! Resources as rows, and what each task has of them.
 
+#[cfg(all(feature = "tokio", feature = "server"))]
+use std::collections::HashSet;
 use std::panic::Location;
+#[cfg(feature = "tokio")]
+use std::sync::Arc;
 
 use turbowish_model::assemble::{Assembly, Names};
-use turbowish_model::resource::{Here, Intent, Kind, Reading, Role, Strength};
+use turbowish_model::resource::{Here, Intent, Kind, Reading, Rest, Role, Strength};
 use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
 
 use super::tasks::{Known, spot};
+#[cfg(feature = "tokio")]
+use crate::resource::Record;
 
 /// Every resource that was used and still exists.
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(feature = "server")))]
 pub(super) fn all() -> Vec<Reading> {
-    let records = crate::resource::all();
+    crate::resource::all()
+        .iter()
+        .map(|record| record.read())
+        .collect()
+}
+
+/// Without instrumented primitives there are none.
+#[cfg(all(not(feature = "tokio"), not(feature = "server")))]
+pub(super) const fn all() -> Vec<Reading> {
+    Vec::new()
+}
+
+/// Every resource that was used and still exists, for the alert rules. Who waits further back than the lists go, and has something that others may wait for, can be part of
+/// a deadlock: a waiter like that is listed too, after the first ones.
+#[cfg(all(feature = "tokio", feature = "server"))]
+pub(super) fn judged() -> Vec<Reading> {
+    let mut records = crate::resource::all();
+    records.sort_unstable_by_key(|record| record.id);
     let mut all: Vec<Reading> = records.iter().map(|record| record.read()).collect();
-    all.sort_unstable_by_key(|reading| reading.id);
+    if !all.iter().any(Reading::is_cut) {
+        return all;
+    }
+    let owners: HashSet<u64> = all.iter().flat_map(owners).collect();
+    for (record, reading) in records.iter().zip(&mut all) {
+        let more = record.waiters_of(reading, |task| owners.contains(&task));
+        reading.waiters.extend(more);
+    }
     all
+}
+
+/// The tasks that hold a part of a resource, use an end of it, or surely have one.
+#[cfg(all(feature = "tokio", feature = "server"))]
+fn owners(reading: &Reading) -> impl Iterator<Item = u64> {
+    let holders = reading.holders.iter().map(|holder| holder.who.task);
+    let users = reading.ends.iter().filter_map(|end| end.user);
+    let proven = reading.intents.iter().filter(|intent| intent.proven);
+    let all = holders.chain(users);
+    all.chain(proven.map(|intent| intent.who.task))
+}
+
+/// Without instrumented primitives there are none.
+#[cfg(all(not(feature = "tokio"), feature = "server"))]
+pub(super) const fn judged() -> Vec<Reading> {
+    Vec::new()
+}
+
+/// Every resource that was used and still exists, with those who use them and are not listed.
+#[cfg(feature = "tokio")]
+pub(super) fn whole() -> (Vec<Reading>, Vec<Rest>) {
+    let mut records = crate::resource::all();
+    records.sort_unstable_by_key(|record| record.id);
+    let read = |record: &Arc<Record>| {
+        let reading = record.read();
+        let rest = record.rest(&reading);
+        (reading, rest)
+    };
+    records.iter().map(read).unzip()
+}
+
+/// There are waits for resources or timers that are not told: more than are kept.
+#[cfg(feature = "tokio")]
+pub(super) fn hides_waits() -> bool {
+    crate::resource::hides_waits()
 }
 
 /// Resources beyond the limit.
@@ -25,8 +90,14 @@ pub(super) fn lost() -> u64 {
 
 /// Without instrumented primitives there are none.
 #[cfg(not(feature = "tokio"))]
-pub(super) const fn all() -> Vec<Reading> {
-    Vec::new()
+pub(super) const fn whole() -> (Vec<Reading>, Vec<Rest>) {
+    (Vec::new(), Vec::new())
+}
+
+/// Without instrumented primitives nothing is kept of any.
+#[cfg(not(feature = "tokio"))]
+pub(super) const fn hides_waits() -> bool {
+    false
 }
 
 /// Without instrumented primitives there are none.
@@ -156,13 +227,13 @@ fn intents<N: Names>(
     intents.collect()
 }
 
-pub(super) fn of_strength(reading: &Reading, strength: Strength) -> impl Iterator<Item = &Intent> {
+fn of_strength(reading: &Reading, strength: Strength) -> impl Iterator<Item = &Intent> {
     let intents = reading.intents.iter();
     intents.filter(move |intent| intent.strength == strength)
 }
 
 /// Path of the proc of a call.
-fn path<N: Names>(assembly: &Assembly<'_, N>, who: Here) -> String {
+pub(super) fn path<N: Names>(assembly: &Assembly<'_, N>, who: Here) -> String {
     let proc = who.proc.checked_sub(1);
     let proc = proc.and_then(|proc| assembly.names.proc(proc));
     proc.map_or_else(String::new, |proc| proc.path.to_owned())

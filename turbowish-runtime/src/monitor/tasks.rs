@@ -8,7 +8,7 @@ use turbowish_model::branch::BranchReading;
 use turbowish_model::query::TaskSource;
 use turbowish_model::read::OpenPoll;
 use turbowish_model::short_name::SharedEnds;
-use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TasksByState, WakerRow};
+use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
 use turbowish_model::task::{Birth, Pause, STACK_LIMIT, TaskReading};
 
 use super::claims::Claims;
@@ -267,7 +267,7 @@ pub(super) struct Rows<'a, N> {
     pub(super) live: &'a Live,
     pub(super) threads: &'a [ThreadNow],
     pub(super) known: &'a Known<'a>,
-    pub(super) claims: &'a Claims<'a>,
+    pub(super) claims: &'a Claims<'a, N>,
 }
 
 impl<N: Names> TaskSource for Rows<'_, N> {
@@ -286,6 +286,8 @@ impl<N: Names> TaskSource for Rows<'_, N> {
         self.tell(&mut row, one, parts);
         if parts.claims {
             self.claims.tell(&mut row);
+            let waits = row.state == TaskState::Waiting && row.waits_on.is_empty();
+            row.waits_unknown = waits && (one.unseen || self.claims.hides_waits());
         }
         Some(row)
     }

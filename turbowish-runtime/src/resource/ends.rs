@@ -16,15 +16,19 @@ pub(crate) struct Ends {
     receivers: AtomicUsize,
     /// How many were ever used.
     numbers: AtomicUsize,
-    /// Those that were used or are meant to be, in that order.
-    used: Mutex<BTreeMap<usize, Arc<Used>>>,
+    /// The senders that were used or are meant to be, in that order.
+    used_senders: Mutex<UsedEnds>,
+    /// The receivers, likewise: however many senders there are, they are found.
+    used_receivers: Mutex<UsedEnds>,
 }
+
+/// By number.
+type UsedEnds = BTreeMap<usize, Arc<Used>>;
 
 /// An end that was used, or is meant to be.
 #[derive(Debug)]
 struct Used {
     number: usize,
-    role: Role,
     /// Task that used it last; 0 if it was none, or none of ours.
     user: AtomicU64,
 }
@@ -37,8 +41,12 @@ impl Ends {
         }
     }
 
-    fn used(&self) -> MutexGuard<'_, BTreeMap<usize, Arc<Used>>> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    fn used(&self, role: Role) -> MutexGuard<'_, UsedEnds> {
+        let used = match role {
+            Role::Receive => &self.used_receivers,
+            _ => &self.used_senders,
+        };
+        used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The ends of each side, those of unknown users last. Of those beyond [`SHOWN`] one stands for all, and its user is unknown: who
@@ -46,10 +54,9 @@ impl Ends {
     pub(super) fn read(&self) -> Vec<Shown> {
         let mut shown = Vec::new();
         for role in [Role::Send, Role::Receive] {
-            let used = self.used();
+            let used = self.used(role);
             // Not all, if there are very many: the lock is not held for so long.
-            let of_role = used.values().take(SCANNED).filter(|used| used.role == role);
-            let known = of_role.take(SHOWN).map(|used| {
+            let known = used.values().take(SHOWN).map(|used| {
                 let user = used.user.load(Ordering::Relaxed);
                 Shown {
                     role,
@@ -72,9 +79,6 @@ impl Ends {
         shown
     }
 }
-
-/// Ends that are looked at for those that are shown.
-const SCANNED: usize = 16 * SHOWN;
 
 /// One end of a channel.
 #[derive(Debug)]
@@ -136,10 +140,9 @@ impl End {
             let number = self.ends.numbers.fetch_add(1, Ordering::Relaxed);
             let used = Arc::new(Used {
                 number,
-                role: self.role,
                 user: AtomicU64::new(user),
             });
-            self.ends.used().insert(number, used.clone());
+            self.ends.used(self.role).insert(number, used.clone());
             used
         })
     }
@@ -156,7 +159,7 @@ impl Drop for End {
         if !switch::is_child()
             && let Some(used) = self.used.get()
         {
-            self.ends.used().remove(&used.number);
+            self.ends.used(self.role).remove(&used.number);
         }
         self.ends.count(self.role).fetch_sub(1, Ordering::Release);
     }

@@ -316,6 +316,18 @@ impl Intended {
         all
     }
 
+    /// The ticket that was given last.
+    pub(super) const fn last(&self) -> u64 {
+        self.tickets
+    }
+
+    /// Those in `places` slots from one on; `None` behind the last one.
+    pub(super) fn part(&self, from: usize, places: usize) -> Option<impl Iterator<Item = Intent>> {
+        let part = self.entries.get(from..).filter(|part| !part.is_empty())?;
+        let live = part.iter().take(places).flatten();
+        Some(live.filter(|entry| !entry.done).map(|entry| entry.intent))
+    }
+
     /// How many will, and how many may; what could not be kept may.
     pub(super) const fn counts(&self) -> (u64, u64) {
         (self.counts.0, self.counts.1 + self.lost)

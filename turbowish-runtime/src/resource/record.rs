@@ -2,6 +2,7 @@
 
 mod held;
 mod meant;
+mod rest;
 
 use std::cell::Cell;
 use std::panic::Location;

@@ -15,12 +15,17 @@ use crate::{clock, lost, switch};
 static TIMERS: LazyLock<DashMap<u64, Timer>> = LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static NEXT: AtomicU64 = AtomicU64::new(1);
 static LIVE: AtomicU64 = AtomicU64::new(0);
+/// Waits that have no entry.
+static BEYOND: AtomicU64 = AtomicU64::new(0);
 
 /// As for tasks: the monitor holds each for a few microseconds only.
 const SHARDS: usize = 64;
 
 /// Waits that are told at a time; of those beyond it is not known what they wait for.
 const LIMIT: u64 = 100_000;
+
+/// Stands for no entry.
+const BEYOND_LIMIT: u64 = 0;
 
 /// A wait for a timer.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +41,7 @@ pub(crate) struct Timer {
 /// An entry; it goes when this is dropped.
 #[derive(Debug)]
 pub(crate) struct TimerWait {
+    /// [`BEYOND_LIMIT`] if it has none.
     id: u64,
     task: u64,
 }
@@ -61,8 +67,10 @@ impl TimerWait {
         }
         if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT {
             LIVE.fetch_sub(1, Ordering::Relaxed);
+            BEYOND.fetch_add(1, Ordering::Relaxed);
             lost::detail();
-            return None;
+            let (id, task) = (BEYOND_LIMIT, who.task);
+            return Some(Self { id, task });
         }
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let since = clock::ticks();
@@ -77,9 +85,18 @@ impl Drop for TimerWait {
         if switch::is_child() {
             return;
         }
+        if self.id == BEYOND_LIMIT {
+            BEYOND.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
         LIVE.fetch_sub(1, Ordering::Relaxed);
         TIMERS.remove(&self.id);
     }
+}
+
+/// Waits for timers that are not among [`timers`].
+pub(crate) fn timers_beyond() -> u64 {
+    BEYOND.load(Ordering::Relaxed)
 }
 
 /// All waits for timers, the longest first.

@@ -186,6 +186,7 @@ impl Distinct {
             future_bytes: self.number(),
             stack: vec![self.stack_row(true), self.stack_row(false)],
             stack_truncated: true,
+            waits_unknown: true,
             waker: Some(WakerRow {
                 woken_by: Some(self.text()),
                 wakes: self.number(),

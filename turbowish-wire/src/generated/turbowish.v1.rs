@@ -542,6 +542,10 @@ pub struct TaskRow {
     /// Id of the operating system's thread that polls it now; absent if none does, or it is not known.
     #[prost(uint64, optional, tag = "43")]
     pub os_thread_id: ::core::option::Option<u64>,
+    /// It waits, and it is not known whether for a resource: resources or timers are beyond the limit, or it was not polled since
+    /// accounting was switched on.
+    #[prost(bool, tag = "44")]
+    pub waits_unknown: bool,
 }
 /// A task's last poll, one in progress included.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

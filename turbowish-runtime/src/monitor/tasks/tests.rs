@@ -54,7 +54,7 @@ fn ages_end_when_the_row_is_read() {
         scale: clock::scale(),
     };
     let known = &Known::of(&assembly, live.all().0, (&threads, epoch));
-    let claims = &Claims::of(&assembly, &[], &[], totals.at);
+    let claims = &Claims::of(&assembly, &[], (&[], &[]), totals.at);
     let rows = Rows {
         assembly: &assembly,
         live: &live,

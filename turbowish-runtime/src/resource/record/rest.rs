@@ -1,0 +1,111 @@
+//! Who uses a resource beyond those that a reading lists: each task says what it holds and waits for, however many others do.
+//!
+//! They are copied in parts, and the record's lock is held for one part at a time. So there may be fewer than were counted: some go
+//! meanwhile. Who comes after the first part is left out.
+
+use std::ops::Bound::{Excluded, Included};
+
+use turbowish_model::resource::{Holder, Intent, Reading, Rest, SHOWN, Waiter};
+
+use super::Record;
+
+/// Entries that are looked at while the lock is held.
+const PART: usize = 4 * SHOWN;
+
+impl Record {
+    /// Those of our tasks that `reading`, which is of this resource, only counts.
+    pub(crate) fn rest(&self, reading: &Reading) -> Rest {
+        if !reading.is_cut() {
+            return Rest::default();
+        }
+        let state = self.state();
+        let (last, last_intent) = (state.tickets, state.intents.last());
+        drop(state);
+        let shown = reading.waiters.last().map_or(0, |waiter| waiter.ticket);
+        Rest {
+            holders: self.holders_but(&tickets(&reading.holders, |one| one.ticket), last),
+            waiters: self.waiters_between(shown, last, usize::MAX, |_| true),
+            intents: self.intents_but(&tickets(&reading.intents, |one| one.ticket), last_intent),
+        }
+    }
+
+    /// Of the waiters that `reading`, which is of this resource, only counts, the first ones whose tasks are `wanted`.
+    #[cfg(feature = "server")]
+    pub(crate) fn waiters_of(
+        &self,
+        reading: &Reading,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Vec<Waiter> {
+        let shown = reading.waiters.last().map_or(0, |waiter| waiter.ticket);
+        if reading.waiter_count <= reading.waiters.len() as u64 {
+            return Vec::new();
+        }
+        let last = self.state().tickets;
+        self.waiters_between(shown, last, SHOWN, wanted)
+    }
+
+    /// Those who wait with a ticket after `shown`, up to the `last` one: so many at most, and only tasks that are `wanted`.
+    fn waiters_between(
+        &self,
+        mut shown: u64,
+        last: u64,
+        most: usize,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Vec<Waiter> {
+        let mut all = Vec::new();
+        while shown < last && all.len() < most {
+            let state = self.state();
+            let range = state.waiters.range((Excluded(shown), Included(last)));
+            let (mut looked, before) = (0, shown);
+            for (&ticket, (waiter, node)) in range.take(PART) {
+                (looked, shown) = (looked + 1, ticket);
+                if waiter.who.task != 0 && wanted(waiter.who.task) {
+                    all.push(node.shown(waiter));
+                }
+            }
+            drop(state);
+            if looked < PART || shown == before {
+                break;
+            }
+        }
+        all.truncate(most);
+        all
+    }
+
+    fn holders_but(&self, listed: &[u64], last: u64) -> Vec<Holder> {
+        let mut all = Vec::new();
+        for from in (0..).step_by(PART) {
+            let state = self.state();
+            let Some(part) = state.holders.get(from..).filter(|part| !part.is_empty()) else {
+                break;
+            };
+            let part = part.iter().take(PART).flatten();
+            all.extend(part.filter(|one| one.who.task != 0 && is_new(one.ticket, listed, last)));
+        }
+        all
+    }
+
+    fn intents_but(&self, listed: &[u64], last: u64) -> Vec<Intent> {
+        let mut all = Vec::new();
+        for from in (0..).step_by(PART) {
+            let state = self.state();
+            let Some(part) = state.intents.part(from, PART) else {
+                break;
+            };
+            all.extend(part.filter(|one| is_new(one.ticket, listed, last)));
+        }
+        all
+    }
+}
+
+/// The tickets of what is listed, in order.
+fn tickets<T>(listed: &[T], ticket: impl Fn(&T) -> u64) -> Vec<u64> {
+    let mut tickets: Vec<u64> = listed.iter().map(ticket).collect();
+    tickets.sort_unstable();
+    tickets
+}
+
+/// It is not listed, and was there when the reading of the rest began.
+fn is_new(ticket: u64, listed: &[u64], last: u64) -> bool {
+    ticket <= last && listed.binary_search(&ticket).is_err()
+}
