@@ -286,6 +286,7 @@ ill! {
 ill! {
     LONG_POLLS;
     deadlock "deadlock" "deadlock alert | there, back | mutex bob, mutex alice | debit | to.lock()";
+    deadlock_in_crowd "deadlock-in-crowd" "deadlock alert | there, back | mutex bob, mutex alice | debit | to.lock()";
     deadlock_of_permits "deadlock-of-permits" "deadlock alert | left, right | semaphore buffers | copy | buffers.acquire()";
     guard_moved "guard-moved" "self_deadlock warning | writer | mutex ledger | hand_over | LOCK.lock()";
     cycle_through_channel "cycle-through-channel"

@@ -338,6 +338,21 @@ fn two_that_wait_at_the_same_text_are_a_futurelock_in_all_likelihood() {
     both("a.rs:1 rx.recv()", "b.rs:2 rx.recv()", SNOOZED);
 }
 
+/// The wait may be one for a resource, of whose waiters not all are listed.
+#[test]
+fn a_wait_that_may_be_known_is_no_futurelock_by_its_text() {
+    check_still(
+        |stage| {
+            unseen(stage, "a.rs:1 self.db.lock()", "b.rs:2 self.db.lock()");
+            stage.mutex("db").waiting = 939;
+        },
+        2_000,
+        &[
+            "1250 + warning snoozed future: runner does not poll app::save at a.rs:1, woken 1.15 s ago",
+        ],
+    );
+}
+
 #[test]
 fn what_is_known_of_a_resource_goes_before_the_text() {
     check_still(

@@ -95,6 +95,18 @@ fn many_come_to_a_lock_at_once() {
         },
         &[],
     );
+    // Not all that wait are listed.
+    check(
+        |stage| {
+            convoy(stage, 8, 1_000);
+            stage.on("db").waiting = 939;
+        },
+        2_000,
+        serve,
+        &[
+            "500 + warning lock convoy: 8 tasks or more came to mutex db at once, and are served one by one",
+        ],
+    );
     check(|stage| convoy(stage, 7, 1_000), 5_000, serve, &[]);
     check(|stage| convoy(stage, 8, 1_200), 5_000, serve, &[]);
     // Nobody is served: not a convoy.

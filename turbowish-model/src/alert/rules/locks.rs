@@ -135,7 +135,11 @@ pub(in crate::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Finding>) {
         if came == 0 || came < at_least || !moves {
             continue;
         }
-        let who = many(came, "task");
+        let mut who = many(came, "task");
+        if resource.waiting > resource.waiters.len() as u64 {
+            // When the others came is not known.
+            who += " or more";
+        }
         let title = format!(
             "lock convoy: {who} came to {} at once, and are served one by one",
             resource.name

@@ -74,8 +74,12 @@ fn victim<'a>(scan: &Scan<'a>, task: &'a Task, turn: &Node) -> Option<&'a Node> 
                 && waiter.place == node.place
                 && waiter.proc.as_ref() == Some(&node.proc)
         };
-        let mut waiters = scan.scene.resources.iter().flat_map(|r| &r.waiters);
-        waiters.any(is_this)
+        let mut resources = scan.scene.resources.iter();
+        // One that is not listed may be this one.
+        resources.any(|resource| {
+            let is_cut = resource.waiting > resource.waiters.len() as u64;
+            is_cut || resource.waiters.iter().any(is_this)
+        })
     };
     let mut leaves = leaves(task).into_iter();
     leaves.find(|leaf| {
