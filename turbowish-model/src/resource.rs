@@ -197,7 +197,8 @@ pub struct Intent {
     pub role: Role,
     /// How sure that is.
     pub strength: Strength,
-    /// Read from the source, and not only said by its author: what is used further down cannot have been given away.
+    /// Read from the source, and not only said by its author: the end is this call's. What is used further down for certain cannot have
+    /// been given away; what may be used is named nowhere in a way that could give it away.
     pub proven: bool,
     /// The end that it means to use, by its number.
     pub end: Option<u64>,

@@ -7,8 +7,8 @@
 //! - A wait for permits (mutex, rwlock, semaphore, a place in a channel) can be served if what is free, and what can be given back,
 //!   is enough, and nobody stands before it in the queue for ever: tokio's queues are fair.
 //! - A waiter that has been given its turn holds it. It takes it when its task polls it; a future that its task has left aside does not.
-//! - A receiver can go on if any end that sends is of an unknown user, or of a task that can go on, and likewise a sender. An end that
-//!   nobody has used yet is of the task whose call uses it further down, as the attribute has read there.
+//! - A receiver can go on if any end that sends is of an unknown user, or of a task that can go on, and likewise a sender. An end, used
+//!   before or not, is of the task whose call uses it further down, or gives it to nobody while it runs, as the attribute has read there.
 //! - Whoever means to use a side and can go on does so, whatever the ends say. That a task *says* it means to proves nothing: it
 //!   never makes anything stuck, and no cycle certain.
 //!
@@ -84,7 +84,7 @@ pub enum Tie {
     Seen,
     /// It says that it will use it. That is taken as said, and proves nothing.
     Said,
-    /// The source of its call uses the end further down, and those of the other ends of that side theirs: none was given away.
+    /// The source of its call shows that it has the end, and those of the other ends of that side theirs: none was given away.
     Proven,
 }
 

@@ -202,6 +202,85 @@ fn three_tasks_two_locks_and_a_full_channel() {
     });
 }
 
+/// The receiver has never received: it waits for a lock before.
+fn before_the_first_item(stage: &mut Stage) {
+    stage.task("producer", "p.rs:3 jobs.send(job)");
+    stage.task("replica", "r.rs:2 log.lock()");
+    stage.task("snapshot", "s.rs:3 db.lock()");
+    stage.mutex("db");
+    stage.mutex("log");
+    stage.resource(Kind::Mpsc, "jobs", Some(4)).length = 4;
+    stage.locks("producer", "db");
+    stage.locks("snapshot", "log");
+    stage.waits("producer", Role::Send, "jobs");
+    stage.waits("replica", Role::Lock, "log");
+    stage.waits("snapshot", Role::Lock, "db");
+    stage.uses("producer", Role::Send, "jobs");
+    stage.uses("?", Role::Receive, "jobs");
+}
+
+/// `replica` has that end of the channel, as its source shows, whether it will receive or not.
+fn has_end(stage: &mut Stage, end: u64, strength: Strength) -> &mut Intent {
+    let intent = stage.means_to("replica", strength, Role::Receive, "jobs");
+    intent.end = Some(end);
+    intent
+}
+
+#[test]
+fn a_receiver_that_has_not_received_yet() {
+    const FOUND: &str = "producer on mpsc jobs surely to be received by replica on mutex log held by snapshot on mutex db held by";
+    // Whose the end is, is not known.
+    check(before_the_first_item, &[]);
+    for strength in [Strength::Will, Strength::May] {
+        check(
+            |stage| {
+                before_the_first_item(stage);
+                has_end(stage, 1, strength);
+            },
+            &[FOUND],
+        );
+    }
+    // Another task has used it before, and can go on: the end is where the source says that it is.
+    check(
+        |stage| {
+            before_the_first_item(stage);
+            stage.task("main", "m.rs:1 sleep(day)");
+            let main = stage.id("main");
+            stage.on("jobs").ends[1].user = Some(main);
+            has_end(stage, 1, Strength::May);
+        },
+        &[FOUND],
+    );
+    let near = |change: fn(&mut Stage)| {
+        check(
+            |stage| {
+                before_the_first_item(stage);
+                change(stage);
+            },
+            &[],
+        );
+    };
+    // A lie makes nothing stuck, nor does another end.
+    near(|stage| has_end(stage, 1, Strength::Will).proven = false);
+    near(|stage| has_end(stage, 1, Strength::May).proven = false);
+    near(|stage| has_end(stage, 0, Strength::May).proven = true);
+    near(|stage| has_end(stage, 1, Strength::May).role = Role::Send);
+    // Another receiver is in unknown hands, or another task says that it may receive, and can go on.
+    near(|stage| {
+        has_end(stage, 1, Strength::May);
+        stage.uses("?", Role::Receive, "jobs");
+    });
+    near(|stage| {
+        has_end(stage, 1, Strength::May);
+        stage.task("other", "o.rs:1 sleep(day)");
+        stage.means_to("other", Strength::May, Role::Receive, "jobs");
+    });
+    near(|stage| {
+        has_end(stage, 1, Strength::May);
+        stage.on("jobs").length = 3;
+    });
+}
+
 /// `b` has a lock and waits for an item; `a`, whose end of the channel nobody has used yet, waits for the lock.
 fn unsent(stage: &mut Stage) {
     stage.task("a", "a.rs:2 db.lock()");
@@ -243,7 +322,10 @@ fn a_receiver_waits_for_those_who_will_send() {
     };
     // A lie makes nothing stuck, nor does what may be, or is another end or side.
     near(|stage| sends(stage, 0).proven = false);
-    near(|stage| sends(stage, 0).strength = Strength::May);
+    near(|stage| {
+        let may = sends(stage, 0);
+        (may.strength, may.proven) = (Strength::May, false);
+    });
     near(|stage| sends(stage, 0).role = Role::Receive);
     near(|stage| sends(stage, 0).end = None);
     near(|stage| {

@@ -257,6 +257,7 @@ well! {
     busy_server "busy-server" 60;
     cancel_safe "cancel-safe" 10;
     future_moved "future-moved" 5;
+    receiver_given_away "receiver-given-away" 5;
 }
 
 macro_rules! ill {
@@ -291,6 +292,10 @@ ill! {
     guard_moved "guard-moved" "self_deadlock warning | writer | mutex ledger | hand_over | LOCK.lock()";
     cycle_through_channel "cycle-through-channel"
         "deadlock alert | replica, snapshot, producer | mutex log, mutex db, mpsc jobs | replicate | log.lock()";
+    deadlock_before_recv "deadlock-before-recv"
+        "deadlock alert | producer, replica, snapshot | mpsc jobs, mutex log, mutex db | produce | jobs.send(job)";
+    deadlock_before_recv_said "deadlock-before-recv-said"
+        "deadlock alert | producer, replica, snapshot | mpsc jobs, mutex log, mutex db | produce | jobs.send(job)";
     unsent "unsent" "deadlock alert | settler, counter | mpsc totals, mutex db | settle | totals.recv()";
     given_up_receiver "given-up-receiver" "blocked_sender alert | producer, server | mpsc jobs | produce | jobs.send(job)";
     self_deadlock "self-deadlock" "self_deadlock alert | refresher | mutex cache | fill | cache.lock()";

@@ -68,7 +68,7 @@ impl Intents {
         if let Some(body) = Body::of(written, &handles) {
             intents.find(&body, &handles);
             intents.default(&body, &handles);
-            intents.merge(&body);
+            intents.merge(&body, &handles);
         }
         intents
     }
@@ -91,17 +91,18 @@ impl Intents {
                 true => PROVEN,
                 false => 0,
             };
+            let kept = kept(operation, body, handles);
             match (wills.len(), mays.len()) {
                 (0, 0) => {}
-                (0, 1) if mays[0].sort != Sort::Again => self.add(&mays[0].operation, 0),
-                (0, _) => self.add(&mays[0].operation, AGAIN),
+                (0, 1) if mays[0].sort != Sort::Again => self.add(&mays[0].operation, kept),
+                (0, _) => self.add(&mays[0].operation, AGAIN | kept),
                 (1..=MOST, _) => self.found.extend(
                     wills
                         .iter()
                         .map(|each| (each.operation.clone(), WILL | proven)),
                 ),
-                // From the last one on it is no longer proven.
-                _ => self.add(&wills[0].operation, WILL | AGAIN),
+                // From the last one on it is no longer proven, unless it is there all the time.
+                _ => self.add(&wills[0].operation, WILL | AGAIN | kept),
             }
         }
     }
@@ -121,19 +122,20 @@ impl Intents {
             let is_told = uses.any(|each| each.is_of(name) && !body.may_be_another(each));
             if !is_told && body.keeps(name, parameter.is_reference) {
                 let operation = Operation::on_parameter(parameter.verb, &parameter.ident);
-                self.found.push((operation, AGAIN));
+                let how = AGAIN | kept(&operation, body, handles);
+                self.found.push((operation, how));
             }
         }
     }
 
     /// What is said and found is one intent, with the best of both.
-    fn merge(&mut self, body: &Body) {
+    fn merge(&mut self, body: &Body, handles: &Handles) {
         for (said, how) in &mut self.said {
             let found = self.found.iter().filter(|(found, _)| found.key == said.key);
             let found: Vec<u8> = found.map(|(_, how)| *how).collect();
             *how |= match *found {
                 [found] => found,
-                [_, ..] => WILL | AGAIN,
+                [_, ..] => WILL | AGAIN | kept(said, body, handles),
                 [] if body.is_in_loop(said) => AGAIN,
                 [] => 0,
             };
@@ -184,6 +186,14 @@ impl Intents {
             .chain(&self.found)
             .any(|(each, _)| each.place.split('.').any(|name| name.starts_with('_')))
             .then(|| quote_spanned!(span=> #[allow(clippy::used_underscore_binding)]))
+    }
+}
+
+/// The end that an operation uses is the call's alone for as long as its body runs, whether the operation is ever done or not.
+fn kept(operation: &Operation, body: &Body, handles: &Handles) -> u8 {
+    match handles.proves(operation) && body.never_moves(operation) {
+        true => PROVEN,
+        false => 0,
     }
 }
 

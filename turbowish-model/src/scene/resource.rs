@@ -128,7 +128,7 @@ pub struct Intent {
     pub role: Role,
     /// How sure that is.
     pub strength: Strength,
-    /// Read from the source, and not only said by its author.
+    /// Read from the source, and not only said by its author: as long as this is meant, the end is the task's and nobody else's.
     pub proven: bool,
     /// Number of the end that it means to use.
     pub end: Option<u64>,

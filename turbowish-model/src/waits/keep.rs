@@ -74,19 +74,18 @@ impl World<'_> {
         receivers
     }
 
-    /// Those who use an end, or surely will, and cannot go on.
+    /// Those who use an end, or surely have one, and cannot go on.
     pub(super) fn users(&self, resource: &Resource, role: Role) -> Vec<Keeper> {
-        let intents = resource.intents.iter();
-        let willing = intents
-            .filter(|intent| intent.role == role && intent.strength == Strength::Will)
-            .map(|intent| (intent.task, intent.proven));
-        let willing: Vec<(u64, bool)> = willing.collect();
-        let says = |task| willing.iter().any(|&(who, _)| who == task);
-        let sure = willing.iter().filter(|&&(_, proven)| proven);
+        let intents = || resource.intents.iter().filter(|intent| intent.role == role);
+        let says = |task| {
+            let mut own = intents().filter(|intent| intent.task == task);
+            own.any(|intent| intent.strength == Strength::Will)
+        };
+        let sure = intents().filter(|intent| intent.proven);
         let ends = || resource.ends.iter().filter(|end| end.role == role);
         let all_proven = ends().all(|end| sure_of(resource, end).is_some());
         let users = ends().filter_map(|end| user(resource, end));
-        let all = users.chain(sure.map(|&(task, _)| task));
+        let all = users.chain(sure.map(|intent| intent.task));
         all.filter(|&task| !self.moves(Some(task)))
             .filter_map(|task| {
                 let tie = match says(task) {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::forest::{Forest, Wait};
 use crate::resource::{Kind, Role};
-use crate::scene::{End, Holder, Intent, Resource, Scene, Seat, Strength, Task, Waiter};
+use crate::scene::{End, Holder, Intent, Resource, Scene, Seat, Task, Waiter};
 use crate::snapshot::TaskState;
 
 /// A scene, and what of it can go on.
@@ -234,20 +234,17 @@ impl<'a> World<'a> {
     }
 }
 
-/// Whose an end is: the task that used it last, or one that has yet to use it for the first time.
+/// Whose an end is: the task that has it for certain, or else the one that used it last.
 pub(super) fn user(resource: &Resource, end: &End) -> Option<u64> {
-    end.user.or_else(|| Some(sure_of(resource, end)?.task))
+    let sure = sure_of(resource, end).map(|intent| intent.task);
+    sure.or(end.user)
 }
 
-/// The proof that a task still has the end: its call uses it further down.
+/// The proof that a task has the end: its call uses it further down, or gives it to nobody while it runs.
 pub(super) fn sure_of<'a>(resource: &'a Resource, end: &End) -> Option<&'a Intent> {
     let number = end.number?;
-    let is_sure = |intent: &&Intent| {
-        intent.proven
-            && intent.strength == Strength::Will
-            && intent.role == end.role
-            && intent.end == Some(number)
-    };
+    let is_sure =
+        |intent: &&Intent| intent.proven && intent.role == end.role && intent.end == Some(number);
     resource.intents.iter().find(is_sure)
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct Body {
     is_opaque: bool,
     /// All of `self` is used, so that its fields may be replaced out of sight.
     lends_self: bool,
+    /// There is a closure or a block that takes what it names.
+    takes: bool,
 }
 
 /// How a place is named beside its operations.
@@ -65,6 +67,8 @@ struct Named {
     otherwise: bool,
     /// It may be gone.
     given: bool,
+    /// It is used by a method that is not known to leave it where it is.
+    moved: bool,
     in_loop: bool,
 }
 
@@ -121,6 +125,13 @@ impl Body {
     /// Whether what an operation is done with may have been taken out of `self` by then.
     pub(crate) fn may_be_replaced(&self, operation: &Operation) -> bool {
         self.lends_self && operation.is_field()
+    }
+
+    /// Whether a place stays where it is for as long as the body runs: all that is done with it is to call methods that leave it there.
+    pub(crate) fn never_moves(&self, operation: &Operation) -> bool {
+        let named = self.named(&operation.place);
+        let stays = named.is_some_and(|named| !named.otherwise && !named.given && !named.moved);
+        stays && !self.takes && !self.may_be_replaced(operation)
     }
 
     /// Whether the place of an operation is used in a loop.
@@ -213,12 +224,14 @@ impl Looking<'_> {
             "unsafe" => statement.block = true,
             "return" | "break" | "continue" | "yield" | "become" => self.body.may_be_left = true,
             "fn" | "impl" | "trait" | "mod" | "macro_rules" => self.body.is_opaque = true,
+            "move" => self.body.takes = true,
             "self" if self.handles.has_self() => self.field(trees, at, around, *statement),
             name if self.handles.has(name) && !is_of_path(trees, at) => {
                 let named = self.body.names.entry(text).or_default();
                 let is_used = is(trees.get(at + 1), '.') && !is(trees.get(at + 2), '.');
                 named.otherwise |= !is_used;
                 named.given |= around.apart || !is_used && !is_borrowed(trees, at);
+                named.moved |= around.there_only || !stays(trees, at + 1);
                 named.in_loop |= around.again || statement.again;
             }
             _ => {}
@@ -238,6 +251,8 @@ impl Looking<'_> {
         let is_used = is(trees.get(at + 3), '.') && !is(trees.get(at + 4), '.');
         let named = self.body.names.entry(format!("self.{name}")).or_default();
         named.otherwise |= !is_used;
+        named.given |= around.apart;
+        named.moved |= around.there_only || !stays(trees, at + 3);
         named.in_loop |= around.again || statement.again;
     }
 
@@ -251,6 +266,10 @@ impl Looking<'_> {
     ) {
         let mut inside = within(around, statement);
         if let Some(name) = macro_before(trees, at) {
+            if name == "intend" {
+                // It looks at what it names, and does nothing with it.
+                return;
+            }
             inside.branch = true;
             inside.there_only |= !known::evaluates(&name);
             self.stream(group.stream(), inside);
@@ -318,6 +337,47 @@ impl Looking<'_> {
             before: self.body.awaits,
         });
     }
+}
+
+/// Methods of the handles that neither take them nor put another one in their place. What is our handle has these of its own.
+const STAYING: &[&str] = &[
+    "recv",
+    "try_recv",
+    "recv_many",
+    "blocking_recv",
+    "blocking_recv_many",
+    "close",
+    "changed",
+    "has_changed",
+    "borrow",
+    "borrow_and_update",
+    "wait_for",
+    "is_closed",
+    "is_empty",
+    "len",
+    "capacity",
+    "max_capacity",
+    "send",
+    "try_send",
+    "send_timeout",
+    "blocking_send",
+    "reserve",
+    "reserve_many",
+    "try_reserve",
+    "try_reserve_many",
+    "closed",
+    "clone",
+    "downgrade",
+];
+
+/// Whether one of those is called by the tokens from `at` on: `.recv()`
+fn stays(trees: &[TokenTree], at: usize) -> bool {
+    let is_call = matches!(
+        trees.get(at + 2),
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis
+    );
+    let method = trees.get(at + 1);
+    is_call && is(trees.get(at), '.') && STAYING.iter().any(|name| is_word(method, name))
 }
 
 /// What the names of macros begin with that return from the function.

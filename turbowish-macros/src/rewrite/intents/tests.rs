@@ -15,7 +15,7 @@ fn tokens(source: &str) -> TokenStream {
     TokenStream::from_str(source).expect("tokens")
 }
 
-/// `will send tx surely, may recv rx again`
+/// `will send tx surely, may recv rx surely again`
 fn found(arguments: &str, item: &str) -> String {
     let arguments: Arguments = syn::parse2(tokens(arguments)).expect("arguments");
     let head = crate::rewrite::head::Head::of(tokens(item).into_iter().collect());
@@ -104,32 +104,35 @@ fn what_is_done_on_the_straight_path_will_be() {
 
 #[test]
 fn what_may_be_left_out_may_be() {
-    check_body("if a { tx.send(1).await; }", "may send tx");
-    check_body("if a { return; } tx.send(1).await;", "may send tx");
+    check_body("if a { tx.send(1).await; }", "may send tx surely");
+    check_body("if a { return; } tx.send(1).await;", "may send tx surely");
     check_body(
         "let Some(x) = y else { return }; tx.send(x).await;",
-        "may send tx",
+        "may send tx surely",
     );
-    check_body("go()?; tx.send(1).await;", "may send tx");
-    check_body("tx.send(go()?).await;", "may send tx");
+    check_body("go()?; tx.send(1).await;", "may send tx surely");
+    check_body("tx.send(go()?).await;", "may send tx surely");
     check_body(
         "if a { go() } else if self.db.lock().await.x { stay() }",
         "may lock self.db",
     );
     check_body(
         "match a { 1 => tx.send(1).await, _ => go() };",
-        "may send tx",
+        "may send tx surely",
     );
     check_body(
         "a && self.db.try_get().is_some() && tx.send(1).await;",
-        "may send tx",
+        "may send tx surely",
     );
-    check_body("a || (tx.send(1).await).is_ok();", "may send tx");
-    check_body("items.map(|x| tx.send(x)); go().await;", "may send tx");
-    check_body("bail!(\"no\"); tx.send(1).await;", "may send tx");
+    check_body("a || (tx.send(1).await).is_ok();", "may send tx surely");
+    check_body(
+        "items.map(|x| tx.send(x)); go().await;",
+        "may send tx surely",
+    );
+    check_body("bail!(\"no\"); tx.send(1).await;", "may send tx surely");
     check_body(
         "join!(tx.send(1), go()); rx.recv().await;",
-        "may send tx, may recv rx",
+        "may send tx surely, may recv rx surely",
     );
 }
 
@@ -137,17 +140,20 @@ fn what_may_be_left_out_may_be() {
 fn what_is_in_a_loop_may_be_done_again() {
     check_body(
         "while let Some(x) = rx.recv().await { go(x); }",
-        "may recv rx again",
+        "may recv rx surely again",
     );
-    check_body("loop { tx.send(1).await; }", "may send tx again");
-    check_body("for x in y { tx.send(x).await; }", "may send tx again");
+    check_body("loop { tx.send(1).await; }", "may send tx surely again");
+    check_body(
+        "for x in y { tx.send(x).await; }",
+        "may send tx surely again",
+    );
     check_body(
         "loop { if a { let x = { tx.send(1).await }; } }",
-        "may send tx again",
+        "may send tx surely again",
     );
     check_body(
         "if a { tx.send(1).await; } else { tx.send(2).await; }",
-        "may send tx again",
+        "may send tx surely again",
     );
     // Straight ahead, and more often than is told one by one.
     check_body(
@@ -156,7 +162,7 @@ fn what_is_in_a_loop_may_be_done_again() {
     );
     check_body(
         "tx.send(1).await; tx.send(2).await; tx.send(3).await; tx.send(4).await;",
-        "will send tx again",
+        "will send tx surely again",
     );
 }
 
@@ -259,7 +265,7 @@ fn what_is_awaited_first_is_not_told() {
     check("async fn f(db: &Mutex<u8>) { go().await; }", "");
     check(
         "async fn f(mut rx: Receiver<u8>) { while let Some(x) = rx.recv().await {} }",
-        "may recv rx again",
+        "may recv rx surely again",
     );
     check("async fn f(tx: &Sender<u8>) { tx.try_send(1); }", "");
     check("async fn f(&self) { self.tx.send(1); }", "");
@@ -316,11 +322,58 @@ fn a_parameter_that_is_a_handle_may_be_used() {
     );
     check(
         "async fn f(x: Sender<u8>) { x.closed().await; }",
-        "may send x again",
+        "may send x surely again",
     );
     check(
         "async fn f(_: Sender<u8>, (x, y): (Sender<u8>, u8), #[cfg(z)] z: Sender<u8>) { z.a(x).await; }",
         "",
+    );
+}
+
+/// It is used only by methods that leave it where it is: whether it will be used or not, nobody else has it while the body runs.
+#[test]
+fn what_is_never_given_away_is_the_calls_own() {
+    let check_body = |body: &str, expected: &str| {
+        check(
+            &format!("async fn f(&mut self, mut rx: Receiver<u8>) {{ go().await; {body} }}"),
+            expected,
+        );
+    };
+    check_body(
+        "while let Some(x) = rx.recv().await { go(x)?; }",
+        "may recv rx surely again",
+    );
+    check_body(
+        "loop { select! { x = rx.recv() => go(x), _ = stop() => return } }",
+        "may recv rx surely again",
+    );
+    check_body(
+        "turbowish::intend!(will recv(rx)); if a { rx.recv().await; }",
+        "may recv rx surely",
+    );
+    check_body(
+        "while let Some(x) = rx.try_recv() {} go().await;",
+        "may recv rx surely again",
+    );
+    check_body("if a { self.rx.recv().await; }", "may recv self.rx surely");
+    // A method of somebody's may take it, and so may a closure, a block, or a macro.
+    check_body("if a { rx.recv().await; } rx.boxed();", "may recv rx");
+    check_body(
+        "if a { rx.recv().await; } run(move || rx.try_recv());",
+        "may recv rx",
+    );
+    check_body(
+        "if a { rx.recv().await; } theirs!(rx.len());",
+        "may recv rx",
+    );
+    check_body(
+        "if a { rx.recv().await; } spawn(async { rx.len() });",
+        "may recv rx",
+    );
+    check_body("if a { rx.recv().await; } drop(rx);", "");
+    check_body(
+        "if a { self.rx.recv().await; } self.go().await; drop(rx);",
+        "may recv self.rx",
     );
 }
 
@@ -373,8 +426,8 @@ fn what_another_macro_was_given_depends() {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    assert_eq!(given("if a", "tx.send(1).await;"), "send tx 0");
-    assert_eq!(given("for a in b", "tx.send(1).await;"), "send tx 2");
+    assert_eq!(given("if a", "tx.send(1).await;"), "send tx 4");
+    assert_eq!(given("for a in b", "tx.send(1).await;"), "send tx 6");
     assert_eq!(given("let a = async move", "tx.send(1).await;"), "");
     assert_eq!(given("let a = ", "tx.send(1).await"), "send tx 5");
 }
@@ -398,22 +451,22 @@ fn what_is_said_and_found_is_one() {
     check(
         "intends(send(tx))",
         "go().await; if a { tx.send(1).await; }",
-        "will send tx said",
+        "will send tx surely said",
     );
     check(
         "intends(recv(rx))",
         "loop { select! { x = rx.recv() => {} } }",
-        "will recv rx again said",
+        "will recv rx surely again said",
     );
     check(
         "intends(recv(rx))",
         "loop { rx.recv().await; }",
-        "will recv rx again said",
+        "will recv rx surely again said",
     );
     check(
         "intends(send(tx))",
         "go().await; tx.send(1).await; tx.send(2).await;",
-        "will send tx again said",
+        "will send tx surely again said",
     );
     check(
         "intends(lock(self.db), lock(*self.a.b)), may(wait(DONE))",
