@@ -7,6 +7,7 @@
 mod body;
 mod handles;
 mod operation;
+mod staying;
 mod tokens;
 
 use proc_macro2::{Literal, Span, TokenStream};

@@ -11,6 +11,7 @@ use quote::quote;
 
 use super::handles::Handles;
 use super::operation::{Operation, Verb};
+use super::staying::stays;
 use super::tokens::{
     before, ends_statement, is, is_async, is_attribute, is_block, is_borrowed, is_dot, is_of_path,
     is_word, macro_before,
@@ -337,47 +338,6 @@ impl Looking<'_> {
             before: self.body.awaits,
         });
     }
-}
-
-/// Methods of the handles that neither take them nor put another one in their place. What is our handle has these of its own.
-const STAYING: &[&str] = &[
-    "recv",
-    "try_recv",
-    "recv_many",
-    "blocking_recv",
-    "blocking_recv_many",
-    "close",
-    "changed",
-    "has_changed",
-    "borrow",
-    "borrow_and_update",
-    "wait_for",
-    "is_closed",
-    "is_empty",
-    "len",
-    "capacity",
-    "max_capacity",
-    "send",
-    "try_send",
-    "send_timeout",
-    "blocking_send",
-    "reserve",
-    "reserve_many",
-    "try_reserve",
-    "try_reserve_many",
-    "closed",
-    "clone",
-    "downgrade",
-];
-
-/// Whether one of those is called by the tokens from `at` on: `.recv()`
-fn stays(trees: &[TokenTree], at: usize) -> bool {
-    let is_call = matches!(
-        trees.get(at + 2),
-        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis
-    );
-    let method = trees.get(at + 1);
-    is_call && is(trees.get(at), '.') && STAYING.iter().any(|name| is_word(method, name))
 }
 
 /// What the names of macros begin with that return from the function.
