@@ -114,8 +114,12 @@ fn polls(snapshot: &Snapshot) -> String {
         .process
         .runtime_tasks
         .map_or(units::UNKNOWN.to_owned(), |n| n.to_string());
+    let unpolled = match report::unpolled(snapshot) {
+        0 => String::new(),
+        n => format!(" (up to {n} not polled since accounting was switched on)"),
+    };
     format!(
-        "{}{each}, covered {} of {all} tasks, {}",
+        "{}{each}, covered {} of {all} tasks{unpolled}, {}",
         report::in_polls(snapshot),
         report::covered(snapshot),
         report::lost_in_full(snapshot),

@@ -12,8 +12,8 @@ use crate::column::{self, Column, Context, Row, Style, Value};
 use crate::grid::{Grid, Head, aligned};
 use crate::json::{self, Shape, Table};
 use crate::printable;
-use crate::snapshot::{Place, ProcRow, Snapshot, TaskRow, TaskState};
-use crate::units::{self, Micro};
+use crate::snapshot::{Accounting, Place, ProcRow, Snapshot, TaskRow, TaskState};
+use crate::units::{self, Micro, SECOND};
 
 /// Procs that always have a line of their own.
 const FIRST_ROWS: usize = 9;
@@ -142,10 +142,29 @@ pub fn covered(snapshot: &Snapshot) -> u64 {
     tasks.polling + tasks.ready.unwrap_or(0) + tasks.waiting + tasks.paused
 }
 
+/// At most so many live tasks have no row because they were not polled since accounting was switched on: what waited before is not known.
+/// None if accounting is on from the start.
+#[must_use]
+pub fn unpolled(snapshot: &Snapshot) -> u64 {
+    let process = &snapshot.process;
+    let armed_ns = snapshot
+        .at_unix_ns
+        .saturating_sub(process.accounting_since_unix_ns);
+    let from_start = armed_ns.saturating_add(SECOND) >= process.uptime_ns;
+    match (process.accounting, process.runtime_tasks) {
+        (Accounting::Armed, Some(all)) if !from_start => all.saturating_sub(covered(snapshot)),
+        _ => 0,
+    }
+}
+
 fn alive(snapshot: &Snapshot) -> String {
     let covered = covered(snapshot);
+    let unpolled = match unpolled(snapshot) {
+        0 => String::new(),
+        n => format!(", up to {n} not polled since accounting was switched on"),
+    };
     match snapshot.process.runtime_tasks {
-        Some(all) => format!("{all} tasks alive, {covered} covered"),
+        Some(all) => format!("{all} tasks alive, {covered} covered{unpolled}"),
         None => format!("{covered} covered tasks alive"),
     }
 }

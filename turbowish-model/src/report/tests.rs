@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::{span, text};
 use crate::quantile::Distribution;
 use crate::snapshot::{
-    Claim, Lost, OwnCost, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow, TaskState,
-    TasksByState, Worker,
+    Accounting, Claim, Lost, OwnCost, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow,
+    TaskState, TasksByState, Worker,
 };
 
 const S: u64 = 1_000_000_000;
@@ -181,6 +181,29 @@ fn extremely_long_names_and_hostile_ones_are_lines() {
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'));
     assert_eq!(text.lines().filter(|line| line.len() > 70_000).count(), 3);
     assert_eq!(text.lines().filter(|line| line.len() > 200).count(), 3);
+}
+
+/// What waited before accounting was switched on has no row until it is polled: so many tasks may be like that.
+#[test]
+fn tasks_that_may_not_have_been_polled_since_arming_are_told() {
+    let line = |since_s: u64, runtime_tasks| {
+        let mut snapshot = snapshot();
+        snapshot.process.accounting = Accounting::Armed;
+        snapshot.at_unix_ns = 10_000 * S;
+        snapshot.process.runtime_tasks = runtime_tasks;
+        snapshot.process.accounting_since_unix_ns = snapshot.at_unix_ns - since_s * S;
+        let text = text(&snapshot, None);
+        let first = text.lines().next().unwrap_or_default();
+        let alive = first.split("; ").find(|part| part.contains("alive"));
+        alive.unwrap_or_default().to_string()
+    };
+    assert_eq!(line(751, Some(92)), "92 tasks alive, 55 covered");
+    assert_eq!(
+        line(30, Some(92)),
+        "92 tasks alive, 55 covered, up to 37 not polled since accounting was switched on"
+    );
+    assert_eq!(line(30, Some(55)), "55 tasks alive, 55 covered");
+    assert_eq!(line(30, None), "55 covered tasks alive");
 }
 
 fn task(name: &str, state: TaskState, since_ns: u64, at: Option<(u32, &str)>) -> TaskRow {

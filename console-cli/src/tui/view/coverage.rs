@@ -45,7 +45,11 @@ fn covered(shown: &Snapshot) -> String {
         .process
         .runtime_tasks
         .map_or(units::UNKNOWN.to_owned(), units::count);
-    format!("covered {ours} of {all} tasks")
+    let unpolled = match report::unpolled(shown) {
+        0 => String::new(),
+        n => format!(" (up to {} unpolled)", units::count(n)),
+    };
+    format!("covered {ours} of {all} tasks{unpolled}")
 }
 
 /// `lost 0`
