@@ -1,4 +1,4 @@
-//! A failure is one line on stderr that names what failed and what to do, and an exit code.
+//! A failure is a line on stderr that names what failed and what to do, and an exit code.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -20,6 +20,8 @@ pub(crate) enum Failure {
     Target(String),
     /// The terminal or a file cannot be used: exit code 1.
     Local(String),
+    /// The same because of several things, a line for each: exit code 1.
+    Several(String, Vec<String>),
     /// What was looked for was found, and has been printed: exit code 1.
     Found,
     /// A program that we ran has ended so, and has said why itself.
@@ -55,6 +57,13 @@ impl Failure {
             Self::Usage(text) => (text, 2),
             Self::Target(text) => (text, 3),
             Self::Local(text) => (text, 1),
+            Self::Several(text, things) => {
+                note(&text);
+                for thing in things {
+                    let _ = writeln!(io::stderr(), "  {}", printable::line(&thing));
+                }
+                return ExitCode::from(1);
+            }
             Self::Found => return ExitCode::from(1),
             Self::Ended(code) => return ExitCode::from(code),
             Self::ClosedPipe => return ExitCode::SUCCESS,

@@ -83,27 +83,27 @@ fn clean(root: &Path, allow_staged: bool) -> Result<(), Failure> {
     let found = all
         .iter()
         .filter(|(_, state)| !(allow_staged && *state == STAGED));
-    let found: Vec<String> = found
-        .map(|(path, state)| format!("  {path} ({state})"))
+    let mut found: Vec<String> = found
+        .map(|(path, state)| format!("{path} ({state})"))
         .collect();
     if found.is_empty() {
         return Ok(());
     }
-    let more = match found.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!("\n  and {more} more"),
-    };
+    if let more @ 1.. = found.len().saturating_sub(SHOWN) {
+        found.truncate(SHOWN);
+        found.push(format!("and {more} more"));
+    }
     let only_staged = all.iter().all(|(_, state)| *state == STAGED);
     let option = if only_staged {
         "--allow-staged"
     } else {
         "--allow-dirty"
     };
-    let found = found[..found.len().min(SHOWN)].join("\n");
-    Err(Failure::Local(format!(
-        "nothing is written: the repository {} has uncommitted changes; commit or stash them, or pass {option}\n{found}{more}",
+    let what = format!(
+        "nothing is written: the repository {} has uncommitted changes; commit or stash them, or pass {option}",
         shown(root)
-    )))
+    );
+    Err(Failure::Several(what, found))
 }
 
 const STAGED: &str = "staged";

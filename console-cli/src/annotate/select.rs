@@ -296,7 +296,8 @@ impl Asked {
                 cargo_metadata::Error::CargoMetadata { stderr } => stderr.trim_end().to_owned(),
                 error => error.to_string(),
             };
-            Failure::Local(format!("cargo cannot read {}\n{why}", shown(manifest)))
+            let what = format!("cargo cannot read {}", shown(manifest));
+            Failure::Several(what, why.lines().map(str::to_owned).collect())
         })?;
         let root = metadata.workspace_root.as_std_path().canonicalize();
         let root = root.map_err(|cause| {
