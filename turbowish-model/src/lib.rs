@@ -18,6 +18,7 @@ pub mod ledger;
 #[cfg(all(test, loom))]
 mod loom_tests;
 pub mod meter;
+pub mod natural;
 pub mod printable;
 pub mod quantile;
 pub mod query;

@@ -1,6 +1,7 @@
 //! What can be typed after `:`. One table: running, completion and help are read from it, and from the key table.
 
 use turbowish_model::column::closest;
+use turbowish_model::natural;
 
 use super::keys::{Action, KEYS, Scope};
 use super::rows::Table;
@@ -200,7 +201,7 @@ pub(crate) fn completions(state: &State, line: &str) -> (usize, Vec<String>) {
 
 fn beginning(typed: &str, words: impl Iterator<Item = String>) -> Vec<String> {
     let mut found: Vec<String> = words.filter(|word| word.starts_with(typed)).collect();
-    found.sort();
+    found.sort_by(|one, other| natural::compare(one, other));
     found.dedup();
     found
 }

@@ -409,7 +409,7 @@ fn a_cell_names_some_and_counts_the_others() {
     let SortKey::Text(all, _) = names(126).sort_key() else {
         panic!("no text");
     };
-    assert!(all.ends_with("t125"));
+    assert!(all.0.ends_with("t125"));
 }
 
 #[test]

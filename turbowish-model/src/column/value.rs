@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::natural::Natural;
 use crate::units::{self, Micro};
 
 /// The value of a column in a row.
@@ -104,7 +105,7 @@ pub enum SortKey {
     /// A number.
     Number(u64),
     /// Words, and a number that orders lines of a file.
-    Text(String, u32),
+    Text(Natural, u32),
     /// No value; sorts last in either direction.
     Missing,
 }
@@ -206,11 +207,12 @@ impl<'a> Value<'a> {
     /// What the value sorts by.
     #[must_use]
     pub fn sort_key(&self) -> SortKey {
+        let text = |text: String, number| SortKey::Text(Natural(text), number);
         match self {
-            Self::Text(text) => SortKey::Text(text.to_string(), 0),
-            Self::Ranked { rank, .. } => SortKey::Text(String::new(), *rank),
-            Self::Names(names) => SortKey::Text(names.join(", "), 0),
-            Self::Place { file, line } => SortKey::Text((*file).to_string(), *line),
+            Self::Text(words) => text(words.to_string(), 0),
+            Self::Ranked { rank, .. } => text(String::new(), *rank),
+            Self::Names(names) => text(names.join(", "), 0),
+            Self::Place { file, line } => text((*file).to_string(), *line),
             Self::Signed(n) if *n < 0 => SortKey::Negative(*n),
             _ => self.number().map_or(SortKey::Missing, SortKey::Number),
         }

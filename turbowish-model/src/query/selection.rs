@@ -3,7 +3,7 @@
 mod pick;
 
 use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use core::cmp::Reverse;
 
 pub use self::pick::TaskSource;
@@ -12,6 +12,7 @@ use super::group::{self, Grouping};
 use super::{Filter, Query, QueryError, Rows};
 use crate::alert::Alert;
 use crate::column::{self, Column, Context, Involved, Row, SortKey};
+use crate::natural::Natural;
 use crate::quantile::Distribution;
 use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
 
@@ -200,7 +201,7 @@ impl<R: Row> Order<R> {
 
     fn key(&self, row: &R, context: &Context, involved: &Involved<'_>) -> RowKey {
         let (name, number) = row.name();
-        (self.rank(row, context, involved), name.to_string(), number)
+        (self.rank(row, context, involved), Natural(name.to_string()), number)
     }
 }
 
@@ -212,7 +213,7 @@ const CLASSES: u8 = 16;
 const CALM: u8 = 3;
 
 /// Rank, name and number: no two rows are the same in all.
-type RowKey = (Rank, String, u64);
+type RowKey = (Rank, Natural, u64);
 
 /// The class first, and the value within it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

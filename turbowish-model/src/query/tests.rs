@@ -730,3 +730,31 @@ fn a_grouping_that_is_none_is_named() {
     let expected = "tasks are not grouped by \"colour\", but by: root, await point, spawn site";
     assert_eq!(error.to_string(), expected);
 }
+
+/// Rows stand by name where nothing else tells them apart, and names in the order in which people count.
+#[test]
+fn names_with_numbers_stand_as_people_count() {
+    let mut snapshot = snapshot();
+    let named = |name| proc(name, "src/db.rs", 1, &[]);
+    snapshot.procs = page(
+        ["shard-10", "shard-2", "shard-1", "other"]
+            .map(named)
+            .to_vec(),
+    );
+    let check = |sort: &str, invert: bool, expected: [&str; 4]| {
+        let mut snapshot = snapshot.clone();
+        let query = Query {
+            procs: Some(Rows {
+                invert,
+                ..rows("", sort)
+            }),
+            ..Query::default()
+        };
+        let selection = Selection::parse(&query).expect("an order");
+        selection.apply(&mut snapshot);
+        assert_eq!(names(&snapshot.procs), expected, "{sort} {invert}");
+    };
+    check("", false, ["other", "shard-1", "shard-2", "shard-10"]);
+    check("proc", false, ["other", "shard-1", "shard-2", "shard-10"]);
+    check("proc", true, ["shard-10", "shard-2", "shard-1", "other"]);
+}

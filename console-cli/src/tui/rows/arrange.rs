@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use turbowish_model::alert::Severity;
 use turbowish_model::column::{Column, Context, SortKey, find};
-use turbowish_model::units;
+use turbowish_model::{natural, units};
 
 use super::{Entry, Order, Sum};
 use crate::text;
@@ -81,7 +81,8 @@ impl<R: Entry> Arrangement<'_, R> {
         let numbers = column.is_some_and(|column| column.unit.is_number());
         ranked.sort_by(|(a, at), (b, other)| {
             let by_value = self.compare(a, b, numbers);
-            by_value.then_with(|| self.rows[*at].name().cmp(&self.rows[*other].name()))
+            let ((one, number), (two, another)) = (self.rows[*at].name(), self.rows[*other].name());
+            by_value.then_with(|| natural::compare(one, two).then(number.cmp(&another)))
         });
         ranked.into_iter().map(|(_, at)| at).collect()
     }
@@ -135,7 +136,7 @@ impl<R: Entry> Arrangement<'_, R> {
         let numbers = column.is_some_and(|column| column.unit.is_number());
         ranked.sort_by(|(a, one), (b, other)| {
             let by_value = self.compare(a, b, numbers);
-            by_value.then_with(|| one.key.cmp(&other.key))
+            by_value.then_with(|| natural::compare(&one.key, &other.key))
         });
         ranked.into_iter().map(|(_, group)| group).collect()
     }

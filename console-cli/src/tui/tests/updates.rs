@@ -60,6 +60,22 @@ fn keys_sort_at_once() {
 }
 
 #[test]
+fn names_sort_as_people_count() {
+    let mut state = attached((80, 24));
+    press(&mut state, "s p r o c Enter");
+    until(&mut state, 1);
+    let mut snapshot = kv();
+    for (row, name) in snapshot.procs.rows.iter_mut().zip(["a-10", "a-2", "a-3"]) {
+        row.proc = name.to_owned();
+    }
+    arrives(&mut state, snapshot);
+    for (keys, expected) in [("g", "a-2"), ("j", "a-3"), ("j", "a-10")] {
+        press(&mut state, keys);
+        assert_eq!(selection(&state).0, expected);
+    }
+}
+
+#[test]
 fn the_query_follows_view_window_order_and_filter() {
     let mut state = attached((80, 24));
     let asked = |state: &State| state.wanted().watch.map(|(_, query)| query).unwrap();

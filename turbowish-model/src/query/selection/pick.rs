@@ -2,12 +2,12 @@
 //! filter and the order need it, and only what is sent becomes a whole row.
 
 use alloc::borrow::Cow;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Plan, Rank};
 use crate::column::tasks::{JUDGED, SEARCHED};
 use crate::column::{Context, Involved, Row};
+use crate::natural::Natural;
 use crate::query::group::{self, Grouping};
 use crate::query::selection::Order;
 use crate::snapshot::{TaskGroup, TaskParts, TaskRow};
@@ -71,7 +71,7 @@ impl Plan<TaskRow> {
         let order = first(ranks, wanted, |at| {
             let row = tasks.row(at, NAME).unwrap_or_default();
             let (_, number) = row.name();
-            (row.name, number)
+            (Natural(row.name), number)
         });
         let whole = |at: usize| tasks.row(at, TaskParts::ALL);
         let groups = grouping.map_or_else(Vec::new, |grouping| {
@@ -95,7 +95,7 @@ impl Plan<TaskRow> {
 fn first(
     mut ranks: Vec<(Rank, usize)>,
     limit: usize,
-    name: impl Fn(usize) -> (String, u64),
+    name: impl Fn(usize) -> (Natural, u64),
 ) -> Vec<usize> {
     if let Some(last) = limit.checked_sub(1).filter(|_| limit < ranks.len()) {
         let (_, (last, _), _) = ranks.select_nth_unstable_by(last, |a, b| a.0.cmp(&b.0));
