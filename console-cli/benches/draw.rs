@@ -22,7 +22,7 @@ use tokio::net::UnixListener;
 use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
 use tonic::{Request, Response, Status};
 use turbowish_model::quantile::Distribution;
-use turbowish_model::query::{Query, Selection};
+use turbowish_model::query::{Budget, Query, Selection};
 use turbowish_model::resource::Kind;
 use turbowish_model::snapshot::{
     Accounting, AwaitRow, Page, Place, ProcRow, Process, ResourceRow, Snapshot, StackRow, TaskRow,
@@ -170,7 +170,9 @@ impl Large {
         let query = query.map_err(|e| bad(e.to_string()))?.unwrap_or_default();
         let selection = Selection::parse(&query).map_err(|e| bad(e.to_string()))?;
         let mut snapshot = self.snapshot.clone();
-        selection.apply(&mut snapshot);
+        selection
+            .apply(&mut snapshot, &Budget::unlimited())
+            .map_err(|e| bad(e.to_string()))?;
         Ok(snapshot.into())
     }
 }

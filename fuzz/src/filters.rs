@@ -2,7 +2,7 @@
 
 use turbowish_model::alert::Alert;
 use turbowish_model::column::{Context, Row};
-use turbowish_model::query::{Condition, Filter, Query, Rows, Selection};
+use turbowish_model::query::{Budget, Condition, Filter, Query, Rows, Selection};
 use turbowish_model::snapshot::{
     AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, StackRow, TaskRow,
 };
@@ -52,7 +52,8 @@ fn whole(text: &str, mut snapshot: Snapshot) {
     };
     if let Ok(selection) = Selection::parse(&query) {
         let before = snapshot.procs.rows.len();
-        selection.apply(&mut snapshot);
+        let applied = selection.apply(&mut snapshot, &Budget::unlimited());
+        assert_eq!(applied, Ok(()), "there is no limit");
         assert!(snapshot.procs.rows.len() <= before);
     }
 }

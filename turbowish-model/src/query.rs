@@ -1,26 +1,35 @@
 //! What a reader asks for: which rows, over which window, filtered, sorted and limited.
 
+mod budget;
 mod condition;
 mod error;
 mod filter;
 mod group;
 mod parse;
 mod pattern;
+#[cfg_attr(not(feature = "regex"), path = "query/no_regex.rs")]
 mod regex;
 mod selection;
+mod texts;
+mod words;
 
 use alloc::string::String;
 
+pub use self::budget::{Budget, MAX_STEPS, Overrun};
 pub use self::condition::{Condition, Verdict};
 pub use self::error::QueryError;
 pub use self::filter::Filter;
 pub use self::group::{Grouping, TASK_GROUPINGS, absorb_task};
 pub use self::selection::{Order, Plan, Selection, TaskSource};
+use crate::units::SECOND;
+
+/// The longest window that can be asked for: so much of the past is kept.
+pub const LONGEST_WINDOW_NS: u64 = 60 * SECOND;
 
 /// A request for one snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Length of the window; `None` is since the start of accounting.
+    /// Length of the window, at most [`LONGEST_WINDOW_NS`]; `None` is since the start of accounting.
     pub window_ns: Option<u64>,
     /// Rows of procs, if wanted.
     pub procs: Option<Rows>,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use turbowish_model::alert::{Alert, Behind, Party, PartyKind, Pitfall, Point, Severity, Step};
 use turbowish_model::column::{Context, Style, find, tally};
 use turbowish_model::json::{Shape, Table, document, flat_header, flat_row};
-use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::query::{Budget, Query, Rows, Selection};
 use turbowish_model::report;
 use turbowish_model::snapshot::{Page, Place, ProcRow, Snapshot, TaskRow};
 
@@ -166,7 +166,8 @@ fn select(alerts: Option<Rows>) -> Snapshot {
     };
     Selection::parse(&query)
         .expect("a query")
-        .apply(&mut snapshot);
+        .apply(&mut snapshot, &Budget::unlimited())
+        .expect("no limit");
     snapshot
 }
 
@@ -370,7 +371,8 @@ fn what_is_part_of_an_alert_comes_first() {
         };
         Selection::parse(&query)
             .expect("a query")
-            .apply(&mut snapshot);
+            .apply(&mut snapshot, &Budget::unlimited())
+            .expect("no limit");
         let found: Vec<u64> = snapshot.tasks.rows.iter().map(|row| row.id).collect();
         assert_eq!(found, expected);
     };
@@ -392,6 +394,8 @@ fn what_is_part_of_an_alert_comes_first() {
         ..Query::default()
     };
     let selection = Selection::parse(&query).expect("a query");
-    selection.apply(&mut snapshot);
+    selection
+        .apply(&mut snapshot, &Budget::unlimited())
+        .expect("no limit");
     assert_eq!(snapshot.procs.rows[0].proc, "kv::db::get");
 }

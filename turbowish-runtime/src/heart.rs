@@ -1,4 +1,4 @@
-//! The monitor's thread: a runtime of its own, so that a hung application still answers.
+//! The monitor's thread: a runtime of its own, so that a hung application still answers. Queries have another one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::monitor::Monitor;
 use crate::own;
-use crate::server::{self, Config};
+use crate::server::{self, Config, Source};
 use crate::stderr::say;
 use crate::thread;
 
@@ -55,18 +55,26 @@ fn run(monitor: Arc<Monitor>, config: Config, stopped: oneshot::Receiver<()>) {
         .enable_time()
         .build();
     match runtime {
-        Ok(runtime) => runtime.block_on(async {
-            let beat = tokio::spawn(beat(monitor.clone()));
-            let ended = async {
-                let _ = stopped.await;
-            };
-            server::serve(monitor, config, ended).await;
-            beat.abort();
-        }),
+        Ok(runtime) => runtime.block_on(live(monitor.clone(), monitor, config, stopped)),
         Err(error) => say(&format!(
             "no console can attach: the monitor's runtime did not start: {error}"
         )),
     }
+}
+
+/// Looks after the monitor, and serves consoles from the source, until it is to stop.
+pub(crate) async fn live(
+    monitor: Arc<Monitor>,
+    source: Arc<dyn Source>,
+    config: Config,
+    stopped: oneshot::Receiver<()>,
+) {
+    let beat = tokio::spawn(beat(monitor));
+    let ended = async {
+        let _ = stopped.await;
+    };
+    server::serve(source, config, ended).await;
+    beat.abort();
 }
 
 async fn beat(monitor: Arc<Monitor>) {

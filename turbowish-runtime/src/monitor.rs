@@ -23,7 +23,7 @@ use turbowish_model::assemble::{Assembly, Names, ProcName};
 use turbowish_model::history::Window;
 use turbowish_model::history::{History, Totals, Trend};
 use turbowish_model::meter::MeterName;
-use turbowish_model::query::{Query, QueryError, Selection};
+use turbowish_model::query::{Budget, Query, QueryError, Selection};
 use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snapshot, Worker};
 use turbowish_model::time::Scale;
 
@@ -219,6 +219,11 @@ impl Monitor {
     /// # Errors
     /// The query does not make sense.
     pub(crate) fn snapshot(&self, query: &Query) -> Result<Snapshot, QueryError> {
+        self.snapshot_within(query, &Budget::unlimited())
+    }
+
+    /// The same, within a budget.
+    fn snapshot_within(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
         let selection = Selection::parse(query)?;
         let mut state = self.state();
         let switched = state.switched;
@@ -265,15 +270,10 @@ impl Monitor {
         snapshot.alerts.matched = snapshot.alerts.total;
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
-            fill(
-                &mut snapshot,
-                &selection,
-                &assembly,
-                (&live, &threads),
-                &clock,
-            );
+            let (asked, tasks) = ((&selection, budget), (&live, &*threads));
+            fill(&mut snapshot, asked, &assembly, tasks, &clock)?;
         }
-        selection.apply_others(&mut snapshot);
+        selection.apply_others(&mut snapshot, budget)?;
         Ok(snapshot)
     }
 }
@@ -355,11 +355,11 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
 /// Fills in the tasks that are asked for, and all resources: each tells of the other.
 fn fill(
     snapshot: &mut Snapshot,
-    selection: &Selection,
+    (selection, budget): (&Selection, &Budget<'_>),
     assembly: &Assembly<'_, Registry>,
     (live, threads): (&Live, &[ThreadNow]),
     clock: &dyn Fn() -> u64,
-) {
+) -> Result<(), QueryError> {
     let (tasks, epoch) = live.all();
     let known = &Known::of(assembly, tasks, (threads, epoch));
     let (readings, rest) = resources::whole();
@@ -373,8 +373,9 @@ fn fill(
         known,
         claims,
     };
-    selection.pick_tasks(snapshot, &rows);
+    selection.pick_tasks(snapshot, &rows, budget)?;
     snapshot.resources.rows = resources;
+    Ok(())
 }
 
 /// The procs of this process as the model's names.

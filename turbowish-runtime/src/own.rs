@@ -149,9 +149,20 @@ const fn resource() -> u64 {
     0
 }
 
-/// Processor time of the monitor's thread; 0 before its first tick.
+/// Processor time of the monitor's thread and of queries; 0 before its first tick.
 #[cfg(feature = "server")]
 static MONITOR_NS: AtomicU64 = AtomicU64::new(0);
+
+/// Processor time of the thread that answers queries.
+#[cfg(feature = "server")]
+static QUERIES_NS: AtomicU64 = AtomicU64::new(0);
+
+/// The answer to a query took so much of it.
+#[cfg(feature = "server")]
+pub(crate) fn answered(took: Duration) {
+    let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+    QUERIES_NS.fetch_add(ns, Ordering::Relaxed);
+}
 
 /// Processor time that this thread has taken. What takes a part of a core is held against this: how long it took besides is the machine's doing.
 #[cfg(feature = "server")]
@@ -163,7 +174,8 @@ pub(crate) fn used() -> Duration {
 /// The monitor's thread has a look at itself. Returns the processor time that it has taken, in nanoseconds.
 #[cfg(feature = "server")]
 pub(crate) fn look() -> u64 {
-    let ns = u64::try_from(used().as_nanos()).unwrap_or(u64::MAX);
+    let own = u64::try_from(used().as_nanos()).unwrap_or(u64::MAX);
+    let ns = own.saturating_add(QUERIES_NS.load(Ordering::Relaxed));
     MONITOR_NS.store(ns, Ordering::Relaxed);
     ns
 }

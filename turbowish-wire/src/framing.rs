@@ -22,6 +22,12 @@ pub fn frame(snapshot: &proto::Snapshot) -> Option<Vec<u8>> {
     Some(frame)
 }
 
+/// Bytes of a snapshot's message.
+#[must_use]
+pub fn size(snapshot: &proto::Snapshot) -> usize {
+    snapshot.encoded_len()
+}
+
 #[cfg(test)]
 mod tests {
     use prost::Message;

@@ -20,7 +20,7 @@ use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Bytes, Service, http};
 use tonic::{Request, Response, Status};
-use turbowish_model::query::{Query, Selection};
+use turbowish_model::query::{Budget, Query, Selection};
 use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::proto::turbowish_server::{Turbowish, TurbowishServer};
 use turbowish_wire::proto::{self, HelloReply, HelloRequest, WatchRequest};
@@ -197,7 +197,8 @@ impl Script {
         let query = Query::try_from(query).map_err(|e| bad(e.to_string()))?;
         let selection = Selection::parse(&query).map_err(|e| bad(e.to_string()))?;
         let mut snapshot = self.snapshot.clone();
-        selection.apply(&mut snapshot);
+        let applied = selection.apply(&mut snapshot, &Budget::unlimited());
+        applied.map_err(|fault| Status::invalid_argument(fault.to_string()))?;
         match self.manner {
             Manner::Oversize => snapshot.process.command = "x".repeat(MESSAGE_LIMIT),
             // More than a greeting, whatever was asked for.

@@ -47,6 +47,42 @@ fn well_formed<R: Row>() {
     }
 }
 
+/// A column is meant by its key, or by its title in any case: that is clear.
+fn titles_are_clear<R: Row>() {
+    for column in R::columns() {
+        let (titled, length) = titled::<R>(&column.title.to_lowercase()).expect("a title");
+        assert_eq!(
+            (titled.key, length),
+            (column.key.clone(), column.title.len())
+        );
+        if let Some(other) = find::<R>(&column.title.to_lowercase()) {
+            assert_eq!(other.key, column.key, "{}", column.title);
+        }
+    }
+}
+
+#[test]
+fn titles_name_columns() {
+    titles_are_clear::<ProcRow>();
+    titles_are_clear::<TaskRow>();
+    titles_are_clear::<AwaitRow>();
+    titles_are_clear::<ResourceRow>();
+    titles_are_clear::<CounterRow>();
+    titles_are_clear::<Alert>();
+    for (text, expected) in [
+        ("RUN%>5", Some(("run", 4))),
+        ("HOLp99.9 < 5ms", Some(("hold_p99.9", 8))),
+        ("HOLp98", None),
+        ("kv::db", None),
+    ] {
+        let found = titled::<ProcRow>(text);
+        let found = found
+            .as_ref()
+            .map(|(column, length)| (&*column.key, *length));
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
 #[test]
 fn tables_are_well_formed() {
     well_formed::<ProcRow>();

@@ -3,8 +3,9 @@
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use super::TASK_GROUPINGS;
+use super::{LONGEST_WINDOW_NS, Overrun, TASK_GROUPINGS};
 use crate::column::{self, Row};
+use crate::units;
 
 /// A mistake in a filter or in the name of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,22 @@ pub enum QueryError {
         table: &'static str,
         /// What is wrong and what to write instead.
         reason: String,
+    },
+    /// So much of the past is not kept.
+    Window {
+        /// The length that was asked for, in nanoseconds.
+        asked_ns: u64,
+    },
+    /// The query takes more than one may.
+    TooMuch {
+        /// The table.
+        table: &'static str,
+        /// Rows that were looked at until then.
+        looked: u64,
+        /// All rows of the table.
+        rows: u64,
+        /// What ran out.
+        overrun: Overrun,
     },
 }
 
@@ -68,6 +85,26 @@ impl fmt::Display for QueryError {
                 write!(f, "tasks are not grouped by {word:?}, but by: {known}")
             }
             Self::Filter { table, reason } => write!(f, "filter of {table}: {reason}"),
+            Self::Window { asked_ns } => {
+                let window = |ns| units::window(ns, units::Micro::default());
+                let (asked, longest) = (window(*asked_ns), window(LONGEST_WINDOW_NS));
+                write!(
+                    f,
+                    "a window is {longest} at most, not {asked}; start reaches back to the start"
+                )
+            }
+            Self::TooMuch {
+                table,
+                looked,
+                rows,
+                overrun,
+            } => {
+                let (looked, rows) = (units::count(*looked), units::count(*rows));
+                write!(
+                    f,
+                    "filter of {table}: too much work: {overrun} were used up by {looked} of {rows} rows; fewer words, or words of one column, take less"
+                )
+            }
         }
     }
 }

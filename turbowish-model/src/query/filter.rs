@@ -2,8 +2,11 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
+use super::budget::Budget;
 use super::pattern::Pattern;
+use super::texts::Texts;
 use super::{QueryError, parse};
 use crate::column::{Column, Context, Row, Shown, Style, Value};
 
@@ -28,7 +31,10 @@ pub(super) enum Node<R: 'static> {
 #[derive(Debug)]
 pub(super) enum Wanted {
     Unknown,
+    /// In words a part of it, else the whole.
     Text(Pattern),
+    /// The whole of it.
+    Whole(Pattern),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +44,7 @@ pub(super) enum Comparison {
     More,
     MoreOrEqual,
     Equal,
+    NotEqual,
 }
 
 impl<R: Row> Filter<R> {
@@ -67,7 +74,15 @@ impl<R: Row> Filter<R> {
     /// Whether the filter keeps this row, of which whoever filters knows these words beside its own.
     #[must_use]
     pub fn keeps_with(&self, row: &R, context: &Context, words: &[&str]) -> bool {
-        self.root.eval(row, context, words) == Some(true)
+        let budget = Budget::unlimited();
+        let looked = Looked::at(row, context, words, &budget);
+        self.root.eval(&looked) == Some(true)
+    }
+
+    /// Whether the filter keeps this row. The answer means nothing once the budget is overrun.
+    pub(super) fn keeps_within(&self, row: &R, context: &Context, budget: &Budget<'_>) -> bool {
+        let looked = Looked::at(row, context, &[], budget);
+        self.root.eval(&looked) == Some(true)
     }
 }
 
@@ -93,26 +108,82 @@ impl<R> Node<R> {
     }
 }
 
+/// A row that is looked at.
+struct Looked<'r, R> {
+    row: &'r R,
+    context: &'r Context,
+    /// What is known of it beside its own words.
+    words: &'r [&'r str],
+    budget: &'r Budget<'r>,
+    /// In which bare words are searched, once there is one.
+    texts: OnceCell<Texts>,
+}
+
+/// Steps of reading a column's value.
+const READ: u64 = 8;
+
+impl<'r, R: Row> Looked<'r, R> {
+    const fn at(
+        row: &'r R,
+        context: &'r Context,
+        words: &'r [&'r str],
+        budget: &'r Budget<'r>,
+    ) -> Self {
+        Self {
+            row,
+            context,
+            words,
+            budget,
+            texts: OnceCell::new(),
+        }
+    }
+
+    fn texts(&self) -> &Texts {
+        self.texts.get_or_init(|| {
+            let mut texts = Texts::default();
+            self.words.iter().for_each(|word| texts.push(word));
+            self.row.search(&mut |text| {
+                texts.push(text);
+                false
+            });
+            texts
+        })
+    }
+
+    /// `None` if there is no budget for it.
+    fn value(&self, column: &Column<R>) -> Option<Value<'r>> {
+        let may = self.budget.spend(READ);
+        may.then(|| column.value(self.row, self.context))
+    }
+}
+
 impl<R: Row> Node<R> {
     /// Three-valued: `None` is "cannot be known", and its negation cannot either.
-    fn eval(&self, row: &R, context: &Context, words: &[&str]) -> Option<bool> {
-        let each = |part: &Self| part.eval(row, context, words);
+    fn eval(&self, looked: &Looked<'_, R>) -> Option<bool> {
+        let each = |part: &Self| part.eval(looked);
         match self {
             Self::All(parts) => fold(parts.iter().map(each), false),
             Self::Any(parts) => fold(parts.iter().map(each), true),
             Self::Not(part) => each(part).map(|kept| !kept),
             Self::Word(pattern) => {
-                let mut found = |text: &str| pattern.is_in(text);
-                Some(words.iter().any(|word| found(word)) || row.search(&mut found))
+                let texts = looked.texts();
+                let may = looked.budget.spend(pattern.steps(texts));
+                may.then(|| pattern.is_in(texts))
             }
             Self::Field(column, wanted) => {
-                let value = column.value(row, context);
-                fold(wanted.iter().map(|wanted| wanted.is(&value)), true)
+                let value = looked.value(column)?;
+                let said = Said::of(&value);
+                let each = |wanted: &Wanted| wanted.is(said.as_ref(), looked.budget);
+                fold(wanted.iter().map(each), true)
             }
-            Self::Compare(column, comparison, limit) => match column.value(row, context) {
+            Self::Compare(column, comparison, limit) => match looked.value(column)? {
                 Value::Unknown => None,
                 Value::Signed(n) if n < 0 => Some(comparison.holds_below_zero()),
-                value => Some(value.number().is_some_and(|n| comparison.holds(n, *limit))),
+                value => Some(match value.number() {
+                    Some(n) => comparison.holds(n, *limit),
+                    // What has no value is not that value.
+                    None => *comparison == Comparison::NotEqual,
+                }),
             },
         }
     }
@@ -131,35 +202,61 @@ fn fold(parts: impl Iterator<Item = Option<bool>>, decisive: bool) -> Option<boo
     result
 }
 
-impl Wanted {
-    fn is(&self, value: &Value<'_>) -> Option<bool> {
-        match (self, value) {
-            (Self::Unknown, value) => Some(*value == Value::Unknown),
-            (Self::Text(_), Value::Unknown) => None,
-            (Self::Text(pattern), Value::Text(text)) => Some(pattern.is_in(text)),
-            (Self::Text(pattern), Value::Ranked { word, .. }) => Some(pattern.is_in(word)),
-            (Self::Text(pattern), Value::Names(names)) => {
-                Some(names.iter().any(|name| pattern.is_in(name)))
-            }
-            (Self::Text(pattern), Value::Place { .. }) => {
+/// What a value says in words.
+#[derive(Default)]
+struct Said {
+    /// A part of it will do.
+    partly: Texts,
+    /// Part of a number is another number: 5 is not meant to find 50.
+    wholly: Texts,
+}
+
+impl Said {
+    /// `None` if it is unknown.
+    fn of(value: &Value<'_>) -> Option<Self> {
+        let mut said = Self::default();
+        match value {
+            Value::Unknown => return None,
+            Value::Text(text) => said.partly.push(text),
+            Value::Ranked { word, .. } => said.partly.push(word),
+            Value::Names(names) => names.iter().for_each(|name| said.partly.push(name)),
+            Value::Place { .. } => {
                 let text = |places| {
                     value.print(Style {
                         places,
                         ..Style::default()
                     })
                 };
-                Some(pattern.is_in(&text(Shown::Full)) || pattern.is_all_of(&text(Shown::Short)))
+                said.partly.push(&text(Shown::Full));
+                said.wholly.push(&text(Shown::Short));
             }
-            // Part of a number is another number: 5 is not meant to find 50.
-            (Self::Text(pattern), value) => Some(pattern.is_all_of(&value.print(Style::default()))),
+            value => said.wholly.push(&value.print(Style::default())),
         }
+        Some(said)
+    }
+}
+
+impl Wanted {
+    fn is(&self, said: Option<&Said>, budget: &Budget<'_>) -> Option<bool> {
+        let (pattern, said) = match (self, said) {
+            (Self::Unknown, said) => return Some(said.is_none()),
+            (Self::Text(pattern) | Self::Whole(pattern), said) => (pattern, said?),
+        };
+        let steps = pattern.steps(&said.partly) + pattern.steps(&said.wholly);
+        budget.spend(steps).then(|| {
+            let partly = match self {
+                Self::Whole(_) => pattern.is_all_of(&said.partly),
+                _ => pattern.is_in(&said.partly),
+            };
+            partly || pattern.is_all_of(&said.wholly)
+        })
     }
 }
 
 impl Comparison {
     /// Whether it holds for whatever is below zero; limits never are.
     pub(super) const fn holds_below_zero(self) -> bool {
-        matches!(self, Self::Less | Self::LessOrEqual)
+        matches!(self, Self::Less | Self::LessOrEqual | Self::NotEqual)
     }
 
     pub(super) const fn holds(self, value: u64, limit: u64) -> bool {
@@ -169,6 +266,7 @@ impl Comparison {
             Self::More => value > limit,
             Self::MoreOrEqual => value >= limit,
             Self::Equal => value == limit,
+            Self::NotEqual => value != limit,
         }
     }
 }

@@ -9,6 +9,7 @@ use core::marker::PhantomData;
 use super::QueryError;
 use super::filter::{Comparison, Node, Wanted};
 use super::pattern::Pattern;
+use super::words::{self, Commas, is_key_char};
 use crate::column::{self, Column, Row, Unit};
 use crate::units;
 
@@ -49,11 +50,16 @@ pub(super) fn comparison_alone<R: Row>(
         table: PhantomData,
     };
     parser.blanks();
-    let Some((sign, number)) = comparison(parser.rest) else {
+    let sign = words::comparison(parser.rest);
+    let Some((sign, number)) = sign.filter(|(sign, _)| *sign != Comparison::NotEqual) else {
         return parser.fail("a column is compared with a number: < <= > >= =");
     };
-    let node = parser.compare(key, sign, number.trim_start())?;
-    match node {
+    let column = parser.column(key)?;
+    if !column.unit.is_number() {
+        return parser.fail(is_text(key));
+    }
+    parser.rest = number;
+    match parser.compare(column, sign)? {
         Node::Compare(column, sign, limit) if parser.rest.is_empty() => Ok((column, sign, limit)),
         _ => parser.fail(format!(
             "one number and its unit without a blank, and then nothing more, not {:?}",
@@ -85,21 +91,26 @@ impl<'t, R: Row> Parser<'t, R> {
         self.rest = self.rest.trim_start();
     }
 
-    /// `and { "|" and }`
+    /// `and { ( "|" | "||" ) and }`
     fn any(&mut self) -> Result<Node<R>, QueryError> {
         let mut parts = alloc::vec![self.all()?];
-        while self.eat("|") {
+        while self.eat("||") || self.eat("|") {
             parts.push(self.all()?);
         }
         Ok(single_or(parts, Node::Any))
     }
 
-    /// `{ [ "-" ] atom }`, at least one.
+    /// `not { [ "&&" ] not }`
     fn all(&mut self) -> Result<Node<R>, QueryError> {
         let mut parts = Vec::new();
         loop {
             self.blanks();
-            if self.rest.is_empty() || self.rest.starts_with(['|', ')']) {
+            let is_joined = self.eat("&&");
+            self.blanks();
+            if is_joined && (parts.is_empty() || self.is_at_end() || self.rest.starts_with("&&")) {
+                return self.fail("a word is missing beside &&");
+            }
+            if self.is_at_end() {
                 break;
             }
             parts.push(self.negatable()?);
@@ -110,18 +121,35 @@ impl<'t, R: Row> Parser<'t, R> {
         Ok(single_or(parts, Node::All))
     }
 
+    /// Of what is joined by "and".
+    fn is_at_end(&self) -> bool {
+        self.rest.is_empty() || self.rest.starts_with(['|', ')'])
+    }
+
+    /// `{ "!" | "-" } atom`
     fn negatable(&mut self) -> Result<Node<R>, QueryError> {
-        if !self.eat("-") {
-            return self.atom();
+        let mut is_negated = false;
+        loop {
+            if !self.rest.starts_with("!=") && self.eat("!") {
+                self.blanks();
+                if self.is_at_end() || self.rest.starts_with("&&") {
+                    return self.fail("! (not) stands before a word, as in !conn");
+                }
+            } else if self.eat("-") {
+                let has_word = !self.is_at_end() && !self.rest.starts_with("&&");
+                let is_apart = self
+                    .rest
+                    .starts_with(|c: char| c.is_whitespace() || c == '-');
+                if !has_word || is_apart {
+                    return self.fail("- (not) stands directly before a word, as in -conn");
+                }
+            } else {
+                break;
+            }
+            is_negated = !is_negated;
         }
-        if self.rest.is_empty()
-            || self
-                .rest
-                .starts_with(|c: char| c.is_whitespace() || "|)-".contains(c))
-        {
-            return self.fail("- (not) stands directly before a word, as in -conn");
-        }
-        Ok(Node::Not(Box::new(self.atom()?)))
+        let atom = self.atom()?;
+        Ok(if is_negated { not(atom) } else { atom })
     }
 
     fn atom(&mut self) -> Result<Node<R>, QueryError> {
@@ -131,28 +159,66 @@ impl<'t, R: Row> Parser<'t, R> {
         if self.eat("/") {
             return self.regex();
         }
-        let end = self
-            .rest
-            .find(|c: char| !is_key_char(c))
-            .unwrap_or(self.rest.len());
-        let (key, after) = self.rest.split_at(end);
-        if key.starts_with(|c: char| c.is_ascii_lowercase()) {
-            if let Some(value) = after.strip_prefix(':')
-                && !value.starts_with(':')
-            {
-                return self.field(key, value);
-            }
-            if let Some((comparison, number)) = comparison(after)
-                && (column::find::<R>(key).is_some()
-                    || number.starts_with(|c: char| c.is_ascii_digit()))
-            {
-                return self.compare(key, comparison, number);
-            }
+        if let Some(node) = self.of_column()? {
+            return Ok(node);
+        }
+        if let Some((_, after)) = words::comparison(self.rest) {
+            let sign = &self.rest[..self.rest.len() - after.len()];
+            return self.fail(format!(
+                "a column stands before {sign}, as in size{sign}1KiB; a text with {sign} goes in quotes"
+            ));
         }
         let word = self.value(Commas::Text)?;
         match word {
-            Wanted::Text(pattern) => Ok(Node::Word(pattern)),
+            Wanted::Text(pattern) | Wanted::Whole(pattern) => Ok(Node::Word(pattern)),
             Wanted::Unknown => self.fail("? alone needs a field, as in size:?"),
+        }
+    }
+
+    /// A column and what is wanted of it: `state:waiting`, `RUN% > 10`; `None` if a word stands here.
+    fn of_column(&mut self) -> Result<Option<Node<R>>, QueryError> {
+        let is_key = |c: char| is_key_char(c.to_ascii_lowercase());
+        let end = self.rest.find(|c| !is_key(c)).unwrap_or(self.rest.len());
+        let (key, after) = self.rest.split_at(end);
+        let is_asked = |length: usize| {
+            let after = self.rest[length..].trim_start();
+            is_colon(after) || words::comparison(after).is_some()
+        };
+        let keyed = |key: &str| Some((column::find::<R>(key)?, end)).filter(|_| is_asked(end));
+        let titled = || column::titled::<R>(self.rest).filter(|(_, length)| is_asked(*length));
+        let named = keyed(key).or_else(titled);
+        if let Some((column, length)) = named.or_else(|| keyed(&key.to_ascii_lowercase())) {
+            return self.behind(column, &self.rest[length..]).map(Some);
+        }
+        let is_number = |(_, number): (Comparison, &str)| {
+            let number = number.trim_start();
+            number.is_empty() || number.starts_with(|c: char| c.is_ascii_digit())
+        };
+        let is_compared = words::comparison(after.trim_start()).is_some_and(is_number);
+        let is_key =
+            key.starts_with(|c: char| c.is_ascii_lowercase()) && key.chars().all(is_key_char);
+        if is_key && (is_colon(after) || is_compared) {
+            return Err(QueryError::unknown_field::<R>(key));
+        }
+        Ok(None)
+    }
+
+    /// What follows the name of a column.
+    fn behind(&mut self, column: Column<R>, text: &'t str) -> Result<Node<R>, QueryError> {
+        self.rest = text.trim_start();
+        if self.eat(":") {
+            let wanted = self.values(Wanted::Text)?;
+            return Ok(Node::Field(column, wanted));
+        }
+        let Some((comparison, number)) = words::comparison(self.rest) else {
+            return self.fail("a value is missing");
+        };
+        self.rest = number;
+        match comparison {
+            _ if column.unit.is_number() => self.compare(column, comparison),
+            Comparison::Equal => Ok(Node::Field(column, self.values(Wanted::Whole)?)),
+            Comparison::NotEqual => Ok(not(Node::Field(column, self.values(Wanted::Whole)?))),
+            _ => self.fail(is_text(&column.key)),
         }
     }
 
@@ -184,7 +250,8 @@ impl<'t, R: Row> Parser<'t, R> {
             return self.fail("a / without its second one; a path goes in quotes");
         };
         let (text, rest) = (&self.rest[..end], &self.rest[end + 1..]);
-        if !rest.is_empty() && !rest.starts_with(|c: char| c.is_whitespace() || "|)".contains(c)) {
+        let is_end = |c: char| c.is_whitespace() || "|)".contains(c);
+        if !rest.is_empty() && !rest.starts_with("&&") && !rest.starts_with(is_end) {
             return self.fail("/regex/ ends at its second /; a path goes in quotes");
         }
         self.rest = rest;
@@ -194,54 +261,73 @@ impl<'t, R: Row> Parser<'t, R> {
         }
     }
 
-    /// `field ":" value { "," value }`
-    fn field(&mut self, key: &'t str, value: &'t str) -> Result<Node<R>, QueryError> {
-        let column = self.column(key)?;
-        self.rest = value;
-        let mut wanted = alloc::vec![self.value(Commas::Separate)?];
-        while self.eat(",") {
-            wanted.push(self.value(Commas::Separate)?);
+    /// `value { "," value }`
+    fn values(&mut self, wanted: fn(Pattern) -> Wanted) -> Result<Vec<Wanted>, QueryError> {
+        let mut all = Vec::new();
+        loop {
+            self.blanks();
+            all.push(match self.value(Commas::Separate)? {
+                Wanted::Text(pattern) => wanted(pattern),
+                other => other,
+            });
+            if !self.eat(",") {
+                return Ok(all);
+            }
         }
-        Ok(Node::Field(column, wanted))
     }
 
     fn column(&self, key: &str) -> Result<Column<R>, QueryError> {
         column::find(key).ok_or_else(|| QueryError::unknown_field::<R>(key))
     }
 
-    /// `field cmp number [ unit ]`
+    /// `number [ unit ]`, behind the sign.
     fn compare(
         &mut self,
-        key: &str,
+        column: Column<R>,
         comparison: Comparison,
-        text: &'t str,
     ) -> Result<Node<R>, QueryError> {
-        let column = self.column(key)?;
-        let word_end = |c: char| c.is_whitespace() || "|()".contains(c);
-        let (number, rest) = text.split_at(text.find(word_end).unwrap_or(text.len()));
+        self.blanks();
+        let key = &*column.key;
+        let (number, rest) = self.rest.split_at(words::number_end(self.rest));
         let split = number
             .find(|c: char| !c.is_ascii_digit() && c != '.')
             .unwrap_or(number.len());
-        let (digits, unit) = number.split_at(split);
+        let (digits, mut unit) = number.split_at(split);
         self.rest = rest;
-        if !column.unit.is_number() {
-            return self.fail(format!("{key} is text; write {key}:WORD"));
+        if unit.is_empty() && !digits.is_empty() {
+            unit = self.unit_apart(column.unit);
         }
-        if column.unit == Unit::Duration && unit.is_empty() {
+        if column.unit == Unit::Duration && unit.is_empty() && !digits.is_empty() {
             return self.fail(format!(
                 "{key} is a duration and needs a unit: ns us ms s m h"
             ));
         }
-        let Some(one) = scale(column.unit, unit) else {
+        let scale = words::scale(column.unit, unit).or(digits.is_empty().then_some(1));
+        let Some(one) = scale.filter(|_| unit.is_empty() || !digits.is_empty()) else {
             return self.fail(format!(
                 "{key} takes no unit {unit}; {}",
-                units_of(column.unit)
+                words::units_of(column.unit)
             ));
         };
         match units::scaled(digits, one) {
             Some(limit) => Ok(Node::Compare(column, comparison, limit)),
             None => self.fail(format!("{key} is compared with a number, not {number:?}")),
         }
+    }
+
+    /// A unit behind a blank, where nothing else can be meant: `5 ms`, `10 %`.
+    fn unit_apart(&mut self, column: Unit) -> &'t str {
+        let text = self.rest.trim_start();
+        let (word, rest) = text.split_at(words::number_end(text));
+        let is_unit = match column {
+            Unit::Duration => words::scale(column, word).is_some(),
+            _ => word == "%" && words::scale(column, word).is_some(),
+        };
+        if !is_unit {
+            return "";
+        }
+        self.rest = rest;
+        word
     }
 
     /// A word, or text in quotes.
@@ -253,7 +339,7 @@ impl<'t, R: Row> Parser<'t, R> {
             self.rest = rest;
             return Ok(Wanted::Text(Pattern::literal(text)));
         }
-        let end = word_end(self.rest, commas);
+        let end = words::word_end(self.rest, commas);
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         match word {
@@ -275,96 +361,15 @@ fn single_or<R>(mut parts: Vec<Node<R>>, many: fn(Vec<Node<R>>) -> Node<R>) -> N
     }
 }
 
-fn is_key_char(c: char) -> bool {
-    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '.'
+fn not<R>(node: Node<R>) -> Node<R> {
+    Node::Not(Box::new(node))
 }
 
-fn comparison(text: &str) -> Option<(Comparison, &str)> {
-    // The longer ones first.
-    [
-        ("<=", Comparison::LessOrEqual),
-        (">=", Comparison::MoreOrEqual),
-        ("<", Comparison::Less),
-        (">", Comparison::More),
-        ("=", Comparison::Equal),
-    ]
-    .into_iter()
-    .find_map(|(sign, comparison)| Some((comparison, text.strip_prefix(sign)?)))
+fn is_text(key: &str) -> String {
+    format!("{key} is text; write {key}:WORD")
 }
 
-/// What a comma is: part of a bare word, or what stands between the values of a field.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Commas {
-    Text,
-    Separate,
-}
-
-/// Where a word ends: at a blank, `|` or `)`, but not inside its own parentheses, so that
-/// `self.db.lock()` is one word.
-fn word_end(text: &str, commas: Commas) -> usize {
-    let mut depth = 0usize;
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' if closes(&text[at..]) => depth += 1,
-            ')' if depth > 0 => depth -= 1,
-            ')' => return at,
-            '|' if depth == 0 => return at,
-            ',' if depth == 0 && commas == Commas::Separate => return at,
-            c if c.is_whitespace() && depth == 0 => return at,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// Whether the parenthesis at the beginning has its other half.
-fn closes(text: &str) -> bool {
-    let mut depth = 0usize;
-    text.chars().any(|c| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    })
-}
-
-/// How many of the column's own units one of `unit` is.
-fn scale(column: Unit, unit: &str) -> Option<u64> {
-    match column {
-        Unit::Duration => units::duration_unit(unit),
-        Unit::Share | Unit::Trend => matches!(unit, "" | "%").then_some(10_000_000),
-        Unit::Rate => Some(thousands(unit.strip_suffix("/s").unwrap_or(unit))? * 1_000_000),
-        Unit::Count => thousands(unit),
-        Unit::Bytes => match unit {
-            "" | "B" => Some(1),
-            "KiB" => Some(1 << 10),
-            "MiB" => Some(1 << 20),
-            "GiB" => Some(1 << 30),
-            _ => None,
-        },
-        Unit::Text | Unit::Place => None,
-    }
-}
-
-fn thousands(unit: &str) -> Option<u64> {
-    match unit {
-        "" => Some(1),
-        "k" => Some(1_000),
-        "M" => Some(1_000_000),
-        "G" => Some(1_000_000_000),
-        _ => None,
-    }
-}
-
-const fn units_of(column: Unit) -> &'static str {
-    match column {
-        Unit::Duration => "it is a duration: ns us ms s m h",
-        Unit::Share | Unit::Trend => "it is a share: %",
-        Unit::Rate => "it is a rate: k M G, /s",
-        Unit::Count => "it is a count: k M G",
-        Unit::Bytes => "it is a size: KiB MiB GiB",
-        Unit::Text | Unit::Place => "it is text",
-    }
+/// Whether a value follows; `::` is part of a path.
+fn is_colon(text: &str) -> bool {
+    text.starts_with(':') && !text.starts_with("::")
 }

@@ -1,89 +1,27 @@
-//! A small regular expression: its time is at most pattern times text, and what it does not know it refuses in words.
+//! A regular expression, matched by a lazy automaton: its time is that of reading the text.
 
-use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
+use alloc::string::{String, ToString};
+use core::cell::RefCell;
+use core::fmt;
+
+use regex_automata::Input;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{Compiler, Config, WhichCaptures};
+use regex_syntax::{Error, ParserBuilder};
 
 /// Groups inside each other.
-const MAX_DEPTH: usize = 32;
+const MAX_DEPTH: u32 = 32;
+/// Bytes that an expression may become: `a{1000}` is small to write, and large to match.
+const MAX_SIZE: usize = 256 << 10;
+/// Bytes of the automaton's states that are kept; the rest is made again.
+const CACHE: usize = 1 << 20;
 
 /// A compiled expression, found anywhere in a text unless `^` and `$` say otherwise.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Regex {
-    steps: Vec<Step>,
+    automaton: DFA,
+    cache: RefCell<Cache>,
     exact_case: bool,
-}
-
-/// One instruction; those that read a character go on with the next one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
-    One(Set),
-    Begin,
-    End,
-    /// Goes on at both places.
-    Split(usize, usize),
-    Jump(usize),
-    Match,
-}
-
-/// Which characters fit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Set {
-    ranges: Vec<(char, char)>,
-    negated: bool,
-}
-
-/// A part of an expression.
-#[derive(Debug)]
-enum Node {
-    One(Set),
-    Begin,
-    End,
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    /// At least none or one, at most one or any number.
-    Repeat(Box<Node>, Least, Most),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Least {
-    None,
-    One,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Most {
-    One,
-    Many,
-}
-
-impl Set {
-    fn one(c: char) -> Self {
-        Self::of(&[(c, c)])
-    }
-
-    fn of(ranges: &[(char, char)]) -> Self {
-        Self {
-            ranges: ranges.to_vec(),
-            negated: false,
-        }
-    }
-
-    fn any() -> Self {
-        Self {
-            ranges: Vec::new(),
-            negated: true,
-        }
-    }
-
-    fn has(&self, c: char) -> bool {
-        let inside = self
-            .ranges
-            .iter()
-            .any(|(from, to)| (*from..=*to).contains(&c));
-        inside != self.negated
-    }
 }
 
 impl Regex {
@@ -92,307 +30,71 @@ impl Regex {
     /// # Errors
     /// What is wrong with it, in words.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let mut parser = Parser {
-            rest: text,
-            depth: 0,
-            capital: false,
-        };
-        let node = parser.any()?;
-        if !parser.rest.is_empty() {
-            return Err("a ) without its ( inside / /".into());
-        }
-        let mut steps = Vec::new();
-        emit(&node, &mut steps);
-        steps.push(Step::Match);
+        let mut parser = ParserBuilder::new();
+        let parser = parser.nest_limit(MAX_DEPTH).dot_matches_new_line(true);
+        let expression = parser.build().parse(text).map_err(|error| match error {
+            Error::Parse(error) => format!("{} inside / /", error.kind()),
+            Error::Translate(error) => format!("{} inside / /", error.kind()),
+            other => other.to_string(),
+        })?;
+        let size = Config::new()
+            .nfa_size_limit(Some(MAX_SIZE))
+            .which_captures(WhichCaptures::None);
+        let nfa = Compiler::new().configure(size).build_from_hir(&expression);
+        let nfa = nfa.map_err(|_| format!("/regex/ is larger than {} KiB", MAX_SIZE >> 10))?;
+        let cache = DFA::config()
+            .cache_capacity(CACHE)
+            .skip_cache_capacity_check(true);
+        let automaton = DFA::builder().configure(cache).build_from_nfa(nfa);
+        // The size was looked at: what is left is what an automaton cannot do.
+        let automaton = automaton.map_err(|_| "\\b and \\B are not supported inside / /")?;
         Ok(Self {
-            steps,
-            exact_case: parser.capital,
+            cache: RefCell::new(automaton.create_cache()),
+            automaton,
+            exact_case: has_capital(text),
         })
+    }
+
+    /// Whether a capital letter was written: the case counts. Else texts are to be in small letters.
+    pub(super) const fn is_exact(&self) -> bool {
+        self.exact_case
     }
 
     /// Whether it is found in a text.
-    pub(super) fn is_in(&self, field: &str) -> bool {
-        if self.exact_case {
-            self.found(field)
-        } else {
-            self.found(&field.to_lowercase())
-        }
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        let input = Input::new(text).earliest(true);
+        let cache = &mut *self.cache.borrow_mut();
+        // It gives up only if it is told to.
+        let found = self.automaton.try_search_fwd(cache, &input);
+        found.is_ok_and(|found| found.is_some())
     }
+}
 
-    fn found(&self, text: &str) -> bool {
-        let mut now = Threads::new(self.steps.len());
-        let mut next = Threads::new(self.steps.len());
-        let mut letters = text.chars().peekable();
-        let mut first = true;
-        loop {
-            let last = letters.peek().is_none();
-            if self.follow(0, &mut now, (first, last)) {
-                return true;
-            }
-            let Some(c) = letters.next() else {
-                return false;
-            };
-            first = false;
-            let last = letters.peek().is_none();
-            for at in core::mem::take(&mut now.list) {
-                now.seen[at] = false;
-                if let Step::One(set) = &self.steps[at]
-                    && set.has(c)
-                    && self.follow(at + 1, &mut next, (false, last))
-                {
-                    return true;
+impl fmt::Debug for Regex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Regex")
+            .field("exact_case", &self.exact_case)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a letter that stands for itself is a capital: those of `\D` and `\p{Greek}` are not.
+fn has_capital(text: &str) -> bool {
+    let mut letters = text.chars();
+    while let Some(c) = letters.next() {
+        match c {
+            '\\' => {
+                let class = letters.next();
+                let is_named = matches!(class, Some('p' | 'P' | 'x' | 'u' | 'U'));
+                if is_named && letters.as_str().starts_with('{') {
+                    letters.by_ref().take_while(|&c| c != '}').for_each(drop);
                 }
             }
-            core::mem::swap(&mut now, &mut next);
+            c if c.is_uppercase() => return true,
+            _ => {}
         }
     }
-
-    /// Adds a place and all that is reached from it without reading; gives whether that is the end.
-    fn follow(&self, start: usize, threads: &mut Threads, (first, last): (bool, bool)) -> bool {
-        let mut open = alloc::vec![start];
-        while let Some(at) = open.pop() {
-            if core::mem::replace(&mut threads.seen[at], true) {
-                continue;
-            }
-            threads.list.push(at);
-            match self.steps[at] {
-                Step::Match => return true,
-                Step::One(_) => {}
-                Step::Begin if first => open.push(at + 1),
-                Step::End if last => open.push(at + 1),
-                Step::Begin | Step::End => {}
-                Step::Jump(to) => open.push(to),
-                Step::Split(a, b) => open.extend([b, a]),
-            }
-        }
-        false
-    }
-}
-
-/// The places at which matching stands, each once.
-struct Threads {
-    list: Vec<usize>,
-    seen: Vec<bool>,
-}
-
-impl Threads {
-    fn new(steps: usize) -> Self {
-        Self {
-            list: Vec::new(),
-            seen: alloc::vec![false; steps],
-        }
-    }
-}
-
-fn emit(node: &Node, steps: &mut Vec<Step>) {
-    match node {
-        Node::One(set) => steps.push(Step::One(set.clone())),
-        Node::Begin => steps.push(Step::Begin),
-        Node::End => steps.push(Step::End),
-        Node::All(parts) => parts.iter().for_each(|part| emit(part, steps)),
-        Node::Any(parts) => emit_any(parts, steps),
-        Node::Repeat(part, least, most) => {
-            let begin = steps.len();
-            if *least == Least::None {
-                // Filled in below, when it is known where the part ends.
-                steps.push(Step::Jump(0));
-            }
-            let body = steps.len();
-            emit(part, steps);
-            if *most == Most::Many {
-                let after = steps.len() + 1;
-                steps.push(Step::Split(body, after));
-            }
-            if *least == Least::None {
-                steps[begin] = Step::Split(body, steps.len());
-            }
-        }
-    }
-}
-
-fn emit_any(parts: &[Node], steps: &mut Vec<Step>) {
-    let mut ends = Vec::new();
-    for (at, part) in parts.iter().enumerate() {
-        let more = at + 1 < parts.len();
-        let begin = steps.len();
-        if more {
-            steps.push(Step::Jump(0));
-        }
-        emit(part, steps);
-        if more {
-            ends.push(steps.len());
-            steps.push(Step::Jump(0));
-            steps[begin] = Step::Split(begin + 1, steps.len());
-        }
-    }
-    let after = steps.len();
-    for end in ends {
-        steps[end] = Step::Jump(after);
-    }
-}
-
-struct Parser<'t> {
-    rest: &'t str,
-    depth: usize,
-    /// A capital letter was written: the case counts.
-    capital: bool,
-}
-
-impl Parser<'_> {
-    fn next(&mut self) -> Option<char> {
-        let mut letters = self.rest.chars();
-        let c = letters.next()?;
-        self.rest = letters.as_str();
-        Some(c)
-    }
-
-    fn eat(&mut self, token: &str) -> bool {
-        let rest = self.rest.strip_prefix(token);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn any(&mut self) -> Result<Node, String> {
-        let mut parts = alloc::vec![self.all()?];
-        while self.eat("|") {
-            parts.push(self.all()?);
-        }
-        Ok(Node::Any(parts))
-    }
-
-    fn all(&mut self) -> Result<Node, String> {
-        let mut parts = Vec::new();
-        while !self.rest.is_empty() && !self.rest.starts_with(['|', ')']) {
-            let one = self.one()?;
-            parts.push(self.repeated(one)?);
-        }
-        Ok(Node::All(parts))
-    }
-
-    fn repeated(&mut self, node: Node) -> Result<Node, String> {
-        let (least, most) = match self.rest.chars().next() {
-            Some('*') => (Least::None, Most::Many),
-            Some('+') => (Least::One, Most::Many),
-            Some('?') => (Least::None, Most::One),
-            _ => return Ok(node),
-        };
-        self.next();
-        // How greedy it is makes no difference to whether it is found.
-        self.eat("?");
-        if self.rest.starts_with(['*', '+', '?', '{']) {
-            return Err("two repetitions in a row inside / /".into());
-        }
-        Ok(Node::Repeat(Box::new(node), least, most))
-    }
-
-    fn one(&mut self) -> Result<Node, String> {
-        let Some(c) = self.next() else {
-            return Ok(Node::All(Vec::new()));
-        };
-        Ok(match c {
-            '(' => return self.group(),
-            '[' => Node::One(self.class()?),
-            '.' => Node::One(Set::any()),
-            '^' => Node::Begin,
-            '$' => Node::End,
-            '\\' => Node::One(self.escaped()?),
-            '*' | '+' | '?' => return Err(format!("{c} repeats nothing inside / /")),
-            '{' => {
-                return Err(
-                    "{n} is not supported inside / /; * + ? are, and \\{ is the sign".into(),
-                );
-            }
-            c => Node::One(Set::one(self.letter(c))),
-        })
-    }
-
-    fn letter(&mut self, c: char) -> char {
-        self.capital |= c.is_uppercase();
-        c
-    }
-
-    fn group(&mut self) -> Result<Node, String> {
-        if !self.eat("?:") && self.rest.starts_with('?') {
-            return Err("(?..) is not supported inside / /".into());
-        }
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(format!("more than {MAX_DEPTH} groups inside each other"));
-        }
-        let node = self.any()?;
-        self.depth -= 1;
-        if self.eat(")") {
-            Ok(node)
-        } else {
-            Err("a ( without its ) inside / /".into())
-        }
-    }
-
-    fn escaped(&mut self) -> Result<Set, String> {
-        const DIGIT: [(char, char); 1] = [('0', '9')];
-        const WORD: [(char, char); 4] = [('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
-        const BLANK: [(char, char); 2] = [('\t', '\r'), (' ', ' ')];
-        let Some(c) = self.next() else {
-            return Err("a \\ without a sign behind it inside / /".into());
-        };
-        let negated = c.is_ascii_uppercase();
-        let ranges: &[(char, char)] = match c {
-            'd' | 'D' => &DIGIT,
-            'w' | 'W' => &WORD,
-            's' | 'S' => &BLANK,
-            c if c.is_alphanumeric() => return Err(format!("\\{c} is not supported inside / /")),
-            c => return Ok(Set::one(c)),
-        };
-        Ok(Set {
-            negated,
-            ..Set::of(ranges)
-        })
-    }
-
-    /// Behind its `[`.
-    fn class(&mut self) -> Result<Set, String> {
-        let mut set = Set {
-            negated: self.eat("^"),
-            ..Set::default()
-        };
-        let mut first = true;
-        loop {
-            let from = match self.next() {
-                None => return Err("a [ without its ] inside / /".into()),
-                Some(']') if !first => return Ok(set),
-                Some('\\') => {
-                    let inner = self.escaped()?;
-                    match inner.ranges[..] {
-                        [(a, b)] if a == b && !inner.negated => a,
-                        _ if inner.negated => return Err("\\D \\W \\S do not stand in [ ]".into()),
-                        _ => {
-                            set.ranges.extend(inner.ranges);
-                            first = false;
-                            continue;
-                        }
-                    }
-                }
-                Some(c) => self.letter(c),
-            };
-            first = false;
-            let is_range = self.rest.starts_with('-') && !self.rest.starts_with("-]");
-            let to = if is_range {
-                self.next();
-                match self.next() {
-                    Some('\\') => self.next(),
-                    other => other,
-                }
-                .map(|c| self.letter(c))
-            } else {
-                Some(from)
-            };
-            match to {
-                Some(to) if from <= to => set.ranges.push((from, to)),
-                Some(to) => return Err(format!("[{from}-{to}] goes backwards")),
-                None => return Err("a [ without its ] inside / /".into()),
-            }
-        }
-    }
+    false
 }
 
 #[cfg(test)]
@@ -403,11 +105,15 @@ mod tests {
 
     fn check(pattern: &str, found: &[&str], not: &[&str]) {
         let regex = Regex::parse(pattern).unwrap_or_else(|fault| panic!("{pattern}: {fault}"));
+        let is_in = |text: &str| match regex.is_exact() {
+            true => regex.is_in(text),
+            false => regex.is_in(&text.to_lowercase()),
+        };
         for text in found {
-            assert!(regex.is_in(text), "{pattern} is in {text:?}");
+            assert!(is_in(text), "{pattern} is in {text:?}");
         }
         for text in not {
-            assert!(!regex.is_in(text), "{pattern} is not in {text:?}");
+            assert!(!is_in(text), "{pattern} is not in {text:?}");
         }
     }
 
@@ -445,6 +151,9 @@ mod tests {
         check("(?:a|b)c", &["bc"], &["c"]);
         check("größe", &["GRÖSSE größe"], &["grosse"]);
         check("x??y", &["y"], &["x"]);
+        check("^a**$", &["", "aa"], &["b"]);
+        check("^a{2}$", &["aa"], &["a", "aaa"]);
+        check("^[\\W]$", &["-"], &["a"]);
     }
 
     #[test]
@@ -459,12 +168,29 @@ mod tests {
     fn what_it_does_not_know_it_refuses() {
         let fault = |pattern: &str| Regex::parse(pattern).expect_err(pattern);
         for pattern in [
-            "(", ")", "a)", "[", "[a", "[z-a]", "[a-", "*", "+a", "a**", "a{2}", "\\", "\\b",
-            "(?i)a", "[\\W]", "a|*",
+            "(",
+            ")",
+            "a)",
+            "[",
+            "[a",
+            "[z-a]",
+            "[a-",
+            "*",
+            "+a",
+            "\\",
+            "\\b",
+            "a|*",
+            "\\q",
+            "\\p{Klingon}",
         ] {
             assert!(!fault(pattern).is_empty());
         }
-        assert!(fault(&"(".repeat(40)).contains("32"));
+        let nested = format!("{}{}", "(".repeat(40), ")".repeat(40));
+        assert!(fault(&nested).contains("32"));
+        let too_large = "/regex/ is larger than 256 KiB";
+        for pattern in ["a{2000}{2000}", "(\\w{50}){50}"] {
+            assert_eq!(fault(pattern), too_large);
+        }
     }
 
     #[test]

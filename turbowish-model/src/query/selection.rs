@@ -9,7 +9,7 @@ use core::cmp::Reverse;
 pub use self::pick::TaskSource;
 
 use super::group::{self, Grouping};
-use super::{Filter, Query, QueryError, Rows};
+use super::{Budget, Filter, LONGEST_WINDOW_NS, Query, QueryError, Rows};
 use crate::alert::Alert;
 use crate::column::{self, Column, Context, Involved, Row, SortKey};
 use crate::natural::Natural;
@@ -34,6 +34,9 @@ impl Selection {
     /// # Errors
     /// The first mistake, in words for the person who wrote the query.
     pub fn parse(query: &Query) -> Result<Self, QueryError> {
+        if let Some(asked_ns) = query.window_ns.filter(|&ns| ns > LONGEST_WINDOW_NS) {
+            return Err(QueryError::Window { asked_ns });
+        }
         Ok(Self {
             procs: query.procs.as_ref().map(Plan::parse).transpose()?,
             tasks: query.tasks.as_ref().map(Plan::parse).transpose()?,
@@ -47,20 +50,23 @@ impl Selection {
 
     /// Keeps the rows asked for, in the order asked for; tables not asked for lose their rows but
     /// not their `total`. Alerts stay if they are not asked for: whoever asks for anything is told.
-    pub fn apply(&self, snapshot: &mut Snapshot) {
-        self.apply_tasks(snapshot);
-        self.apply_others(snapshot);
+    ///
+    /// # Errors
+    /// The filters take more than the budget has.
+    pub fn apply(&self, snapshot: &mut Snapshot, budget: &Budget<'_>) -> Result<(), QueryError> {
+        self.apply_tasks(snapshot, budget)?;
+        self.apply_others(snapshot, budget)
     }
 
     /// Tasks that are not sent are told in groups, if that is asked for.
-    fn apply_tasks(&self, snapshot: &mut Snapshot) {
+    fn apply_tasks(&self, snapshot: &mut Snapshot, budget: &Budget<'_>) -> Result<(), QueryError> {
         let alerts = core::mem::take(&mut snapshot.alerts.rows);
         let involved = Involved::of(&alerts);
         match &self.tasks {
-            None => apply::<TaskRow>(None, snapshot, &involved),
+            None => apply::<TaskRow>(None, snapshot, &involved, budget)?,
             Some(plan) => {
                 let context = Context::of(snapshot);
-                plan.arrange(&mut snapshot.tasks, &context, &involved);
+                plan.arrange(&mut snapshot.tasks, &context, &involved, budget)?;
                 if let Some(grouping) = self.group.filter(|_| plan.cuts(&snapshot.tasks)) {
                     let rows = &snapshot.tasks.rows;
                     let whole = |at: usize| rows.get(at).map(Cow::Borrowed);
@@ -71,36 +77,55 @@ impl Selection {
             }
         }
         snapshot.alerts.rows = alerts;
+        Ok(())
     }
 
     /// Fills in the tasks asked for, of which the snapshot has only the `total`. What is looked at of each is what the query needs; whole rows
     /// are made only of those that it gets. The snapshot's alerts and window are to be there already.
-    pub fn pick_tasks(&self, snapshot: &mut Snapshot, tasks: &dyn TaskSource) {
+    ///
+    /// # Errors
+    /// The filter takes more than the budget has.
+    pub fn pick_tasks(
+        &self,
+        snapshot: &mut Snapshot,
+        tasks: &dyn TaskSource,
+        budget: &Budget<'_>,
+    ) -> Result<(), QueryError> {
         let Some(plan) = &self.tasks else {
-            return;
+            return Ok(());
         };
         let involved = Involved::of(&snapshot.alerts.rows);
-        let picked = plan.pick(self.group, tasks, &Context::of(snapshot), &involved);
+        let context = Context::of(snapshot);
+        let picked = plan.pick(self.group, tasks, &context, &involved, budget)?;
         snapshot.task_groups = picked.groups;
         let page = &mut snapshot.tasks;
         // Tasks of which there is nothing to show yet are among all, and are no rows.
         page.matched = picked.matched;
         page.rows = picked.rows;
+        Ok(())
     }
 
     /// Does to all tables but that of tasks what [`Selection::apply`] does.
-    pub fn apply_others(&self, snapshot: &mut Snapshot) {
+    ///
+    /// # Errors
+    /// The filters take more than the budget has.
+    pub fn apply_others(
+        &self,
+        snapshot: &mut Snapshot,
+        budget: &Budget<'_>,
+    ) -> Result<(), QueryError> {
         let alerts = core::mem::take(&mut snapshot.alerts.rows);
         let involved = Involved::of(&alerts);
         snapshot.ready_latency = ready_latency(&snapshot.procs.rows);
-        apply(self.procs.as_ref(), snapshot, &involved);
-        apply(self.awaits.as_ref(), snapshot, &involved);
-        apply(self.resources.as_ref(), snapshot, &involved);
-        apply(self.counters.as_ref(), snapshot, &involved);
+        apply(self.procs.as_ref(), snapshot, &involved, budget)?;
+        apply(self.awaits.as_ref(), snapshot, &involved, budget)?;
+        apply(self.resources.as_ref(), snapshot, &involved, budget)?;
+        apply(self.counters.as_ref(), snapshot, &involved, budget)?;
         snapshot.alerts.rows = alerts;
         if self.alerts.is_some() {
-            apply(self.alerts.as_ref(), snapshot, &Involved::default());
+            apply(self.alerts.as_ref(), snapshot, &Involved::default(), budget)?;
         }
+        Ok(())
     }
 }
 
@@ -118,17 +143,23 @@ fn ready_latency(procs: &[ProcRow]) -> Distribution {
     all
 }
 
-fn apply<R: Row>(plan: Option<&Plan<R>>, snapshot: &mut Snapshot, involved: &Involved<'_>) {
+fn apply<R: Row>(
+    plan: Option<&Plan<R>>,
+    snapshot: &mut Snapshot,
+    involved: &Involved<'_>,
+    budget: &Budget<'_>,
+) -> Result<(), QueryError> {
     let context = Context::of(snapshot);
     let page = R::page_mut(snapshot);
     match plan {
-        Some(plan) => plan.apply(page, &context, involved),
+        Some(plan) => plan.apply(page, &context, involved, budget)?,
         None => {
             page.total = page.total.max(page.rows.len() as u64);
             page.matched = page.total;
             page.rows.clear();
         }
     }
+    Ok(())
 }
 
 /// Filter, order and limit of one table.
@@ -201,7 +232,11 @@ impl<R: Row> Order<R> {
 
     fn key(&self, row: &R, context: &Context, involved: &Involved<'_>) -> RowKey {
         let (name, number) = row.name();
-        (self.rank(row, context, involved), Natural(name.to_string()), number)
+        (
+            self.rank(row, context, involved),
+            Natural(name.to_string()),
+            number,
+        )
     }
 }
 
@@ -239,21 +274,43 @@ impl<R: Row> Plan<R> {
     }
 
     /// Filters, sorts and limits one table, and sets its counts.
-    pub fn apply(&self, page: &mut Page<R>, context: &Context, involved: &Involved<'_>) {
-        self.arrange(page, context, involved);
+    ///
+    /// # Errors
+    /// The filter takes more than the budget has.
+    pub fn apply(
+        &self,
+        page: &mut Page<R>,
+        context: &Context,
+        involved: &Involved<'_>,
+        budget: &Budget<'_>,
+    ) -> Result<(), QueryError> {
+        self.arrange(page, context, involved, budget)?;
         self.cut(page);
+        Ok(())
     }
 
     /// Filters and sorts one table, and sets its counts.
-    fn arrange(&self, page: &mut Page<R>, context: &Context, involved: &Involved<'_>) {
+    fn arrange(
+        &self,
+        page: &mut Page<R>,
+        context: &Context,
+        involved: &Involved<'_>,
+        budget: &Budget<'_>,
+    ) -> Result<(), QueryError> {
         page.total = page.total.max(page.rows.len() as u64);
         page.matched = page.total;
         if !self.filter.keeps_all() {
-            page.rows.retain(|row| self.filter.keeps(row, context));
+            let (all, mut looked) = (page.rows.len(), 0);
+            page.rows.retain(|row| {
+                looked += usize::from(budget.overrun().is_none());
+                self.filter.keeps_within(row, context, budget)
+            });
+            within::<R>(budget, looked, all)?;
             page.matched = page.rows.len() as u64;
         }
         page.rows
             .sort_by_cached_key(|row| self.order.key(row, context, involved));
+        Ok(())
     }
 
     /// There are more rows than the limit.
@@ -265,6 +322,19 @@ impl<R: Row> Plan<R> {
         if self.cuts(page) {
             page.rows.truncate(self.limit);
         }
+    }
+}
+
+/// An error if the budget did not suffice for so many rows of all.
+fn within<R: Row>(budget: &Budget<'_>, looked: usize, all: usize) -> Result<(), QueryError> {
+    match budget.overrun() {
+        None => Ok(()),
+        Some(overrun) => Err(QueryError::TooMuch {
+            table: R::TABLE,
+            looked: looked as u64,
+            rows: all as u64,
+            overrun,
+        }),
     }
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
 use crate::column::{Context, Row};
 use crate::quantile::Distribution;
-use crate::query::{Filter, Query, Rows, Selection};
+use crate::query::{Budget, Filter, LONGEST_WINDOW_NS, Query, QueryError, Rows, Selection};
 use crate::resource::{Kind, Role};
 use crate::snapshot::{
     AwaitRow, Claim, HolderRow, Page, Place, ProcRow, ResourceRow, Snapshot, Spot, StackRow,
@@ -221,8 +221,8 @@ fn select(table: &str, rows: Rows) -> Result<Snapshot, String> {
     }
     let mut snapshot = snapshot();
     Selection::parse(&query)
-        .map_err(|e| e.to_string())?
-        .apply(&mut snapshot);
+        .and_then(|selection| selection.apply(&mut snapshot, &Budget::unlimited()))
+        .map_err(|e| e.to_string())?;
     Ok(snapshot)
 }
 
@@ -288,6 +288,46 @@ fn filters_of_procs() {
         ("live:0 get", &["get"]),
         ("get,set", &[]),
         ("where:db.rs:44", &["get", "set"]),
+        // Blanks round a sign.
+        ("run > 10%", &["serve", "get", "set"]),
+        ("run >10 %", &["serve", "get", "set"]),
+        ("run>  13.1", &["serve"]),
+        ("hold_p99 >= 10 ms", &["write"]),
+        ("hold_p50 < 18ms run < 9 %", &["write"]),
+        ("proc : get, flush", &["get", "flush"]),
+        ("db run", &[]),
+        // Titles as they are on the screen, and keys in capitals.
+        ("RUN%>13.1", &["serve"]),
+        ("run% > 13.1", &["serve"]),
+        ("RUN > 13.1", &["serve"]),
+        ("HOLp99>=10ms", &["write"]),
+        ("holp99.9 <= 2ms", &["serve", "get"]),
+        ("LONGEST > 5ms", &["write"]),
+        ("POLL/s<1 POLL/s>0.1/s", &["write"]),
+        ("LAST 60 s:-", &[]),
+        ("PROC:get", &["get"]),
+        ("WHERE:db.rs:44", &["get", "set"]),
+        // Not, and, or as in programs.
+        ("!db", &["serve", "write", "flush"]),
+        ("! db", &["serve", "write", "flush"]),
+        ("!!db", &["get", "set"]),
+        ("!-db", &["get", "set"]),
+        ("!(get || set)", &["serve", "write", "flush"]),
+        ("db && !get", &["set"]),
+        ("db&&get||write", &["get", "write"]),
+        ("(db && get) || write", &["get", "write"]),
+        ("run>20%&&calls<1k/s", &["serve"]),
+        ("/^kv::db/&&!set", &["get"]),
+        ("run != 0", &["serve", "get", "set", "write"]),
+        ("run == 0", &["flush"]),
+        ("hold_p99!=1ms", &["serve", "set", "write", "flush"]),
+        ("size!=1KiB", &[]),
+        ("proc=get", &[]),
+        ("proc = kv::db::get", &["get"]),
+        ("proc=*::get,kv::db::set", &["get", "set"]),
+        ("proc != kv::db::get", &["serve", "set", "write", "flush"]),
+        ("where=db.rs:44", &["get", "set"]),
+        ("\"run > 10%\"", &[]),
     ] {
         check("procs", filter, expected);
     }
@@ -311,6 +351,11 @@ fn filters_of_tasks() {
         ("\"conn:1\"", &["conn:1"]),
         ("conn::serve brief", &["brief"]),
         ("size>=2KiB brief", &["brief"]),
+        ("STATE:waiting SINCE > 1 s", &["conn:2"]),
+        ("state!=waiting && !sweep", &["late", "brief"]),
+        ("at = ?", &["sweep", "late", "brief"]),
+        ("AT != conn.rs:88", &["conn:1"]),
+        ("task:/x/", &[]),
     ] {
         check("tasks", filter, expected);
     }
@@ -394,9 +439,9 @@ fn tasks_that_are_held_up_come_before_those_without_work() {
             tasks: Some(rows(filter, "")),
             ..Query::default()
         };
-        Selection::parse(&query)
-            .expect("a filter")
-            .apply(&mut snapshot);
+        let selection = Selection::parse(&query).expect("a filter");
+        let applied = selection.apply(&mut snapshot, &Budget::unlimited());
+        assert_eq!(applied, Ok(()));
         assert_eq!(names(&snapshot.tasks), expected, "{filter}");
     };
     check("", &["held", "sweep", "late", "locked", "idle", "soon"]);
@@ -508,6 +553,48 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn mistakes_in_comparisons_and_signs_are_named() {
+    let unknown = "no field hold_p98 in procs; did you mean hold_p99?";
+    let column = |sign| {
+        format!(
+            "a column stands before {sign}, as in size{sign}1KiB; a text with {sign} goes in quotes"
+        )
+    };
+    let is_text = "proc is text; write proc:WORD";
+    let beside = "a word is missing beside | or inside ( )";
+    let beside_and = "a word is missing beside &&";
+    for (filter, expected) in [
+        ("longest >", "longest is compared with a number, not \"\""),
+        ("> 5ms", &column(">")),
+        ("get != set", &column("!=")),
+        ("RUN% > 5ms", "run takes no unit ms; it is a share: %"),
+        ("proc < 5", is_text),
+        ("proc =", "a value is missing"),
+        ("get &&", beside_and),
+        ("&& get", beside_and),
+        ("get && || set", beside_and),
+        ("get ||", beside),
+        ("get | | set", beside),
+        ("db !", "! (not) stands before a word, as in !conn"),
+    ] {
+        let fault = select("procs", rows(filter, "")).err();
+        let expected = format!("filter of procs: {expected}");
+        assert_eq!(fault, Some(expected), "{filter}");
+    }
+    for (filter, expected) in [
+        ("hold_p98>", unknown),
+        ("hold_p98 > 1ms", unknown),
+        (
+            "lognest > 5ms",
+            "no field lognest in procs; did you mean longest?",
+        ),
+    ] {
+        let fault = select("procs", rows(filter, "")).err();
+        assert_eq!(fault.as_deref(), Some(expected), "{filter}");
+    }
+}
+
+#[test]
 fn mistakes_in_regular_expressions_are_named() {
     let check = |filter: &str, expected: &str| {
         let fault = select("procs", rows(filter, "")).err();
@@ -517,7 +604,8 @@ fn mistakes_in_regular_expressions_are_named() {
     check("/^kv", "a / without its second one; a path goes in quotes");
     let path = "/regex/ ends at its second /; a path goes in quotes";
     check("/var/kv/src", path);
-    check("/a**/", "two repetitions in a row inside / /");
+    check("/a(/", "unclosed group inside / /");
+    check("/a{9999}{9999}/", "/regex/ is larger than 256 KiB");
 }
 
 #[test]
@@ -634,7 +722,7 @@ fn limits_count_what_they_leave_out() {
 
 proptest! {
     #[test]
-    fn any_text_is_a_filter_or_a_mistake(text in "[-a-z_:.,<>=0-9%|()\"*? /]{0,40}") {
+    fn any_text_is_a_filter_or_a_mistake(text in "[-a-zA-Z_:.,<>=!&0-9%|()\"*? /]{0,40}") {
         for table in ["procs", "tasks", "awaits", "alerts"] {
             match select(table, rows(&text, "")) {
                 Ok(snapshot) => prop_assert!(snapshot.procs.matched <= snapshot.procs.total),
@@ -691,7 +779,9 @@ fn tasks_that_are_not_sent_are_told_in_groups() {
             ..Query::default()
         };
         let mut snapshot = snapshot();
-        Selection::parse(&query).expect("fine").apply(&mut snapshot);
+        let selection = Selection::parse(&query).expect("fine");
+        let applied = selection.apply(&mut snapshot, &Budget::unlimited());
+        assert_eq!(applied, Ok(()));
         let found: Vec<_> = snapshot
             .task_groups
             .iter()
@@ -751,10 +841,89 @@ fn names_with_numbers_stand_as_people_count() {
             ..Query::default()
         };
         let selection = Selection::parse(&query).expect("an order");
-        selection.apply(&mut snapshot);
+        let applied = selection.apply(&mut snapshot, &Budget::unlimited());
+        assert_eq!(applied, Ok(()));
         assert_eq!(names(&snapshot.procs), expected, "{sort} {invert}");
     };
     check("", false, ["other", "shard-1", "shard-2", "shard-10"]);
     check("proc", false, ["other", "shard-1", "shard-2", "shard-10"]);
     check("proc", true, ["shard-10", "shard-2", "shard-1", "other"]);
+}
+
+#[test]
+fn a_window_is_no_longer_than_what_is_kept() {
+    let parse = |window_ns| {
+        let query = Query {
+            window_ns,
+            ..Query::default()
+        };
+        Selection::parse(&query)
+            .map(|_| ())
+            .map_err(|e| e.to_string())
+    };
+    for window in [None, Some(0), Some(LONGEST_WINDOW_NS)] {
+        assert_eq!(parse(window), Ok(()), "{window:?}");
+    }
+    let refused = parse(Some(5 * 60 * S));
+    let expected = "a window is 1m00s at most, not 5m00s; start reaches back to the start";
+    assert_eq!(refused, Err(expected.to_string()));
+}
+
+/// Steps are counted: what a filter takes depends on nothing but the filter and the rows.
+#[test]
+fn a_query_that_is_too_much_says_what_was() {
+    let run = |table: &str, filter: &str, steps: u64| {
+        let mut query = Query::default();
+        match table {
+            "procs" => query.procs = Some(rows(filter, "")),
+            _ => query.tasks = Some(rows(filter, "")),
+        }
+        let mut snapshot = snapshot();
+        let selection = Selection::parse(&query).expect("a filter");
+        selection.apply(&mut snapshot, &Budget::new(steps, &|| None))
+    };
+    let expected = "filter of tasks: too much work: 4 steps were used up by 1 of 5 rows; fewer words, or words of one column, take less";
+    for (table, filter) in [
+        ("procs", "zz"),
+        ("procs", "-kv"),
+        ("procs", "get | set"),
+        ("procs", "/zz/"),
+        ("procs", "zz*"),
+        ("procs", "proc:zz"),
+        ("tasks", "task:conn"),
+        ("tasks", "since>1s since>2s"),
+    ] {
+        assert_eq!(run(table, filter, 1_000), Ok(()), "{filter}");
+        let fault = run(table, filter, 4).expect_err(filter);
+        assert!(matches!(fault, QueryError::TooMuch { .. }), "{filter}");
+    }
+    let fault = run("tasks", "zz", 4).expect_err("too few");
+    assert_eq!(fault.to_string(), expected);
+    // Nothing is asked of the rows.
+    assert_eq!(run("tasks", "", 0), Ok(()));
+}
+
+/// What once took twelve seconds, and a minute, of 100,000 tasks: within the steps that one query may take, by far.
+#[test]
+fn many_words_take_few_steps() {
+    let words: Vec<String> = (0..200).map(|n| format!("word{n}")).collect();
+    let classes = format!("/^{}!$/", "[a-z:_]?".repeat(100));
+    let row = task(
+        "conn:51022",
+        TaskState::Waiting,
+        400,
+        Some(("src/conn.rs", 84, "self.db.lock()")),
+    );
+    let context = Context { window_ns: S };
+    for (filter, most) in [
+        (words.join(" | "), 2_000),
+        (format!("task:{}", words.join(",")), 1_000),
+        (classes, 1_000),
+        ("/x/|".repeat(800) + "x", 100_000),
+    ] {
+        let filter = Filter::<TaskRow>::parse(&filter).expect("a filter");
+        let budget = Budget::new(most, &|| None);
+        assert!(!filter.keeps_within(&row, &context, &budget));
+        assert_eq!(budget.overrun(), None);
+    }
 }

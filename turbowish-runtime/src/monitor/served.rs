@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
-use turbowish_model::query::{Query, QueryError};
+use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::PauseTask;
 
 use super::Monitor;
 use crate::server::{Refused, Source};
-use crate::{own, proc};
+use crate::{own, proc, thread};
 
 impl Source for Monitor {
-    fn snapshot(&self, query: &Query) -> Result<Snapshot, QueryError> {
-        self.snapshot(query)
+    fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
+        // This is a thread of the server's.
+        thread::disown();
+        self.snapshot_within(query, budget)
     }
 
     fn process(&self) -> Process {
@@ -22,6 +24,10 @@ impl Source for Monitor {
 
     fn used(&self) -> Duration {
         own::used()
+    }
+
+    fn answered(&self, took: Duration) {
+        own::answered(took);
     }
 
     fn set_accounting(&self, accounting: Accounting) {

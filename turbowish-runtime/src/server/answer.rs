@@ -13,9 +13,10 @@ use http_body::{Body, Frame};
 use tokio_stream::Stream;
 use tonic::Status;
 use tonic::codegen::{BoxFuture, Bytes, Service, http};
-use turbowish_wire::{framing, proto};
+use turbowish_wire::framing;
 
 use super::admit::Pass;
+use super::making::{Made, Unsent};
 use super::quota::{Account, Held, House};
 use super::watch::Watch;
 
@@ -64,7 +65,10 @@ where
             let (mut parts, body) = answer.await?.into_parts();
             let live = parts.extensions.remove().and_then(|live: Live| live.take());
             let rest = live.map_or_else(|| Rest::Plain(body), |watch| Rest::Live(Box::new(watch)));
+            let unsent: Option<Unsent> = parts.extensions.remove();
             let answer = Answer::new(account, rest).await;
+            // It is encoded now, and counted as such.
+            drop(unsent);
             Ok(http::Response::from_parts(parts, answer))
         })
     }
@@ -108,8 +112,11 @@ impl Answer {
         match &mut self.rest {
             Rest::Live(watch) => {
                 let next = ready!(Pin::new(&mut **watch).poll_next(context));
-                match next.unwrap_or_else(|| Err(Status::ok(""))).and_then(frame) {
-                    Ok(frame) => self.held.push_back(self.account.hold(frame)),
+                match next
+                    .unwrap_or_else(|| Err(Status::ok("")))
+                    .and_then(|made| frame(&made).map(|frame| (frame, made.unsent)))
+                {
+                    Ok((frame, _unsent)) => self.held.push_back(self.account.hold(frame)),
                     Err(status) => {
                         self.rest = Rest::Nothing;
                         let mut trailers = http::HeaderMap::new();
@@ -147,9 +154,9 @@ impl Answer {
 }
 
 /// A snapshot as it is sent.
-fn frame(snapshot: proto::Snapshot) -> Result<Bytes, Status> {
+fn frame(made: &Made) -> Result<Bytes, Status> {
     let too_large = || Status::out_of_range("the snapshot is larger than a console takes");
-    let frame = framing::frame(&snapshot).ok_or_else(too_large)?;
+    let frame = framing::frame(&made.snapshot).ok_or_else(too_large)?;
     Ok(frame.into())
 }
 

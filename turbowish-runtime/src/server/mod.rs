@@ -1,4 +1,4 @@
-//! Consoles are answered on the monitor's own thread, and nothing that they do reaches the application's.
+//! Consoles are answered on the monitor's own thread, queries on one beside it, and nothing that they do reaches the application's.
 //!
 //! [`serve`] listens on the Unix socket of this process and, when asked and only on loopback with a
 //! token, on TCP. What cannot be had costs one line on stderr; the rest goes on. Every reply is made
@@ -9,6 +9,7 @@ mod accept;
 mod admit;
 mod answer;
 mod lobby;
+mod making;
 mod quota;
 mod service;
 mod tcp;
@@ -16,6 +17,7 @@ mod tcp;
 mod tests;
 mod unix;
 mod watch;
+mod worker;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -30,7 +32,7 @@ use quota::House;
 use service::Service;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
-use turbowish_model::query::{Query, QueryError};
+use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::proto::turbowish_server::TurbowishServer;
 use turbowish_wire::{MESSAGE_LIMIT, PauseTask, discovery};
@@ -61,14 +63,17 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// What the query asks for, now.
     ///
     /// # Errors
-    /// The query makes no sense; the text goes to the client.
-    fn snapshot(&self, query: &Query) -> Result<Snapshot, QueryError>;
+    /// The query makes no sense, or takes more than its budget; the text goes to the client.
+    fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError>;
 
     /// This process.
     fn process(&self) -> Process;
 
     /// Processor time that this thread has taken so far.
     fn used(&self) -> Duration;
+
+    /// The answer to a query took so much processor time.
+    fn answered(&self, took: Duration);
 
     /// Switches accounting.
     fn set_accounting(&self, accounting: Accounting);

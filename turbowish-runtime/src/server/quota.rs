@@ -43,6 +43,16 @@ struct Sum {
     dropped: u64,
 }
 
+impl Sum {
+    /// For a connection that holds so many bytes.
+    const fn has_room(&self, own: usize) -> bool {
+        match own {
+            0 => self.bytes < BYTES_OF_ALL,
+            own => own < BYTES_EACH && self.bytes < BYTES_OF_ALL / 2,
+        }
+    }
+}
+
 impl House {
     pub(super) fn new(stall_time: Duration, say: Say) -> Arc<Self> {
         Arc::new(Self {
@@ -111,6 +121,12 @@ impl Account {
         (own.bytes > 0).then(|| own.moved + self.house.stall_time)
     }
 
+    /// Whether there is room for one more message now.
+    pub(super) fn has_room(&self) -> bool {
+        let own = self.own().bytes;
+        self.house.held().has_room(own)
+    }
+
     /// Until there is room for one more message.
     pub(super) async fn room(&self) {
         std::future::poll_fn(|context| self.poll_room(context)).await;
@@ -119,11 +135,7 @@ impl Account {
     pub(super) fn poll_room(&self, context: &mut Context<'_>) -> Poll<()> {
         let own = self.own().bytes;
         let mut held = self.house.held();
-        let room = match own {
-            0 => held.bytes < BYTES_OF_ALL,
-            own => own < BYTES_EACH && held.bytes < BYTES_OF_ALL / 2,
-        };
-        if room {
+        if held.has_room(own) {
             return Poll::Ready(());
         }
         let waker = context.waker();
@@ -135,7 +147,15 @@ impl Account {
 
     /// Puts a message on the account.
     pub(super) fn hold(self: &Arc<Self>, message: Bytes) -> Held {
-        let bytes = message.len();
+        let load = self.load(message.len());
+        Held {
+            left: message,
+            load,
+        }
+    }
+
+    /// Puts so many bytes on the account.
+    pub(super) fn load(self: &Arc<Self>, bytes: usize) -> Arc<Load> {
         let mut own = self.own();
         if own.bytes == 0 {
             own.moved = Instant::now();
@@ -143,14 +163,10 @@ impl Account {
         own.bytes += bytes;
         drop(own);
         self.house.held().bytes += bytes;
-        let load = Load {
+        Arc::new(Load {
             account: Arc::clone(self),
             bytes,
-        };
-        Held {
-            left: message,
-            load: Arc::new(load),
-        }
+        })
     }
 
     /// One more stream of snapshots, if there may be one.
@@ -195,7 +211,7 @@ impl Held {
 }
 
 /// The bytes of a message, on the account until none of it is left.
-struct Load {
+pub(super) struct Load {
     account: Arc<Account>,
     bytes: usize,
 }

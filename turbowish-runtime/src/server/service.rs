@@ -1,25 +1,26 @@
 //! Each request is one question to the source; what the source refuses, the client reads.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tonic::{Request, Response, Status};
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::convert::Malformed;
 use turbowish_wire::proto::turbowish_server::Turbowish;
 use turbowish_wire::{Action, PROTOCOL, VERSION, proto};
 
 use super::admit::Pass;
 use super::answer::Live;
+use super::making::{Asked, Making};
 use super::quota::Account;
 use super::watch::Watch;
+use super::worker::Worker;
 use super::{Config, Refused, Source};
 
 /// The protocol's service over a source.
 #[derive(Clone)]
 pub(super) struct Service {
     source: Arc<dyn Source>,
+    worker: Worker,
     read_only: bool,
     max_rows: u32,
 }
@@ -28,6 +29,7 @@ impl Service {
     pub(super) fn new(source: Arc<dyn Source>, config: &Config) -> Self {
         Self {
             source,
+            worker: Worker::default(),
             read_only: config.read_only,
             max_rows: config.max_rows.max(1),
         }
@@ -67,15 +69,14 @@ impl Service {
         })
     }
 
-    /// Processor time that this thread has taken so far.
-    pub(super) fn used(&self) -> Duration {
-        self.source.used()
-    }
-
-    pub(super) fn snapshot(&self, query: &Query) -> Result<Snapshot, Status> {
-        self.source
-            .snapshot(query)
-            .map_err(|fault| Status::invalid_argument(fault.to_string()))
+    /// Begins to answer a query of whoever has this account.
+    pub(super) fn make(&self, query: &Arc<Query>, account: Option<&Arc<Account>>) -> Making {
+        let asked = Asked {
+            source: self.source.clone(),
+            query: query.clone(),
+            account: account.cloned(),
+        };
+        Box::pin(asked.answer(self.worker.clone()))
     }
 }
 
@@ -125,10 +126,10 @@ impl Turbowish for Service {
     ) -> Result<Response<proto::Snapshot>, Status> {
         let account = account(&request);
         let query = self.query(request.into_inner())?;
-        if let Some(account) = account {
-            account.room().await;
-        }
-        Ok(Response::new(self.snapshot(&query)?.into()))
+        let made = self.make(&Arc::new(query), account.as_ref()).await?;
+        let mut response = Response::new(made.snapshot);
+        response.extensions_mut().insert(made.unsent);
+        Ok(response)
     }
 
     async fn watch(
@@ -140,10 +141,8 @@ impl Turbowish for Service {
         let query =
             self.query(query.ok_or_else(|| Status::invalid_argument("a watch needs a query"))?)?;
         let watching = account.as_ref().map(Account::watch).transpose()?;
-        if let Some(account) = account {
-            account.room().await;
-        }
-        let watch = Watch::start(self.clone(), query, interval_ns, watching)?;
+        let who = (account, watching);
+        let watch = Watch::start(self.clone(), query, interval_ns, who).await?;
         let mut response = Response::new(tokio_stream::empty());
         response.extensions_mut().insert(Live::new(watch));
         Ok(response)

@@ -7,13 +7,13 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use turbowish_model::query::{Query, QueryError, Rows, Selection};
+use turbowish_model::query::{Budget, Overrun, Query, QueryError, Rows, Selection};
 use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_wire::client::{ClientError, Connection, Target, list_in};
 use turbowish_wire::{Action, PROTOCOL, PauseTask, discovery};
@@ -29,17 +29,47 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const BIG_WINDOW: u64 = 7;
 const BIG: usize = 4 << 20;
 
+/// The window that asks for a reply that takes until [`Told::released`], or until its budget ends.
+const SLOW_WINDOW: u64 = 8;
+
 #[derive(Default)]
 struct Told {
     accounting: Mutex<Accounting>,
     asked: Mutex<Vec<Query>>,
     paused: Mutex<Vec<PauseTask>>,
     big: AtomicUsize,
+    /// Slow queries that have begun, and why those that were stopped were.
+    slow: AtomicUsize,
+    stopped: Mutex<Vec<Overrun>>,
+    released: AtomicBool,
+}
+
+impl Told {
+    /// Spends what it may.
+    fn be_slow(&self, budget: &Budget<'_>) -> Result<(), QueryError> {
+        self.slow.fetch_add(1, Ordering::SeqCst);
+        while budget.spend(1) {
+            if self.released.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+        }
+        let overrun = budget.overrun().expect("it is spent");
+        self.stopped.lock().unwrap().push(overrun);
+        Err(QueryError::TooMuch {
+            table: "tasks",
+            looked: 1,
+            rows: 2,
+            overrun,
+        })
+    }
 }
 
 impl Source for Told {
-    fn snapshot(&self, query: &Query) -> Result<Snapshot, QueryError> {
+    fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
         Selection::parse(query)?;
+        if query.window_ns == Some(SLOW_WINDOW) {
+            self.be_slow(budget)?;
+        }
         self.asked.lock().unwrap().push(query.clone());
         let mut row = ProcRow {
             proc: "kv::serve".into(),
@@ -73,6 +103,8 @@ impl Source for Told {
     fn used(&self) -> Duration {
         Duration::ZERO
     }
+
+    fn answered(&self, _took: Duration) {}
 
     fn set_accounting(&self, accounting: Accounting) {
         *self.accounting.lock().unwrap() = accounting;
@@ -365,6 +397,75 @@ async fn bad_queries_are_answered_with_their_fault() {
         assert_eq!(error.to_string(), expected);
     }
     connection.snapshot(&procs()).await.unwrap();
+}
+
+fn slow() -> Query {
+    Query {
+        window_ns: Some(SLOW_WINDOW),
+        ..procs()
+    }
+}
+
+/// Waits until something is so: nobody tells when.
+async fn until(mut is_so: impl FnMut() -> bool) {
+    let waits = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, waits).await;
+    waited.expect("it is so before long");
+}
+
+/// What is asked of the process beside it is answered; another query has its turn after it.
+#[tokio::test]
+async fn a_slow_query_holds_up_no_other_request() {
+    let server = Running::start(|_| {}).await;
+    let (one, other) = (
+        server.connect().await.unwrap(),
+        server.connect().await.unwrap(),
+    );
+    let query = slow();
+    let slow = one.snapshot(&query);
+    let beside = async {
+        until(|| server.source.slow.load(Ordering::SeqCst) == 1).await;
+        server.connect().await.unwrap();
+        other.control(Action::ResumeTask(1)).await.unwrap_err();
+        server.source.released.store(true, Ordering::SeqCst);
+        other.snapshot(&procs()).await.unwrap();
+    };
+    let both = async { tokio::join!(slow, beside) };
+    let (slow, ()) = tokio::time::timeout(PATIENCE, both)
+        .await
+        .expect("no standstill");
+    assert_eq!(slow.unwrap().procs.total, 1);
+}
+
+/// The client goes, and the query with it: the one that is being answered, and one whose turn had not come.
+#[tokio::test]
+async fn a_query_stops_when_its_client_has_gone() {
+    let server = Running::start(|_| {}).await;
+    let ask = |connection: Connection| {
+        tokio::spawn(async move { connection.snapshot(&slow()).await.map(|_| ()) })
+    };
+    let first = ask(server.connect().await.unwrap());
+    let second = ask(server.connect().await.unwrap());
+    until(|| server.source.slow.load(Ordering::SeqCst) == 1).await;
+    second.abort();
+    first.abort();
+    until(|| !server.source.stopped.lock().unwrap().is_empty()).await;
+    let watching = {
+        let connection = server.connect().await.unwrap();
+        tokio::spawn(async move { connection.watch(slow(), Duration::ZERO).await.map(|_| ()) })
+    };
+    until(|| server.source.slow.load(Ordering::SeqCst) >= 2).await;
+    watching.abort();
+    until(|| server.source.stopped.lock().unwrap().len() >= 2).await;
+    let stopped = server.source.stopped.lock().unwrap();
+    assert!(
+        stopped.iter().all(|why| *why == Overrun::Abandoned),
+        "{stopped:?}"
+    );
 }
 
 #[tokio::test]

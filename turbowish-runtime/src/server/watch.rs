@@ -4,17 +4,18 @@
 //! a part of a core.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tokio_stream::Stream;
 use tonic::Status;
 use turbowish_model::query::Query;
 use turbowish_model::time::Usual;
-use turbowish_wire::proto;
 
-use super::quota::Watching;
+use super::making::{Made, Making};
+use super::quota::{Account, Watching};
 use super::service::Service;
 
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -31,32 +32,42 @@ const FREE_AGAIN: u32 = 25;
 /// the query makes sense.
 pub(super) struct Watch {
     service: Service,
-    query: Query,
-    first: Option<proto::Snapshot>,
+    query: Arc<Query>,
+    account: Option<Arc<Account>>,
+    first: Option<Made>,
+    /// The next one, once its time has come.
+    making: Option<Making>,
+    /// When the last one was begun.
+    begun: Instant,
     pace: Pace,
     due: Pin<Box<Sleep>>,
     _watching: Option<Watching>,
 }
 
 impl Watch {
-    pub(super) fn start(
+    pub(super) async fn start(
         service: Service,
         query: Query,
         interval_ns: u64,
-        watching: Option<Watching>,
+        (account, watching): (Option<Arc<Account>>, Option<Watching>),
     ) -> Result<Self, Status> {
+        let query = Arc::new(query);
         let mut pace = Pace {
             asked: clamp(interval_ns),
             usual: Usual::UNKNOWN,
             slowed: false,
         };
-        let begun = tokio::time::Instant::now();
-        let first = pace.snapshot(&service, &query)?;
-        let due = tokio::time::sleep_until(begun + Duration::from_nanos(first.pace_ns));
+        let begun = Instant::now();
+        let first = pace.told(service.make(&query, account.as_ref()).await?);
+        let next = Duration::from_nanos(first.snapshot.pace_ns);
+        let due = tokio::time::sleep_until(begun + next);
         Ok(Self {
             service,
             query,
+            account,
             first: Some(first),
+            making: None,
+            begun,
             pace,
             due: Box::pin(due),
             _watching: watching,
@@ -79,13 +90,11 @@ struct Pace {
 }
 
 impl Pace {
-    /// The next snapshot, which says when the one after it is due.
-    fn snapshot(&mut self, service: &Service, query: &Query) -> Result<proto::Snapshot, Status> {
-        let used = service.used();
-        let mut snapshot = proto::Snapshot::from(service.snapshot(query)?);
-        let next = self.next(service.used().saturating_sub(used));
-        snapshot.pace_ns = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
-        Ok(snapshot)
+    /// A snapshot, which says when the one after it is due.
+    fn told(&mut self, mut made: Made) -> Made {
+        let next = self.next(made.took);
+        made.snapshot.pace_ns = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
+        made
     }
 
     /// Time from the beginning of a snapshot that took so long to that of the next one.
@@ -102,23 +111,29 @@ impl Pace {
 }
 
 impl Stream for Watch {
-    type Item = Result<proto::Snapshot, Status>;
+    type Item = Result<Made, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         if let Some(first) = this.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
-        ready!(this.due.as_mut().poll(context));
-        // A client that was away gets one snapshot, not all that it missed.
-        let begun = tokio::time::Instant::now();
-        let snapshot = this.pace.snapshot(&this.service, &this.query);
-        let next = match &snapshot {
-            Ok(snapshot) => Duration::from_nanos(snapshot.pace_ns),
+        if this.making.is_none() {
+            ready!(this.due.as_mut().poll(context));
+            // A client that was away gets one snapshot, not all that it missed.
+            this.begun = Instant::now();
+        }
+        let begin = || this.service.make(&this.query, this.account.as_ref());
+        let making = this.making.get_or_insert_with(begin);
+        let made = ready!(making.as_mut().poll(context));
+        this.making = None;
+        let told = made.map(|made| this.pace.told(made));
+        let next = match &told {
+            Ok(made) => Duration::from_nanos(made.snapshot.pace_ns),
             Err(_) => this.pace.asked,
         };
-        this.due.as_mut().reset(begun + next);
-        Poll::Ready(Some(snapshot))
+        this.due.as_mut().reset(this.begun + next);
+        Poll::Ready(Some(told))
     }
 }
 

@@ -5,11 +5,15 @@ use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
 
-use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::{PauseRow, Snapshot, TaskRow, TaskState};
-use turbowish_unsafe::waker::{Lent, Target};
-use turbowish_wire::PauseTask;
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+use turbowish_model::query::{Budget, Query, QueryError, Rows};
+use turbowish_model::snapshot::{Accounting, PauseRow, Process, Snapshot, TaskRow, TaskState};
+use turbowish_unsafe::waker::{Lent, Target as Waked};
+use turbowish_wire::client::{Connection, Target};
+use turbowish_wire::{Action, PauseTask, discovery};
 
 use super::stage::{advance, alone};
 use crate::call::call;
@@ -17,8 +21,8 @@ use crate::monitor::Monitor;
 use crate::pause::{self, Mark};
 use crate::probe::Other;
 use crate::proc::Proc;
-use crate::server::{Refused, Source};
-use crate::task;
+use crate::server::{Config, Refused, Source};
+use crate::{heart, task, thread};
 
 static HELD: Proc = Proc::new::<Polls>("::held_back", "1 pauses.rs");
 static OTHER: Proc = Proc::new::<Woken>("::goes_on", "2 pauses.rs");
@@ -493,7 +497,7 @@ fn on_tokio() {
 /// An executor's waker in whose clone, and in whose last drop, consoles do something.
 struct Busy(fn(u64), u64);
 
-impl Target for Busy {
+impl Waked for Busy {
     fn cloned(&self) {
         self.0(self.1);
     }
@@ -536,4 +540,109 @@ fn a_pause_outlasts_the_first_poll() {
     mark.set();
     mark.lies_at(64);
     assert!(mark.is_set());
+}
+
+/// A monitor of which some queries take until no task is paused any more.
+struct Slow(Arc<Monitor>);
+
+/// Long enough for a loaded machine; no test waits for its end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+impl Source for Slow {
+    fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
+        let begun = Instant::now();
+        while query.procs.is_some() && !pause::readings(SECOND).is_empty() {
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "the lease is not counted meanwhile"
+            );
+            advance(SECOND);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Source::snapshot(&*self.0, query, budget)
+    }
+
+    fn process(&self) -> Process {
+        self.0.process()
+    }
+
+    fn used(&self) -> Duration {
+        self.0.used()
+    }
+
+    fn answered(&self, took: Duration) {
+        self.0.answered(took);
+    }
+
+    fn set_accounting(&self, accounting: Accounting) {
+        self.0.set_accounting(accounting);
+    }
+
+    fn pause_task(&self, order: &PauseTask) -> Result<(), Refused> {
+        self.0.pause_task(order)
+    }
+
+    fn resume_task(&self, task: u64) -> Result<(), Refused> {
+        self.0.resume_task(task)
+    }
+}
+
+/// However long a query takes, the monitor counts leases: this one ends only when the lease has.
+#[test]
+fn a_lease_ends_while_a_query_is_answered() {
+    let _alone = alone();
+    let monitor = Arc::new(Monitor::new("test".into()));
+    monitor.arm();
+    let mut stage = Stage::new();
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = root.path().join("turbowish");
+    let target = Target::Socket(discovery::socket(&folder, std::process::id()));
+    let config = Config {
+        folder,
+        ..Config::default()
+    };
+    let (stop, stopped) = oneshot::channel();
+    let runtime = || {
+        Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime")
+    };
+    let served = monitor.clone();
+    let server = std::thread::spawn(move || {
+        thread::disown();
+        let source = Arc::new(Slow(served.clone()));
+        runtime().block_on(heart::live(served, source, config, stopped));
+    });
+    runtime().block_on(async {
+        let begun = Instant::now();
+        let console = loop {
+            match Connection::connect_within(&target, PATIENCE).await {
+                Ok(console) => break console,
+                Err(fault) => assert!(begun.elapsed() < PATIENCE, "{fault}"),
+            }
+        };
+        let tasks = Query {
+            tasks: Some(Rows::default()),
+            ..Query::default()
+        };
+        let rows = console.snapshot(&tasks).await.expect("rows").tasks.rows;
+        let row = rows.iter().find(|row| row.root.ends_with("held_back"));
+        let pause = order(row.expect("a task").id, Some(2 * SECOND));
+        console
+            .control(Action::PauseTask(pause))
+            .await
+            .expect("a task");
+        stage.poll();
+        assert_eq!(stage.polls.count(), 1, "it is withheld");
+        let slow = Query {
+            procs: Some(Rows::default()),
+            ..tasks
+        };
+        console.snapshot(&slow).await.expect("the lease has ended");
+        assert_eq!(stage.woken(), 1);
+    });
+    drop(stop);
+    server.join().expect("it does not panic");
+    monitor.disarm();
 }

@@ -42,7 +42,7 @@ const GRAPH: &[Arrows] = &[
         package: "turbowish-model",
         ours: &[],
         optional: &[],
-        outside: Some(&["once_cell"]),
+        outside: Some(&["once_cell", "regex-automata", "regex-syntax"]),
     },
     arrows("turbowish-wire", &["turbowish-model"]),
     arrows("turbowish-unsafe", &[]),

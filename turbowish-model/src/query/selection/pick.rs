@@ -4,12 +4,13 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::{Plan, Rank};
+use super::{Plan, Rank, within};
 use crate::column::tasks::{JUDGED, SEARCHED};
 use crate::column::{Context, Involved, Row};
 use crate::natural::Natural;
 use crate::query::group::{self, Grouping};
 use crate::query::selection::Order;
+use crate::query::{Budget, QueryError};
 use crate::snapshot::{TaskGroup, TaskParts, TaskRow};
 
 /// Live tasks by position, whose rows are made when they are looked at.
@@ -55,14 +56,21 @@ impl Plan<TaskRow> {
         tasks: &dyn TaskSource,
         context: &Context,
         involved: &Involved<'_>,
-    ) -> Picked {
+        budget: &Budget<'_>,
+    ) -> Result<Picked, QueryError> {
         let (parts, keeps_all) = (self.parts(), self.filter.keeps_all());
-        let kept = (0..tasks.count()).filter_map(|at| {
-            let row = tasks.row(at, parts)?;
-            let kept = keeps_all || self.filter.keeps(&row, context);
-            kept.then(|| (self.order.rank(&row, context, involved), at))
-        });
-        let ranks: Vec<(Rank, usize)> = kept.collect();
+        let mut ranks: Vec<(Rank, usize)> = Vec::new();
+        for at in 0..tasks.count() {
+            budget.row();
+            within::<TaskRow>(budget, at, tasks.count())?;
+            let Some(row) = tasks.row(at, parts) else {
+                continue;
+            };
+            if keeps_all || self.filter.keeps_within(&row, context, budget) {
+                ranks.push((self.order.rank(&row, context, involved), at));
+            }
+        }
+        within::<TaskRow>(budget, tasks.count(), tasks.count())?;
         let all = ranks.len();
         let limit = if self.limit == 0 { all } else { self.limit };
         let grouping = grouping.filter(|_| limit < all);
@@ -83,11 +91,11 @@ impl Plan<TaskRow> {
             });
             group::groups(rows, |at| whole(at).map(Cow::Owned), grouping, limit)
         });
-        Picked {
+        Ok(Picked {
             rows: order.into_iter().take(limit).filter_map(whole).collect(),
             matched: all as u64,
             groups,
-        }
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use proptest::{collection, option};
 use super::TaskSource;
 use crate::alert::{Alert, Party, PartyKind, Severity};
 use crate::column;
-use crate::query::{Query, Rows, Selection, TASK_GROUPINGS};
+use crate::query::{Budget, Overrun, Query, QueryError, Rows, Selection, TASK_GROUPINGS};
 use crate::resource::Role;
 use crate::snapshot::{
     Aim, Claim, Page, PauseRow, Place, PollRow, Snapshot, Spot, StackRow, TaskParts, TaskRow,
@@ -267,16 +267,26 @@ fn selection(rows: &Rows) -> Selection {
     Selection::parse(&query).expect("a query")
 }
 
+fn pick(
+    asked: &Rows,
+    snapshot: &mut Snapshot,
+    tasks: &Shy,
+    budget: &Budget<'_>,
+) -> Result<(), QueryError> {
+    selection(asked).pick_tasks(snapshot, tasks, budget)
+}
+
 proptest! {
     #[test]
     fn picking_is_sorting_all(rows in tasks(), asked in query(), involved in collection::vec(0_u64..41, 0..4)) {
         let selection = selection(&asked);
         let mut expected = bare(rows.len(), &involved);
         expected.tasks.rows.clone_from(&rows);
-        selection.apply(&mut expected);
+        let budget = Budget::unlimited();
+        prop_assert_eq!(selection.apply(&mut expected, &budget), Ok(()));
         let mut picked = bare(rows.len(), &involved);
-        selection.pick_tasks(&mut picked, &Shy::new(rows));
-        selection.apply_others(&mut picked);
+        prop_assert_eq!(selection.pick_tasks(&mut picked, &Shy::new(rows), &budget), Ok(()));
+        prop_assert_eq!(selection.apply_others(&mut picked, &budget), Ok(()));
         prop_assert_eq!(picked, expected);
     }
 }
@@ -294,7 +304,8 @@ fn what_has_no_row_does_not_match() {
             limit,
             ..Rows::default()
         };
-        selection(&asked).pick_tasks(&mut snapshot, &Shy::new((1..=3).map(row).collect()));
+        let shy = Shy::new((1..=3).map(row).collect());
+        pick(&asked, &mut snapshot, &shy, &Budget::unlimited()).expect("a small query");
         let Page {
             rows,
             total,
@@ -325,7 +336,7 @@ fn few_rows_are_made_whole() {
             ..Rows::default()
         };
         let mut snapshot = bare(1_000, &[]);
-        selection(&asked).pick_tasks(&mut snapshot, &shy);
+        pick(&asked, &mut snapshot, &shy, &Budget::unlimited()).expect("a small query");
         let Shy {
             whole,
             named,
@@ -347,4 +358,45 @@ fn few_rows_are_made_whole() {
     check("", "polls", "", [10, 1_000, 1_000]);
     // Each group shows its first task.
     check("", "", "root", [14, 1_000, 2_000]);
+}
+
+/// Of very many tasks hardly any is looked at once the steps are used up, or once the client has gone.
+#[test]
+fn a_query_stops_where_its_budget_ends() {
+    let stops_at = |filter: &str, steps: u64, gone_at: usize| {
+        let row = |id| TaskRow {
+            id,
+            name: format!("serve-{id}"),
+            ..TaskRow::default()
+        };
+        let shy = Shy::new((1..=100_000).map(row).collect());
+        let asked = Rows {
+            filter: filter.to_string(),
+            ..Rows::default()
+        };
+        let look = || (shy.looked.get() >= gone_at).then_some(Overrun::Abandoned);
+        let budget = Budget::new(steps, &look);
+        let stopped = pick(&asked, &mut bare(100_000, &[]), &shy, &budget);
+        let Err(QueryError::TooMuch {
+            looked,
+            rows: 100_000,
+            overrun,
+            ..
+        }) = stopped
+        else {
+            panic!("{filter}: {stopped:?}");
+        };
+        // No row is made after it.
+        assert_eq!(shy.looked.get() as u64, looked, "{filter}");
+        (overrun, looked)
+    };
+    let words = "word | ".repeat(99) + "word";
+    let (steps, never) = (1_000_000, usize::MAX);
+    let (overrun, looked) = stops_at(&words, steps, never);
+    assert_eq!((overrun, looked), (Overrun::Steps(steps), 10_001));
+    let (overrun, looked) = stops_at(&words, u64::MAX, 0);
+    assert_eq!((overrun, looked), (Overrun::Abandoned, 328));
+    // Without a filter there is nothing to count but rows.
+    let (overrun, looked) = stops_at("", 0, 30_000);
+    assert_eq!((overrun, looked), (Overrun::Abandoned, 32_767));
 }

@@ -1,0 +1,157 @@
+//! How much work a query may be: whoever asks for too much gets an error, and a query that nobody waits for any more stops.
+
+use core::cell::Cell;
+use core::fmt;
+
+use crate::units;
+
+/// Steps that the filters of one query may take: a few seconds at most. A step is about a comparison of 16 bytes.
+pub const MAX_STEPS: u64 = 1_000_000_000;
+
+/// Steps between two looks at the world outside: well below a millisecond.
+const LOOK_EVERY: u64 = 1 << 15;
+
+/// What a query may still use up. It counts steps by itself, and asks now and then whether it may go on.
+pub struct Budget<'a> {
+    limit: u64,
+    left: Cell<u64>,
+    /// The next look comes when so many are left.
+    look_at: Cell<u64>,
+    look: &'a dyn Fn() -> Option<Overrun>,
+    overrun: Cell<Option<Overrun>>,
+    /// Rows that were made.
+    rows: Cell<u64>,
+}
+
+/// Rows between two looks at whether the client is still there.
+const ROWS: u64 = 4_096;
+
+/// Why a query was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overrun {
+    /// It took more than so many steps.
+    Steps(u64),
+    /// It took more than so many nanoseconds of processor time.
+    Time(u64),
+    /// Nobody waits for it any more.
+    Abandoned,
+}
+
+impl Budget<'static> {
+    /// For rows that are at hand already, in a process that waits for nothing else.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(u64::MAX, &|| None)
+    }
+}
+
+impl<'a> Budget<'a> {
+    /// So many steps, as long as `look` finds no reason to stop.
+    #[must_use]
+    pub fn new(limit: u64, look: &'a dyn Fn() -> Option<Overrun>) -> Self {
+        Self {
+            limit,
+            left: Cell::new(limit),
+            look_at: Cell::new(limit.saturating_sub(LOOK_EVERY)),
+            look,
+            overrun: Cell::new(None),
+            rows: Cell::new(0),
+        }
+    }
+
+    /// Takes some steps off. Returns whether the query may go on.
+    pub fn spend(&self, steps: u64) -> bool {
+        if self.overrun.get().is_some() {
+            return false;
+        }
+        let Some(left) = self.left.get().checked_sub(steps) else {
+            self.overrun.set(Some(Overrun::Steps(self.limit)));
+            return false;
+        };
+        self.left.set(left);
+        if left <= self.look_at.get() {
+            self.look_at.set(left.saturating_sub(LOOK_EVERY));
+            self.overrun.set((self.look)());
+        }
+        self.overrun.get().is_none()
+    }
+
+    /// One more row is made. That is what every query takes, and is not counted: only a client that has gone stops it.
+    pub fn row(&self) {
+        let rows = self.rows.get() + 1;
+        self.rows.set(rows);
+        if rows.is_multiple_of(ROWS) && (self.look)() == Some(Overrun::Abandoned) {
+            self.overrun.set(Some(Overrun::Abandoned));
+        }
+    }
+
+    /// Why the query was stopped, if it was.
+    #[must_use]
+    pub fn overrun(&self) -> Option<Overrun> {
+        self.overrun.get()
+    }
+}
+
+impl fmt::Debug for Budget<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Budget")
+            .field("limit", &self.limit)
+            .field("left", &self.left)
+            .field("overrun", &self.overrun)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Overrun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Steps(limit) => write!(f, "{} steps", units::count(*limit)),
+            Self::Time(ns) => {
+                let time = units::window(*ns, units::Micro::default());
+                write!(f, "{time} of processor time")
+            }
+            Self::Abandoned => f.write_str("the client's patience"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+    use core::cell::Cell;
+
+    use super::{Budget, LOOK_EVERY, Overrun};
+
+    #[test]
+    fn steps_run_out() {
+        let budget = Budget::new(10, &|| None);
+        for (steps, goes_on) in [(4, true), (6, true), (0, true), (1, false), (0, false)] {
+            assert_eq!(budget.spend(steps), goes_on, "{steps}");
+        }
+        assert_eq!(budget.overrun(), Some(Overrun::Steps(10)));
+        assert!(Budget::unlimited().spend(u64::MAX));
+    }
+
+    #[test]
+    fn it_looks_around_now_and_then() {
+        let (looks, stop) = (Cell::new(0), Cell::new(None));
+        let look = || {
+            looks.set(looks.get() + 1);
+            stop.get()
+        };
+        let budget = Budget::new(u64::MAX, &look);
+        let steps = || (0..LOOK_EVERY).all(|_| budget.spend(1));
+        assert!(steps() && steps());
+        assert_eq!(looks.get(), 2);
+        stop.set(Some(Overrun::Abandoned));
+        assert!(!steps());
+        assert_eq!((looks.get(), budget.overrun()), (3, stop.get()));
+    }
+
+    #[test]
+    fn it_says_what_ran_out() {
+        assert_eq!(Overrun::Steps(1_000_000_000).to_string(), "1.00G steps");
+        let time = Overrun::Time(10_000_000_000);
+        assert_eq!(time.to_string(), "10 s of processor time");
+    }
+}

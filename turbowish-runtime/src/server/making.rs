@@ -1,0 +1,124 @@
+//! A snapshot is made on a thread of its own: however long a query takes, leases, alerts and other requests go on.
+//!
+//! That thread makes one after the other. Each query has a budget, and stops when nobody waits for its answer any more. What is made is on
+//! the account of whoever asked from that moment on, so nothing is made that nobody takes.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tonic::Status;
+use turbowish_model::query::{Budget, MAX_STEPS, Overrun, Query};
+use turbowish_wire::{framing, proto};
+
+use super::Source;
+use super::quota::{Account, Load};
+use super::worker::Worker;
+
+/// Processor time of one query whose filters take long.
+const MAX_TIME: Duration = Duration::from_secs(10);
+
+/// A snapshot that is being made. Whoever drops it does not wait for it any more.
+pub(super) type Making = Pin<Box<dyn Future<Output = Result<Made, Status>> + Send>>;
+
+/// A snapshot, and the processor time that it took.
+pub(super) struct Made {
+    pub(super) snapshot: proto::Snapshot,
+    pub(super) took: Duration,
+    pub(super) unsent: Unsent,
+}
+
+/// The place of a snapshot on an account, until it is encoded.
+#[derive(Clone)]
+pub(super) struct Unsent {
+    _load: Option<Arc<Load>>,
+}
+
+/// A query, and who asks.
+#[derive(Clone)]
+pub(super) struct Asked {
+    pub(super) source: Arc<dyn Source>,
+    pub(super) query: Arc<Query>,
+    pub(super) account: Option<Arc<Account>>,
+}
+
+/// Set when nobody waits any more.
+#[derive(Default)]
+struct Abandoned(Arc<AtomicBool>);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Asked {
+    /// Has the snapshot made once there is room for it.
+    pub(super) async fn answer(self, worker: Worker) -> Result<Made, Status> {
+        let abandoned = Abandoned::default();
+        loop {
+            if let Some(account) = &self.account {
+                account.room().await;
+            }
+            let (tell, told) = oneshot::channel();
+            let (asked, is_abandoned) = (self.clone(), abandoned.0.clone());
+            let job = move || {
+                // The client may go in the meantime.
+                drop(tell.send(asked.make(&is_abandoned)));
+            };
+            worker.push(Box::new(job)).map_err(|fault| {
+                Status::resource_exhausted(format!("there is no thread that could answer: {fault}"))
+            })?;
+            match told.await {
+                Ok(Some(made)) => return made,
+                // Those before it have taken the room.
+                Ok(None) => {}
+                Err(_) => return Err(Status::internal("the query panicked")),
+            }
+        }
+    }
+
+    /// `None` if there is no room for it now.
+    fn make(&self, abandoned: &AtomicBool) -> Option<Result<Made, Status>> {
+        let is_abandoned = || abandoned.load(Ordering::Relaxed);
+        if is_abandoned() {
+            return Some(Err(Status::cancelled("nobody waits for it")));
+        }
+        if !self
+            .account
+            .as_ref()
+            .is_none_or(|account| account.has_room())
+        {
+            return None;
+        }
+        let begun = self.source.used();
+        let took = || self.source.used().saturating_sub(begun);
+        let look = || match is_abandoned() {
+            true => Some(Overrun::Abandoned),
+            false => {
+                let ns = u64::try_from(MAX_TIME.as_nanos()).unwrap_or(u64::MAX);
+                (took() > MAX_TIME).then_some(Overrun::Time(ns))
+            }
+        };
+        let budget = Budget::new(MAX_STEPS, &look);
+        let snapshot = self.source.snapshot(&self.query, &budget);
+        let snapshot = snapshot.map(proto::Snapshot::from);
+        let took = took();
+        self.source.answered(took);
+        Some(match snapshot {
+            Ok(snapshot) => Ok(Made {
+                took,
+                unsent: self.unsent(framing::size(&snapshot)),
+                snapshot,
+            }),
+            Err(fault) => Err(Status::invalid_argument(fault.to_string())),
+        })
+    }
+
+    fn unsent(&self, bytes: usize) -> Unsent {
+        let load = self.account.as_ref().map(|account| account.load(bytes));
+        Unsent { _load: load }
+    }
+}
