@@ -154,7 +154,7 @@ pub(crate) struct TopArgs {
 /// What the console shows, and how.
 #[derive(Args, Debug)]
 pub(crate) struct ViewArgs {
-    /// Length of the window: 1s, 10s, 1m, …, or start; else that of the last console, or 10s
+    /// Length of the window: 1s, 10s, …, 60s at most, or start; else that of the last console, or 10s
     #[arg(short, long, value_name = "TIME", value_parser = window)]
     pub(crate) window: Option<Window>,
     /// Time between snapshots, 100ms to 10s
@@ -198,7 +198,7 @@ pub(crate) struct RowArgs {
         value_name = "COLUMN"
     )]
     pub(crate) sort: String,
-    /// Rows to keep: words, column:text, column>number; blank is and, | or, - not
+    /// Rows to keep: words, column:text, column > number; blank is and, | or, ! not
     #[arg(
         short,
         long,
@@ -250,7 +250,7 @@ pub(crate) struct QueryArgs {
     /// At most so many rows; 0 is all
     #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
     pub(crate) limit: u32,
-    /// Length of the window: 5s, 10s, 1m, …, or start
+    /// Length of the window: 5s, 10s, …, 60s at most, or start
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,
     /// Percentiles of each population: 50,90,99,99.9

@@ -690,6 +690,14 @@ fn the_command_line_is_checked() {
             &["query", "procs", "--window", "5"][..],
             "a time with its unit, as in 5s or 1m, or start",
         ),
+        (
+            &["query", "procs", "--window", "5m"],
+            "at most 60s, as no more of the past is kept, or start",
+        ),
+        (
+            &["top", "--window", "61s"],
+            "at most 60s, as no more of the past is kept, or start",
+        ),
         (&["top", "--interval", "1ms"], "a time from 100ms to 10s"),
         (
             &["query", "procs", "-p", "101"],

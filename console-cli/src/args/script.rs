@@ -79,7 +79,7 @@ pub(crate) struct CheckArgs {
         allow_hyphen_values = true
     )]
     pub(crate) filter: String,
-    /// Length of the window: 5s, 10s, 1m, ..., or start; at most what --for says
+    /// Length of the window: 5s, 10s, ..., 60s at most, or start; at most what --for says
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,
     /// Look for so long, from now on: what does not hold once, fails
@@ -130,7 +130,7 @@ pub(crate) struct WatchArgs {
     /// At most so many rows of a table; 0 is all
     #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
     pub(crate) limit: u32,
-    /// Length of the window: 5s, 10s, 1m, ..., or start
+    /// Length of the window: 5s, 10s, ..., 60s at most, or start
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,
     /// Percentiles of each population: 50,90,99,99.9

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use turbowish_model::quantile::Percentile;
+use turbowish_model::query::LONGEST_WINDOW_NS;
 use turbowish_model::units;
 
 use super::Window;
@@ -16,6 +17,12 @@ pub(crate) fn window(text: &str) -> Result<Window, String> {
         return Ok(Window(None));
     }
     match units::parse_duration(text) {
+        Some(ns) if ns > LONGEST_WINDOW_NS => {
+            let longest = Duration::from_nanos(LONGEST_WINDOW_NS).as_secs();
+            Err(format!(
+                "at most {longest}s, as no more of the past is kept, or start"
+            ))
+        }
         Some(ns) if ns > 0 => Ok(Window(Some(ns))),
         _ => Err("a time with its unit, as in 5s or 1m, or start".to_owned()),
     }

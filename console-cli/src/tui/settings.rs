@@ -1,6 +1,7 @@
 //! What a console keeps for the next one: columns, order, window, theme, mouse. Filters and selections it does not.
 
 use serde_json::{Map, Value, json};
+use turbowish_model::query::LONGEST_WINDOW_NS;
 use turbowish_model::units;
 
 use super::rows::Order;
@@ -180,8 +181,13 @@ impl Settings {
         };
         let mut settings = Self::default();
         if let Some(text) = word("window")? {
-            let window = args::window(text).map_err(|_| wrong("window"))?;
-            settings.window = Some(Window(window.0));
+            // An earlier version kept longer ones: so much of the past there never was.
+            let is_too_long = units::parse_duration(text).is_some_and(|ns| ns > LONGEST_WINDOW_NS);
+            settings.window = match args::window(text) {
+                Ok(window) => Some(Window(window.0)),
+                Err(_) if is_too_long => Some(Window(Some(LONGEST_WINDOW_NS))),
+                Err(_) => return Err(wrong("window").into()),
+            };
         }
         if let Some(name) = word("theme")? {
             settings.theme = Some(Theme::named(name).ok_or_else(|| wrong("theme"))?);
