@@ -99,7 +99,12 @@ const WORDS: [Line; 17] = [
         "rows to keep; nothing keeps all",
         Does::Filter,
     ),
-    ("window", "TIME", "1s, 10s, 1m or start", Does::Window),
+    (
+        "window",
+        "TIME",
+        "1s, 10s, up to 60s, or start",
+        Does::Window,
+    ),
     (
         "theme",
         "NAME",
@@ -191,7 +196,9 @@ pub(crate) fn completions(state: &State, line: &str) -> (usize, Vec<String>) {
     match command.does {
         // Of a filter the last word.
         Does::Filter => {
-            let last = typed.rfind([' ', '(', '|', '-']).map_or(0, |at| at + 1);
+            let last = typed
+                .rfind([' ', '(', '|', '&', '-', '!'])
+                .map_or(0, |at| at + 1);
             let keys = columns(state).into_iter();
             (begin + last, beginning(&typed[last..], keys))
         }

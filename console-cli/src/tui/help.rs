@@ -47,7 +47,7 @@ fn keys(state: &State) -> Vec<String> {
         })
         .collect();
     lines.push(
-        " filter: text kv*run state:waiting hold_p99>10ms -conn     blank and, | or".to_owned(),
+        " filter: text kv*run state:waiting hold_p99>10ms !conn     blank and, | or".to_owned(),
     );
     lines.push(" ? not known  - no sample  + still growing  .. cut  dim: ended or old".to_owned());
     lines
@@ -76,13 +76,13 @@ const FILTER: [&str; 15] = [
     "kv*run  kv?run      with * (any characters) or ? (one) the whole of it",
     "\"a b\"               the text as it is",
     "/^kv::(db|wal)::/   a regular expression",
-    "-conn               not",
-    "get set             both: blank is and",
-    "get | set           one of them",
+    "!conn  -conn        not",
+    "get set             both: blank is and, so is &&",
+    "get | set           one of them; || is the same",
     "(get | set) run>1%  groups",
-    "state:ready,polling a column has one of these texts",
+    "state:ready,polling a column has one of these texts; = is the whole of it",
     "at:conn.rs:88       a place",
-    "hold_p99>=5ms       a column compared: < <= > >= =; a time needs its unit",
+    "hold_p99 >= 5ms     or HOLp99: < <= > >= = != a number; times need a unit",
     "size:?              it is not known; nothing else finds that",
     "-muted              of alerts: those that are not muted",
     "attr.user:ann       an attribute of a task",

@@ -1,6 +1,6 @@
 //! Everything the screen shows is in here; only `update` changes it, and only a message makes it do so.
 
-mod typed;
+pub(crate) mod typed;
 mod views;
 mod visit;
 mod wanted;
@@ -113,12 +113,8 @@ pub(crate) enum Overlay {
     Menu { typed: String, at: usize },
     /// The columns of the table, to choose from.
     Columns { at: usize },
-    /// The filter line: its text, the filter before, and what is wrong with the text.
-    Prompt {
-        text: String,
-        before: String,
-        fault: Option<String>,
-    },
+    /// The filter line, and the filter before.
+    Prompt { typed: Typed, before: String },
     /// The command line.
     Command(Typed),
     /// A question in place of the hints.

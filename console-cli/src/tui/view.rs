@@ -70,9 +70,7 @@ fn draw(state: &State, frame: &mut Frame<'_>) {
         Some(Overlay::Help { page, scroll }) => help::draw(state, *page, *scroll, frame),
         Some(Overlay::Menu { typed, at }) => menu::draw(state, typed, *at, frame),
         Some(Overlay::Columns { at }) => columns::draw(state, *at, frame),
-        Some(Overlay::Prompt { text, fault, .. }) => {
-            prompt::filter(state, text, fault.as_deref(), frame, &screen);
-        }
+        Some(Overlay::Prompt { typed, .. }) => prompt::filter(state, typed, frame, &screen),
         Some(Overlay::Command(typed)) => prompt::command(state, typed, frame, &screen),
         Some(Overlay::Question(question)) => prompt::question(state, question, frame, &screen),
         Some(Overlay::Picker(_)) | None => {}

@@ -97,11 +97,34 @@ pub(super) const OVERLAYS: &[Binding] = &[
     ),
     bind(
         Scope::Prompt,
-        "Bksp ^U",
-        "erase a letter, all",
+        "Dn Up",
+        "later, earlier filter",
+        None,
+        &[
+            (key(KeyCode::Down), Action::Down),
+            (key(KeyCode::Up), Action::Up),
+        ],
+    ),
+    bind(
+        Scope::Prompt,
+        "Lt Rt Hm End",
+        "cursor; begin, end of the line",
+        None,
+        &[
+            (key(KeyCode::Left), Action::CursorLeft),
+            (key(KeyCode::Right), Action::CursorRight),
+            (key(KeyCode::Home), Action::First),
+            (key(KeyCode::End), Action::Last),
+        ],
+    ),
+    bind(
+        Scope::Prompt,
+        "Bksp ^W ^U",
+        "erase a letter, word, all",
         Some("^U erases"),
         &[
             (key(KeyCode::Backspace), Action::Erase),
+            (ctrl('w'), Action::EraseWord),
             (ctrl('u'), Action::EraseAll),
         ],
     ),
@@ -138,11 +161,24 @@ pub(super) const OVERLAYS: &[Binding] = &[
     ),
     bind(
         Scope::Command,
-        "Bksp ^U",
-        "erase a letter, all",
+        "Lt Rt Hm End",
+        "cursor; begin, end of the line",
+        None,
+        &[
+            (key(KeyCode::Left), Action::CursorLeft),
+            (key(KeyCode::Right), Action::CursorRight),
+            (key(KeyCode::Home), Action::First),
+            (key(KeyCode::End), Action::Last),
+        ],
+    ),
+    bind(
+        Scope::Command,
+        "Bksp ^W ^U",
+        "erase a letter, word, all",
         None,
         &[
             (key(KeyCode::Backspace), Action::Erase),
+            (ctrl('w'), Action::EraseWord),
             (ctrl('u'), Action::EraseAll),
         ],
     ),

@@ -1,13 +1,18 @@
-//! The command line as it is being typed, the list of processes, and the pages of help.
+//! A line as it is being typed, the list of processes, and the pages of help.
 
 use turbowish_model::snapshot::Snapshot;
 
 use super::{Listed, Peer};
 
-/// The command line.
+/// Lines that are kept.
+const KEPT: usize = 100;
+
+/// The command line, or the filter line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Typed {
     pub(crate) text: String,
+    /// How many characters stand behind the cursor.
+    pub(crate) behind: usize,
     /// Why it does not do.
     pub(crate) fault: Option<String>,
     /// How many lines one has gone back among those typed before.
@@ -42,6 +47,90 @@ impl Picker {
         };
         self.filter.split_whitespace().all(is_part)
     }
+}
+
+impl Typed {
+    /// A line with the cursor at its end.
+    pub(crate) fn of(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// What stands before the cursor, and behind it.
+    pub(crate) fn parts(&self) -> (&str, &str) {
+        let at = match self.behind {
+            0 => self.text.len(),
+            behind => {
+                let mut letters = self.text.char_indices().rev();
+                letters.nth(behind - 1).map_or(0, |(at, _)| at)
+            }
+        };
+        self.text.split_at(at)
+    }
+
+    /// Puts something else before the cursor.
+    fn put(&mut self, before: &str) {
+        let (_, behind) = self.parts();
+        self.text = format!("{before}{behind}");
+        self.fault = None;
+    }
+
+    pub(crate) fn insert(&mut self, letter: char) {
+        let (before, _) = self.parts();
+        self.put(&format!("{before}{letter}"));
+    }
+
+    pub(crate) fn erase(&mut self) {
+        let (before, _) = self.parts();
+        let mut letters = before.chars();
+        letters.next_back();
+        let rest = letters.as_str().to_owned();
+        self.put(&rest);
+    }
+
+    /// Erases the word before the cursor, and blanks behind it.
+    pub(crate) fn erase_word(&mut self) {
+        let (before, _) = self.parts();
+        let word = before.trim_end();
+        let at = word.rfind(char::is_whitespace).map_or(0, |at| {
+            at + word[at..].chars().next().map_or(0, char::len_utf8)
+        });
+        let rest = before[..at].to_owned();
+        self.put(&rest);
+    }
+
+    /// Moves the cursor by so many characters, within the line.
+    pub(crate) fn step(&mut self, by: isize) {
+        let behind = self.behind.saturating_add_signed(by.saturating_neg());
+        self.behind = behind.min(self.text.chars().count());
+    }
+
+    /// Goes through the lines typed before; beyond the last one is what was being typed.
+    pub(crate) fn earlier(&mut self, past: &[String], by: isize) {
+        let back = self.back.saturating_add_signed(by).min(past.len());
+        if self.back == 0 {
+            self.draft = std::mem::take(&mut self.text);
+        }
+        let text = match back {
+            0 => self.draft.clone(),
+            back => past[past.len() - back].clone(),
+        };
+        *self = Self {
+            back,
+            draft: std::mem::take(&mut self.draft),
+            ..Self::of(&text)
+        };
+    }
+}
+
+/// Keeps a line among those typed before, as the last one.
+pub(crate) fn remember(past: &mut Vec<String>, line: String) {
+    past.retain(|other| *other != line);
+    past.push(line);
+    let beyond = past.len().saturating_sub(KEPT);
+    past.drain(..beyond);
 }
 
 /// A page of help.

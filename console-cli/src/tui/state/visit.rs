@@ -49,6 +49,8 @@ pub(crate) struct Visit {
     pub(crate) mutes: Mutes,
     /// What was typed into the command line, the last one at the end.
     pub(crate) commands: Vec<String>,
+    /// Filters that were kept, of all tables, the last one at the end.
+    pub(crate) filters: Vec<String>,
 }
 
 /// What one has made of a process that one has turned away from.

@@ -72,6 +72,10 @@ fn commands_do_what_keys_and_options_do() {
     });
     check("sort run", &|state| state.table().order().invert);
     check("filter db -get", &|state| state.table().counts().held == 2);
+    check("filter db && ! get", &|state| {
+        state.table().counts().held == 2
+    });
+    check("filter RUN% > 10", &|state| state.table().counts().held > 0);
     check("window 60s", &|state| {
         state.window == Window(Some(60 * SECOND))
     });
@@ -134,6 +138,10 @@ fn a_mistake_is_named_and_can_be_mended() {
     check(
         "window 60",
         "window takes a time with its unit, as in 5s or 1m, or start",
+    );
+    check(
+        "window 5m",
+        "window takes at most 60s, as no more of the past is kept, or start",
     );
     check("theme blue", "theme is dark, light, mono or auto");
     check("process kv", "process takes a process id; 0 lists them");

@@ -101,8 +101,8 @@ fn console(scope: Scope) -> State {
         Scope::Record => "! j",
         Scope::Menu => "s r Dn",
         Scope::Columns => "c Space j Space j",
-        Scope::Prompt => "/ d b",
-        Scope::Command => ": p r o c s Enter : t a s k s Enter : Up Space",
+        Scope::Prompt => "/ d b Enter / ^U c o Enter / Up Lt",
+        Scope::Command => ": p r o c s Enter : t a s k s Enter : Up Lt",
         Scope::Question => "a",
         Scope::Leave => {
             hold(&mut state);

@@ -107,23 +107,73 @@ fn the_query_follows_view_window_order_and_filter() {
 #[test]
 fn a_mistaken_filter_keeps_the_last_good_one() {
     let mut state = attached((80, 24));
-    press(&mut state, "/ d b Space h o l d _ p 9 8 > 1");
-    assert_eq!(
-        state.table().filter(),
-        "db hold_p98>",
-        "a word until it is compared"
-    );
-    let Some(Overlay::Prompt { fault, .. }) = &state.overlay else {
-        panic!("{:?}", state.overlay)
-    };
-    assert!(fault.is_some());
-    press(&mut state, "Enter");
+    let rows = |state: &State| state.table().counts().held;
+    for (keys, filter) in [
+        ("/ d b", "db"),
+        ("Space l o n g e s t", "db longest"),
+        ("Space", "db longest "),
+        // From here on a number is missing, then its unit; then it is another column's name.
+        (">", "db longest "),
+        ("Space 5", "db longest "),
+        ("m s", "db longest > 5ms"),
+        ("Space | |", "db longest > 5ms "),
+        ("Space h o l d _ p 9 8 >", "db longest > 5ms || hold_p98"),
+    ] {
+        press(&mut state, keys);
+        assert_eq!(state.table().filter(), filter, "{keys}");
+        let Some(Overlay::Prompt { typed, .. }) = &state.overlay else {
+            panic!("{:?}", state.overlay)
+        };
+        assert_eq!(typed.fault.is_none(), typed.text == filter, "{keys}");
+    }
+    let before = rows(&state);
+    press(&mut state, "1 Enter");
     assert!(
         matches!(state.overlay, Some(Overlay::Prompt { .. })),
         "a mistake is not kept"
     );
+    assert_eq!(rows(&state), before);
     press(&mut state, "Esc");
     assert_eq!((state.table().filter(), &state.overlay), ("", &None));
+}
+
+/// What is typed, letter by letter, and what stands in the line then; `|` is the cursor.
+#[test]
+fn the_filter_line_is_edited_as_lines_are() {
+    let check = |keys: &str, expected: &str| {
+        let mut state = attached((80, 24));
+        press(&mut state, "/ d b Enter / ^U g e t Enter /");
+        press(&mut state, keys);
+        let Some(Overlay::Prompt { typed, .. }) = &state.overlay else {
+            panic!("{keys}: {:?}", state.overlay)
+        };
+        let (before, behind) = typed.parts();
+        assert_eq!(format!("{before}|{behind}"), expected, "{keys}");
+        assert_eq!(state.table().filter(), typed.text, "{keys}");
+    };
+    check("", "get|");
+    check("x", "getx|");
+    check("Lt", "ge|t");
+    check("Lt Lt x", "gx|et");
+    check("Lt Bksp", "g|t");
+    check("Hm", "|get");
+    check("Hm - End s", "-gets|");
+    check("Hm Bksp Lt", "|get");
+    check("Lt Lt Rt Rt Rt", "get|");
+    check("Space a Space b ^W", "get a |");
+    check("Space a Space b ^W ^W", "get |");
+    check("Space a Space Space ^W Lt", "get| ");
+    check("Space d b Lt ^W", "get |b");
+    check("^W", "|");
+    check("Lt ^U", "|");
+    check("ä Lt Bksp", "ge|ä");
+    // Filters that were kept before; below them what is being typed.
+    check("Up", "get|");
+    check("Up Up", "db|");
+    check("Up Up Up", "db|");
+    check("x Up Up Dn", "get|");
+    check("x Up Up Dn Dn", "getx|");
+    check("Up Up Lt x Up", "db|");
 }
 
 #[test]

@@ -10,10 +10,7 @@ use crate::tui::commands::{self, Does};
 use crate::tui::keys::{Action, KEYS, Scope};
 use crate::tui::message::Effect;
 use crate::tui::rows::{Entry, Order};
-use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, Window};
-
-/// Lines that are kept.
-const KEPT: usize = 100;
+use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, Window, typed};
 
 /// Opens the command line, empty.
 pub(super) fn open(state: &mut State) {
@@ -29,46 +26,45 @@ pub(super) fn act(state: &mut State, action: Action, mut typed: Typed) -> Option
     match action {
         Action::Accept => return accept(state, typed),
         Action::Complete => match commands::complete(state, typed.text.trim_start()) {
-            Ok(text) => typed = Typed { text, ..typed },
+            Ok(text) => {
+                typed = Typed {
+                    text,
+                    behind: 0,
+                    ..typed
+                };
+            }
             Err(fault) => typed.fault = Some(fault),
         },
-        Action::Up => earlier(state, &mut typed, 1),
-        Action::Down => earlier(state, &mut typed, -1),
+        Action::Up => typed.earlier(&state.visit.commands, 1),
+        Action::Down => typed.earlier(&state.visit.commands, -1),
         Action::Erase if typed.text.is_empty() => {
             overlay::closed(state);
             return None;
         }
-        Action::Erase => {
-            typed.text.pop();
-            typed.fault = None;
-        }
-        Action::EraseAll => typed = Typed::default(),
-        _ => {}
+        other => edit_line(&mut typed, other),
     }
     state.overlay = Some(Overlay::Command(typed));
     None
 }
 
-/// A letter was typed.
-pub(super) fn letter(state: &mut State, mut typed: Typed, letter: char) {
-    typed.text.push(letter);
-    typed.fault = None;
-    state.overlay = Some(Overlay::Command(typed));
+/// What keys do in any line that is typed into.
+pub(super) fn edit_line(typed: &mut Typed, action: Action) {
+    match action {
+        Action::Erase => typed.erase(),
+        Action::EraseWord => typed.erase_word(),
+        Action::EraseAll => *typed = Typed::default(),
+        Action::CursorLeft => typed.step(-1),
+        Action::CursorRight => typed.step(1),
+        Action::First => typed.step(isize::MIN),
+        Action::Last => typed.step(isize::MAX),
+        _ => {}
+    }
 }
 
-/// Goes through the lines typed before; beyond the last one is what was being typed.
-fn earlier(state: &State, typed: &mut Typed, by: isize) {
-    let past = &state.visit.commands;
-    let back = typed.back.saturating_add_signed(by).min(past.len());
-    if typed.back == 0 {
-        typed.draft = std::mem::take(&mut typed.text);
-    }
-    typed.back = back;
-    typed.text = match back {
-        0 => typed.draft.clone(),
-        back => past[past.len() - back].clone(),
-    };
-    typed.fault = None;
+/// A letter was typed.
+pub(super) fn letter(state: &mut State, mut typed: Typed, letter: char) {
+    typed.insert(letter);
+    state.overlay = Some(Overlay::Command(typed));
 }
 
 fn accept(state: &mut State, typed: Typed) -> Option<Effect> {
@@ -80,7 +76,7 @@ fn accept(state: &mut State, typed: Typed) -> Option<Effect> {
     // What it opens, it opens over the screen and not over this line.
     match run(state, &line) {
         Ok(effect) => {
-            remember(state, line);
+            typed::remember(&mut state.visit.commands, line);
             effect
         }
         Err(fault) => {
@@ -89,14 +85,6 @@ fn accept(state: &mut State, typed: Typed) -> Option<Effect> {
             None
         }
     }
-}
-
-fn remember(state: &mut State, line: String) {
-    let past = &mut state.visit.commands;
-    past.retain(|other| *other != line);
-    past.push(line);
-    let beyond = past.len().saturating_sub(KEPT);
-    past.drain(..beyond);
 }
 
 fn run(state: &mut State, line: &str) -> Result<Option<Effect>, String> {

@@ -8,14 +8,13 @@ use crate::tui::keys::{Action, Key};
 use crate::tui::layout;
 use crate::tui::message::Effect;
 use crate::tui::rows::{Face, Order};
-use crate::tui::state::{HelpPage, Overlay, Question, State};
+use crate::tui::state::{HelpPage, Overlay, Question, State, Typed, typed};
 
 pub(super) fn open_prompt(state: &mut State) {
     let text = state.table().filter().to_owned();
     state.overlay = Some(Overlay::Prompt {
-        before: text.clone(),
-        text,
-        fault: None,
+        typed: Typed::of(&text),
+        before: text,
     });
 }
 
@@ -59,7 +58,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         Overlay::Picker(picker) => return picker::act(state, action, picker),
         Overlay::Menu { typed, at } => on_menu(state, action, typed, at),
         Overlay::Columns { at } => columns::act(state, action, at),
-        Overlay::Prompt { text, before, .. } => on_prompt(state, action, text, before),
+        Overlay::Prompt { typed, before } => on_prompt(state, action, typed, before),
     }
     None
 }
@@ -124,11 +123,9 @@ pub(super) fn unbound(state: &mut State, key: Key) {
             typed.push(letter);
             state.overlay = Some(Overlay::Menu { typed, at: 0 });
         }
-        Some(Overlay::Prompt {
-            mut text, before, ..
-        }) => {
-            text.push(letter);
-            type_filter(state, text, before);
+        Some(Overlay::Prompt { mut typed, before }) => {
+            typed.insert(letter);
+            type_filter(state, typed, before);
         }
         Some(Overlay::Picker(picker)) => picker::letter(state, picker, letter),
         Some(Overlay::Command(typed)) => bar::letter(state, typed, letter),
@@ -189,36 +186,29 @@ fn on_menu(state: &mut State, action: Action, mut typed: String, at: usize) {
     state.overlay = Some(Overlay::Menu { typed, at });
 }
 
-fn on_prompt(state: &mut State, action: Action, mut text: String, before: String) {
+fn on_prompt(state: &mut State, action: Action, mut typed: Typed, before: String) {
     match action {
         Action::Accept => {
-            if let Err(fault) = state.table().check_filter(&text) {
-                state.overlay = Some(Overlay::Prompt {
-                    text,
-                    before,
-                    fault: Some(fault),
-                });
+            typed.fault = state.table().check_filter(&typed.text).err();
+            if typed.fault.is_some() {
+                state.overlay = Some(Overlay::Prompt { typed, before });
+            } else if !typed.text.is_empty() {
+                typed::remember(&mut state.visit.filters, typed.text);
             }
             return;
         }
-        Action::Erase => {
-            text.pop();
-        }
-        Action::EraseAll => text.clear(),
-        _ => {}
+        Action::Up => typed.earlier(&state.visit.filters, 1),
+        Action::Down => typed.earlier(&state.visit.filters, -1),
+        other => bar::edit_line(&mut typed, other),
     }
-    type_filter(state, text, before);
+    type_filter(state, typed, before);
 }
 
 /// Filters while one types: a mistake is named, and the last good filter stays.
-fn type_filter(state: &mut State, text: String, before: String) {
-    let fault = state.table().check_filter(&text).err();
-    if fault.is_none() {
-        set_filter(state, text.clone());
+fn type_filter(state: &mut State, mut typed: Typed, before: String) {
+    typed.fault = state.table().check_filter(&typed.text).err();
+    if typed.fault.is_none() {
+        set_filter(state, typed.text.clone());
     }
-    state.overlay = Some(Overlay::Prompt {
-        text,
-        before,
-        fault,
-    });
+    state.overlay = Some(Overlay::Prompt { typed, before });
 }

@@ -14,20 +14,14 @@ use crate::tui::theme::Role;
 use crate::tui::update;
 
 /// ` filter: conn_      Enter keeps  ^U erases  Esc undoes`
-pub(super) fn filter(
-    state: &State,
-    typed: &str,
-    fault: Option<&str>,
-    frame: &mut Frame<'_>,
-    screen: &Screen,
-) {
+pub(super) fn filter(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen: &Screen) {
     let counts = state.table().counts();
     let told = format!(
         " {} of {} rows",
         units::count(counts.matched),
         units::count(counts.total)
     );
-    typing(state, (" filter: ", typed), (fault, &told), frame, screen);
+    typing(state, (" filter: ", typed), &told, frame, screen);
 }
 
 /// ` :sort hold_      Enter runs  Tab completes  Esc closes`, and above it what it can become.
@@ -44,15 +38,14 @@ pub(super) fn command(state: &State, typed: &Typed, frame: &mut Frame<'_>, scree
         }
         (Err(_), _) => String::new(),
     };
-    let fault = typed.fault.as_deref();
-    typing(state, (" :", &typed.text), (fault, &told), frame, screen);
+    typing(state, (" :", typed), &told, frame, screen);
 }
 
 /// The line that is typed into, and above it what is wrong with it, else what is told.
 fn typing(
     state: &State,
-    (before, typed): (&str, &str),
-    (fault, told): (Option<&str>, &str),
+    (name, typed): (&str, &Typed),
+    told: &str,
     frame: &mut Frame<'_>,
     screen: &Screen,
 ) {
@@ -60,17 +53,24 @@ fn typing(
     // On a terminal without a hint line the last line of the table gives way.
     let line = last_line(screen);
     let width = usize::from(line.width);
-    let shown = text::tail(typed, width.saturating_sub(before.len() + 1));
-    let cursor = before.len() + text::width(&shown);
+    let (before, behind) = typed.parts();
+    let room = width.saturating_sub(name.len() + 1);
+    let mut shown = text::tail(before, room);
+    let cursor = name.len() + text::width(&shown);
+    if !behind.is_empty() {
+        shown += &text::head(behind, room.saturating_sub(text::width(&shown)));
+    }
+    let used = name.len() + text::width(&shown);
+    let fault = typed.fault.as_deref();
     let role = match fault {
         Some(_) => Role::Alert,
         None => Role::Plain,
     };
     let begin = Line::from(vec![
-        Span::raw(before.to_owned()),
+        Span::raw(name.to_owned()),
         Span::styled(shown, palette.style(role)),
     ]);
-    let hint = hints::line(state, width.saturating_sub(cursor + 3));
+    let hint = hints::line(state, width.saturating_sub(used + 3));
     frame.render_widget(Clear, line);
     put(frame, line, 0, text::apart(begin, Line::from(hint), width));
     frame.set_cursor_position(Position {
