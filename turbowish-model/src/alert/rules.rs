@@ -6,6 +6,7 @@ pub(super) mod deadlock;
 pub(super) mod futurelock;
 pub(super) mod futures;
 pub(super) mod locks;
+pub(super) mod open_polls;
 pub(super) mod order;
 pub(super) mod overload;
 pub(super) mod polls;
@@ -25,7 +26,7 @@ pub(super) const ALL: &[Rule] = &[
     deadlock::cycles,
     futurelock::futurelocks,
     same_turn::futurelocks,
-    polls::open_polls,
+    open_polls::open_polls,
     polls::long_polls,
     polls::busy_tasks,
     polls::starved,

@@ -55,9 +55,9 @@ pitfalls! {
     /// A future has its turn, and its task polls another one that waits behind it.
     Futurelock rules::futurelock::FUTURELOCK;
     /// A worker does not come out of a poll.
-    BlockedWorker rules::polls::BLOCKED_WORKER;
+    BlockedWorker rules::open_polls::BLOCKED_WORKER;
     /// A task does not come out of its first poll.
-    NeverYields rules::polls::NEVER_YIELDS;
+    NeverYields rules::open_polls::NEVER_YIELDS;
     /// A task waits, and nothing can wake it.
     LostWaker rules::wakes::LOST_WAKER;
     /// A sender waits for a receiver that does not receive.
