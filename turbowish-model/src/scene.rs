@@ -166,8 +166,13 @@ pub struct Ended {
 /// A thread that polls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worker {
+    /// Number of the thread, unique within the process. Names are not.
+    pub id: u64,
     /// Its name.
     pub name: String,
+    /// Run delay since the thread started: how long it was ready to run and the machine ran other threads. A wait in progress counts
+    /// when it ends. `None`: the system does not tell.
+    pub run_delay_ns: Option<u64>,
     /// The root poll in progress.
     pub poll: Option<OpenPoll>,
 }

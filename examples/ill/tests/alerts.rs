@@ -241,6 +241,41 @@ async fn counters_come_with_their_values() {
     println!("{:?}", cost.expect("a gauge that was set"));
 }
 
+/// A poll that is long because the machine does not run its thread is told so, and not as file I/O.
+#[tokio::test]
+async fn a_preempted_poll_is_told_as_run_delay() {
+    if !Path::new("/proc/thread-self/schedstat").exists() {
+        println!("skipped: this system does not tell the run delay of a thread");
+        return;
+    }
+    let _alone = ALONE.lock().await;
+    let program = Program::start(env!("CARGO_BIN_EXE_preempted"), "").await;
+    // However much of the core it is left.
+    let told = |alert: &Alert| {
+        let machine = "The machine did not run thread main for ";
+        let alike = |fix: &String| fix.contains("spawn_blocking");
+        alert.row().id == "blocked_worker"
+            && alert
+                .title
+                .starts_with("blocked worker main: the machine did not run it for ")
+            && alert.why.contains(machine)
+            && alert.fixes.iter().any(|fix| fix.contains("more cores"))
+            && !alert.fixes.iter().any(alike)
+    };
+    let begun = Instant::now();
+    loop {
+        let snapshot = program.snapshot().await;
+        let alerts = &snapshot.alerts.rows;
+        if let Some(alert) = alerts.iter().find(|alert| told(alert)) {
+            println!("after {:?}: {}", begun.elapsed(), alert.title);
+            return;
+        }
+        let elapsed = begun.elapsed();
+        assert!(elapsed < Duration::from_secs(60), "{alerts:#?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 macro_rules! well {
     ($($name:ident $program:literal $seconds:literal;)*) => {$(
         #[tokio::test]

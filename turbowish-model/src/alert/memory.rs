@@ -1,8 +1,11 @@
 //! What is remembered of earlier scenes: counts at the begin of windows, for what moved; bounded by what is alive.
 
+mod run_delay;
+
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
+use self::run_delay::RunDelays;
 use super::finding::leaves;
 use super::limits::{Limit, Limits};
 use super::rules::order::Orders;
@@ -23,6 +26,7 @@ pub(super) struct Memory {
     procs: BTreeMap<String, ProcPace>,
     resources: BTreeMap<u64, Channel>,
     pub(super) orders: Orders,
+    pub(super) run_delays: RunDelays,
 }
 
 /// Counts at the begin of a window, and at an instant within it, from which the next one is taken.
@@ -237,6 +241,7 @@ impl Memory {
         self.record_procs(scene, window);
         self.record_resources(scene, limits);
         self.orders.record(scene);
+        self.run_delays.record(scene, window);
     }
 
     fn record_tasks(&mut self, scene: &Scene, window: u64) {

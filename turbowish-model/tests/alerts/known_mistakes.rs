@@ -138,7 +138,7 @@ fn block_on_and_blocking_tasks_are_no_mistakes() {
             let id = task.id;
             stage.scene.workers.push(Worker {
                 name: "w0".to_owned(),
-                poll: None,
+                ..Worker::default()
             });
             // Its thread is no worker; a runtime that lists it anyway says so by the kind of the task.
             stage.get("hash").busy_ns = 3_600_000 * MS;
@@ -210,6 +210,7 @@ fn polls_of_nobody_are_only_timed() {
             stage.scene.workers.push(Worker {
                 name: "w0".to_owned(),
                 poll: Some(OpenPoll::default()),
+                ..Worker::default()
             });
         },
         5_000,

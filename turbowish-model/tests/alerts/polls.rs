@@ -10,8 +10,9 @@ use crate::scenes::{MS, SECOND, START, Stage, place, spot};
 fn workers(stage: &mut Stage, count: usize) {
     for n in 0..count {
         stage.scene.workers.push(Worker {
+            id: n as u64,
             name: format!("w{n}"),
-            poll: None,
+            ..Worker::default()
         });
     }
 }
@@ -136,6 +137,146 @@ fn short_polls_are_silent() {
     );
 }
 
+/// Makes each scene of the one before.
+type Change<'a> = &'a mut dyn FnMut(&mut Stage, u64);
+
+/// A worker is kept waiting for a processor for so many parts in a hundred of the time, from an instant on.
+fn kept_waiting(worker: usize, percent: u64, from_ms: u64) -> impl FnMut(&mut Stage, u64) {
+    move |stage, ms| {
+        let waited = ms.saturating_sub(from_ms) * MS / 100 * percent;
+        stage.scene.workers[worker].run_delay_ns = Some(7 * SECOND + waited);
+    }
+}
+
+/// Titles, and what the only alert says in the end, with what to do.
+fn check_run_delay(
+    number: u64,
+    until: u64,
+    change: impl FnMut(&mut Stage, u64),
+    log: &[&str],
+    why: &str,
+    fixes: usize,
+) {
+    let mut stage = Stage::new();
+    hog(&mut stage, 2, number);
+    let mut play = Play::new(stage);
+    play.until(until, change);
+    assert_eq!(play.log, log);
+    let [alert]: &[Alert] = &play.last else {
+        panic!("{:?}", play.last);
+    };
+    assert_eq!(alert.why, why);
+    let about_the_code = alert.fixes.iter().filter(|fix| !fix.contains("cores"));
+    assert_eq!(about_the_code.count(), fixes, "{:?}", alert.fixes);
+}
+
+const HELD: &str = "A poll must return soon: w0 serves no other task until this one does.";
+
+#[test]
+fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
+    let delayed = [
+        "1000 + alert blocked worker w0: the machine did not run it for 900ms+ of a poll of 1.00 s+, in app::write",
+    ];
+    let why = "A poll must return soon: w0 serves no other task until this one does. \
+               The machine did not run thread w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
+               process is at its CPU limit.";
+    check_run_delay(7, 4_000, kept_waiting(0, 90, 0), &delayed, why, 0);
+    // Nor does its task never yield.
+    check_run_delay(1, 4_000, kept_waiting(0, 90, 0), &delayed, why, 0);
+    // Below a second nobody is told.
+    check(|stage| hog(stage, 2, 7), 750, kept_waiting(0, 90, 0), &[]);
+}
+
+#[test]
+fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
+    let long = "250 + alert long poll: app::write, in one poll for 250ms+";
+    let blocked = "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+";
+    let log = [long, blocked, "1000 - long_poll"];
+    let check = |percent, why: &str| {
+        check_run_delay(7, 2_000, kept_waiting(0, percent, 0), &log, why, 2);
+    };
+    check(9, HELD);
+    check(0, HELD);
+    let told = |time| format!("{HELD} The machine did not run thread w0 for {time}+ of this poll.");
+    check(10, &told("200ms"));
+    check(50, &told("1.00 s"));
+    // What is left is a second and more.
+    let still = "1000 + alert never yields: hog is in its first poll for 1.00 s+, in app::write";
+    let why = "hog has not returned from its first poll. It has not reached an await that had to wait, and its worker serves no other \
+               task. The machine did not run thread w0 for 800ms+ of this poll.";
+    let log = [long, still, "1000 - long_poll"];
+    check_run_delay(1, 2_000, kept_waiting(0, 40, 0), &log, why, 2);
+    // Most of it is run delay, and it is long without that, too.
+    let mut stage = Stage::new();
+    hog(&mut stage, 2, 7);
+    let mut play = Play::new(stage);
+    play.until(10_000, kept_waiting(0, 80, 0));
+    let why = format!("{HELD} The machine did not run thread w0 for 8.00 s+ of this poll.");
+    assert_eq!(play.last[0].why, why);
+}
+
+#[test]
+fn run_delay_before_the_poll_was_seen_is_not_its_own() {
+    let log = [
+        "250 + alert long poll: app::write, in one poll for 250ms+",
+        "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+",
+        "1000 - long_poll",
+    ];
+    // Seven seconds before, and the system tells nothing; another worker; another poll.
+    let cases: [Change<'_>; 3] = [
+        &mut |_, _| (),
+        &mut kept_waiting(1, 90, 0),
+        &mut |stage, ms| {
+            if ms == 0 {
+                stage.scene.workers[0].run_delay_ns = Some(0);
+            }
+            if ms == 250 {
+                stage.scene.workers[0].run_delay_ns = None;
+            }
+            if ms == 500 {
+                stage.scene.workers[0].run_delay_ns = Some(60 * SECOND);
+            }
+        },
+    ];
+    for case in cases {
+        check_run_delay(7, 2_000, case, &log, HELD, 2);
+    }
+    // No more of a poll than the poll is long.
+    let mut stage = Stage::new();
+    hog(&mut stage, 2, 7);
+    let mut play = Play::new(stage);
+    play.until(1_500, kept_waiting(0, 10_000, 0));
+    assert!(
+        play.last[0]
+            .title
+            .contains("for 1.50 s+ of a poll of 1.50 s+"),
+        "{}",
+        play.last[0].title
+    );
+}
+
+#[test]
+fn all_workers_that_the_machine_does_not_run() {
+    let mut stage = Stage::new();
+    hog(&mut stage, 2, 7);
+    stage.task("pig", "pig.rs:1 write()").polls = 7;
+    polls(&mut stage, 1, "pig", START + 100 * MS);
+    let mut play = Play::new(stage);
+    play.until(3_000, |stage, ms| {
+        kept_waiting(0, 90, 0)(stage, ms);
+        kept_waiting(1, 90, 0)(stage, ms);
+    });
+    let [alert]: &[Alert] = &play.last else {
+        panic!("{:?}", play.last);
+    };
+    assert_eq!(
+        alert.why,
+        "Every worker is in a poll that has not returned: the whole executor stands still. \
+         The machine did not run thread w0 for 2.70 s+ of this poll: more threads want to run than there are cores, or the \
+         process is at its CPU limit."
+    );
+}
+
 fn proc(stage: &mut Stage) -> &mut Proc {
     stage.scene.procs.push(Proc {
         path: "app::write".to_owned(),
@@ -191,6 +332,46 @@ fn finished_polls_that_were_long() {
         polls(3, 100 * MS),
         9_000,
         &["0 + alert long poll: app::write, 3 polls > 10ms, longest 100ms"],
+    );
+}
+
+#[test]
+fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
+    let check = |change: Change<'_>, expected: &str| {
+        let mut stage = Stage::new();
+        workers(&mut stage, 2);
+        proc(&mut stage);
+        let mut play = Play::new(stage);
+        play.until(3_000, |stage, ms| {
+            let proc = &mut stage.scene.procs[0];
+            (proc.slow, proc.polls, proc.longest_ns) = (11, 11, 40 * MS);
+            change(stage, ms);
+        });
+        let [alert]: &[Alert] = &play.last else {
+            panic!("{:?}", play.last);
+        };
+        assert_eq!(
+            alert.title,
+            "long poll: app::write, 11 polls > 10ms, longest 40.0ms"
+        );
+        let why = "A poll must return soon: its worker serves no other task until it does.";
+        assert_eq!(alert.why, format!("{why}{expected}"));
+        assert_eq!(alert.fixes.len(), 1);
+    };
+    check(&mut |_, _| (), "");
+    // As long as a long poll, and one less.
+    check(
+        &mut |stage, ms| {
+            stage.scene.workers[0].run_delay_ns = Some(SECOND);
+            stage.scene.workers[1].run_delay_ns = Some(SECOND + ms.min(10) * MS);
+        },
+        " In the last 3.00 s the machine did not run thread w1 for 10.0ms.",
+    );
+    check(
+        &mut |stage, ms| {
+            stage.scene.workers[1].run_delay_ns = Some(SECOND + ms.min(9) * MS);
+        },
+        "",
     );
 }
 

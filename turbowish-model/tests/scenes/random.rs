@@ -280,8 +280,10 @@ fn worker() -> impl Strategy<Value = Worker> {
         stack,
         passed,
     });
-    (0..4, option::of(poll)).prop_map(|(n, poll)| Worker {
+    (0_u64..4, option::of(poll), option::of(number())).prop_map(|(n, poll, run_delay_ns)| Worker {
+        id: n,
         name: format!("w{n}"),
+        run_delay_ns,
         poll,
     })
 }

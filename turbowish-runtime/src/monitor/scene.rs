@@ -33,7 +33,7 @@ use self::resource::{Trees, seat};
 use super::Registry;
 use super::tasks::{Known, One};
 use crate::gather::ThreadNow;
-use crate::{clock, pulse, task};
+use crate::{clock, os_thread, pulse, task};
 
 /// What is remembered from one scene to the next.
 #[derive(Debug, Default)]
@@ -233,7 +233,9 @@ impl Stage<'_> {
     fn workers(&self) -> Vec<Worker> {
         let polls = |thread: &&ThreadNow| thread.polls;
         let workers = self.threads.iter().filter(polls).map(|thread| Worker {
+            id: thread.index.into(),
             name: thread.name.to_string(),
+            run_delay_ns: thread.os_id.and_then(os_thread::run_delay_ns),
             poll: self.open(thread),
         });
         workers.collect()

@@ -1,11 +1,13 @@
 //! Polls in progress: long ones, and those that hold their worker.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::alert::Severity;
 use crate::alert::finding::{Finding, Scan, Subject};
 use crate::alert::limits::Limit;
+use crate::alert::memory::is_part;
 use crate::alert::table::{Pitfall, Row};
 use crate::alert::words::{self, time};
 use crate::scene::{OpenPoll, Task, Worker};
@@ -54,6 +56,28 @@ struct Open<'a> {
     /// The innermost proc.
     proc: &'a str,
     age: u64,
+    /// Part of its age for which the machine did not run the thread, as far as it was measured.
+    run_delay: u64,
+}
+
+impl Open<'_> {
+    /// The poll is this long because of run delay: that is most of it, and what is left is shorter.
+    fn is_run_delay(&self, limit: u64) -> bool {
+        let rest = self.age.saturating_sub(self.run_delay);
+        self.run_delay > rest && rest < limit
+    }
+
+    /// `The machine did not run thread w0 for 412ms+ of this poll`, if that is a tenth of the poll.
+    fn run_delay(&self) -> Option<String> {
+        const TOLD_PERCENT: u64 = 10;
+        is_part(self.run_delay, self.age, TOLD_PERCENT).then(|| {
+            format!(
+                "The machine did not run thread {} for {}+ of this poll",
+                self.worker.name,
+                time(self.run_delay)
+            )
+        })
+    }
 }
 
 fn open<'a>(scan: &Scan<'a>, worker: &'a Worker) -> Option<Open<'a>> {
@@ -66,6 +90,7 @@ fn open<'a>(scan: &Scan<'a>, worker: &'a Worker) -> Option<Open<'a>> {
         task,
         proc: poll.stack.last().map_or(root, |(proc, _)| proc),
         age: scan.age(poll.since),
+        run_delay: scan.memory.run_delays.in_poll(worker, scan.now()),
     })
 }
 
@@ -80,22 +105,24 @@ pub(in crate::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let held = open.iter().filter(|open| open.age >= blocked).count();
     let all = held > 1 && held == workers.len();
     if all {
-        found.push(all_blocked(&open));
+        found.push(all_blocked(&open, blocked));
     }
     for open in &open {
         let first = open.task.is_some_and(|task| task.polls == 1);
-        if first && !all && open.age >= scan.limit(Limit::NeverYields) {
-            found.extend(open.task.map(|task| never_yields(open, task)));
-        } else if !first && !all && open.age >= blocked {
-            found.push(blocked_worker(open));
+        let never = scan.limit(Limit::NeverYields);
+        if first && !all && open.age >= never && !open.is_run_delay(never) {
+            found.extend(open.task.map(|task| never_yields(open, task, never)));
+        } else if (!first || open.is_run_delay(never)) && !all && open.age >= blocked {
+            found.push(blocked_worker(open, blocked));
         }
         // Folded under those. Seen once, it may be a thread that was not running for a moment.
+        let long = scan.limit(Limit::LongPollAlert);
         let twice = scan
             .memory
             .before
             .is_some_and(|before| open.poll.since <= before);
-        if twice && open.age >= scan.limit(Limit::LongPollAlert) {
-            found.push(long_poll_now(open));
+        if twice && open.age >= long && !open.is_run_delay(long) {
+            found.push(long_poll_now(open, long));
         }
     }
     let stopped = scan.scene.heartbeat.filter(|at| scan.age(*at) >= blocked);
@@ -106,7 +133,7 @@ pub(in crate::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn long_poll_now(open: &Open<'_>) -> Finding {
+fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
     let title = format!(
         "long poll: {}, in one poll for {}+",
         open.proc,
@@ -117,35 +144,46 @@ fn long_poll_now(open: &Open<'_>) -> Finding {
     if let Some(task) = open.task {
         finding = finding.with_task(task);
     }
-    finding
+    let finding = finding
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("a poll has not returned")
-        .explained(&[("proc", open.proc)])
+        .explained(&[("proc", open.proc)]);
+    with_run_delay(finding, open, limit)
 }
 
-fn never_yields(open: &Open<'_>, task: &Task) -> Finding {
+fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
     let title = format!(
         "never yields: {} is in its first poll for {}+, in {}",
         task.name,
         time(open.age),
         open.proc
     );
-    Finding::new(Pitfall::NeverYields, open.poll.since)
+    let finding = Finding::new(Pitfall::NeverYields, open.poll.since)
         .of_task(task)
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("a task has not returned from its first poll")
-        .explained(&[("task", &task.name), ("proc", open.proc)])
+        .explained(&[("task", &task.name), ("proc", open.proc)]);
+    with_run_delay(finding, open, limit)
 }
 
-fn blocked_worker(open: &Open<'_>) -> Finding {
+fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
     let worker = &open.worker.name;
-    let title = format!(
-        "blocked worker {worker}: {} in one poll for {}+",
-        open.proc,
-        time(open.age)
-    );
+    let title = if open.is_run_delay(limit) {
+        format!(
+            "blocked worker {worker}: the machine did not run it for {}+ of a poll of {}+, in {}",
+            time(open.run_delay),
+            time(open.age),
+            open.proc
+        )
+    } else {
+        format!(
+            "blocked worker {worker}: {} in one poll for {}+",
+            open.proc,
+            time(open.age)
+        )
+    };
     let mut finding = Finding::new(Pitfall::BlockedWorker, open.poll.since).of_worker(open.worker);
     let mut values = Vec::from([("worker", worker.as_str())]);
     // What no task of ours does has no name to ask for.
@@ -162,14 +200,40 @@ fn blocked_worker(open: &Open<'_>) -> Finding {
         Some(passed) => values.push(("passed", passed)),
         None => values.push(("proc", open.proc)),
     }
-    finding
+    let finding = finding
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("one poll has not returned")
-        .explained(&values)
+        .explained(&values);
+    with_run_delay(finding, open, limit)
 }
 
-fn all_blocked(open: &[Open<'_>]) -> Finding {
+/// Why a machine does not run a thread.
+const FOR_WANT_OF_CORES: &str =
+    ": more threads want to run than there are cores, or the process is at its CPU limit";
+
+/// What to do if the machine does not run a thread.
+const FOR_THE_MACHINE: [&str; 2] = [
+    "give the process more cores or a higher CPU limit, or take load off the machine",
+    "see what takes the cores: top; whether a CPU limit does: nr_throttled in cpu.stat of its cgroup",
+];
+
+/// Says for how long the machine did not run the thread. If only that makes the poll so long, the code is not to be changed.
+fn with_run_delay(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
+    let Some(told) = open.run_delay() else {
+        return finding;
+    };
+    let alert = &mut finding.alert;
+    alert.why.push_str(&format!(" {told}"));
+    if open.is_run_delay(limit) {
+        alert.why.push_str(FOR_WANT_OF_CORES);
+        alert.fixes = FOR_THE_MACHINE.map(String::from).into();
+    }
+    alert.why.push('.');
+    finding
+}
+
+fn all_blocked(open: &[Open<'_>], limit: u64) -> Finding {
     let since = open.iter().map(|open| open.poll.since).max().unwrap_or(0);
     let mut finding = Finding::new(Pitfall::BlockedWorker, since);
     let mut worst: Option<&Open<'_>> = None;
@@ -199,7 +263,7 @@ fn all_blocked(open: &[Open<'_>]) -> Finding {
         .explained(&values);
     finding.alert.why =
         "Every worker is in a poll that has not returned: the whole executor stands still.".into();
-    finding
+    with_run_delay(finding, worst, limit)
 }
 
 fn stopped_heart(at: u64) -> Finding {

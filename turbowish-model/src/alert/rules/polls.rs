@@ -1,6 +1,7 @@
 //! Polls that take too long, tasks that hardly ever stop, and those that wait for their turn meanwhile.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::alert::Severity;
@@ -108,8 +109,28 @@ pub(in crate::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
         if worst >= alert {
             finding.alert.severity = Severity::Alert;
         }
+        finding.alert.why.extend(run_delay(scan));
         found.push(finding);
     }
+}
+
+/// For how long the machine did not run the worker that it kept waiting longest, if that could make one poll long. Which polls it
+/// fell in is not known.
+fn run_delay(scan: &Scan<'_>) -> Option<String> {
+    let workers = scan.scene.workers.iter();
+    let delays = workers.filter_map(|worker| {
+        let (length, delay) = scan.memory.run_delays.long(worker, scan.now())?;
+        Some((delay, length, worker))
+    });
+    let (delay, length, worker) = delays.max_by_key(|(delay, _, worker)| (*delay, worker.id))?;
+    (delay >= scan.limit(Limit::LongPoll)).then(|| {
+        format!(
+            " In the last {} the machine did not run thread {} for {}.",
+            time(length),
+            worker.name,
+            time(delay)
+        )
+    })
 }
 
 /// Tasks that are nearly always in a poll.
