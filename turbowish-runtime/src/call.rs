@@ -5,6 +5,8 @@
 mod arrive;
 mod branch;
 mod entered;
+mod nested;
+mod reading;
 mod root;
 
 use std::mem::ManuallyDrop;
@@ -20,7 +22,12 @@ pub(crate) use self::arrive::is_call;
 pub use self::arrive::{at, within};
 use self::branch::{close_branch, open_branch};
 pub use self::entered::{Entered, enter};
-use self::root::{Closing, Given, close_root, open_root, outlast, told_of};
+use self::nested::Around;
+pub(crate) use self::nested::{is_child, learn};
+#[cfg(test)]
+pub(crate) use self::reading::REUSE;
+use self::reading::reused;
+use self::root::{Closing, Given, close_root, leave_task, open_root, outlast, told_of};
 #[cfg(feature = "tokio")]
 use crate::effect;
 use crate::pause::{self, Withheld};
@@ -191,17 +198,24 @@ where
     if life.account.is_live(epoch) || is_new(life, epoch) {
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
-            let (depth, is_branch) = open_in(thread, life, bytes)?;
-            if depth == 0 {
-                *given = open_root(thread, life, (epoch, bytes), waker);
+            let mut around = None;
+            let (depth, is_branch) = open_in(thread, life, bytes, (waker, &mut around))?;
+            let came = (waker, around);
+            if depth == 0 || around.is_some_and(Around::is_task) {
+                *given = open_root(thread, life, (epoch, bytes), came);
             } else if is_branch || life.task.is_some() {
-                *given = open_branch(thread, life, (epoch, bytes), waker);
+                *given = open_branch(thread, life, (epoch, bytes), came);
+            } else if let Some(around) = around {
+                *given = Given::Passed(around);
+            } else {
+                return Some(depth);
             }
+            nested::lend(thread, given.lent(&life.task, waker).waker());
             Some(depth)
         });
         if let Some(Some(depth)) = opened {
             open.depth = depth;
-            return Ok(open.lent(waker));
+            return Ok(open.waker.lent(&open.life.task, waker));
         }
     }
     unseen(epoch);
@@ -220,34 +234,27 @@ fn is_new(life: &Life, epoch: u32) -> bool {
     !life.account.is_over() && life.account.epoch() != epoch
 }
 
+/// Opens the frame; says in `around` if the waker is not the one that the poll around it was given.
 #[inline]
-fn open_in(thread: &ThreadLedger, life: &mut Life, bytes: usize) -> Option<(u32, bool)> {
+fn open_in(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    bytes: usize,
+    (waker, around): (&Waker, &mut Option<Around>),
+) -> Option<(u32, bool)> {
     let ledger = &thread.ledger;
     let key = life.proc.key(bytes)?;
-    let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
+    let t = match reused(ledger.still_down()) {
+        Some(t) => t,
+        None => {
+            if ledger.depth() > 0 && nested::is_suspect(thread, waker) {
+                return nested::open(thread, life, key, (waker, around));
+            }
+            clock::ticks()
+        }
+    };
     ledger.open(&mut life.account, key, t, Start::default())
 }
-
-#[cold]
-fn leave_task(life: &mut Life) {
-    *life.task = None;
-}
-
-/// A reading of the clock that may be used again.
-#[cfg(not(test))]
-#[inline]
-const fn reused(reading: Option<u64>) -> Option<u64> {
-    reading
-}
-
-/// Tests compare with what comes without.
-#[cfg(test)]
-fn reused(reading: Option<u64>) -> Option<u64> {
-    reading.filter(|_| REUSE.load(std::sync::atomic::Ordering::Relaxed))
-}
-
-#[cfg(test)]
-pub(crate) static REUSE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
 
 /// A call is dropped.
 extern "C" fn forget(life: &mut Life) {
@@ -301,34 +308,24 @@ struct OpenPoll<'a> {
     waker: Given<'a>,
 }
 
-impl<'a> OpenPoll<'a> {
-    #[inline]
-    fn lent<'b>(&'b self, waker: &'a Waker) -> Lent<'b> {
-        match &self.waker {
-            Given::AsItCame => Lent::same(waker),
-            Given::OfTask => (*self.life.task)
-                .as_ref()
-                .map_or_else(|| Lent::same(waker), Task::lent),
-            Given::Late(newcomer) => newcomer.lent(),
-            Given::Again(late) => late.lent(),
-        }
-    }
-}
-
 /// Closes the frame.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let life = &mut *open.life;
-    let (newcomer, is_ours) = match std::mem::replace(&mut open.waker, Given::AsItCame) {
-        Given::AsItCame => (None, false),
-        Given::OfTask => {
+    let (newcomer, around) = match std::mem::replace(&mut open.waker, Given::AsItCame) {
+        Given::AsItCame => (None, None),
+        Given::Passed(around) => (None, Some((false, around))),
+        Given::OfTask(around) => {
             life.task.as_ref().inspect(|task| task.end_waker());
-            (None, true)
+            (None, Some((true, around)))
         }
-        Given::Late(newcomer) => (Some(ManuallyDrop::into_inner(newcomer)), true),
-        Given::Again(late) => {
+        Given::Late(newcomer, around) => {
+            let newcomer = ManuallyDrop::into_inner(newcomer);
+            (Some(newcomer), Some((true, around)))
+        }
+        Given::Again(late, around) => {
             drop(ManuallyDrop::into_inner(late));
-            (None, true)
+            (None, Some((true, around)))
         }
     };
     if depth == CLOSED {
@@ -336,7 +333,8 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     } else if switch::epoch() == Some(open.epoch) {
         let closing = Closing {
             end,
-            is_ours,
+            is_ours: around.is_some_and(|(is_ours, _)| is_ours),
+            around: around.map(|(_, around)| around),
             newcomer: newcomer.as_ref(),
         };
         thread::with_current(open.epoch, |thread| close_in(thread, life, depth, &closing));
@@ -359,15 +357,20 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closin
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut life.account, depth, t, end);
+    let is_root = depth == 0 || closing.around.is_some_and(Around::is_task);
+    if let Some(around) = closing.around {
+        around.go_on(thread);
+    }
     #[cfg(feature = "tokio")]
     if life.account.is_marked()
         && let Some(proc) = life.proc.id()
     {
-        effect::closed(ledger, &mut life.account, proc, depth, end);
+        let at = (depth, is_root);
+        effect::closed(ledger, &mut life.account, proc, at, end);
     }
     let Some(charge) = charge else { return };
-    if depth == 0 {
-        close_root(thread, life, t, &charge, closing);
+    if is_root {
+        close_root(thread, life, (t, depth), &charge, closing);
     } else if closing.is_ours && pending {
         close_branch(thread, life, depth, closing.newcomer);
     }

@@ -171,11 +171,17 @@ pub(crate) fn lock(
     }
 }
 
-/// A poll at `depth` that has marked its call, or an earlier one has, is closed.
+/// A poll at `depth` that has marked its call, or an earlier one has, is closed; it may be that of a task's root.
 #[cold]
-pub(crate) fn closed(ledger: &Ledger, account: &mut Account, proc: u32, depth: u32, end: PollEnd) {
-    if depth == 0 {
-        return closed_root(ledger, account, proc, end);
+pub(crate) fn closed(
+    ledger: &Ledger,
+    account: &mut Account,
+    proc: u32,
+    (depth, is_root): (u32, bool),
+    end: PollEnd,
+) {
+    if is_root {
+        return closed_root(ledger, account, (proc, depth), end);
     }
     let fresh = ledger.has_marked(depth).then(|| take_fresh(depth));
     if end == PollEnd::Pending {
@@ -193,12 +199,12 @@ pub(crate) fn closed(ledger: &Ledger, account: &mut Account, proc: u32, depth: u
 
 /// The root of a task is marked if it has taken locks: those that it still has are looked for from other threads, too.
 /// What the call did when another one polled it is nobody's to drop any more once it has ended, or is marked no longer.
-fn closed_root(ledger: &Ledger, account: &mut Account, proc: u32, end: PollEnd) {
-    let task = ledger.closed_task();
+fn closed_root(ledger: &Ledger, account: &mut Account, (proc, depth): (u32, u32), end: PollEnd) {
+    let task = ledger.closed_task(depth);
     if end != PollEnd::Pending {
         forget(account, proc);
         resource::over(task);
-    } else if ledger.has_marked(0) && !resource::leave(task) {
+    } else if ledger.has_marked(depth) && !resource::leave(task) {
         forget(account, proc);
         account.unmark();
     }

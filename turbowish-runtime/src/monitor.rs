@@ -32,7 +32,7 @@ use self::losses::{Losses, lost};
 use self::tasks::{Known, Live, Rows};
 use crate::gather::{Gather, ThreadNow};
 use crate::proc::{self, Registered};
-use crate::{clock, meter, switch, task};
+use crate::{call, clock, meter, switch, task};
 #[cfg(feature = "server")]
 use crate::{own, pause};
 
@@ -101,6 +101,7 @@ impl Monitor {
 
     /// Switches accounting on.
     pub(crate) fn arm(&self) {
+        call::learn();
         let mut state = self.state();
         if switch::epoch().is_some() {
             return;

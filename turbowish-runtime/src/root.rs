@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 use turbowish_model::task::Readied;
@@ -110,6 +110,18 @@ pub(crate) fn story() -> Option<Arc<Story>> {
     STORY.try_with(Cell::take).ok().flatten()
 }
 
+/// Whether there is something to take.
+#[cold]
+pub(crate) fn is_told() -> bool {
+    let told = STORY.try_with(|cell| {
+        let story = cell.take();
+        let told = story.is_some();
+        cell.set(story);
+        told
+    });
+    told.unwrap_or(false)
+}
+
 pin_project! {
     /// A future marked as the root of a task: see [`root`] and [`TaskBuilder`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
@@ -127,7 +139,7 @@ impl<F: Future> Future for Root<F> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _told = tell(this.story);
+        let _told = tell(this.story, cx.waker());
         if call::is_call::<F>() {
             this.call.future().poll(cx)
         } else {
@@ -136,10 +148,13 @@ impl<F: Future> Future for Root<F> {
     }
 }
 
-/// Says the story to the root that is polled next, if there is one to say.
+/// Says the story to the root that is polled next, if there is one to say. What a call awaits in place is no root.
 #[inline]
-fn tell(story: &mut Option<Arc<Story>>) -> Option<Told> {
+fn tell(story: &mut Option<Arc<Story>>, waker: &Waker) -> Option<Told> {
     let story = story.take()?;
+    if call::is_child(waker) {
+        return None;
+    }
     let told = STORY.try_with(|cell| cell.set(Some(story)));
     told.is_ok().then_some(Told)
 }

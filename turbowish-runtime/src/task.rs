@@ -195,6 +195,11 @@ impl Task {
         self.is_branch() && self.0.owner == task
     }
 
+    /// It was marked as the root of a task.
+    pub(crate) fn has_story(&self) -> bool {
+        self.0.story.is_some()
+    }
+
     /// It ends by a panic.
     #[cold]
     pub(crate) fn panicked(&self) {

@@ -25,6 +25,8 @@ mod meters;
 #[cfg(feature = "tokio")]
 #[path = "../../turbowish-model/tests/mock/mod.rs"]
 mod mock;
+#[cfg(feature = "tokio")]
+mod nested;
 mod newborn;
 mod oracle;
 mod own_clock;

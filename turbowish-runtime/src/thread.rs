@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::cell::RefCell;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -32,6 +32,8 @@ pub(crate) struct ThreadLedger {
     pub(crate) meters: Meters,
     /// It has polled a task. Others only run plain functions, which may take their time there.
     pub(crate) polls: AtomicBool,
+    /// Where the waker points that the innermost poll was given. Of no use to other threads.
+    pub(crate) lent: AtomicUsize,
 }
 
 impl ThreadLedger {
@@ -170,6 +172,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         story: Mutex::default(),
         meters: Meters::default(),
         polls: AtomicBool::new(false),
+        lent: AtomicUsize::new(0),
     });
     let enrolled = list(&fresh)?;
     *slot = Some(fresh);
@@ -226,6 +229,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             story: Mutex::default(),
             meters: Meters::default(),
             polls: AtomicBool::new(false),
+            lent: AtomicUsize::new(0),
         });
         list(&fresh)?;
         *slot = Some(fresh);

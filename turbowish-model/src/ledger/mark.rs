@@ -60,10 +60,10 @@ impl Ledger {
         place & (MARK | MARKED) == MARK
     }
 
-    /// The task whose root poll has just been closed at the bottom of the stack.
+    /// The task whose root poll at `depth` has just been closed.
     #[must_use]
-    pub fn closed_task(&self) -> u64 {
-        self.frames.at(0).key.load(Relaxed)
+    pub fn closed_task(&self, depth: u32) -> u64 {
+        self.frames.at(depth as usize).key.load(Relaxed)
     }
 
     fn set_mark(&self, depth: u32, frame: &Frame) -> Marked {

@@ -9,7 +9,7 @@ use crate::trail::Step;
 impl Ledger {
     /// The task at hand has not been shown before: all of its calls are to be on the trail.
     pub fn show_all(&self) {
-        self.frames.at(0).bend();
+        self.frames.at(self.base.load(Relaxed) as usize).bend();
         if self.still.load(Relaxed) == STILL_STRAIGHT {
             self.still.store(STILL_DOWN, Relaxed);
         }

@@ -9,8 +9,9 @@ use std::task::Waker;
 
 use turbowish_model::task::Birth;
 
-use super::root::Given;
-use super::{Life, leave_task};
+use super::Life;
+use super::nested::Around;
+use super::root::{Given, leave_task};
 use crate::proc;
 use crate::task::{self, Newcomer};
 use crate::thread::ThreadLedger;
@@ -21,20 +22,21 @@ pub(super) fn open_branch<'a>(
     thread: &ThreadLedger,
     life: &mut Life,
     (epoch, bytes): (u32, usize),
-    waker: &'a Waker,
+    (waker, around): (&'a Waker, Option<Around>),
 ) -> Given<'a> {
     let ledger = &thread.ledger;
+    let own = || around.unwrap_or_else(|| Around::of(thread));
     let owner = ledger.here().task;
     if let Some(known) = &*life.task {
         if known.is_branch_of(owner) {
             ledger.name_branch(known.birth.id);
-            return Given::of(known, known.begin_waker(waker).fits, waker);
+            return Given::of(known, known.begin_waker(waker).fits, (waker, own()));
         }
         // It was a root before, or of another task.
         leave_task(life);
     }
     if owner == 0 || !task::is_wrapped() || !ledger.is_branch() {
-        return Given::AsItCame;
+        return around.map_or(Given::AsItCame, Given::Passed);
     }
     if ledger.is_new_fork() {
         let parent = ledger.parent(ledger.depth() - 1);
@@ -46,7 +48,7 @@ pub(super) fn open_branch<'a>(
         future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
     };
     ledger.name_branch(birth.id);
-    Given::Late(ManuallyDrop::new(Newcomer {
+    let newcomer = Newcomer {
         outer: waker,
         birth,
         story: None,
@@ -55,7 +57,8 @@ pub(super) fn open_branch<'a>(
         thread: thread.index,
         live: OnceLock::new(),
         woken: AtomicBool::new(false),
-    }))
+    };
+    Given::Late(ManuallyDrop::new(newcomer), own())
 }
 
 /// The poll of a branch is closed, and ended pending.

@@ -7,9 +7,11 @@ use std::task::Waker;
 
 use turbowish_model::call::PollEnd;
 use turbowish_model::ledger::Charge;
-use turbowish_model::task::Readied;
+use turbowish_model::task::{Birth, Readied};
+use turbowish_unsafe::waker::Lent;
 
-use super::{Life, leave_task};
+use super::Life;
+use super::nested::Around;
 use crate::node::Late;
 use crate::task::{self, Live, Newcomer, Task};
 use crate::thread::ThreadLedger;
@@ -17,23 +19,36 @@ use crate::{clock, root, thread};
 
 /// The waker that a poll is given.
 pub(super) enum Given<'a> {
-    /// The caller's.
+    /// The caller's, which is the one that it was given.
     AsItCame,
+    /// The caller's, which is another one.
+    Passed(Around),
     /// That of the task which the call is the root of, or of the branch that it is.
-    OfTask,
+    OfTask(Around),
     /// The same in its first poll. Given up in [`end`](super::end), so that a poll has nothing else
     /// to do after it.
-    Late(ManuallyDrop<Newcomer<'a>>),
+    Late(ManuallyDrop<Newcomer<'a>>, Around),
     /// The same in a later poll, while nothing of the task has a clone of the executor's waker.
-    Again(ManuallyDrop<Late<'a, Live>>),
+    Again(ManuallyDrop<Late<'a, Live>>, Around),
 }
 
 impl<'a> Given<'a> {
     /// That of `task`, in a poll with the executor's `waker`.
-    pub(super) fn of(task: &Task, fits: bool, waker: &'a Waker) -> Self {
+    pub(super) fn of(task: &Task, fits: bool, (waker, around): (&'a Waker, Around)) -> Self {
         match fits {
-            true => Self::OfTask,
-            false => Self::Again(ManuallyDrop::new(task.late(waker))),
+            true => Self::OfTask(around),
+            false => Self::Again(ManuallyDrop::new(task.late(waker)), around),
+        }
+    }
+
+    /// The waker itself, for a call that has this task.
+    #[inline]
+    pub(super) fn lent<'b>(&'b self, task: &'b Option<Task>, waker: &'a Waker) -> Lent<'b> {
+        match self {
+            Self::AsItCame | Self::Passed(_) => Lent::same(waker),
+            Self::OfTask(_) => task.as_ref().map_or_else(|| Lent::same(waker), Task::lent),
+            Self::Late(newcomer, _) => newcomer.lent(),
+            Self::Again(late, _) => late.lent(),
         }
     }
 }
@@ -44,9 +59,10 @@ pub(super) fn open_root<'a>(
     thread: &ThreadLedger,
     life: &mut Life,
     (epoch, bytes): (u32, usize),
-    waker: &'a Waker,
+    (waker, around): (&'a Waker, Option<Around>),
 ) -> Given<'a> {
     let ledger = &thread.ledger;
+    let around = around.unwrap_or_else(|| Around::nothing(thread));
     let t = ledger.latest();
     thread.polls.store(true, Ordering::Relaxed);
     let wrapped = task::is_wrapped();
@@ -59,7 +75,7 @@ pub(super) fn open_root<'a>(
             ledger.name_root(task.birth.id);
             let waited_since = task.begin(epoch, thread.index, t);
             if !wrapped {
-                return Given::AsItCame;
+                return Given::Passed(around);
             }
             // A wake from before accounting was switched off is no reason for this poll.
             let begun = task.begin_waker(waker);
@@ -68,25 +84,18 @@ pub(super) fn open_root<'a>(
                 task.readied(Readied { since, ..woken });
                 ledger.ready(t.saturating_sub(since));
             }
-            Given::of(task, begun.fits, waker)
+            Given::of(task, begun.fits, (waker, around))
         }
-        None if life.account.is_rowless() => Given::AsItCame,
+        None if life.account.is_rowless() => Given::Passed(around),
         None => {
             ledger.show_all();
+            // It is nobody else's.
+            let story = root::story();
             let Some(birth) = task::birth(life.proc, bytes, t) else {
-                return Given::AsItCame;
+                return Given::Passed(around);
             };
             ledger.name_root(birth.id);
-            thread.newborn.begin(&birth);
-            if !wrapped {
-                return Given::AsItCame;
-            }
-            let story = root::story();
-            if let Some(story) = &story {
-                ledger.ready(t.saturating_sub(story.at));
-                thread.tell(Some(story.clone()));
-            }
-            Given::Late(ManuallyDrop::new(Newcomer {
+            let newcomer = Newcomer {
                 outer: waker,
                 birth,
                 story,
@@ -95,8 +104,39 @@ pub(super) fn open_root<'a>(
                 thread: thread.index,
                 live: OnceLock::new(),
                 woken: AtomicBool::new(false),
-            }))
+            };
+            begin_life(thread, life, &newcomer, wrapped);
+            match wrapped {
+                true => Given::Late(ManuallyDrop::new(newcomer), around),
+                false => Given::Passed(around),
+            }
         }
+    }
+}
+
+/// The first poll of a task begins.
+fn begin_life(thread: &ThreadLedger, life: &mut Life, newcomer: &Newcomer<'_>, wrapped: bool) {
+    let ledger = &thread.ledger;
+    // The thread shows one of them: that of a nested root is shown when it is over.
+    let is_nested = ledger.depth() > 1;
+    if !is_nested {
+        thread.newborn.begin(&newcomer.birth);
+    } else if !wrapped {
+        enter(thread, life, newcomer.birth, Some(newcomer));
+    }
+    if let (true, Some(story)) = (wrapped, &newcomer.story) {
+        ledger.ready(ledger.latest().saturating_sub(story.at));
+        if !is_nested {
+            thread.tell(Some(story.clone()));
+        }
+    }
+}
+
+/// The task gets a row, if there is room.
+fn enter(thread: &ThreadLedger, life: &mut Life, birth: Birth, newcomer: Option<&Newcomer<'_>>) {
+    match task::enter(birth, thread.ledger.epoch(), thread.index, newcomer) {
+        Some(task) => settle(life, task),
+        None => life.account.set_rowless(),
     }
 }
 
@@ -105,6 +145,8 @@ pub(super) struct Closing<'a> {
     pub(super) end: PollEnd,
     /// The poll was given a waker of ours.
     pub(super) is_ours: bool,
+    /// What is told again to the poll around it.
+    pub(super) around: Option<Around>,
     pub(super) newcomer: Option<&'a Newcomer<'a>>,
 }
 
@@ -113,24 +155,25 @@ pub(super) struct Closing<'a> {
 pub(super) fn close_root(
     thread: &ThreadLedger,
     life: &mut Life,
-    t: u64,
+    (t, depth): (u64, u32),
     charge: &Charge,
     closing: &Closing<'_>,
 ) {
     let ledger = &thread.ledger;
     let pending = closing.end == PollEnd::Pending;
     if life.task.is_none() && !life.account.is_rowless() {
-        let newborn = thread.newborn.own();
-        if pending {
-            match task::enter(newborn, ledger.epoch(), thread.index, closing.newcomer) {
-                Some(task) => settle(life, task),
-                None => life.account.set_rowless(),
-            }
+        let known = closing.newcomer.map(|newcomer| newcomer.birth);
+        let born = known.or_else(|| (depth == 0).then(|| thread.newborn.own()));
+        if let (true, Some(birth)) = (pending, born) {
+            enter(thread, life, birth, closing.newcomer);
         }
-        thread.newborn.end();
-        if closing
-            .newcomer
-            .is_some_and(|newcomer| newcomer.story.is_some())
+        if depth == 0 {
+            thread.newborn.end();
+        }
+        if depth == 0
+            && closing
+                .newcomer
+                .is_some_and(|newcomer| newcomer.story.is_some())
         {
             thread.tell(None);
         }
@@ -140,6 +183,12 @@ pub(super) fn close_root(
             ledger.take_trail(each)
         });
     }
+}
+
+/// The call is no part of a task any more, or not of the same.
+#[cold]
+pub(super) fn leave_task(life: &mut Life) {
+    *life.task = None;
 }
 
 /// The call is the root of a task with a row: from here on its future stays where it is.

@@ -80,6 +80,25 @@ mod tokio {
         ::tokio::task::try_id().is_none()
     }
 
+    /// A task of a runtime, if one is polled on a thread.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct RunningTask(Option<::tokio::task::Id>);
+
+    impl RunningTask {
+        pub(crate) const NONE: Self = Self(None);
+
+        /// It is a task, and not `around`.
+        pub(crate) fn is_other_than(self, around: Self) -> bool {
+            self.0.is_some() && self != around
+        }
+    }
+
+    /// The one that is polled on this thread; that of the innermost runtime, if one blocks in another one's poll.
+    #[inline]
+    pub(crate) fn running_task() -> RunningTask {
+        RunningTask(::tokio::task::try_id())
+    }
+
     /// Those of ours.
     #[cfg(feature = "server")]
     fn own() -> u64 {
@@ -138,6 +157,22 @@ mod unknown {
         None
     }
 
+    /// No task is known.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct RunningTask;
+
+    impl RunningTask {
+        pub(crate) const NONE: Self = Self;
+
+        pub(crate) const fn is_other_than(self, _around: Self) -> bool {
+            false
+        }
+    }
+
+    pub(crate) const fn running_task() -> RunningTask {
+        RunningTask
+    }
+
     /// Nobody asks where nothing is known of tasks inside.
     pub(crate) const fn is_outside() -> bool {
         false
@@ -145,6 +180,10 @@ mod unknown {
 }
 
 #[cfg(any(feature = "tokio", feature = "server"))]
-pub(crate) use self::tokio::{Seen, current, forget, is_outside, note, tasks};
+pub(crate) use self::tokio::{
+    RunningTask, Seen, current, forget, is_outside, note, running_task, tasks,
+};
 #[cfg(not(any(feature = "tokio", feature = "server")))]
-pub(crate) use self::unknown::{Seen, current, forget, is_outside, note, tasks};
+pub(crate) use self::unknown::{
+    RunningTask, Seen, current, forget, is_outside, note, running_task, tasks,
+};

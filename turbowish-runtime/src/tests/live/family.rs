@@ -43,9 +43,10 @@ macro_rules! family {
         $(#[instrument]
         async fn $name<B: Below>($part: Part) $body)*
 
-        /// Calls the function of a proc.
-        pub(super) fn call(proc: usize, part: Part) -> Boxed {
+        /// Calls the function of a proc; as the root of a task, if it is marked so.
+        pub(super) fn call(proc: usize, part: Part, marked: bool) -> Boxed {
             match proc {
+                $($number if marked => Box::pin(crate::root($name::<Deepest>(part))),)*
                 $($number => Box::pin($name::<Deepest>(part)),)*
                 _ => unreachable!("there are no more procs"),
             }
@@ -59,7 +60,7 @@ family! {
         loop {
             Turns(&part).await;
             match part.take() {
-                Some(Act::Create { id, proc, .. }) => part.create(id, proc),
+                Some(Act::Create { id, proc, marked, .. }) => part.create(id, proc, marked),
                 Some(Act::Drop { id, .. }) => part.drop_call(id),
                 Some(Act::Await { id, proc, .. }) => match proc {
                     0 => B::p0(part.of(id)).await,

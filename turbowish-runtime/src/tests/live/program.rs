@@ -14,7 +14,12 @@ pub(super) enum Act {
     /// The event has happened by itself: whoever comes here is past it.
     Past(usize),
     /// Calls the function of `proc`, and keeps the future.
-    Create { at: usize, id: u64, proc: usize },
+    Create {
+        at: usize,
+        id: u64,
+        proc: usize,
+        marked: bool,
+    },
     /// `child(..).await`: awaits the call where it is made, until it ends.
     Await { at: usize, id: u64, proc: usize },
     /// Polls a future that is kept; it is pending, ready, or panics at the event `ended`, if ever.
@@ -43,6 +48,8 @@ pub(super) struct Program {
     pub(super) procs: Vec<String>,
     /// Calls that exist before accounting is turned on.
     pub(super) before: Vec<(u64, usize)>,
+    /// Calls that are marked as roots of tasks, since a nested executor polls them.
+    pub(super) marked: BTreeSet<u64>,
     /// Accounting is turned on in the middle of a poll.
     pub(super) arms_itself: bool,
     /// How many calls are awaited where they are made.
@@ -81,9 +88,6 @@ pub(super) fn unplayable(vector: &Vector) -> Option<&'static str> {
         let open = stacks.values().flatten().any(|polled| polled == id);
         let stack = stacks.entry(*thread).or_default();
         match kind {
-            Kind::PollStart { root: true, .. } if !stack.is_empty() => {
-                return Some("marks a root inside another poll, which the runtime is not told");
-            }
             Kind::PollStart { .. } if ended.contains(id) || open => {
                 return Some("polls a call that has ended, or is being polled");
             }
@@ -115,6 +119,7 @@ impl Program {
             threads: vector.events.iter().map(|event| event.thread).collect(),
             procs: Vec::new(),
             before: Vec::new(),
+            marked: marked(&vector.events),
             arms_itself: false,
             direct: 0,
             standing: BTreeMap::new(),
@@ -129,7 +134,8 @@ impl Program {
             match &event.kind {
                 Kind::Create(name) => {
                     let proc = program.proc(name);
-                    if is_awaited(&vector.events, &lives, id) {
+                    let marked = program.marked.contains(&id);
+                    if !marked && is_awaited(&vector.events, &lives, id) {
                         let above = lives.get(&id).map_or(0, |life| parent_depth(&lives, life));
                         lives.entry(id).or_default().depth = above + 1;
                         program.direct += 1;
@@ -139,7 +145,15 @@ impl Program {
                             .for_each(|at| program.act(actor, Act::Past(at)));
                         program.standing.insert(actor, end.unwrap_or(NEVER));
                     } else {
-                        program.act(actor, Act::Create { at, id, proc });
+                        program.act(
+                            actor,
+                            Act::Create {
+                                at,
+                                id,
+                                proc,
+                                marked,
+                            },
+                        );
                     }
                 }
                 Kind::PollStart { proc, .. } => {
@@ -200,6 +214,16 @@ impl Program {
             self.procs.len() - 1
         })
     }
+}
+
+/// The calls that are polled as roots of tasks.
+fn marked(events: &[Event]) -> BTreeSet<u64> {
+    let is_root = |event: &&Event| matches!(event.kind, Kind::PollStart { root: true, .. });
+    events
+        .iter()
+        .filter(is_root)
+        .map(|event| event.id)
+        .collect()
 }
 
 fn lives(events: &[Event]) -> BTreeMap<u64, Life> {

@@ -1,10 +1,10 @@
 //! Where a program plays: whose turn it is, what time it is, and the futures that are kept.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, Condvar, LazyLock, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
 
 use turbowish_model::call::PollEnd;
 use turbowish_model::replay::Event;
@@ -16,12 +16,22 @@ use super::program::{Act, Actor, Program};
 /// A panic that the vector asks for.
 pub(super) struct Scheduled;
 
+/// What a nested executor polls with.
+static NESTED: LazyLock<Waker> = LazyLock::new(|| Arc::new(Nested).into());
+
+struct Nested;
+
+impl Wake for Nested {
+    fn wake(self: Arc<Self>) {}
+}
+
 /// What all threads share.
 pub(super) struct Stage {
     events: Vec<Event>,
     /// By event: how many must have happened before it because other threads do them.
     after: Vec<usize>,
     acts: BTreeMap<Actor, Vec<Act>>,
+    marked: BTreeSet<u64>,
     /// How far each actor is: its next act, and the event that it has made happen last.
     cursors: Mutex<BTreeMap<Actor, (usize, Option<usize>)>>,
     kept: Mutex<HashMap<u64, Boxed>>,
@@ -42,6 +52,7 @@ impl Stage {
             events: events.to_vec(),
             after: after.collect(),
             acts: program.acts.clone(),
+            marked: program.marked.clone(),
             cursors: Mutex::default(),
             kept: Mutex::default(),
             happened: Mutex::new(0),
@@ -146,8 +157,8 @@ impl Part {
         Some(act)
     }
 
-    pub(super) fn create(&self, id: u64, proc: usize) {
-        let future = call(proc, self.of(id));
+    pub(super) fn create(&self, id: u64, proc: usize, marked: bool) {
+        let future = call(proc, self.of(id), marked);
         self.stage.kept.lock().expect("kept").insert(id, future);
     }
 
@@ -160,10 +171,12 @@ impl Part {
     fn poll(&self, id: u64, ended: usize) {
         let taken = self.stage.kept.lock().expect("kept").remove(&id);
         let mut future = taken.unwrap_or_else(|| panic!("call {id} is not there"));
+        let waker = match self.stage.marked.contains(&id) {
+            true => &*NESTED,
+            false => Waker::noop(),
+        };
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            future
-                .as_mut()
-                .poll(&mut Context::from_waker(Waker::noop()))
+            future.as_mut().poll(&mut Context::from_waker(waker))
         }));
         if let Err(panic) = polled {
             assert!(panic.is::<Scheduled>(), "only panics of the vector");
@@ -186,7 +199,9 @@ impl Part {
     pub(super) fn run(&self) {
         while let Some(act) = self.take() {
             match act {
-                Act::Create { id, proc, .. } => self.create(id, proc),
+                Act::Create {
+                    id, proc, marked, ..
+                } => self.create(id, proc, marked),
                 Act::Poll { id, ended, .. } => self.poll(id, ended),
                 Act::Drop { id, .. } => self.drop_call(id),
                 Act::Wake { .. } => {}

@@ -1,0 +1,137 @@
+//! Roots of tasks inside of another task's poll: what a nested executor polls is no child of who runs it.
+//!
+//! Another waker alone proves nothing: a `FuturesUnordered` polls its children with wakers of its own. A call is the root of a
+//! nested task if it is polled with another waker than its caller was lent, and
+//!
+//! - it was marked as a root ([`crate::root()`], `spawn`, `block_on`, `TaskBuilder`), or
+//! - tokio says that another one of its tasks runs than when the task below began, or
+//! - that waker is one of those with which tokio's own `block_on` polls ([`executor`]).
+//!
+//! Every other call is a child: a task may be taken for a child, but never a child for a task.
+
+mod executor;
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+use std::task::Waker;
+
+use turbowish_model::call::ProcKey;
+use turbowish_model::ledger::{Ledger, Start};
+
+pub(crate) use self::executor::learn;
+use super::Life;
+use crate::monitor::runtime::{self, RunningTask};
+use crate::task::{self, Task};
+use crate::thread::ThreadLedger;
+use crate::{clock, root, switch, thread};
+
+thread_local! {
+    /// The runtime's task in which the innermost task's root poll began.
+    static WITHIN: Cell<RunningTask> = const { Cell::new(RunningTask::NONE) };
+}
+
+/// What is told again to the poll around a poll that is given another waker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around {
+    lent: usize,
+    /// Of a nested root.
+    within: Option<RunningTask>,
+}
+
+impl Around {
+    /// The poll begins of a task's root with nothing around it.
+    pub(super) fn nothing(thread: &ThreadLedger) -> Self {
+        WITHIN.set(runtime::running_task());
+        Self::of(thread)
+    }
+
+    /// The poll begins of a nested root.
+    fn task(thread: &ThreadLedger) -> Self {
+        let within = WITHIN.replace(runtime::running_task());
+        Self {
+            within: Some(within),
+            ..Self::of(thread)
+        }
+    }
+
+    /// The poll begins of a call that goes on with its caller.
+    pub(super) fn of(thread: &ThreadLedger) -> Self {
+        Self {
+            lent: thread.lent.load(Ordering::Relaxed),
+            within: None,
+        }
+    }
+
+    /// The poll is that of a nested root.
+    pub(super) const fn is_task(self) -> bool {
+        self.within.is_some()
+    }
+
+    /// The poll is over.
+    pub(super) fn go_on(self, thread: &ThreadLedger) {
+        thread.lent.store(self.lent, Ordering::Relaxed);
+        if let Some(within) = self.within {
+            WITHIN.set(within);
+        }
+    }
+}
+
+/// A poll is given this waker.
+pub(super) fn lend(thread: &ThreadLedger, waker: &Waker) {
+    let lent = waker.data().addr();
+    thread.lent.store(lent, Ordering::Relaxed);
+}
+
+/// Whether `waker` is another one than the innermost poll was given.
+#[inline]
+pub(super) fn is_suspect(thread: &ThreadLedger, waker: &Waker) -> bool {
+    waker.data().addr() != thread.lent.load(Ordering::Relaxed)
+}
+
+/// Opens the frame of a call that is polled with another waker than the poll around it was given.
+#[cold]
+pub(super) fn open(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    key: ProcKey,
+    (waker, around): (&Waker, &mut Option<Around>),
+) -> Option<(u32, bool)> {
+    let ledger = &thread.ledger;
+    let root = is_root(ledger, life, waker);
+    let start = Start {
+        root,
+        ..Start::default()
+    };
+    let opened = ledger.open(&mut life.account, key, clock::ticks(), start)?;
+    *around = Some(match root {
+        true => Around::task(thread),
+        false => Around::of(thread),
+    });
+    Some(opened)
+}
+
+/// Whether a call is the root of a nested task that is polled with another waker.
+fn is_root(ledger: &Ledger, life: &Life, waker: &Waker) -> bool {
+    is_marked(life)
+        || runtime::running_task().is_other_than(WITHIN.get())
+        || (is_wrapped(ledger) && executor::is_blocking(waker))
+}
+
+/// Whether what is polled with `waker` on this thread goes on with the call that polls it.
+pub(crate) fn is_child(waker: &Waker) -> bool {
+    let is_child = |thread: &ThreadLedger| thread.ledger.depth() > 0 && !is_suspect(thread, waker);
+    let epoch = switch::epoch();
+    epoch
+        .and_then(|epoch| thread::with_current(epoch, is_child))
+        .unwrap_or(false)
+}
+
+/// It was marked.
+fn is_marked(life: &Life) -> bool {
+    life.task.as_ref().is_some_and(Task::has_story) || root::is_told()
+}
+
+/// The task below was given a waker of ours: an executor's own has not come from there.
+fn is_wrapped(ledger: &Ledger) -> bool {
+    task::is_wrapped() && ledger.here().task != 0
+}

@@ -1,0 +1,17 @@
+//! One reading of the clock for two events with no user code between them.
+
+/// A reading of the clock that may be used again.
+#[cfg(not(test))]
+#[inline]
+pub(super) const fn reused(reading: Option<u64>) -> Option<u64> {
+    reading
+}
+
+/// Tests compare with what comes without.
+#[cfg(test)]
+pub(super) fn reused(reading: Option<u64>) -> Option<u64> {
+    reading.filter(|_| REUSE.load(std::sync::atomic::Ordering::Relaxed))
+}
+
+#[cfg(test)]
+pub(crate) static REUSE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
