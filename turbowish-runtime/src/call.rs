@@ -22,7 +22,6 @@ pub(crate) use self::arrive::is_call;
 pub use self::arrive::{at, within};
 use self::branch::{close_branch, open_branch};
 pub use self::entered::{Entered, enter};
-use self::nested::Around;
 pub(crate) use self::nested::{is_child, learn};
 #[cfg(test)]
 pub(crate) use self::reading::REUSE;
@@ -198,19 +197,18 @@ where
     if life.account.is_live(epoch) || is_new(life, epoch) {
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
-            let mut around = None;
-            let (depth, is_branch) = open_in(thread, life, bytes, (waker, &mut around))?;
-            let came = (waker, around);
-            if depth == 0 || around.is_some_and(Around::is_task) {
-                *given = open_root(thread, life, (epoch, bytes), came);
+            if nested::is_suspect(thread, waker) {
+                return nested::open(thread, life, (epoch, bytes), waker, given);
+            }
+            let (depth, is_branch) = open_in(thread, life, bytes)?;
+            if depth == 0 {
+                *given = open_root(thread, life, (epoch, bytes), (waker, None));
             } else if is_branch || life.task.is_some() {
-                *given = open_branch(thread, life, (epoch, bytes), came);
-            } else if let Some(around) = around {
-                *given = Given::Passed(around);
+                *given = open_branch(thread, life, (epoch, bytes), (waker, None));
             } else {
                 return Some(depth);
             }
-            nested::lend(thread, given.lent(&life.task, waker).waker());
+            nested::lend(thread, given, &life.task, waker);
             Some(depth)
         });
         if let Some(Some(depth)) = opened {
@@ -234,25 +232,11 @@ fn is_new(life: &Life, epoch: u32) -> bool {
     !life.account.is_over() && life.account.epoch() != epoch
 }
 
-/// Opens the frame; says in `around` if the waker is not the one that the poll around it was given.
 #[inline]
-fn open_in(
-    thread: &ThreadLedger,
-    life: &mut Life,
-    bytes: usize,
-    (waker, around): (&Waker, &mut Option<Around>),
-) -> Option<(u32, bool)> {
+fn open_in(thread: &ThreadLedger, life: &mut Life, bytes: usize) -> Option<(u32, bool)> {
     let ledger = &thread.ledger;
     let key = life.proc.key(bytes)?;
-    let t = match reused(ledger.still_down()) {
-        Some(t) => t,
-        None => {
-            if ledger.depth() > 0 && nested::is_suspect(thread, waker) {
-                return nested::open(thread, life, key, (waker, around));
-            }
-            clock::ticks()
-        }
-    };
+    let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
     ledger.open(&mut life.account, key, t, Start::default())
 }
 
@@ -312,20 +296,18 @@ struct OpenPoll<'a> {
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let life = &mut *open.life;
-    let (newcomer, around) = match std::mem::replace(&mut open.waker, Given::AsItCame) {
-        Given::AsItCame => (None, None),
-        Given::Passed(around) => (None, Some((false, around))),
-        Given::OfTask(around) => {
+    let given = std::mem::replace(&mut open.waker, Given::AsItCame);
+    let around = given.around();
+    let (newcomer, is_ours) = match given {
+        Given::AsItCame | Given::Passed(_) => (None, false),
+        Given::OfTask(_) => {
             life.task.as_ref().inspect(|task| task.end_waker());
-            (None, Some((true, around)))
+            (None, true)
         }
-        Given::Late(newcomer, around) => {
-            let newcomer = ManuallyDrop::into_inner(newcomer);
-            (Some(newcomer), Some((true, around)))
-        }
-        Given::Again(late, around) => {
+        Given::Late(newcomer, _) => (Some(ManuallyDrop::into_inner(newcomer)), true),
+        Given::Again(late, _) => {
             drop(ManuallyDrop::into_inner(late));
-            (None, Some((true, around)))
+            (None, true)
         }
     };
     if depth == CLOSED {
@@ -333,8 +315,8 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     } else if switch::epoch() == Some(open.epoch) {
         let closing = Closing {
             end,
-            is_ours: around.is_some_and(|(is_ours, _)| is_ours),
-            around: around.map(|(_, around)| around),
+            is_ours,
+            around: around.as_ref(),
             newcomer: newcomer.as_ref(),
         };
         thread::with_current(open.epoch, |thread| close_in(thread, life, depth, &closing));
@@ -357,22 +339,24 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closin
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut life.account, depth, t, end);
-    let is_root = depth == 0 || closing.around.is_some_and(Around::is_task);
-    if let Some(around) = closing.around {
-        around.go_on(thread);
-    }
     #[cfg(feature = "tokio")]
     if life.account.is_marked()
         && let Some(proc) = life.proc.id()
     {
-        let at = (depth, is_root);
+        let is_nested = || closing.around.is_some_and(|around| around.is_task());
+        let at = (depth, depth == 0 || is_nested());
         effect::closed(ledger, &mut life.account, proc, at, end);
     }
     let Some(charge) = charge else { return };
-    if is_root {
+    if depth == 0 {
         close_root(thread, life, (t, depth), &charge, closing);
-    } else if closing.is_ours && pending {
-        close_branch(thread, life, depth, closing.newcomer);
+    } else if let Some(around) = closing.around {
+        around.go_on(thread);
+        if around.is_task() {
+            close_root(thread, life, (t, depth), &charge, closing);
+        } else if closing.is_ours && pending {
+            close_branch(thread, life, depth, closing.newcomer);
+        }
     }
 }
 

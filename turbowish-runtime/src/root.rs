@@ -170,7 +170,8 @@ impl Drop for Told {
 
 /// Marks `future` as the root of a task, for executors of any kind: it is known by where it was marked, and by whom.
 ///
-/// Not needed for an instrumented call that an executor polls: that is seen as a task by itself.
+/// Not needed for an instrumented call that an executor polls: that is seen as a task by itself. An executor other than tokio's
+/// that runs inside of a task's poll is not recognized: mark its futures, or they are billed as children of that task.
 #[track_caller]
 pub fn root<F: Future>(future: F) -> Root<F> {
     TaskBuilder::new().root(future)

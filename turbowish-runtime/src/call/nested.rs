@@ -15,11 +15,12 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
-use turbowish_model::call::ProcKey;
 use turbowish_model::ledger::{Ledger, Start};
 
 pub(crate) use self::executor::learn;
 use super::Life;
+use super::branch::open_branch;
+use super::root::{Given, open_root};
 use crate::monitor::runtime::{self, RunningTask};
 use crate::task::{self, Task};
 use crate::thread::ThreadLedger;
@@ -63,12 +64,12 @@ impl Around {
     }
 
     /// The poll is that of a nested root.
-    pub(super) const fn is_task(self) -> bool {
+    pub(super) const fn is_task(&self) -> bool {
         self.within.is_some()
     }
 
     /// The poll is over.
-    pub(super) fn go_on(self, thread: &ThreadLedger) {
+    pub(super) fn go_on(&self, thread: &ThreadLedger) {
         thread.lent.store(self.lent, Ordering::Relaxed);
         if let Some(within) = self.within {
             WITHIN.set(within);
@@ -76,38 +77,51 @@ impl Around {
     }
 }
 
-/// A poll is given this waker.
-pub(super) fn lend(thread: &ThreadLedger, waker: &Waker) {
-    let lent = waker.data().addr();
+/// A poll is given a waker.
+#[inline(never)]
+pub(super) fn lend(thread: &ThreadLedger, given: &Given<'_>, task: &Option<Task>, waker: &Waker) {
+    let lent = given.lent(task, waker).waker().data().addr();
     thread.lent.store(lent, Ordering::Relaxed);
 }
 
-/// Whether `waker` is another one than the innermost poll was given.
+/// Whether there is a poll around, and `waker` is another one than it was given.
 #[inline]
 pub(super) fn is_suspect(thread: &ThreadLedger, waker: &Waker) -> bool {
-    waker.data().addr() != thread.lent.load(Ordering::Relaxed)
+    thread.ledger.depth() > 0 && waker.data().addr() != thread.lent.load(Ordering::Relaxed)
 }
 
 /// Opens the frame of a call that is polled with another waker than the poll around it was given.
 #[cold]
-pub(super) fn open(
+#[inline(never)]
+pub(super) fn open<'a>(
     thread: &ThreadLedger,
     life: &mut Life,
-    key: ProcKey,
-    (waker, around): (&Waker, &mut Option<Around>),
-) -> Option<(u32, bool)> {
+    (epoch, bytes): (u32, usize),
+    waker: &'a Waker,
+    given: &mut Given<'a>,
+) -> Option<u32> {
     let ledger = &thread.ledger;
     let root = is_root(ledger, life, waker);
     let start = Start {
         root,
         ..Start::default()
     };
-    let opened = ledger.open(&mut life.account, key, clock::ticks(), start)?;
-    *around = Some(match root {
+    let key = life.proc.key(bytes)?;
+    let (depth, is_branch) = ledger.open(&mut life.account, key, clock::ticks(), start)?;
+    let around = match root {
         true => Around::task(thread),
         false => Around::of(thread),
-    });
-    Some(opened)
+    };
+    let came = (waker, Some(around));
+    *given = if root {
+        open_root(thread, life, (epoch, bytes), came)
+    } else if is_branch || life.task.is_some() {
+        open_branch(thread, life, (epoch, bytes), came)
+    } else {
+        Given::Passed(around)
+    };
+    lend(thread, given, &life.task, waker);
+    Some(depth)
 }
 
 /// Whether a call is the root of a nested task that is polled with another waker.

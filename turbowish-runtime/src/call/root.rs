@@ -41,6 +41,18 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// What is told again to the poll around it.
+    #[inline]
+    pub(super) const fn around(&self) -> Option<Around> {
+        match self {
+            Self::AsItCame => None,
+            Self::Passed(around)
+            | Self::OfTask(around)
+            | Self::Late(_, around)
+            | Self::Again(_, around) => Some(*around),
+        }
+    }
+
     /// The waker itself, for a call that has this task.
     #[inline]
     pub(super) fn lent<'b>(&'b self, task: &'b Option<Task>, waker: &'a Waker) -> Lent<'b> {
@@ -146,7 +158,7 @@ pub(super) struct Closing<'a> {
     /// The poll was given a waker of ours.
     pub(super) is_ours: bool,
     /// What is told again to the poll around it.
-    pub(super) around: Option<Around>,
+    pub(super) around: Option<&'a Around>,
     pub(super) newcomer: Option<&'a Newcomer<'a>>,
 }
 
