@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 use turbowish_model::call::{Call as Account, Origin, PollEnd};
-use turbowish_model::ledger::Start;
+use turbowish_model::ledger::{Charge, Start};
 use turbowish_unsafe::waker::Lent;
 
 pub(crate) use self::arrive::is_call;
@@ -296,36 +296,22 @@ struct OpenPoll<'a> {
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let life = &mut *open.life;
-    let given = std::mem::replace(&mut open.waker, Given::AsItCame);
-    let around = given.around();
-    let (newcomer, is_ours) = match given {
-        Given::AsItCame | Given::Passed(_) => (None, false),
-        Given::OfTask(_) => {
-            life.task.as_ref().inspect(|task| task.end_waker());
-            (None, true)
-        }
-        Given::Late(newcomer, _) => (Some(ManuallyDrop::into_inner(newcomer)), true),
-        Given::Again(late, _) => {
-            drop(ManuallyDrop::into_inner(late));
-            (None, true)
-        }
-    };
+    let given = &mut open.waker;
+    if let (Given::OfTask(_), Some(task)) = (&*given, &*life.task) {
+        task.end_waker();
+    }
     if depth == CLOSED {
         unseen(open.epoch);
     } else if switch::epoch() == Some(open.epoch) {
-        let closing = Closing {
-            end,
-            is_ours,
-            around: around.as_ref(),
-            newcomer: newcomer.as_ref(),
-        };
+        let closing = Closing { end, given };
         thread::with_current(open.epoch, |thread| close_in(thread, life, depth, &closing));
     } else if depth == 0 && life.task.is_none() && !switch::is_child() {
-        outlast(open.epoch, life, end == PollEnd::Pending, newcomer.as_ref());
+        outlast(open.epoch, life, end == PollEnd::Pending, given.newcomer());
     }
     if end == PollEnd::Panic && !switch::is_child() {
-        told_of(life, newcomer.as_ref());
+        told_of(life, given.newcomer());
     }
+    given.let_go();
     if end != PollEnd::Pending && life.task.is_some() {
         leave_task(life);
     }
@@ -343,20 +329,39 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closin
     if life.account.is_marked()
         && let Some(proc) = life.proc.id()
     {
-        let is_nested = || closing.around.is_some_and(|around| around.is_task());
+        let is_nested = || {
+            closing
+                .given
+                .around()
+                .is_some_and(|around| around.is_task())
+        };
         let at = (depth, depth == 0 || is_nested());
         effect::closed(ledger, &mut life.account, proc, at, end);
     }
     let Some(charge) = charge else { return };
     if depth == 0 {
         close_root(thread, life, (t, depth), &charge, closing);
-    } else if let Some(around) = closing.around {
-        around.go_on(thread);
-        if around.is_task() {
-            close_root(thread, life, (t, depth), &charge, closing);
-        } else if closing.is_ours && pending {
-            close_branch(thread, life, depth, closing.newcomer);
-        }
+    } else if !matches!(closing.given, Given::AsItCame) {
+        close_given(thread, life, (t, depth), &charge, closing);
+    }
+}
+
+/// The same inside of another poll, where it was given a waker of its own.
+#[inline(never)]
+fn close_given(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    (t, depth): (u64, u32),
+    charge: &Charge,
+    closing: &Closing<'_>,
+) {
+    let given = closing.given;
+    let Some(around) = given.around() else { return };
+    around.go_on(thread);
+    if around.is_task() {
+        close_root(thread, life, (t, depth), charge, closing);
+    } else if given.is_ours() && closing.end == PollEnd::Pending {
+        close_branch(thread, life, depth, given.newcomer());
     }
 }
 

@@ -53,6 +53,33 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// The task, or the branch, in its first poll.
+    pub(super) fn newcomer(&self) -> Option<&Newcomer<'a>> {
+        match self {
+            Self::Late(newcomer, _) => Some(newcomer),
+            _ => None,
+        }
+    }
+
+    /// It is one of ours.
+    pub(super) const fn is_ours(&self) -> bool {
+        matches!(self, Self::OfTask(_) | Self::Late(..) | Self::Again(..))
+    }
+
+    /// The poll is over.
+    #[inline]
+    pub(super) fn let_go(&mut self) {
+        match self {
+            Self::AsItCame | Self::Passed(_) | Self::OfTask(_) => return,
+            Self::Late(..) | Self::Again(..) => {}
+        }
+        match std::mem::replace(self, Self::AsItCame) {
+            Self::Late(newcomer, _) => drop(ManuallyDrop::into_inner(newcomer)),
+            Self::Again(late, _) => drop(ManuallyDrop::into_inner(late)),
+            _ => {}
+        }
+    }
+
     /// The waker itself, for a call that has this task.
     #[inline]
     pub(super) fn lent<'b>(&'b self, task: &'b Option<Task>, waker: &'a Waker) -> Lent<'b> {
@@ -155,11 +182,8 @@ fn enter(thread: &ThreadLedger, life: &mut Life, birth: Birth, newcomer: Option<
 /// How a poll ends.
 pub(super) struct Closing<'a> {
     pub(super) end: PollEnd,
-    /// The poll was given a waker of ours.
-    pub(super) is_ours: bool,
-    /// What is told again to the poll around it.
-    pub(super) around: Option<&'a Around>,
-    pub(super) newcomer: Option<&'a Newcomer<'a>>,
+    /// What the poll was given.
+    pub(super) given: &'a Given<'a>,
 }
 
 /// The poll of a task's root is closed: if the task is not over, it shows where it stands, and gets a row for it after its first poll.
@@ -174,17 +198,18 @@ pub(super) fn close_root(
     let ledger = &thread.ledger;
     let pending = closing.end == PollEnd::Pending;
     if life.task.is_none() && !life.account.is_rowless() {
-        let known = closing.newcomer.map(|newcomer| newcomer.birth);
+        let known = closing.given.newcomer().map(|newcomer| newcomer.birth);
         let born = known.or_else(|| (depth == 0).then(|| thread.newborn.own()));
         if let (true, Some(birth)) = (pending, born) {
-            enter(thread, life, birth, closing.newcomer);
+            enter(thread, life, birth, closing.given.newcomer());
         }
         if depth == 0 {
             thread.newborn.end();
         }
         if depth == 0
             && closing
-                .newcomer
+                .given
+                .newcomer()
                 .is_some_and(|newcomer| newcomer.story.is_some())
         {
             thread.tell(None);
