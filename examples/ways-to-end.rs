@@ -42,14 +42,25 @@ fn ready() {
     let _ = std::io::stdout().flush();
 }
 
-#[tokio::main(worker_threads = 2)]
-async fn main() {
-    let guard = turbowish::init();
-    // Nobody waits for it longer than a minute.
+/// Nobody waits for this program longer than that.
+fn end_within_a_minute() {
     std::thread::spawn(|| {
         std::thread::sleep(std::time::Duration::from_secs(60));
         std::process::exit(9);
     });
+}
+
+async fn outlive_guard() {
+    println!("accounted {}", is_accounted());
+    turbowish::resume();
+    work().await;
+    println!("accounted {}", is_accounted());
+}
+
+#[tokio::main(worker_threads = 2)]
+async fn main() {
+    let guard = turbowish::init();
+    end_within_a_minute();
     let way = std::env::args().nth(1).unwrap_or_default();
     work().await;
     match way.as_str() {
@@ -98,11 +109,7 @@ async fn main() {
         }
         "early" => {
             drop(guard);
-            println!("accounted {}", is_accounted());
-            turbowish::resume();
-            work().await;
-            println!("accounted {}", is_accounted());
-            return;
+            return outlive_guard().await;
         }
         other => eprintln!("no way to end is called {other:?}; see the head of this file"),
     }

@@ -43,7 +43,8 @@ impl Worker {
         if !state.is_running {
             let shared = self.0.clone();
             let thread = std::thread::Builder::new().name("turbowish-query".to_owned());
-            thread.spawn(move || run(&shared))?;
+            // Signals go to threads of the application.
+            turbowish_unsafe::signal::apart(|| thread.spawn(move || run(&shared)))?;
             state.is_running = true;
         }
         state.jobs.push_back(job);
