@@ -7,9 +7,10 @@
 //! A child of `fork` has the handler but not the thread that waits: there it gives way to the default action.
 
 use std::ffi::c_int;
-use std::io::{self, PipeReader, PipeWriter, Read};
+use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::IntoRawFd;
+use std::os::unix::net::UnixStream;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
@@ -24,18 +25,18 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// The end of the pipe at which SIGTERM is heard.
 #[derive(Debug)]
-pub struct Sigterm(PipeReader);
+pub struct Sigterm(UnixStream);
 
 /// What [`listen`] needs.
 #[derive(Debug)]
-pub struct Ear(PipeWriter);
+pub struct Ear(UnixStream);
 
-/// Both ends of a pipe. Nothing is listened for yet, so that a thread which waits can be started before.
+/// Both ends of a pair of sockets, which older Rust has in std and a pipe is not. Nothing is listened for yet, so that a thread which waits can be started before.
 ///
 /// # Errors
 /// The process has no descriptor left.
 pub fn pipe() -> io::Result<(Sigterm, Ear)> {
-    let (reader, writer) = io::pipe()?;
+    let (reader, writer) = UnixStream::pair()?;
     Ok((Sigterm(reader), Ear(writer)))
 }
 
