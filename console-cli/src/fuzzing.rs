@@ -6,7 +6,7 @@ use crate::saved::Saved;
 
 /// Reads the input as a saved report and compares it with itself.
 pub fn reports(input: &[u8]) {
-    let Ok(text) = str::from_utf8(input) else {
+    let Ok(text) = std::str::from_utf8(input) else {
         return;
     };
     if let Ok(saved) = Saved::parse("input", text) {
@@ -19,7 +19,7 @@ pub fn reports(input: &[u8]) {
 
 /// Annotates the input as a source file, and takes the attributes out again.
 pub fn annotate(input: &[u8]) {
-    let Ok(text) = str::from_utf8(input) else {
+    let Ok(text) = std::str::from_utf8(input) else {
         return;
     };
     with_large_stack(|| there_and_back(text)).expect("a thread can be started");
