@@ -1,7 +1,8 @@
 //! Very many tasks that wait, 500 procs, and a few tasks that work: what a console costs a program of that size.
 //!
-//! `cargo run --release --features server,tokio --example crowd -- [TASKS [WORKERS]]` (100,000 and 1 unless told otherwise). Once all
-//! tasks wait it prints a line every 100 ms: milliseconds since the Unix epoch, and operations so far. `benches/console-open.sh` reads them.
+//! `cargo run --release --features server,tokio --example crowd -- [TASKS [WORKERS [STALL]]]` (100,000, 1 and 0 by default). STALL
+//! is in milliseconds: one more task blocks its worker that long, every 3 s. Once all tasks wait the program prints a line every
+//! 100 ms: milliseconds since the Unix epoch, and operations so far. `benches/console-open.sh` reads them.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -60,12 +61,20 @@ async fn work(done: &'static AtomicU64) {
     }
 }
 
+#[turbowish::instrument]
+async fn stall(length: Duration) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        std::thread::sleep(length);
+    }
+}
+
 fn number(nth: usize, otherwise: usize) -> usize {
     let Some(word) = std::env::args().nth(nth) else {
         return otherwise;
     };
     word.parse().unwrap_or_else(|_| {
-        eprintln!("crowd: {word} is not a number; crowd [TASKS [WORKERS]]");
+        eprintln!("crowd: {word} is not a number; crowd [TASKS [WORKERS [STALL]]]");
         std::process::exit(2)
     })
 }
@@ -74,8 +83,10 @@ fn main() {
     static DONE: AtomicU64 = AtomicU64::new(0);
     let _turbowish = turbowish::init();
     let (tasks, workers) = (number(1, 100_000), number(2, 1).max(1));
+    let length = Duration::from_millis(number(3, 0) as u64);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
+        .enable_time()
         .build()
         .expect("a runtime");
     let end = Arc::new(Notify::new());
@@ -86,6 +97,9 @@ fn main() {
     }
     for _ in 0..workers * BUSY {
         tokio::spawn(work(&DONE));
+    }
+    if !length.is_zero() {
+        tokio::spawn(stall(length));
     }
     drop(inside);
     let mut out = std::io::stdout().lock();

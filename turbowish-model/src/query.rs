@@ -45,6 +45,28 @@ pub struct Query {
     pub counters: Option<Rows>,
 }
 
+impl Query {
+    /// Length of all filter texts together, in bytes: a bound on what each row costs.
+    #[must_use]
+    pub fn filter_len(&self) -> usize {
+        let Self {
+            window_ns: _,
+            procs,
+            tasks,
+            awaits,
+            resources,
+            alerts,
+            counters,
+        } = self;
+        let tables = [procs, tasks, awaits, resources, alerts, counters];
+        tables
+            .into_iter()
+            .flatten()
+            .map(|rows| rows.filter.len())
+            .sum()
+    }
+}
+
 /// Which rows of a table, in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {

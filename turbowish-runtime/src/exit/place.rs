@@ -1,5 +1,6 @@
 //! A report's file: it is there whole or not at all, takes no other file's place, and none of a process that ran at the same time.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -64,8 +65,7 @@ fn settle(whole: &Temporary, path: &Path, begun: u64) -> io::Result<bool> {
         if written(&earlier)?.is_some_and(|at| at >= begun) {
             return Ok(false);
         }
-        fs::rename(&whole.path, path)?;
-        return Ok(true);
+        return whole.rename(path).map(|()| true);
     }
 }
 
@@ -120,6 +120,7 @@ fn beside(path: &Path, nth: u32) -> PathBuf {
 /// A whole file beside the one that it will be. It goes with this.
 struct Temporary {
     path: PathBuf,
+    is_renamed: Cell<bool>,
 }
 
 impl Temporary {
@@ -150,7 +151,15 @@ impl Temporary {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && nth < NAMES => {
                     nth += 1;
                 }
-                opened => return Ok((opened?, Self { path })),
+                opened => {
+                    return Ok((
+                        opened?,
+                        Self {
+                            path,
+                            is_renamed: Cell::new(false),
+                        },
+                    ));
+                }
             }
         }
     }
@@ -162,15 +171,23 @@ impl Temporary {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             // Some file systems have no links. There two processes that end at the same instant are not told apart.
             Err(_) if fs::symlink_metadata(path).is_ok() => Ok(false),
-            Err(_) => fs::rename(&self.path, path).map(|()| true),
+            Err(_) => self.rename(path).map(|()| true),
         }
+    }
+
+    fn rename(&self, path: &Path) -> io::Result<()> {
+        fs::rename(&self.path, path)?;
+        self.is_renamed.set(true);
+        Ok(())
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Or it has become the report.
-        let _ = fs::remove_file(&self.path);
+        // After a rename the name is free, and may be another process's by now.
+        if !self.is_renamed.get() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

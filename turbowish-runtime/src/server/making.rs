@@ -17,8 +17,8 @@ use super::Source;
 use super::quota::{Account, Load};
 use super::worker::Worker;
 
-/// Processor time of one query whose filters take long.
-const MAX_TIME: Duration = Duration::from_secs(10);
+/// Processor time of one query whose filters take long: half of the time for which a console waits.
+const MAX_TIME: Duration = Duration::from_secs(5);
 
 /// A snapshot that is being made. Whoever drops it does not wait for it any more.
 pub(super) type Making = Pin<Box<dyn Future<Output = Result<Made, Status>> + Send>>;

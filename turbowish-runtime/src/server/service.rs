@@ -16,11 +16,16 @@ use super::watch::Watch;
 use super::worker::Worker;
 use super::{Config, Refused, Source};
 
+/// Filters of more bytes than this are answered apart: nobody types them.
+const LONG_FILTER: usize = 200;
+
 /// The protocol's service over a source.
 #[derive(Clone)]
 pub(super) struct Service {
     source: Arc<dyn Source>,
     worker: Worker,
+    /// Answers queries with long filters, so that nobody else waits for those.
+    slow_worker: Worker,
     read_only: bool,
     max_rows: u32,
 }
@@ -30,6 +35,7 @@ impl Service {
         Self {
             source,
             worker: Worker::default(),
+            slow_worker: Worker::default(),
             read_only: config.read_only,
             max_rows: config.max_rows.max(1),
         }
@@ -76,7 +82,12 @@ impl Service {
             query: query.clone(),
             account: account.cloned(),
         };
-        Box::pin(asked.answer(self.worker.clone()))
+        let worker = if query.filter_len() > LONG_FILTER {
+            &self.slow_worker
+        } else {
+            &self.worker
+        };
+        Box::pin(asked.answer(worker.clone()))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{beside, replace, with_pid};
+use super::{Temporary, beside, replace, with_pid};
 
 fn report(name: &str, at: u64) -> String {
     format!(
@@ -84,6 +84,18 @@ fn of_many_that_end_together_none_is_lost() {
     left.sort();
     let expected: Vec<String> = (0..8).map(|n| report(&format!("n{n}"), 20 + n)).collect();
     assert_eq!(left, expected);
+}
+
+#[test]
+fn a_renamed_file_takes_no_other_with_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("report.json");
+    let first = Temporary::write(&path, b"first", || {}).expect("written");
+    first.rename(&path).expect("renamed");
+    let second = Temporary::write(&path, b"second", || {}).expect("written");
+    assert_eq!(first.path, second.path, "the name is free again");
+    drop(first);
+    assert_eq!(fs::read(&second.path).expect("it is there"), b"second");
 }
 
 #[test]
