@@ -140,7 +140,12 @@ fn a_program_ends_as_it_would_without_us() {
 #[test]
 fn ctrl_c_is_not_listened_for() {
     check(&BEGINNINGS, |beginning| {
-        let program = Program::example("sigterm", &[beginning, "none"]);
+        // A shell that starts this test in the background makes it ignore SIGINT, and its children.
+        let program = Program::example_under(
+            &["env", "--default-signal=INT"],
+            "sigterm",
+            &[beginning, "none"],
+        );
         let left = program.run_until_ready(|pid, _| send(SIGINT, pid));
         let quiet = left.stderr.is_empty() && left.report.is_none();
         (left.status.signal() != Some(SIGINT) || !quiet)
