@@ -21,9 +21,9 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tokio::net::UnixListener;
 use tokio_stream::wrappers::{ReceiverStream, UnixListenerStream};
 use tonic::{Request, Response, Status};
-use turbowish_model::quantile::Distribution;
+use turbowish_model::account::resource::Kind;
 use turbowish_model::query::{Budget, Query, Selection};
-use turbowish_model::resource::Kind;
+use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
     Accounting, AwaitRow, Page, Place, ProcRow, Process, ResourceRow, Snapshot, StackRow, TaskRow,
     Worker,

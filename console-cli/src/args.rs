@@ -11,8 +11,8 @@ use std::time::Duration;
 use clap::builder::FalseyValueParser;
 use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use turbowish_model::quantile::Percentile;
-use turbowish_model::units;
+use turbowish_model::snapshot::quantile::Percentile;
+use turbowish_model::snapshot::units;
 
 use crate::columns::Listing;
 use crate::tui::Theme;

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Accounting, Snapshot};
-use turbowish_model::units::{self, Micro};
 use turbowish_wire::client::{Connection, Target};
 
 use self::alerts::NoAlerts;
@@ -128,7 +128,7 @@ impl Checks {
         let limits = self.limits.iter().map(|limit| limit.is_in(saved));
         limits.collect::<Result<(), _>>()?;
         match &self.alerts {
-            Some(_) => limit::has::<turbowish_model::alert::Alert>(saved),
+            Some(_) => limit::has::<turbowish_model::diagnose::alert::Alert>(saved),
             None => Ok(()),
         }
     }

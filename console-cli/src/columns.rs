@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column::{self, Column, Family, Row};
-use turbowish_model::quantile::Percentile;
+use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::QueryError;
+use turbowish_model::snapshot::column::{self, Column, Family, Row};
+use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 /// What a table shows of its rows unless told otherwise. A name that is a population's and no
@@ -148,9 +148,9 @@ fn columns<R: Row>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use turbowish_model::alert::Alert;
-    use turbowish_model::column::Row;
-    use turbowish_model::quantile::Percentile;
+    use turbowish_model::diagnose::alert::Alert;
+    use turbowish_model::snapshot::column::Row;
+    use turbowish_model::snapshot::quantile::Percentile;
     use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
     use super::{Defaults, choose};

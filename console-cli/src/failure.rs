@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use tokio::signal::unix::SignalKind;
-use turbowish_model::printable;
 use turbowish_model::query::QueryError;
+use turbowish_model::snapshot::sanitize;
 use turbowish_wire::client::ClientError;
 
 use crate::text;
@@ -60,7 +60,7 @@ impl Failure {
             Self::Several(text, things) => {
                 note(&text);
                 for thing in things {
-                    let _ = writeln!(io::stderr(), "  {}", printable::line(&thing));
+                    let _ = writeln!(io::stderr(), "  {}", sanitize::line(&thing));
                 }
                 return ExitCode::from(1);
             }
@@ -84,13 +84,13 @@ pub(crate) fn of_command_line(answer: &clap::Error) -> ExitCode {
     let text = answer.render().to_string();
     let text = text.trim_start_matches("error: ").trim_end();
     // The usage stands on lines of its own.
-    let _ = writeln!(io::stderr(), "turbowish: {}", printable::lines(text));
+    let _ = writeln!(io::stderr(), "turbowish: {}", sanitize::lines(text));
     ExitCode::from(2)
 }
 
 /// One line on stderr; if nobody reads it, that is no failure of its own.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "turbowish: {}", printable::line(text));
+    let _ = writeln!(io::stderr(), "turbowish: {}", sanitize::line(text));
 }
 
 /// The one way to stdout for what came from a process or a file: a terminal obeys nothing of it. Documents escape it in their own
@@ -99,7 +99,7 @@ pub(crate) fn note(text: &str) {
 /// # Errors
 /// [`Failure::ClosedPipe`] if the reader has gone.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    print_own(&printable::lines(text))
+    print_own(&sanitize::lines(text))
 }
 
 /// The same for lines: each stays one, whatever the names in it hold.

@@ -2,10 +2,10 @@
 
 use std::fmt::Display;
 
-use turbowish_model::column::Row;
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::column::Row;
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Snapshot, TaskRow, TaskState};
-use turbowish_model::units::{self, Micro};
 use turbowish_wire::client::{CONNECT_TIMEOUT, Connection, Target};
 use turbowish_wire::{Action, PauseTask};
 

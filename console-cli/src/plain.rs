@@ -1,12 +1,12 @@
 //! `top` without a terminal: one snapshot as plain text, no colour, no bars, names in full.
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column::{self, Column, Context, Row, Style, Unit};
-use turbowish_model::grid::{Grid, aligned};
+use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::report;
+use turbowish_model::snapshot::column::{self, Column, Context, Row, Style, Unit};
+use turbowish_model::snapshot::report;
+use turbowish_model::snapshot::text_table::{Grid, aligned};
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
-use turbowish_model::units::{self, Micro};
 
 use crate::query::{counted, window};
 use crate::text::printed;

@@ -1,11 +1,11 @@
 //! `turbowish ps`: every process of this user that runs TurboWish, one line each.
 
-use turbowish_model::column;
-use turbowish_model::grid::{Grid, Head};
 use turbowish_model::query::Query;
-use turbowish_model::report;
+use turbowish_model::snapshot::column;
+use turbowish_model::snapshot::report;
+use turbowish_model::snapshot::text_table::{Grid, Head};
+use turbowish_model::snapshot::units::{self, Micro, SECOND};
 use turbowish_model::snapshot::{Accounting, Snapshot};
-use turbowish_model::units::{self, Micro, SECOND};
 use turbowish_wire::client::{ClientError, Connection, Found, Target};
 
 use crate::failure::{Failure, note, print_lines};

@@ -1,14 +1,14 @@
 //! `turbowish query`: one snapshot, one table, as text, JSON or CSV.
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column::{Column, Context, Row, Style};
-use turbowish_model::grid::Grid;
-use turbowish_model::json::{self, Record, Shape, Table};
-use turbowish_model::quantile::Percentile;
+use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows, Selection};
-use turbowish_model::report;
+use turbowish_model::snapshot::column::{Column, Context, Row, Style};
+use turbowish_model::snapshot::json::{self, Record, Shape, Table};
+use turbowish_model::snapshot::quantile::Percentile;
+use turbowish_model::snapshot::report;
+use turbowish_model::snapshot::text_table::Grid;
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
-use turbowish_model::units::{self, Micro};
 
 use crate::args::{Format, QueryArgs, TableName};
 use crate::columns::{Defaults, choose};

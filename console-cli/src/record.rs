@@ -11,15 +11,15 @@ pub(crate) mod task;
 pub(crate) mod told;
 mod tree;
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column::Row;
-use turbowish_model::json::{self, Record, Shape, Table};
+use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows, Selection};
-use turbowish_model::report::span;
+use turbowish_model::snapshot::column::Row;
+use turbowish_model::snapshot::json::{self, Record, Shape, Table};
+use turbowish_model::snapshot::report::span;
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{
     AwaitRow, Claim, CounterRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskRow,
 };
-use turbowish_model::units::{self, Micro};
 
 use self::length::Lengths;
 pub(crate) use self::place::{at, spot};

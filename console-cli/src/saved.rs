@@ -7,9 +7,9 @@ mod tables;
 use std::io::Read as _;
 
 use serde_json::{Map, Value};
-use turbowish_model::alert::Alert;
-use turbowish_model::column::{Column, Row};
-use turbowish_model::json::SCHEMA;
+use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::column::{Column, Row};
+use turbowish_model::snapshot::json::SCHEMA;
 use turbowish_model::snapshot::{
     Accounting, AwaitRow, CounterRow, Page, ProcRow, Process, ResourceRow, Snapshot, TaskRow,
 };

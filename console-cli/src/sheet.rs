@@ -2,7 +2,7 @@
 
 use std::iter::once;
 
-use turbowish_model::printable;
+use turbowish_model::snapshot::sanitize;
 
 use crate::failure::Failure;
 
@@ -32,7 +32,7 @@ where
 
 /// The cell on one line; a quote in front of what would be calculated makes it text. Numbers stay numbers.
 fn inert(cell: &str) -> String {
-    let line = printable::line(cell);
+    let line = sanitize::line(cell);
     if line.starts_with(FORMULA) && !is_number(&line) {
         return once('\'').chain(line.chars()).collect();
     }

@@ -1,8 +1,8 @@
 //! Text from the process is fitted to its column; what is cut is marked with two dots.
 
 use ratatui::text::{Line, Span};
-use turbowish_model::printable;
-use turbowish_model::units::Micro;
+use turbowish_model::snapshot::sanitize;
+use turbowish_model::snapshot::units::Micro;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns of the terminal that a text takes.
@@ -92,7 +92,7 @@ pub(crate) fn right(text: &str, room: usize) -> String {
 
 /// Lines as they are printed: each stays one, whatever the names in it hold.
 pub(crate) fn printed(lines: &[String]) -> String {
-    let lines: Vec<_> = lines.iter().map(|line| printable::line(line)).collect();
+    let lines: Vec<_> = lines.iter().map(|line| sanitize::line(line)).collect();
     lines.join("\n")
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn apart<'a>(mut begin: Line<'a>, end: Line<'a>, room: usize) -> Line
 
 #[cfg(test)]
 mod tests {
-    use turbowish_model::units::Micro;
+    use turbowish_model::snapshot::units::Micro;
 
     use super::{fit, fit_path, tail, with_micro};
 

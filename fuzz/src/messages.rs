@@ -2,8 +2,8 @@
 
 use prost::Message as _;
 use turbowish_model::query::Query;
-use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::report;
 use turbowish_wire::weight::{Weighed, weigh};
 use turbowish_wire::{Action, DECODED_LIMIT, proto};
 

@@ -6,15 +6,15 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::call::{Call, PollEnd, ProcKey};
-use crate::histogram::{Buckets, Histogram};
-use crate::ledger::{Ledger, Start};
-use crate::row::{Row, Sum};
-use crate::sequence::Sequence;
-use crate::sync::AtomicU64;
-use crate::tally::{ProcTally, Tally};
-use crate::task::{Birth, TaskCell};
-use crate::trail::Step;
+use crate::account::aggregate::{ProcTally, Tally};
+use crate::account::await_stack::Step;
+use crate::account::call::{Call, PollEnd, ProcKey};
+use crate::account::counters::{Row, Sum};
+use crate::account::histogram::{Buckets, Histogram};
+use crate::account::ledger::{Ledger, Start};
+use crate::account::seqlock::Sequence;
+use crate::account::sync::AtomicU64;
+use crate::account::task::{Birth, TaskCell};
 
 use core::sync::atomic::Ordering::Relaxed;
 

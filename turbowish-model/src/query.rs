@@ -21,7 +21,7 @@ pub use self::error::QueryError;
 pub use self::filter::Filter;
 pub use self::group::{Grouping, TASK_GROUPINGS, absorb_task};
 pub use self::selection::{Order, Plan, Selection, TaskSource};
-use crate::units::SECOND;
+use crate::snapshot::units::SECOND;
 
 /// The longest window that can be asked for: so much of the past is kept.
 pub const LONGEST_WINDOW_NS: u64 = 60 * SECOND;

@@ -11,10 +11,10 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::call::{Call, PollEnd, ProcKey};
-use crate::ledger::{Charge, Ledger, Start};
-use crate::row::PROC_LIMIT;
-use crate::tally::Tally;
+use crate::account::aggregate::Tally;
+use crate::account::call::{Call, PollEnd, ProcKey};
+use crate::account::counters::PROC_LIMIT;
+use crate::account::ledger::{Charge, Ledger, Start};
 
 /// The only epoch of a replay.
 const EPOCH: u32 = 1;
@@ -281,7 +281,11 @@ impl Scene<'_> {
     }
 }
 
-fn close_open(open: &[crate::read::OpenPoll], now: u64, calls: &mut BTreeMap<u64, Replayed>) {
+fn close_open(
+    open: &[crate::collect::read::OpenPoll],
+    now: u64,
+    calls: &mut BTreeMap<u64, Replayed>,
+) {
     let mut nested = 0;
     let mut foreign = 0;
     for poll in open.iter().rev() {

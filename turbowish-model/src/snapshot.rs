@@ -4,10 +4,20 @@
 //! occupancy definitions (`running`, `inclusive`, `hold`, `yielded`, `unstarted`, `wall`); the
 //! window to which sums and histograms belong is [`Snapshot::window_ns`].
 
+pub mod column;
+pub mod combinator;
 mod counters;
+pub mod json;
 mod lost;
+pub mod natural;
+pub mod quantile;
+pub mod report;
 mod resources;
+pub mod sanitize;
 mod tasks;
+pub mod text_table;
+pub mod unique_suffix;
+pub mod units;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,8 +28,11 @@ pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, W
 pub use self::tasks::{
     PauseRow, PollRow, StackRow, TaskGroup, TaskParts, TaskRow, TaskState, WakerRow,
 };
-use crate::alert::Alert;
-use crate::quantile::Distribution;
+use crate::diagnose::alert::Alert;
+use crate::snapshot::quantile::Distribution;
+
+/// An expression that the attribute could not see: inside a macro, or reached before it was armed.
+pub const UNSEEN: &str = "?";
 
 /// One instant of a process: totals of a window, and what is pending now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turbowish_model::alert::{LIMITS, Limit, LimitRow, TABLE};
+use turbowish_model::diagnose::alert::{LIMITS, Limit, LimitRow, TABLE};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

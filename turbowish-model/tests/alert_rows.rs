@@ -1,11 +1,13 @@
 //! Alerts as rows: what the table shows, what filters and orders keep, and what JSON, CSV and the report say.
 
 use serde_json::{Value, json};
-use turbowish_model::alert::{Alert, Behind, Party, PartyKind, Pitfall, Point, Severity, Step};
-use turbowish_model::column::{Context, Style, find, tally};
-use turbowish_model::json::{Shape, Table, document, flat_header, flat_row};
+use turbowish_model::diagnose::alert::{
+    Alert, Behind, Party, PartyKind, Pitfall, Point, Severity, Step,
+};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
-use turbowish_model::report;
+use turbowish_model::snapshot::column::{Context, Style, find, tally};
+use turbowish_model::snapshot::json::{Shape, Table, document, flat_header, flat_row};
+use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::{Page, Place, ProcRow, Snapshot, TaskRow};
 
 const S: u64 = 1_000_000_000;

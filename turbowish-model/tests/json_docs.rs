@@ -1,7 +1,7 @@
 //! docs/json.md describes every field that is printed, and no other.
 
-use turbowish_model::alert::Alert;
-use turbowish_model::json::Record;
+use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 const DOCS: &str = include_str!("../../docs/json.md");

@@ -1,11 +1,11 @@
 //! Cases that once went wrong: each drives ledgers by hand and compares what a reader sees.
 
-use turbowish_model::call::{Call, PollEnd, ProcKey};
-use turbowish_model::history::{History, Totals};
-use turbowish_model::ledger::{Ledger, Start};
-use turbowish_model::row::{OTHERS, Population, Sum};
-use turbowish_model::tally::Tally;
-use turbowish_model::task::{Birth, TaskCell};
+use turbowish_model::account::aggregate::Tally;
+use turbowish_model::account::call::{Call, PollEnd, ProcKey};
+use turbowish_model::account::counters::{OTHERS, Population, Sum};
+use turbowish_model::account::ledger::{Ledger, Start};
+use turbowish_model::account::task::{Birth, TaskCell};
+use turbowish_model::collect::history::{History, Totals};
 
 /// A clock's reading long after the machine was started.
 const BOOT: u64 = 5_000_000_000_000_000;

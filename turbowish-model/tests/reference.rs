@@ -10,9 +10,9 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_o
 use proptest::test_runner::RngSeed;
 use serde_json::json;
 use streams::{Manner, awaits, moves, stream, written};
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
+use turbowish_model::account::counters::Sum;
 use turbowish_model::replay::{Event, Kind, Replay};
-use turbowish_model::row::Sum;
 
 /// As in every run: what fails once fails again.
 const SEED: RngSeed = RngSeed::Fixed(2026);

@@ -5,10 +5,10 @@ mod scenes;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
 use scenes::{MS, START, Stage};
-use turbowish_model::resource::{Kind, Role};
-use turbowish_model::scene::{Intent, NodeKind, Scene, Seat, Strength};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::situation::{Intent, NodeKind, Scene, Seat, Strength};
+use turbowish_model::diagnose::wait_graph::{Link, Tie, Waits};
 use turbowish_model::snapshot::TaskState;
-use turbowish_model::waits::{Link, Tie, Waits};
 
 /// Each cycle in one line: `a waits mutex x held by b waits …; behind c`
 fn lines(scene: &Scene) -> Vec<String> {

@@ -14,8 +14,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
-use turbowish_model::call::{Call as Account, Origin, PollEnd};
-use turbowish_model::ledger::{Charge, Start};
+use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
+use turbowish_model::account::ledger::{Charge, Start};
 use turbowish_unsafe::waker::Lent;
 
 pub(crate) use self::arrive::is_call;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use quanta::Clock;
-use turbowish_model::time::Scale;
+use turbowish_model::account::time::Scale;
 
 static CLOCK: OnceLock<Clock> = OnceLock::new();
 

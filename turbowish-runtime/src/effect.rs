@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use dashmap::DashMap;
-use turbowish_model::call::{Call as Account, PollEnd};
-use turbowish_model::ledger::{Head, Ledger, Marked};
-use turbowish_model::resource::{Here, Kind, Role};
+use turbowish_model::account::call::{Call as Account, PollEnd};
+use turbowish_model::account::ledger::{Head, Ledger, Marked};
+use turbowish_model::account::resource::{Here, Kind, Role};
 
 #[cfg(feature = "server")]
 pub(crate) use self::cut::{Count, Cut, cuts};

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::report;
 
 use self::watched::{Step, Steps};
 use crate::init::monitor;

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use turbowish_model::history::Totals;
-use turbowish_model::read::{OpenPoll, ThreadReading};
+use turbowish_model::account::aggregate::Tally;
 #[cfg(feature = "server")]
-use turbowish_model::row::Sum;
-use turbowish_model::tally::Tally;
-use turbowish_model::task::Birth;
+use turbowish_model::account::counters::Sum;
+use turbowish_model::account::task::Birth;
+use turbowish_model::collect::history::Totals;
+use turbowish_model::collect::read::{OpenPoll, ThreadReading};
 
 use crate::root::Story;
 use crate::thread::{self, ThreadLedger};

@@ -1,6 +1,6 @@
 //! Who runs on this thread: the task, and the innermost call of it.
 
-pub(crate) use turbowish_model::resource::Here;
+pub(crate) use turbowish_model::account::resource::Here;
 
 use crate::{switch, thread};
 
@@ -31,6 +31,8 @@ pub(crate) fn who() -> u64 {
 /// Runs `f` with the ledger of this thread, if something is accounted here. `f` must not run user code.
 #[cfg(feature = "tokio")]
 #[inline]
-pub(crate) fn ledger<R>(f: impl FnOnce(&turbowish_model::ledger::Ledger) -> R) -> Option<R> {
+pub(crate) fn ledger<R>(
+    f: impl FnOnce(&turbowish_model::account::ledger::Ledger) -> R,
+) -> Option<R> {
     thread::with_current(switch::epoch()?, |thread| f(&thread.ledger))
 }

@@ -13,7 +13,7 @@ pub mod verb;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use turbowish_model::resource::Role;
+use turbowish_model::account::resource::Role;
 
 #[cfg(not(feature = "tokio"))]
 pub use self::absent::{Link, Meant};

@@ -5,7 +5,8 @@ use std::panic::Location;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use turbowish_model::meter::{MeterName, SITE_LIMIT};
+use turbowish_model::account::metrics::SITE_LIMIT;
+use turbowish_model::collect::metric_rows::MeterName;
 use turbowish_model::snapshot::MeterKind;
 
 use crate::thread::ThreadLedger;

@@ -18,14 +18,14 @@ mod tasks;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use turbowish_model::assemble::{Assembly, Names, ProcName};
+use turbowish_model::account::time::Scale;
+use turbowish_model::collect::assemble::{Assembly, Names, ProcName};
 #[cfg(test)]
-use turbowish_model::history::Window;
-use turbowish_model::history::{History, Totals, Trend};
-use turbowish_model::meter::MeterName;
+use turbowish_model::collect::history::Window;
+use turbowish_model::collect::history::{History, Totals, Trend};
+use turbowish_model::collect::metric_rows::MeterName;
 use turbowish_model::query::{Budget, Query, QueryError, Selection};
 use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snapshot, Worker};
-use turbowish_model::time::Scale;
 
 use self::claims::Claims;
 use self::losses::{Losses, lost};
@@ -167,13 +167,13 @@ impl Monitor {
 
     /// Paused tasks; without a server nobody pauses one.
     #[cfg(not(feature = "server"))]
-    fn pauses(&self) -> std::collections::HashMap<u64, turbowish_model::task::Pause> {
+    fn pauses(&self) -> std::collections::HashMap<u64, turbowish_model::account::task::Pause> {
         std::collections::HashMap::new()
     }
 
     /// Alerts that hold; without a thread of its own, the monitor looks for none.
     #[cfg(not(feature = "server"))]
-    const fn alerts(&self) -> Vec<turbowish_model::alert::Alert> {
+    const fn alerts(&self) -> Vec<turbowish_model::diagnose::alert::Alert> {
         Vec::new()
     }
 

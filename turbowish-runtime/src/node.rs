@@ -16,7 +16,7 @@ use std::sync::{
 };
 use std::task::Waker;
 
-use turbowish_model::task::{Readied, WakerReading};
+use turbowish_model::account::task::{Readied, WakerReading};
 use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 use crate::{clock, here, switch};

@@ -9,9 +9,9 @@ use std::task::Waker;
 #[cfg(feature = "server")]
 use std::time::Duration;
 
-use turbowish_model::call::{Call, Origin, PollEnd, ProcKey};
-use turbowish_model::ledger::{Ledger, Start};
-use turbowish_model::meter::Meters;
+use turbowish_model::account::call::{Call, Origin, PollEnd, ProcKey};
+use turbowish_model::account::ledger::{Ledger, Start};
+use turbowish_model::account::metrics::Meters;
 use turbowish_model::snapshot::OwnCost;
 
 use crate::node::Node;

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
-use turbowish_model::task::Pause as Reading;
+use turbowish_model::account::task::Pause as Reading;
 
 use crate::node::let_go;
 use crate::stderr::say;

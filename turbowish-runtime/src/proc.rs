@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use turbowish_model::call::ProcKey;
-use turbowish_model::fork::Fork;
-use turbowish_model::row::PROC_LIMIT;
+use turbowish_model::account::call::ProcKey;
+use turbowish_model::account::counters::PROC_LIMIT;
+use turbowish_model::snapshot::combinator::Fork;
 
 /// An instrumented function as written: one static each, shared by all its instances.
 ///

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dashmap::DashMap;
-use turbowish_model::ledger::Ledger;
+use turbowish_model::account::ledger::Ledger;
 
 use crate::lost;
 

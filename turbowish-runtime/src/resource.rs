@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use dashmap::DashMap;
-pub(crate) use turbowish_model::resource::{Kind, Role};
+pub(crate) use turbowish_model::account::resource::{Kind, Role};
 
 pub(crate) use self::ends::End;
 use self::ends::Ends;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
-use turbowish_model::task::Readied;
+use turbowish_model::account::task::Readied;
 
 use crate::call::{self, Call};
 use crate::here::here;

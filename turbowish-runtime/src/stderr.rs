@@ -3,11 +3,11 @@
 
 use std::io::Write;
 
-use turbowish_model::printable;
+use turbowish_model::snapshot::sanitize;
 
 /// One line.
 pub(crate) fn say(line: &str) {
-    tell(&format!("turbowish: {}\n", printable::line(line)));
+    tell(&format!("turbowish: {}\n", sanitize::line(line)));
 }
 
 /// Whole lines.

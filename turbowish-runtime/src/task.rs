@@ -14,8 +14,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::task::Waker;
 
 use dashmap::DashMap;
-use turbowish_model::branch::BranchReading;
-use turbowish_model::task::{Birth, TaskCell, TaskReading};
+use turbowish_model::account::branch::BranchReading;
+use turbowish_model::account::task::{Birth, TaskCell, TaskReading};
 use turbowish_unsafe::waker::{Lent, Maker, Target};
 
 #[cfg(feature = "server")]

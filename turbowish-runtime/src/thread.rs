@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use turbowish_model::ledger::Ledger;
-use turbowish_model::meter::Meters;
-use turbowish_model::task::Newborn;
+use turbowish_model::account::ledger::Ledger;
+use turbowish_model::account::metrics::Meters;
+use turbowish_model::account::task::Newborn;
 
 use crate::init::monitor;
 use crate::monitor::runtime;

@@ -31,7 +31,7 @@ pub(crate) use text::{inserted, removed};
 
 use std::path::Path;
 
-use turbowish_model::printable;
+use turbowish_model::snapshot::sanitize;
 
 use crate::args::AnnotateArgs;
 use crate::failure::{Failure, note};
@@ -119,7 +119,7 @@ fn change(args: &AnnotateArgs, work: &Work) -> Result<(), Failure> {
 
 /// Names of files and functions come from outside.
 fn print(text: &str) -> Result<(), Failure> {
-    crate::failure::print(&printable::lines(text))
+    crate::failure::print(&sanitize::lines(text))
 }
 
 fn write(changes: &[Change]) -> Result<(), Failure> {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use turbowish_model::alert::{Pitfall, Severity, TABLE};
-use turbowish_model::quantile::Percentile;
-use turbowish_model::units;
+use turbowish_model::diagnose::alert::{Pitfall, Severity, TABLE};
+use turbowish_model::snapshot::quantile::Percentile;
+use turbowish_model::snapshot::units;
 
 use super::{Format, RowArgs, TARGET, TableName, Window, percentile, window};
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use turbowish_model::quantile::Percentile;
 use turbowish_model::query::LONGEST_WINDOW_NS;
-use turbowish_model::units;
+use turbowish_model::snapshot::quantile::Percentile;
+use turbowish_model::snapshot::units;
 
 use super::Window;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::alert::{Alert, Pitfall, Severity};
+use turbowish_model::diagnose::alert::{Alert, Pitfall, Severity};
 use turbowish_model::snapshot::Snapshot;
 
 use crate::args::CheckArgs;

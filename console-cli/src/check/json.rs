@@ -1,8 +1,8 @@
 //! The verdict as a document of docs/json.md.
 
-use turbowish_model::column::Unit;
-use turbowish_model::json::{SCHEMA, Writer};
 use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::column::Unit;
+use turbowish_model::snapshot::json::{SCHEMA, Writer};
 
 use super::Checks;
 use super::limit::{Broken, Outcome};

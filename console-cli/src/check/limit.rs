@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column::{Context, Row, Style, Unit};
+use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Condition, Filter, QueryError, Verdict};
+use turbowish_model::snapshot::column::{Context, Row, Style, Unit};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
 
 use crate::failure::Failure;

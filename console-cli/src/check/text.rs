@@ -1,6 +1,6 @@
 //! The verdict as lines: one for each thing that fails, with the row, its value and the limit; then a summary.
 
-use turbowish_model::alert::Alert;
+use turbowish_model::diagnose::alert::Alert;
 
 use super::Checks;
 use super::limit::{Broken, Outcome};

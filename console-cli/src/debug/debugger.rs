@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use turbowish_model::printable::is_unprintable;
 use turbowish_model::snapshot::TaskRow;
+use turbowish_model::snapshot::sanitize::is_unprintable;
 
 use crate::args::DebuggerArgs;
 use crate::failure::{Failure, note};

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use turbowish_model::column::{Column, Context, Style, Unit};
 use turbowish_model::query::Filter;
 use turbowish_model::snapshot::Snapshot;
-use turbowish_model::units;
+use turbowish_model::snapshot::column::{Column, Context, Style, Unit};
+use turbowish_model::snapshot::units;
 
 use crate::args::Share;
 use crate::saved::{Kept, Saved};
@@ -211,8 +211,8 @@ fn judge<R>(column: &Column<R>, before: &Side, after: &Side, allowed: Share) -> 
 #[cfg(test)]
 mod tests {
     use super::{Share, Side, Verdict, judge};
-    use turbowish_model::column;
     use turbowish_model::snapshot::ProcRow;
+    use turbowish_model::snapshot::column;
 
     fn check(key: &str, old: Option<i128>, new: Option<i128>, expected: Option<Verdict>) {
         let side = |number| Side {

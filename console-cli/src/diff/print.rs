@@ -1,8 +1,8 @@
 //! What has changed, as a table, a document of docs/json.md, or CSV.
 
-use turbowish_model::grid::{Grid, Head};
-use turbowish_model::json::{SCHEMA, Writer};
-use turbowish_model::units;
+use turbowish_model::snapshot::json::{SCHEMA, Writer};
+use turbowish_model::snapshot::text_table::{Grid, Head};
+use turbowish_model::snapshot::units;
 
 use super::compare::{Change, Compared, SAME, Verdict};
 use crate::args::Share;

@@ -1,10 +1,10 @@
 //! `turbowish query alert`: which alert is meant, and the problem view of it as text.
 
-use turbowish_model::alert::Alert;
-use turbowish_model::json::{self, Shape, Table};
+use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::Snapshot;
-use turbowish_model::units::Micro;
+use turbowish_model::snapshot::json::{self, Shape, Table};
+use turbowish_model::snapshot::units::Micro;
 use turbowish_wire::client::Target;
 
 use super::problem::{self, Around};

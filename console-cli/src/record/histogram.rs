@@ -1,7 +1,7 @@
 //! A population as bars: classes of 1, 2, 5 where few will do, else one for each power of ten.
 
-use turbowish_model::quantile::{Distribution, Percentile};
-use turbowish_model::units::{self, Micro};
+use turbowish_model::snapshot::quantile::{Distribution, Percentile};
+use turbowish_model::snapshot::units::{self, Micro};
 
 /// More classes than this would hide the rest of a record.
 const CLASSES: usize = 6;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use turbowish_model::resource::Kind;
+use turbowish_model::account::resource::Kind;
 use turbowish_model::snapshot::ResourceRow;
-use turbowish_model::units::{self, SECOND};
+use turbowish_model::snapshot::units::{self, SECOND};
 
 use super::told::Told;
 
@@ -153,7 +153,7 @@ fn glyph(level: Option<u64>, scale: u64) -> char {
 mod tests {
     use super::{Lengths, RESOURCES, SECOND};
     use crate::record::told::Told;
-    use turbowish_model::resource::Kind;
+    use turbowish_model::account::resource::Kind;
     use turbowish_model::snapshot::ResourceRow;
 
     fn row(id: u64, level: u64, capacity: Option<u64>) -> ResourceRow {

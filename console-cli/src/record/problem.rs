@@ -4,10 +4,10 @@ mod behind;
 mod chain;
 pub(crate) mod source;
 
-use turbowish_model::alert::{Alert, Party, PartyKind};
-use turbowish_model::report::{one_line, span};
+use turbowish_model::diagnose::alert::{Alert, Party, PartyKind};
+use turbowish_model::snapshot::report::{one_line, span};
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Place, ResourceRow, TaskRow, TaskState};
-use turbowish_model::units::{self, Micro};
 
 use super::told::{Link, Told};
 use super::tree;

@@ -1,9 +1,9 @@
 //! One proc: what it costs, how its calls ended, where they wait, who calls it and whom it calls.
 
-use turbowish_model::column::{Style, Value};
-use turbowish_model::report::one_line;
+use turbowish_model::snapshot::column::{Style, Value};
+use turbowish_model::snapshot::report::one_line;
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow};
-use turbowish_model::units;
 
 use super::told::{Told, aligned, shrink};
 use super::{Beside, alerts, histogram, tree};

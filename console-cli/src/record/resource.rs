@@ -1,9 +1,9 @@
 //! One resource: how full it is, who has it, who waits for it in order, and what went through.
 
-use turbowish_model::quantile::{Distribution, Percentile};
-use turbowish_model::resource::{Kind, Role};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::snapshot::quantile::{Distribution, Percentile};
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
-use turbowish_model::units;
 
 use super::told::{Told, aligned};
 use super::tree::{self, fill};

@@ -1,8 +1,8 @@
 //! One task: where it stands, on what, what it holds and who waits for that, and its await tree.
 
-use turbowish_model::report::one_line;
+use turbowish_model::snapshot::report::one_line;
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Claim, Place, PollRow, ResourceRow, TaskRow, TaskState};
-use turbowish_model::units;
 
 use super::told::Told;
 use super::tree::{self, fill};

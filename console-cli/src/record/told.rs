@@ -1,7 +1,7 @@
 //! A line of a record: words, some of which lead to another record; a screen, a pipe and an issue get the same.
 
-use turbowish_model::alert::{Alert, Party, PartyKind, Pitfall};
-use turbowish_model::units;
+use turbowish_model::diagnose::alert::{Alert, Party, PartyKind, Pitfall};
+use turbowish_model::snapshot::units;
 
 use crate::text;
 

@@ -1,10 +1,10 @@
 //! The await tree of a task: its calls, and at each end of a branch what it waits for.
 
-use turbowish_model::column::{self, Context, Row, Style, Value};
-use turbowish_model::report::one_line;
-use turbowish_model::resource::{Kind, Role};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::snapshot::column::{self, Context, Row, Style, Value};
+use turbowish_model::snapshot::report::one_line;
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Claim, Place, ResourceRow, Spot, StackRow, TaskRow, TaskState};
-use turbowish_model::units::{self, Micro};
 
 use super::told::Told;
 use super::{Beside, of};

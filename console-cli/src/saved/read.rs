@@ -1,10 +1,10 @@
 //! Values of docs/json.md, read back: of another type than documented is no value.
 
 use serde_json::Value;
-use turbowish_model::alert::{Party, PartyKind, Point};
-use turbowish_model::fork::Fork;
-use turbowish_model::quantile::{Distribution, Percentile};
-use turbowish_model::resource::Role;
+use turbowish_model::account::resource::Role;
+use turbowish_model::diagnose::alert::{Party, PartyKind, Point};
+use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 use turbowish_model::snapshot::{
     Aim, Caller, Claim, HolderRow, IntentRow, PauseRow, Place, PollRow, Spot, StackRow, WaiterRow,
     WakerRow,

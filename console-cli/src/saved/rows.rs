@@ -1,7 +1,7 @@
 //! Which fields of docs/json.md are read into which rows: one table for each kind of row.
 
-use turbowish_model::alert::{Alert, Severity, TABLE};
-use turbowish_model::resource::Kind;
+use turbowish_model::account::resource::Kind;
+use turbowish_model::diagnose::alert::{Alert, Severity, TABLE};
 use turbowish_model::snapshot::{
     AwaitRow, CounterRow, MeterKind, ProcRow, ResourceRow, TaskRow, TaskState,
 };

@@ -1,9 +1,9 @@
 //! What scripts need of each kind of row: how it is read back, what it is called, where it stands.
 
 use serde_json::Value;
-use turbowish_model::alert::Alert;
-use turbowish_model::column::{self, Context, Row, Style};
-use turbowish_model::json::Record;
+use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::column::{self, Context, Row, Style};
+use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 use super::rows;

@@ -1,7 +1,7 @@
 //! What can be typed after `:`. One table: running, completion and help are read from it, and from the key table.
 
-use turbowish_model::column::closest;
-use turbowish_model::natural;
+use turbowish_model::snapshot::column::closest;
+use turbowish_model::snapshot::natural;
 
 use super::keys::{Action, KEYS, Scope};
 use super::rows::Table;

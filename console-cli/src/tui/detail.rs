@@ -1,10 +1,10 @@
 //! One line says about a row what its columns leave out.
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column::Style;
-use turbowish_model::report::span;
+use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::column::Style;
+use turbowish_model::snapshot::report::span;
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, HolderRow, Place, ProcRow, ResourceRow, TaskRow};
-use turbowish_model::units;
 
 use crate::record::{at, spot};
 

@@ -1,7 +1,7 @@
 //! A glyph set changes glyphs, never columns: every glyph here is one column wide.
 
-use turbowish_model::column::{ASCII_LEVELS, Levels};
-use turbowish_model::units::Micro;
+use turbowish_model::snapshot::column::{ASCII_LEVELS, Levels};
+use turbowish_model::snapshot::units::Micro;
 
 /// Which characters bars, marks and frames are drawn with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

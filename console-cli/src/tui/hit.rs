@@ -1,6 +1,6 @@
 //! What lies under a point of the screen, from the same measures that drawing uses.
 
-use turbowish_model::units;
+use turbowish_model::snapshot::units;
 
 use super::layout::{self, Form, GUTTER};
 use super::state::{State, View};

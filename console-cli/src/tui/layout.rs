@@ -1,7 +1,7 @@
 //! Where things stand, from the size of the terminal alone; `update` and `view` ask the same functions.
 
 use ratatui::layout::Rect;
-use turbowish_model::column::Unit;
+use turbowish_model::snapshot::column::Unit;
 
 use super::commands::is_console;
 use super::help;

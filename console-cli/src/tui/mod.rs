@@ -40,7 +40,7 @@ use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::{self, Receiver};
 use tokio::time::{MissedTickBehavior, interval};
 use turbowish_model::snapshot::Spot;
-use turbowish_model::units::SECOND;
+use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::Target;
 
 use self::clock::Clock;

@@ -1,8 +1,8 @@
 //! What a record shows: the lines of one row and what it is tied to, as wide as the screen; its links are data.
 
-use turbowish_model::alert::Alert;
-use turbowish_model::json::{self, Table as Document};
+use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::json::{self, Table as Document};
 use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, TaskRow};
 
 use super::layout;
@@ -355,7 +355,7 @@ pub(crate) fn crumbs(state: &State) -> Vec<(String, usize)> {
         let mut name = record.name();
         // Who is involved tells alerts of one kind apart, where there is room for it.
         if let (Some(alert), true) = (record.alert(), at + 1 == last) {
-            let tasks = alert.named(turbowish_model::alert::PartyKind::Task);
+            let tasks = alert.named(turbowish_model::diagnose::alert::PartyKind::Task);
             name = format!("{name} {}", tasks.join(" ")).trim_end().to_owned();
         }
         words.push((name, last - 1 - at));

@@ -6,10 +6,10 @@ mod hidden;
 mod merge;
 mod table;
 
-use turbowish_model::alert::{Alert, Severity};
-use turbowish_model::column::{Context, Row, Style, Unit, Value};
-use turbowish_model::json::{Record, Table as Document};
+use turbowish_model::diagnose::alert::{Alert, Severity};
 use turbowish_model::query::{self, Grouping};
+use turbowish_model::snapshot::column::{Context, Row, Style, Unit, Value};
+use turbowish_model::snapshot::json::{Record, Table as Document};
 use turbowish_model::snapshot::{Snapshot, Spot};
 
 pub(crate) use self::table::{BACKGROUND_ROWS, OPEN_ROWS, Table};

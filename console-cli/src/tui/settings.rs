@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use turbowish_model::query::LONGEST_WINDOW_NS;
-use turbowish_model::units;
+use turbowish_model::snapshot::units;
 
 use super::rows::Order;
 use super::state::{State, View, Window};

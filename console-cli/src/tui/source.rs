@@ -12,8 +12,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use turbowish_model::query::Query;
+use turbowish_model::snapshot::units::SECOND;
 use turbowish_model::snapshot::{Accounting, Snapshot};
-use turbowish_model::units::SECOND;
 use turbowish_wire::client::{self, ClientError, Connection, Found, Target};
 use turbowish_wire::{Action, discovery};
 

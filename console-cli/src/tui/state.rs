@@ -5,10 +5,10 @@ mod views;
 mod visit;
 mod wanted;
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column::{Context, Style};
+use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::snapshot::Snapshot;
-use turbowish_model::units::SECOND;
+use turbowish_model::snapshot::column::{Context, Style};
+use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::Target;
 
 pub(crate) use self::typed::{HelpPage, Picker, Typed};

@@ -26,7 +26,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use turbowish_model::printable;
+use turbowish_model::snapshot::sanitize;
 
 #[cfg(test)]
 pub(crate) use self::hints::RECORD_HINTS;
@@ -48,7 +48,7 @@ pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
 
 /// Names come from the process. ratatui leaves out what controls a terminal, but not what turns the writing round.
 fn scrub(buffer: &mut Buffer) {
-    let is_bad = |symbol: &str| matches!(printable::line(symbol), Cow::Owned(_));
+    let is_bad = |symbol: &str| matches!(sanitize::line(symbol), Cow::Owned(_));
     for cell in &mut buffer.content {
         if is_bad(cell.symbol()) {
             cell.set_char(char::REPLACEMENT_CHARACTER);

@@ -1,8 +1,8 @@
 //! One list of what stands out, over all tables: alerts, long polls, late polls, full channels, long waits, busy procs.
 
-use turbowish_model::resource::Role;
+use turbowish_model::account::resource::Role;
+use turbowish_model::snapshot::units::{self, Micro, SECOND};
 use turbowish_model::snapshot::{ProcRow, ResourceRow, TaskRow, TaskState};
-use turbowish_model::units::{self, Micro, SECOND};
 
 use super::rows::Entry;
 use super::state::State;

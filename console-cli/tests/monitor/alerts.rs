@@ -1,6 +1,8 @@
 //! The alerts of the screens: three tasks in a cycle, a future that is not polled, and polls that take long.
 
-use turbowish_model::alert::{Alert, Behind, Party, PartyKind, Pitfall, Point, Severity, Step};
+use turbowish_model::diagnose::alert::{
+    Alert, Behind, Party, PartyKind, Pitfall, Point, Severity, Step,
+};
 use turbowish_model::snapshot::Place;
 
 const TENTH: u64 = 100_000_000;

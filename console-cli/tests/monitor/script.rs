@@ -1,6 +1,6 @@
 //! The key-value server of the screens, its numbers written down.
 
-use turbowish_model::quantile::Distribution;
+use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
     Accounting, AwaitRow, CounterRow, MeterKind, OwnCost, Page, Place, ProcRow, Process, Snapshot,
     Spot, StackRow, TaskRow, TaskState, TasksByState, Worker,

@@ -1,8 +1,8 @@
 //! The key-value server of the screens in its deadlock: three tasks wait in a cycle, one behind it.
 
-use turbowish_model::fork::Fork;
-use turbowish_model::quantile::Distribution;
-use turbowish_model::resource::{Kind, Role};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
     Aim, Claim, HolderRow, IntentRow, Page, Place, PollRow, ResourceRow, Snapshot, Spot, StackRow,
     TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use turbowish_model::alert::{Alert, PartyKind};
+use turbowish_model::diagnose::alert::{Alert, PartyKind};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{IntentRow, Snapshot};
 use turbowish_wire::client::{Connection, Target};

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 use core::fmt;
 
-use crate::units;
+use crate::snapshot::units;
 
 /// Steps that the filters of one query may take: a few seconds at most. A step is about a comparison of 16 bytes.
 pub const MAX_STEPS: u64 = 1_000_000_000;

@@ -2,7 +2,7 @@
 
 use super::filter::Comparison;
 use super::{QueryError, parse};
-use crate::column::{Column, Context, Row, Unit, Value};
+use crate::snapshot::column::{Column, Context, Row, Unit, Value};
 
 /// A column and its limit: `hold_p99 < 10ms`.
 #[derive(Clone, Debug)]
@@ -95,10 +95,10 @@ impl<R: Row> Condition<R> {
 #[cfg(test)]
 mod tests {
     use super::{Condition, Verdict};
-    use crate::column::{Context, Style, Value};
-    use crate::quantile::Distribution;
+    use crate::snapshot::column::{Context, Style, Value};
+    use crate::snapshot::quantile::Distribution;
+    use crate::snapshot::units::SECOND;
     use crate::snapshot::{CounterRow, ProcRow, ResourceRow};
-    use crate::units::SECOND;
     use alloc::string::ToString;
 
     fn row() -> ProcRow {

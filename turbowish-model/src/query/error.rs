@@ -4,8 +4,8 @@ use alloc::string::{String, ToString};
 use core::fmt;
 
 use super::{LONGEST_WINDOW_NS, Overrun, TASK_GROUPINGS};
-use crate::column::{self, Row};
-use crate::units;
+use crate::snapshot::column::{self, Row};
+use crate::snapshot::units;
 
 /// A mistake in a filter or in the name of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::budget::Budget;
 use super::pattern::Pattern;
 use super::texts::Texts;
 use super::{QueryError, parse};
-use crate::column::{Column, Context, Row, Shown, Style, Value};
+use crate::snapshot::column::{Column, Context, Row, Shown, Style, Value};
 
 /// A filter of one table's rows.
 #[derive(Debug)]

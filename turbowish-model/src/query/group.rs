@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::QueryError;
-use crate::column::{self, Context, Style};
+use crate::snapshot::column::{self, Context, Style};
 use crate::snapshot::{TaskGroup, TaskRow, TaskState, WakerRow};
 
 /// A way to group rows: its word, and what rows of one group have in common.

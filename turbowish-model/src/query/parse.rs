@@ -10,8 +10,8 @@ use super::QueryError;
 use super::filter::{Comparison, Node, Wanted};
 use super::pattern::Pattern;
 use super::words::{self, Commas, is_key_char};
-use crate::column::{self, Column, Row, Unit};
-use crate::units;
+use crate::snapshot::column::{self, Column, Row, Unit};
+use crate::snapshot::units;
 
 /// Filters come from other processes too.
 const MAX_BYTES: usize = 4_096;

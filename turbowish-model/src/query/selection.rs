@@ -10,10 +10,10 @@ pub use self::pick::TaskSource;
 
 use super::group::{self, Grouping};
 use super::{Budget, Filter, LONGEST_WINDOW_NS, Query, QueryError, Rows};
-use crate::alert::Alert;
-use crate::column::{self, Column, Context, Involved, Row, SortKey};
-use crate::natural::Natural;
-use crate::quantile::Distribution;
+use crate::diagnose::alert::Alert;
+use crate::snapshot::column::{self, Column, Context, Involved, Row, SortKey};
+use crate::snapshot::natural::Natural;
+use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
 
 /// What to keep of a snapshot. Parsed once, applied at every tick.
@@ -339,5 +339,4 @@ fn within<R: Row>(budget: &Budget<'_>, looked: usize, all: usize) -> Result<(), 
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -1,8 +1,8 @@
 //! What the words of a filter are made of: signs, numbers, units, and where each one ends.
 
 use super::filter::Comparison;
-use crate::column::Unit;
-use crate::units;
+use crate::snapshot::column::Unit;
+use crate::snapshot::units;
 
 pub(super) fn is_key_char(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '.'

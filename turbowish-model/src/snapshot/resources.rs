@@ -3,8 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::quantile::Distribution;
-use crate::resource::{Kind, Role};
+use crate::account::resource::{Kind, Role};
+use crate::snapshot::quantile::Distribution;
 
 /// One resource that was used and still exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Aim, Claim, Place, Spot};
-use crate::fork::Fork;
+use crate::snapshot::combinator::Fork;
 
 /// What a task does now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

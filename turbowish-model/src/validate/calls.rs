@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::known::{Ends, Known};
 use super::report::{Desk, Subject};
 use super::rule::Rule;
-use crate::call::PollEnd;
+use crate::account::call::PollEnd;
 use crate::replay::Kind;
 
 /// So many threads are followed; what happens on others is not looked at.

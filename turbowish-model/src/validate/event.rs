@@ -2,9 +2,9 @@
 
 use alloc::string::String;
 
+use crate::account::resource::{Kind, Role};
+use crate::diagnose::situation::Strength;
 use crate::replay;
-use crate::resource::{Kind, Role};
-use crate::scene::Strength;
 
 /// One event, on thread `thread` at time `t`.
 #[derive(Clone, Debug, PartialEq, Eq)]

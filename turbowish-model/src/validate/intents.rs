@@ -5,7 +5,7 @@ use super::event::{OfIntent, OfUser};
 use super::known::{Ends, Known};
 use super::report::{Desk, Subject};
 use super::rule::Rule;
-use crate::scene::Strength;
+use crate::diagnose::situation::Strength;
 
 #[derive(Debug, Default)]
 pub(super) struct Intents(Known<u64, Stage>);

@@ -6,7 +6,7 @@ use super::event::{Claim, OfResource};
 use super::known::{Ends, Known};
 use super::report::{Desk, Subject};
 use super::rule::Rule;
-use crate::resource::{Kind, Role};
+use crate::account::resource::{Kind, Role};
 
 #[derive(Debug, Default)]
 pub(super) struct Resources {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::replay::{Event, Kind};
 
 use super::streams::written;

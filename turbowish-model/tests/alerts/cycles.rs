@@ -1,8 +1,8 @@
 //! Deadlocks: two scans, the order of the cycle, what is behind it, and no word of what follows from it.
 
-use turbowish_model::alert::{Alert, Pitfall};
-use turbowish_model::resource::{Kind, Role};
-use turbowish_model::scene::{NodeKind, Strength};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::alert::{Alert, Pitfall};
+use turbowish_model::diagnose::situation::{NodeKind, Strength};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};
@@ -349,7 +349,7 @@ fn a_timer_in_a_select_ends_it() {
             "app::a::lock",
             "a.rs:2 y.lock()",
         );
-        stage.on("y").waiters[0].seat = turbowish_model::scene::Seat::Node(child);
+        stage.on("y").waiters[0].seat = turbowish_model::diagnose::situation::Seat::Node(child);
         // Not long enough to be another matter.
         for name in ["x", "y"] {
             stage.on(name).holders[0].since = START + 60 * SECOND;

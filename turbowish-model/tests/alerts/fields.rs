@@ -1,6 +1,6 @@
 //! Futures that fail unheard, that are large, that nobody awaits or that are dropped half-way; and too many events.
 
-use turbowish_model::scene::{Cut, Ended, Proc, Site, Source};
+use turbowish_model::diagnose::situation::{Cut, Ended, Proc, Site, Source};
 
 use crate::play::{check, check_still};
 use crate::scenes::{START, Stage, place, spot};

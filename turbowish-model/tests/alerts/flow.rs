@@ -1,7 +1,7 @@
 //! Channels: without bound, always full, with nobody who receives.
 
-use turbowish_model::resource::{Kind, Role};
-use turbowish_model::scene::Strength;
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::situation::Strength;
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};

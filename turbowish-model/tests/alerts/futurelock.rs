@@ -1,7 +1,7 @@
 //! Futurelock and snoozed futures: the shape of RFD 609, and loops that only look like it.
 
-use turbowish_model::resource::{Kind, Role};
-use turbowish_model::scene::{NodeKind, NodeWake, Seat};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::situation::{NodeKind, NodeWake, Seat};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};

@@ -1,7 +1,7 @@
 //! What tokio-console's tracker knows of warnings that were wrong: the same situations, as scenes, and no word.
 
-use turbowish_model::resource::{Kind, Role};
-use turbowish_model::scene::{OpenPoll, Seat, TaskKind, Wake, Wakes, Worker};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::situation::{OpenPoll, Seat, TaskKind, Wake, Wakes, Worker};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
@@ -13,7 +13,7 @@ fn wakerless<'a>(
     name: &str,
     at: &str,
     woken: u64,
-) -> &'a mut turbowish_model::scene::Task {
+) -> &'a mut turbowish_model::diagnose::situation::Task {
     let task = stage.task(name, at);
     task.wakes = Some(Wakes {
         total: 5,
@@ -81,11 +81,13 @@ fn what_has_ended_is_not_judged() {
                 ..Wakes::default()
             });
             let channel = stage.resource(Kind::Mpsc, "weak", Some(1));
-            channel.ends.push(turbowish_model::scene::End {
-                role: Role::Send,
-                user: Some(4_711),
-                number: None,
-            });
+            channel
+                .ends
+                .push(turbowish_model::diagnose::situation::End {
+                    role: Role::Send,
+                    user: Some(4_711),
+                    number: None,
+                });
             stage.waits("?", Role::Receive, "weak").task = Some(4_711);
             stage.mutex("left");
             stage.locks("?", "left").task = Some(4_711);

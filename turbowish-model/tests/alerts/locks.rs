@@ -1,7 +1,7 @@
 //! Locks: kept across an await, wanted by all at once, taken in both orders.
 
-use turbowish_model::resource::{Kind, Role};
-use turbowish_model::scene::{Order, Seat, Taken};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::situation::{Order, Seat, Taken};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use turbowish_model::alert::{Alert, Detector, Limits, Pitfall};
+use turbowish_model::diagnose::alert::{Alert, Detector, Limits, Pitfall};
 
 use crate::scenes::{MS, START, Stage};
 

@@ -1,7 +1,7 @@
 //! Long polls, blocked workers, tasks that hardly wait, and those that are not served.
 
-use turbowish_model::alert::{Alert, Limit, Limits};
-use turbowish_model::scene::{OpenPoll, Proc, Worker};
+use turbowish_model::diagnose::alert::{Alert, Limit, Limits};
+use turbowish_model::diagnose::situation::{OpenPoll, Proc, Worker};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
-use turbowish_model::alert::{Detector, Limits, Pitfall, Severity};
-use turbowish_model::scene::NodeKind;
+use turbowish_model::diagnose::alert::{Detector, Limits, Pitfall, Severity};
+use turbowish_model::diagnose::situation::NodeKind;
 
 use crate::scenes::random::scene;
 

@@ -1,6 +1,6 @@
 //! Wake-ups: lost, made by oneself, for nothing, and wakers cloned too often.
 
-use turbowish_model::scene::{NodeKind, Proc, Wake};
+use turbowish_model::diagnose::situation::{NodeKind, Proc, Wake};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};

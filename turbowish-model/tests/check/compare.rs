@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::{Map, Value};
-use turbowish_model::histogram::upper_bound;
-use turbowish_model::quantile::{Distribution, Percentile};
+use turbowish_model::account::aggregate::{ProcTally, Tally};
+use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::account::histogram::upper_bound;
 use turbowish_model::replay::{Outcome, Replayed, Standing};
-use turbowish_model::row::{Population, Sum};
-use turbowish_model::tally::{ProcTally, Tally};
+use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 
 use super::Vector;
 

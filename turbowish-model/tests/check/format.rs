@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
+use turbowish_model::account::counters::PROC_LIMIT;
 use turbowish_model::replay::{Event, Kind};
-use turbowish_model::row::PROC_LIMIT;
 
 /// The version of the format that is understood.
 const FORMAT: &str = "turbowish-occupancy-vectors/1";

@@ -15,7 +15,7 @@ mod tell;
 
 use std::collections::VecDeque;
 
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::validate::{Event, OfConsole, OfIntent, OfTask};
 
 use self::dice::Dice;

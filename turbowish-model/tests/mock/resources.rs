@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use turbowish_model::resource::{Kind, Role};
+use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::validate::{Claim, OfResource, OfTask};
 
 use super::{Mock, ROOM, Step};

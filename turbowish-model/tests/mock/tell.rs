@@ -1,6 +1,6 @@
 //! What is told: what a process sees that accounts, and nothing of the program while it does not.
 
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::replay::Kind;
 use turbowish_model::validate::{Act, Event, OfConsole, OfIntent, OfResource, OfTask, OfUser};
 

@@ -3,8 +3,8 @@
 
 pub(crate) mod random;
 
-use turbowish_model::resource::{Kind, Role};
-use turbowish_model::scene::{
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::situation::{
     End, Heir, Holder, Intent, Node, NodeKind, Resource, Scene, Seat, Spot, Strength, Task, Waiter,
     Wakes,
 };

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
-use turbowish_model::resource::{Kind, Role};
-use turbowish_model::scene::{
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::situation::{
     End, Ended, Flow, Heir, Holder, Intent, Node, NodeKind, NodeWake, OpenPoll, Order, Proc,
     Resource, Scene, Seat, Site, Source, Spot, Strength, Taken, Task, TaskKind, Waiter, Wakes,
     Worker,

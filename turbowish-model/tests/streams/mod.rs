@@ -4,7 +4,7 @@
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use serde_json::{Value, json};
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::replay::{Event, Kind};
 
 /// One move; what its numbers mean depends on where it finds the stage.

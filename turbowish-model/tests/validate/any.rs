@@ -5,11 +5,11 @@ use proptest::prelude::{
     Just, ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof, proptest,
 };
 use proptest::test_runner::RngSeed;
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::aggregate::Anomaly;
+use turbowish_model::account::call::PollEnd;
+use turbowish_model::account::resource::{self, Role};
+use turbowish_model::diagnose::situation::Strength;
 use turbowish_model::replay::{Kind, Replay};
-use turbowish_model::resource::{self, Role};
-use turbowish_model::scene::Strength;
-use turbowish_model::tally::Anomaly;
 use turbowish_model::validate::{
     Act, Claim, Event, LIMIT, OfConsole, OfIntent, OfResource, OfTask, OfUser, Rule, Validator,
 };

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::replay::Kind;
 use turbowish_model::validate::{Act, Event, OfConsole, OfIntent, OfResource, OfTask, Rule};
 

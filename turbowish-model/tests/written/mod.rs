@@ -5,11 +5,11 @@
 )]
 
 use serde_json::{Map, Value, json};
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
+use turbowish_model::account::resource;
+use turbowish_model::account::resource::Role;
+use turbowish_model::diagnose::situation::Strength;
 use turbowish_model::replay::Kind;
-use turbowish_model::resource;
-use turbowish_model::resource::Role;
-use turbowish_model::scene::Strength;
 use turbowish_model::validate::{
     Act, Claim, Event, OfConsole, OfIntent, OfResource, OfTask, OfUser,
 };

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::task::Waker;
 
-use turbowish_model::task::Birth;
+use turbowish_model::account::task::Birth;
 
 use super::Life;
 use super::nested::Around;

@@ -1,7 +1,7 @@
 //! Plain functions: accounted like one poll of a call, for as long as they run.
 
-use turbowish_model::call::{Call as Account, Origin, PollEnd};
-use turbowish_model::ledger::Start;
+use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
+use turbowish_model::account::ledger::Start;
 
 use super::CLOSED;
 use crate::proc::Proc;

@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
-use turbowish_model::ledger::{Ledger, Start};
+use turbowish_model::account::ledger::{Ledger, Start};
 
 pub(crate) use self::executor::learn;
 use super::Life;

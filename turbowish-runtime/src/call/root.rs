@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-use turbowish_model::call::PollEnd;
-use turbowish_model::ledger::Charge;
-use turbowish_model::task::{Birth, Readied};
+use turbowish_model::account::call::PollEnd;
+use turbowish_model::account::ledger::Charge;
+use turbowish_model::account::task::{Birth, Readied};
 use turbowish_unsafe::waker::Lent;
 
 use super::Life;

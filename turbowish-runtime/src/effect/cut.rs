@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use turbowish_model::ledger::Ledger;
-use turbowish_model::resource::{Here, Role};
+use turbowish_model::account::ledger::Ledger;
+use turbowish_model::account::resource::{Here, Role};
 
 use super::{Effects, Source};
 use crate::resource;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use turbowish_model::resource::Role;
+use turbowish_model::account::resource::Role;
 
 use super::Means;
 use crate::here::Here;

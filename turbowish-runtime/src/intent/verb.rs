@@ -1,6 +1,6 @@
 //! What can be done with a resource, as a user writes it.
 
-use turbowish_model::resource::Role;
+use turbowish_model::account::resource::Role;
 
 /// One of them.
 pub trait Verb: Copy {

@@ -3,10 +3,10 @@
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use turbowish_model::alert::{Alert, Detector, Limit, Limits};
-use turbowish_model::assemble::Assembly;
-use turbowish_model::history::{Totals, Trend, Window};
-use turbowish_model::time::Usual;
+use turbowish_model::account::time::Usual;
+use turbowish_model::collect::assemble::Assembly;
+use turbowish_model::collect::history::{Totals, Trend, Window};
+use turbowish_model::diagnose::alert::{Alert, Detector, Limit, Limits};
 
 use super::cost::Series;
 use super::scene::crowd::Crowd;

@@ -2,10 +2,10 @@
 
 use std::panic::Location;
 
-use turbowish_model::assemble::{Assembly, Names};
-use turbowish_model::resource::{
+use turbowish_model::account::resource::{
     Holder, Intent, Kind, Reading, Rest, Role, SHOWN, Strength, Waiter,
 };
+use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::snapshot::{Aim, Claim, ResourceRow, TaskRow};
 
 use super::resources::{hides_waits, path};

@@ -3,9 +3,9 @@
 #[cfg(feature = "server")]
 use std::collections::VecDeque;
 
-use turbowish_model::assemble::{Assembly, Names};
-use turbowish_model::resource::Reading;
-use turbowish_model::row::{Population, Sum};
+use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::account::resource::Reading;
+use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::snapshot::OwnCost;
 
 use super::Monitor;

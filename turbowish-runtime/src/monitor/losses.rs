@@ -1,8 +1,8 @@
 //! What accounting had to give up, and when last.
 
-use turbowish_model::history::Totals;
+use turbowish_model::account::aggregate::Anomaly;
+use turbowish_model::collect::history::Totals;
 use turbowish_model::snapshot::Lost;
-use turbowish_model::tally::Anomaly;
 
 use super::resources;
 use crate::{lost, meter, proc, task};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use turbowish_model::task::Pause;
+use turbowish_model::account::task::Pause;
 use turbowish_wire::PauseTask;
 
 use super::Monitor;

@@ -6,8 +6,8 @@ use std::panic::Location;
 #[cfg(feature = "tokio")]
 use std::sync::Arc;
 
-use turbowish_model::assemble::{Assembly, Names};
-use turbowish_model::resource::{Here, Intent, Kind, Reading, Rest, Role, Strength};
+use turbowish_model::account::resource::{Here, Intent, Kind, Reading, Rest, Role, Strength};
+use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
 
 use super::tasks::{Known, spot};

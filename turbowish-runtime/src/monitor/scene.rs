@@ -20,13 +20,13 @@ mod uncut;
 
 use std::collections::BTreeSet;
 
-use turbowish_model::assemble::Assembly;
-use turbowish_model::resource::Reading;
-use turbowish_model::scene::{
+use turbowish_model::account::resource::Reading;
+use turbowish_model::account::time::Scale;
+use turbowish_model::collect::assemble::Assembly;
+use turbowish_model::diagnose::situation::{
     Ended, OpenPoll, Resource, Scene, Spot, Task, TaskKind, Wake, Wakes, Worker,
 };
 use turbowish_model::snapshot::{Place, TaskState};
-use turbowish_model::time::Scale;
 
 use self::crowd::{Crowd, Pick};
 use self::resource::{Trees, seat};
@@ -210,7 +210,7 @@ impl Stage<'_> {
 
     fn place(&self, proc: u32, site: u16) -> Option<Place> {
         let index = site.checked_sub(1)?;
-        turbowish_model::assemble::Names::place(self.assembly.names, proc, index)
+        turbowish_model::collect::assemble::Names::place(self.assembly.names, proc, index)
     }
 
     fn ended(&self) -> Vec<Ended> {

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use turbowish_model::assemble::{Assembly, Names};
-use turbowish_model::branch::BranchReading;
+use turbowish_model::account::branch::BranchReading;
+use turbowish_model::account::task::{Birth, Pause, STACK_LIMIT, TaskReading};
+use turbowish_model::collect::assemble::{Assembly, Names};
+use turbowish_model::collect::read::OpenPoll;
 use turbowish_model::query::TaskSource;
-use turbowish_model::read::OpenPoll;
-use turbowish_model::short_name::SharedEnds;
+use turbowish_model::snapshot::unique_suffix::SharedEnds;
 use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
-use turbowish_model::task::{Birth, Pause, STACK_LIMIT, TaskReading};
 
 use super::claims::Claims;
 use crate::gather::ThreadNow;

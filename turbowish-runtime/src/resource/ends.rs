@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use turbowish_model::resource::{End as Shown, SHOWN};
+use turbowish_model::account::resource::{End as Shown, SHOWN};
 
 use super::{Resource, Role};
 use crate::{effect, here, switch};

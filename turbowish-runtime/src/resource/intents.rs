@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use turbowish_model::resource::{Here, Intent, Role, SHOWN, Strength};
+use turbowish_model::account::resource::{Here, Intent, Role, SHOWN, Strength};
 
 use super::Resource;
 use super::ends::End;
@@ -342,7 +342,7 @@ impl Intended {
 
 #[cfg(test)]
 mod tests {
-    use turbowish_model::resource::{Here, Intent, Role, Strength};
+    use turbowish_model::account::resource::{Here, Intent, Role, Strength};
 
     use super::Intended;
 

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use dashmap::DashMap;
-use turbowish_model::ledger::{Head, Ledger};
-use turbowish_model::resource::Role;
+use turbowish_model::account::ledger::{Head, Ledger};
+use turbowish_model::account::resource::Role;
 
 use super::record::Record;
 use super::{ALERTS, source_held};

@@ -9,8 +9,8 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use turbowish_model::histogram::{Buckets, Histogram};
-use turbowish_model::resource::{Flow, Holder, Kind, Reading, Role, SHOWN, Times, Waiter};
+use turbowish_model::account::histogram::{Buckets, Histogram};
+use turbowish_model::account::resource::{Flow, Holder, Kind, Reading, Role, SHOWN, Times, Waiter};
 
 use super::NONE;
 use super::ends::Ends;

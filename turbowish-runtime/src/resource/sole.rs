@@ -4,8 +4,8 @@ use std::panic::Location;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64};
 
-use turbowish_model::resource::{Holder, Role};
-use turbowish_model::sequence::Sequence;
+use turbowish_model::account::resource::{Holder, Role};
+use turbowish_model::account::seqlock::Sequence;
 use turbowish_unsafe::place::Place;
 
 use crate::here::Here;
@@ -91,7 +91,7 @@ mod tests {
     use std::panic::Location;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use turbowish_model::resource::Role;
+    use turbowish_model::account::resource::Role;
 
     use super::{Relaxed, Sole};
     use crate::here::Here;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use turbowish_model::histogram::Histogram;
-use turbowish_model::resource::{Holder, Waiter};
+use turbowish_model::account::histogram::Histogram;
+use turbowish_model::account::resource::{Holder, Waiter};
 
 use super::intents::Intended;
 use super::wait::WaitNode;

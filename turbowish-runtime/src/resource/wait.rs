@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use turbowish_model::resource::Waiter;
+use turbowish_model::account::resource::Waiter;
 use turbowish_unsafe::waker::{Lent, Target};
 
 use super::record::Record;
@@ -274,7 +274,7 @@ impl<F: Future> Future for Waited<'_, F> {
             wait.entry = None;
             wait.met();
         } else if polled_before {
-            here::ledger(turbowish_model::ledger::Ledger::futile);
+            here::ledger(turbowish_model::account::ledger::Ledger::futile);
         }
         polled
     }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_stream::Stream;
 use tonic::Status;
+use turbowish_model::account::time::Usual;
 use turbowish_model::query::Query;
-use turbowish_model::time::Usual;
 
 use super::making::{Made, Making};
 use super::quota::{Account, Watching};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use turbowish_model::task::Birth;
+use turbowish_model::account::task::Birth;
 
 use crate::clock;
 use crate::root::Story;

@@ -1,6 +1,6 @@
 //! What the monitor sees of each task whenever it looks for alerts: it keeps nothing of it.
 
-use turbowish_model::task::Glance;
+use turbowish_model::account::task::Glance;
 
 use super::{Live, is_wrapped};
 

@@ -8,9 +8,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::StreamExt;
 use futures::future::{Either, join, select};
 use futures::stream::FuturesUnordered;
+use turbowish_model::account::task::Birth;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::StackRow;
-use turbowish_model::task::Birth;
 
 use super::stage::{advance, alone};
 use crate::call::{at, call};

@@ -10,8 +10,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures::FutureExt;
-use turbowish_model::histogram::bucket_of;
-use turbowish_model::resource::{Reading, Role, SHOWN};
+use turbowish_model::account::histogram::bucket_of;
+use turbowish_model::account::resource::{Reading, Role, SHOWN};
 
 use super::stage::{advance, alone};
 use crate::call::call;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::MutexGuard;
 use std::task::{Context, Poll, Waker};
 
-use turbowish_model::resource::Role;
+use turbowish_model::account::resource::Role;
 
 use super::stage::{advance, alone};
 use crate::sync::mpsc::{self, Receiver, Sender};

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::mpsc::{Receiver, channel};
 use std::task::{Context, Poll, Waker};
 
-use turbowish_model::call::ProcKey;
-use turbowish_model::row::Sum;
+use turbowish_model::account::call::ProcKey;
+use turbowish_model::account::counters::Sum;
 
 use super::stage::{advance, alone, ours};
 use crate::call::call;

@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 
-use turbowish_model::history::Totals;
-use turbowish_model::row::Sum;
-use turbowish_model::tally::ProcTally;
+use turbowish_model::account::aggregate::ProcTally;
+use turbowish_model::account::counters::Sum;
+use turbowish_model::collect::history::Totals;
 
 use super::stage::{advance, alone};
 use crate::call::{at, call};

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures::FutureExt;
-use turbowish_model::resource::Intent;
+use turbowish_model::account::resource::Intent;
 
 use super::Scene;
 use crate::intent::{
@@ -364,7 +364,10 @@ fn many_come_and_go() {
             .collect();
         assert_eq!(counts(), (300, 600));
         let reading = Scene::reading("many").expect("a record");
-        assert_eq!(reading.intents.len(), turbowish_model::resource::SHOWN);
+        assert_eq!(
+            reading.intents.len(),
+            turbowish_model::account::resource::SHOWN
+        );
         // Every seventh, then the newest ones first.
         let mut at = 0;
         kept.retain(|_| {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
-use turbowish_model::resource::{Kind, Reading, Role};
+use turbowish_model::account::resource::{Kind, Reading, Role};
 
 use super::{Now, Scene, Task};
 use crate::switch;

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::row::{Population, Sum};
-use turbowish_model::tally::{Anomaly, Tally};
+use turbowish_model::account::aggregate::{Anomaly, Tally};
+use turbowish_model::account::counters::{Population, Sum};
 
 /// Numbers by proc, word, and the other proc of an edge; those that are 0 are not there.
 pub(super) type Sums = BTreeMap<(usize, &'static str, usize), u64>;

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 
-use turbowish_model::history::Totals;
+use turbowish_model::collect::history::Totals;
 
 use self::checks::{check, check_window, is_later};
 use self::program::{COUNTS, Count, Dice, Made, NAMES, branch, plain};

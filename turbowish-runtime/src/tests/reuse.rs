@@ -12,7 +12,7 @@ use futures::StreamExt as _;
 use futures::future::FutureExt as _;
 use futures::stream::FuturesUnordered;
 use turbowish_macros::instrument;
-use turbowish_model::row::Sum;
+use turbowish_model::account::counters::Sum;
 
 use super::stage::{advance, alone};
 use crate::call::{REUSE, at, call};

@@ -6,8 +6,8 @@ use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use turbowish_model::account::resource::{Role, SHOWN};
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::resource::{Role, SHOWN};
 use turbowish_model::snapshot::{ResourceRow, Snapshot, TaskRow, TaskState};
 
 use super::stage::{advance, alone};

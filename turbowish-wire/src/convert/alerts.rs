@@ -1,6 +1,6 @@
 //! Alerts that hold, and what they are about.
 
-use turbowish_model::alert as model;
+use turbowish_model::diagnose::alert as model;
 
 use super::{Malformed, required, rows};
 use crate::proto;

@@ -1,7 +1,7 @@
 //! The table of procs and its histograms.
 
-use turbowish_model::quantile::Distribution;
 use turbowish_model::snapshot as model;
+use turbowish_model::snapshot::quantile::Distribution;
 
 use super::{Fault, Malformed, required, rows};
 use crate::proto;

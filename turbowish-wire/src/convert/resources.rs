@@ -1,6 +1,6 @@
 //! The table of resources: who has them, who waits, and what went through.
 
-use turbowish_model::resource::{Kind, Role};
+use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot as model;
 
 use super::{Malformed, required, rows};

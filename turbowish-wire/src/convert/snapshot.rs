@@ -1,7 +1,7 @@
 //! The whole snapshot.
 
-use turbowish_model::quantile::Distribution;
 use turbowish_model::snapshot as model;
+use turbowish_model::snapshot::quantile::Distribution;
 
 use super::{Malformed, required, rows};
 use crate::proto;

@@ -1,7 +1,7 @@
 //! The table of tasks and their stacks.
 
-use turbowish_model::fork::Fork;
 use turbowish_model::snapshot as model;
+use turbowish_model::snapshot::combinator::Fork;
 
 use super::{Malformed, required, rows};
 use crate::proto;

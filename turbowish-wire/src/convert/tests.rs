@@ -1,11 +1,13 @@
 //! Every field survives the way there and back, and what means nothing is refused.
 
 use prost::Message;
-use turbowish_model::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step, TABLE};
-use turbowish_model::fork::Fork;
-use turbowish_model::quantile::Distribution;
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::alert::{
+    Alert, Behind, Party, PartyKind, Point, Severity, Step, TABLE,
+};
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::resource::{Kind, Role};
+use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
     OwnCost, Page, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow, Snapshot,

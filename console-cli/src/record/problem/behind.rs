@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::alert::{Alert, PartyKind};
-use turbowish_model::units;
+use turbowish_model::diagnose::alert::{Alert, PartyKind};
+use turbowish_model::snapshot::units;
 
 use super::Around;
 use crate::record::told::Told;

@@ -1,7 +1,7 @@
 //! A chain of waits: tasks and resources in turn, each line beginning where the one before leads.
 
-use turbowish_model::alert::{Alert, Pitfall, Step};
-use turbowish_model::report::one_line;
+use turbowish_model::diagnose::alert::{Alert, Pitfall, Step};
+use turbowish_model::snapshot::report::one_line;
 
 use super::Around;
 use crate::record::told::{Link, Told};

@@ -3,9 +3,9 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-use turbowish_model::alert::Severity;
-use turbowish_model::column::{Column, Context, SortKey, find};
-use turbowish_model::{natural, units};
+use turbowish_model::diagnose::alert::Severity;
+use turbowish_model::snapshot::column::{Column, Context, SortKey, find};
+use turbowish_model::snapshot::{natural, units};
 
 use super::{Entry, Order, Sum};
 use crate::text;

@@ -1,13 +1,13 @@
 //! What the console needs to know of each kind of row: identity, record, group, and the line that says more.
 
-use turbowish_model::alert::{Alert, Severity};
-use turbowish_model::column::{self, Context, Row, Style};
-use turbowish_model::json::Table as Document;
+use turbowish_model::diagnose::alert::{Alert, Severity};
 use turbowish_model::query::{Grouping, TASK_GROUPINGS, absorb_task};
+use turbowish_model::snapshot::column::{self, Context, Row, Style};
+use turbowish_model::snapshot::json::Table as Document;
+use turbowish_model::snapshot::units::SECOND;
 use turbowish_model::snapshot::{
     AwaitRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskGroup, TaskRow, TaskState,
 };
-use turbowish_model::units::SECOND;
 
 use super::{Entry, Muted, RowId, Sum, merge};
 use crate::record::task::stands_at;

@@ -4,10 +4,10 @@ mod rows;
 
 use std::collections::BTreeSet;
 
-use turbowish_model::alert::Severity;
-use turbowish_model::column::{Column, Context, Value};
+use turbowish_model::diagnose::alert::Severity;
 use turbowish_model::query::{Filter, Grouping};
 use turbowish_model::snapshot::Page;
+use turbowish_model::snapshot::column::{Column, Context, Value};
 
 use super::arrange::{Arrangement, At, Group};
 use super::hidden::Hidden;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
-use turbowish_model::units::SECOND;
+use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::{ClientError, Connection};
 use turbowish_wire::{Action, PauseTask};
 

@@ -3,9 +3,9 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use turbowish_model::alert::Alert;
-use turbowish_model::quantile::Distribution;
-use turbowish_model::resource::{Kind, Role};
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
     Accounting, AwaitRow, Caller, Claim, HolderRow, OwnCost, Page, Place, PollRow, ProcRow,
     Process, ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow,

@@ -1,7 +1,7 @@
 //! docs/console.md says the keys and columns as the tables say them.
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column::{Family, Row};
+use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::column::{Family, Row};
 use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
 
 use crate::tui::commands::{self, Command, Does};

@@ -1,6 +1,6 @@
 //! Alerts on the screen: what `!`, `n`, Enter and Esc open, what is marked, and what becomes of an alert that goes.
 
-use turbowish_model::alert::{Alert, Severity};
+use turbowish_model::diagnose::alert::{Alert, Severity};
 
 use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{alarmed, arrives, attached, press, screen, tell, until, with};

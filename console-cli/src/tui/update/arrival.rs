@@ -2,10 +2,10 @@
 
 use std::mem::take;
 
-use turbowish_model::alert::Alert;
-use turbowish_model::column;
+use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::column;
+use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Accounting, Snapshot};
-use turbowish_model::units::Micro;
 
 use super::{QUIET_NS, hold, mute, record};
 use crate::record::told::Link;

@@ -1,6 +1,6 @@
 //! What is copied: the selected row under its titles or the whole record, as text or as JSON.
 
-use turbowish_model::printable;
+use turbowish_model::snapshot::sanitize;
 
 use crate::record::told::Told;
 use crate::text;
@@ -53,7 +53,7 @@ fn copied(state: &mut State, text: String) -> Option<Effect> {
     };
     state.say(format!("copied {told}, if this terminal takes it (OSC 52)"));
     // Whoever pastes it gets no control characters.
-    Some(Effect::Copy(printable::lines(&text).into_owned()))
+    Some(Effect::Copy(sanitize::lines(&text).into_owned()))
 }
 
 /// The titles of the columns on the screen, and below them the cells of the selected row in full.

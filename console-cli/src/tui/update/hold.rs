@@ -1,8 +1,8 @@
 //! Tasks are paused and go on, and what this console has paused is not forgotten.
 
-use turbowish_model::alert::{Party, PartyKind};
+use turbowish_model::diagnose::alert::{Party, PartyKind};
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Accounting, TaskState};
-use turbowish_model::units;
 use turbowish_wire::client::Target;
 
 use crate::record::told::Link;

@@ -1,8 +1,8 @@
 //! A snapshot for a file: asked of the process in full, or what is at hand where it does not answer or the display stands.
 
-use turbowish_model::json::{self, Table};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::json::{self, Table};
 
 use crate::tui::message::{Effect, File};
 use crate::tui::state::{Phase, State};

@@ -2,10 +2,10 @@
 
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
-use turbowish_model::alert::Severity;
-use turbowish_model::column;
+use turbowish_model::diagnose::alert::Severity;
 use turbowish_model::snapshot::Accounting;
-use turbowish_model::units::{self, SECOND};
+use turbowish_model::snapshot::column;
+use turbowish_model::snapshot::units::{self, SECOND};
 
 use super::put;
 use crate::text;

@@ -1,9 +1,9 @@
 //! How much of the program the numbers speak of, what was lost, and what they cost.
 
 use ratatui::text::Line;
-use turbowish_model::report;
 use turbowish_model::snapshot::Snapshot;
-use turbowish_model::units;
+use turbowish_model::snapshot::report;
+use turbowish_model::snapshot::units;
 
 use super::tasks;
 

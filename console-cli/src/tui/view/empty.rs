@@ -2,8 +2,8 @@
 
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Accounting, Snapshot};
-use turbowish_model::units;
 
 use super::{put, text};
 use crate::tui::layout::Screen;

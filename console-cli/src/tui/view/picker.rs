@@ -4,9 +4,9 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use turbowish_model::column;
+use turbowish_model::snapshot::column;
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Accounting, Snapshot};
-use turbowish_model::units::{self, Micro};
 
 use super::{alert, hints, put, tasks, text};
 use crate::ps;

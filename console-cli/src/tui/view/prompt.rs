@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Position;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
-use turbowish_model::units;
+use turbowish_model::snapshot::units;
 
 use super::{hints, put, text};
 use crate::tui::commands;

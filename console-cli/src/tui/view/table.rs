@@ -2,9 +2,9 @@
 
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
-use turbowish_model::column::{Context, Shown, Style, Unit, Value};
 use turbowish_model::snapshot::Accounting;
-use turbowish_model::units;
+use turbowish_model::snapshot::column::{Context, Shown, Style, Unit, Value};
+use turbowish_model::snapshot::units;
 
 use super::{alert, put, text, titles};
 use crate::tui::layout::{self, FULL_PLACE, Form, GUTTER, Placed, Screen};

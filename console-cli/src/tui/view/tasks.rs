@@ -1,9 +1,9 @@
 //! How many tasks do what; states that are not observed are left out.
 
 use ratatui::text::Line;
-use turbowish_model::quantile::Percentile;
+use turbowish_model::snapshot::quantile::Percentile;
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Snapshot, TasksByState};
-use turbowish_model::units;
 
 use super::{coverage, text};
 use crate::tui::state::State;

@@ -3,8 +3,8 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use turbowish_model::snapshot::units::{self, SECOND};
 use turbowish_model::snapshot::{Accounting, Snapshot};
-use turbowish_model::units::{self, SECOND};
 
 use super::{put, text};
 use crate::tui::state::{Fate, Phase, State, Window};

@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use turbowish_model::column::Unit;
+use turbowish_model::snapshot::column::Unit;
 
 use super::text;
 use crate::tui::layout::{GUTTER, Placed};

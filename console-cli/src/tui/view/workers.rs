@@ -1,8 +1,8 @@
 //! One bar a worker: how much of the window it spent in polls of covered tasks.
 
 use ratatui::text::{Line, Span};
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Snapshot, Worker};
-use turbowish_model::units;
 
 use super::coverage;
 use crate::tui::state::State;

@@ -5,12 +5,12 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::{Plan, Rank, within};
-use crate::column::tasks::{JUDGED, SEARCHED};
-use crate::column::{Context, Involved, Row};
-use crate::natural::Natural;
 use crate::query::group::{self, Grouping};
 use crate::query::selection::Order;
 use crate::query::{Budget, QueryError};
+use crate::snapshot::column::tasks::{JUDGED, SEARCHED};
+use crate::snapshot::column::{Context, Involved, Row};
+use crate::snapshot::natural::Natural;
 use crate::snapshot::{TaskGroup, TaskParts, TaskRow};
 
 /// Live tasks by position, whose rows are made when they are looked at.
@@ -121,5 +121,4 @@ fn first(
 }
 
 #[cfg(test)]
-#[path = "pick_tests.rs"]
 mod tests;

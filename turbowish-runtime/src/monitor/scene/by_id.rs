@@ -32,7 +32,7 @@ mod tests {
     use std::collections::HashSet;
     use std::hash::{BuildHasher, Hasher};
 
-    use turbowish_model::task::Birth;
+    use turbowish_model::account::task::Birth;
 
     use super::{Spread, Spreading};
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use turbowish_model::task::{Glance, Pause};
+use turbowish_model::account::task::{Glance, Pause};
 
 use crate::gather::ThreadNow;
 use crate::monitor::tasks::{One, newborns};
@@ -156,7 +156,7 @@ mod tests {
     use std::sync::Mutex;
     use std::task::{Context, Poll, Waker};
 
-    use turbowish_model::task::Glance;
+    use turbowish_model::account::task::Glance;
 
     use super::{Crowd, Pick};
     use crate::clock;

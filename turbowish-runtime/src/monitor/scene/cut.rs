@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::row::Sum;
-use turbowish_model::scene::{Cut, Order, Site, Taken};
+use turbowish_model::account::counters::Sum;
+use turbowish_model::diagnose::situation::{Cut, Order, Site, Taken};
 
 use super::told::{self, Dropper};
 use super::{Stage, spot};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use turbowish_model::resource::Reading;
-use turbowish_model::scene::Heir;
+use turbowish_model::account::resource::Reading;
+use turbowish_model::diagnose::situation::Heir;
 
 use super::Stage;
 use super::by_id::Spread;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use turbowish_model::histogram::{Buckets, upper_bound};
-use turbowish_model::resource::{Kind, Reading};
+use turbowish_model::account::histogram::{Buckets, upper_bound};
+use turbowish_model::account::resource::{Kind, Reading};
 
 /// What had left each channel, and when that was: at the begin of a window, and within it.
 #[derive(Debug, Default)]
@@ -61,8 +61,8 @@ fn percentile(buckets: &Buckets) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use turbowish_model::histogram::{Buckets, bucket_of, upper_bound};
-    use turbowish_model::resource::{Kind, Reading, Times};
+    use turbowish_model::account::histogram::{Buckets, bucket_of, upper_bound};
+    use turbowish_model::account::resource::{Kind, Reading, Times};
 
     use super::{Inside, WINDOW_NS};
 
@@ -111,7 +111,7 @@ mod tests {
             intents: Vec::new(),
             intent_counts: (0, 0),
             deserted: None,
-            flow: turbowish_model::resource::Flow::default(),
+            flow: turbowish_model::account::resource::Flow::default(),
             times: Times::default(),
         }
     }

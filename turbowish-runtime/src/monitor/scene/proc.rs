@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::histogram::bucket_of;
-use turbowish_model::row::{Population, Sum};
-use turbowish_model::scene::{Proc, Spot, awaits_a_resource};
-use turbowish_model::tally::ProcTally;
+use turbowish_model::account::aggregate::ProcTally;
+use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::account::histogram::bucket_of;
+use turbowish_model::diagnose::situation::{Proc, Spot, awaits_a_resource};
 
 use super::{Stage, told};
 use crate::call::OWN_BYTES;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use turbowish_model::resource::{self as model, Here, Reading};
-use turbowish_model::scene::{
+use turbowish_model::account::resource as model;
+use turbowish_model::account::resource::{Here, Reading};
+use turbowish_model::account::task::TaskReading;
+use turbowish_model::diagnose::situation::{
     Flow, Holder, Intent, Node, NodeKind, NodeWake, Resource, Seat, Task, Waiter, asks_directly,
 };
 use turbowish_model::snapshot::TaskState;
-use turbowish_model::task::TaskReading;
 
 use super::{Stage, spot};
 use crate::monitor::resources;

@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use turbowish_model::meter::MeterKey;
-use turbowish_model::row::{Population, Sum};
-use turbowish_model::scene::Source;
+use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::account::metrics::MeterKey;
+use turbowish_model::diagnose::situation::Source;
 
 use super::Stage;
 use super::sliding::{Sliding, within};

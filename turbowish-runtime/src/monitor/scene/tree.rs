@@ -1,10 +1,10 @@
 //! Await trees: which calls of a task stand where, what each needs, and which of them its last poll has left aside.
 
-use turbowish_model::branch::{Twig, tree};
-use turbowish_model::fork::Fork;
-use turbowish_model::scene::{Node, NodeKind, NodeWake};
+use turbowish_model::account::branch::{Twig, tree};
+use turbowish_model::account::task::TaskReading;
+use turbowish_model::diagnose::situation::{Node, NodeKind, NodeWake};
 use turbowish_model::snapshot::Place;
-use turbowish_model::task::TaskReading;
+use turbowish_model::snapshot::combinator::Fork;
 
 use super::Stage;
 

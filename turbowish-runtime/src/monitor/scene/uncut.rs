@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::scene::{Order, Site};
+use turbowish_model::diagnose::situation::{Order, Site};
 
 use super::Stage;
 

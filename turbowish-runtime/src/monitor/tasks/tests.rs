@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 
-use turbowish_model::assemble::Assembly;
-use turbowish_model::history::{Trend, Window};
+use turbowish_model::collect::assemble::Assembly;
+use turbowish_model::collect::history::{Trend, Window};
 use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::{TaskParts, TaskRow};
 

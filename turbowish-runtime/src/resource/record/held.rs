@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turbowish_model::resource::{Holder, Kind, Role};
+use turbowish_model::account::resource::{Holder, Kind, Role};
 
 use super::super::NONE;
 use super::super::state::SOLE;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use turbowish_model::resource::{Intent, Role};
+use turbowish_model::account::resource::{Intent, Role};
 
 use super::super::intents::Link;
 use super::{Record, State};

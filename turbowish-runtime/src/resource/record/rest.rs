@@ -5,7 +5,7 @@
 
 use std::ops::Bound::{Excluded, Included};
 
-use turbowish_model::resource::{Holder, Intent, Reading, Rest, SHOWN, Waiter};
+use turbowish_model::account::resource::{Holder, Intent, Reading, Rest, SHOWN, Waiter};
 
 use super::Record;
 

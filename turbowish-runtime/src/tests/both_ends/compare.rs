@@ -1,9 +1,9 @@
 //! What the process shows, and what the model makes of the stream that was told.
 
+use turbowish_model::account::aggregate::Anomaly;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::replay::{Outcome, Replay};
 use turbowish_model::snapshot::{CounterRow, TaskRow, TaskState};
-use turbowish_model::tally::Anomaly;
 use turbowish_model::validate::{Act, Event, OfConsole, OfUser, Validator};
 
 use super::super::mock::{LOCKS, PROCS};

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use turbowish_macros::instrument;
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::validate::{Event, OfConsole};
 
 use super::super::mock::{Mock, QUEUES, ROOM, Step};

@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::pin::Pin;
 
 use turbowish_macros::instrument;
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 
 use super::program::Act;
 use super::stage::{Part, Scheduled, Turns};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::replay::{Event, Kind};
 
 use super::super::check::Vector;

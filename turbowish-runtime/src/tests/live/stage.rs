@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use turbowish_model::call::PollEnd;
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::replay::Event;
 
 use super::super::stage::set_time;

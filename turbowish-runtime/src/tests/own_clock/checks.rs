@@ -1,8 +1,8 @@
 //! What holds exactly in every reading, whatever the threads do meanwhile.
 
-use turbowish_model::history::{Totals, Window};
-use turbowish_model::row::{Population, Sum};
-use turbowish_model::tally::{Anomaly, ProcTally, Tally};
+use turbowish_model::account::aggregate::{Anomaly, ProcTally, Tally};
+use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::collect::history::{Totals, Window};
 
 /// No count and no time of a test comes near it.
 const ABSURD: u64 = 1 << 62;

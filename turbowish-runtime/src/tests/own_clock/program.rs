@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures::future::FutureExt as _;
 use turbowish_macros::instrument;
-use turbowish_model::row::Sum;
+use turbowish_model::account::counters::Sum;
 
 use super::block_on;
 

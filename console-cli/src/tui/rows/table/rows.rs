@@ -1,11 +1,13 @@
 //! A table of one kind as the console sees any table.
 
-use turbowish_model::alert::{Alert, Severity};
-use turbowish_model::column::{Column, Context, Involved, Style, Unit, Value, find, nearest};
-use turbowish_model::json;
+use turbowish_model::diagnose::alert::{Alert, Severity};
 use turbowish_model::query::{self, Filter, QueryError};
+use turbowish_model::snapshot::column::{
+    Column, Context, Involved, Style, Unit, Value, find, nearest,
+};
+use turbowish_model::snapshot::json;
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Page, Snapshot, Spot};
-use turbowish_model::units;
 
 use super::super::arrange::At;
 use super::super::hidden::Hidden;

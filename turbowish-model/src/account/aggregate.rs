@@ -1,0 +1,399 @@
+//! Sums of many threads' rows: first raw (mergeable), then settled at an instant (subtractable).
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::account::counters::{POPULATIONS, Population, SUMS, Sum};
+use crate::account::histogram::Buckets;
+use crate::account::metrics::{MeterKey, MeterTally};
+
+/// Why an event was not taken as it came; counted, never fatal (rules R1 to R5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anomaly {
+    /// A poll of a call whose creation was not seen created it (R1).
+    LateAttach,
+    /// The end of a poll whose beginning was not seen was ignored (R2).
+    OrphanEnd,
+    /// A frame was closed because one below it ended (R3).
+    ForcedPop,
+    /// A thread's clock went back and was held (R5).
+    ClockBackwards,
+}
+
+/// How many kinds of anomalies there are.
+pub const ANOMALIES: usize = Anomaly::ClockBackwards as usize + 1;
+
+/// Waits at one await point, over all threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteTally {
+    /// Polls that ended pending there.
+    pub waits: u64,
+    /// Waits that are over.
+    pub left: u64,
+    /// Raw: ends minus beginnings. Settled: time waited, open waits included.
+    pub waited: u64,
+    /// Longest wait that is over.
+    pub longest: u64,
+    /// Calls dropped while they stood there.
+    pub cancelled: u64,
+    /// Polls that ended pending there again, with what is awaited as it was: counted where a resource of ours is polled.
+    pub futile: u64,
+    /// Bytes of the largest operand that was awaited there; 0 if it was small.
+    pub operand: u64,
+}
+
+impl SiteTally {
+    /// The wait that began at `since` is over.
+    pub(crate) fn resume(&mut self, since: u64, t: u64) {
+        self.left = self.left.wrapping_add(1);
+        self.waited = self.waited.wrapping_add(t);
+        self.longest = self.longest.max(t.saturating_sub(since));
+    }
+
+    /// Calls that wait there now.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        live(self.waits, self.left)
+    }
+}
+
+/// One proc's dealings with a proc that polls or creates its calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeTally {
+    /// Polls directly nested in the other's polls.
+    pub polls: u64,
+    /// Their durations.
+    pub hold: u64,
+    /// Calls constructed while a poll of the other was innermost.
+    pub created: u64,
+    /// Inclusive time of those calls.
+    pub offspring: u64,
+}
+
+/// One proc's totals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcTally {
+    /// By [`Sum`].
+    pub sums: [u64; SUMS],
+    /// Exact maxima by [`Population`].
+    pub peaks: [u64; POPULATIONS],
+    /// Values by [`Population`].
+    pub populations: [Buckets; POPULATIONS],
+    /// Longest poll that ended in the present tick of the reader or the one before.
+    pub recent_longest: u64,
+    /// Longest poll in progress; 0 if there is none.
+    pub open_longest: u64,
+    /// Bytes of the largest future.
+    pub future_bytes: u64,
+    /// By await point; 0 is "place unknown".
+    pub sites: Vec<SiteTally>,
+    /// By the other proc's id.
+    pub edges: BTreeMap<u32, EdgeTally>,
+}
+
+fn live(begun: u64, over: u64) -> u64 {
+    // A reader may see an end on one thread before the beginning on another.
+    let live = begun.wrapping_sub(over);
+    if live > u64::MAX / 2 { 0 } else { live }
+}
+
+impl ProcTally {
+    /// One sum.
+    #[must_use]
+    pub const fn sum(&self, sum: Sum) -> u64 {
+        self.sums[sum as usize]
+    }
+
+    /// The sum of a population's values.
+    #[must_use]
+    pub const fn sum_of(&self, population: Population) -> u64 {
+        match population {
+            Population::CallRunning => self.sum(Sum::CallRunning),
+            Population::CallInclusive => self.sum(Sum::CallInclusive),
+            Population::ReadyLatency => self.sum(Sum::ReadyLatency),
+            Population::PollHold => self.sum(Sum::Hold).wrapping_sub(self.sum(Sum::OpenHold)),
+            Population::PollRunning => self
+                .sum(Sum::Running)
+                .wrapping_sub(self.sum(Sum::OpenRunning)),
+        }
+    }
+
+    /// Adds to one sum.
+    pub fn add(&mut self, sum: Sum, value: u64) {
+        let slot = &mut self.sums[sum as usize];
+        *slot = slot.wrapping_add(value);
+    }
+
+    /// Waits at an await point; 0 is "place unknown".
+    pub(crate) fn site(&mut self, site: usize) -> &mut SiteTally {
+        if self.sites.len() <= site {
+            self.sites.resize_with(site + 1, SiteTally::default);
+        }
+        &mut self.sites[site]
+    }
+
+    /// One exact maximum.
+    #[must_use]
+    pub const fn peak(&self, population: Population) -> u64 {
+        self.peaks[population as usize]
+    }
+
+    /// Calls that have ended.
+    #[must_use]
+    pub const fn ended(&self) -> u64 {
+        self.sum(Sum::Ready)
+            .wrapping_add(self.sum(Sum::Cancelled))
+            .wrapping_add(self.sum(Sum::Panicked))
+    }
+
+    /// Calls that have not ended, as far as is known.
+    #[must_use]
+    pub fn live(&self) -> u64 {
+        live(
+            self.sum(Sum::Calls),
+            self.ended().wrapping_add(self.sum(Sum::Abandoned)),
+        )
+    }
+
+    /// Lets go of what is live: its accounting was switched off.
+    fn abandon(&mut self) {
+        let unstarted = live(self.sum(Sum::Calls), self.sum(Sum::Started));
+        self.add(Sum::Abandoned, self.live());
+        self.add(Sum::Started, unstarted);
+        self.peaks[Population::PollHold as usize] = self.longest();
+        self.open_longest = 0;
+        for site in &mut self.sites {
+            site.left = site.waits;
+        }
+    }
+
+    /// Longest poll ever, one in progress included.
+    #[must_use]
+    pub fn longest(&self) -> u64 {
+        self.peak(Population::PollHold).max(self.open_longest)
+    }
+
+    /// Time between polls of started calls (settled tallies only).
+    #[must_use]
+    pub const fn yielded(&self) -> u64 {
+        let wall = self.sum(Sum::Wall);
+        wall.saturating_sub(self.sum(Sum::Unstarted))
+            .saturating_sub(self.sum(Sum::Hold))
+    }
+
+    /// Adds what was read of one row in one piece: all but its histograms and edges.
+    pub(crate) fn add_counters(&mut self, other: &Self) {
+        for (sum, add) in self.sums.iter_mut().zip(&other.sums) {
+            *sum = sum.wrapping_add(*add);
+        }
+        for (peak, seen) in self.peaks.iter_mut().zip(&other.peaks) {
+            *peak = (*peak).max(*seen);
+        }
+        self.recent_longest = self.recent_longest.max(other.recent_longest);
+        self.open_longest = self.open_longest.max(other.open_longest);
+        self.future_bytes = self.future_bytes.max(other.future_bytes);
+        if self.sites.len() < other.sites.len() {
+            self.sites
+                .resize_with(other.sites.len(), SiteTally::default);
+        }
+        for (site, more) in self.sites.iter_mut().zip(&other.sites) {
+            site.waits = site.waits.wrapping_add(more.waits);
+            site.left = site.left.wrapping_add(more.left);
+            site.waited = site.waited.wrapping_add(more.waited);
+            site.longest = site.longest.max(more.longest);
+            site.cancelled = site.cancelled.wrapping_add(more.cancelled);
+            site.futile = site.futile.wrapping_add(more.futile);
+            site.operand = site.operand.max(more.operand);
+        }
+    }
+
+    /// The counts are not clamped here: if an end was read on one thread before its beginning on
+    /// another, the count is one too low and the moment too high by `now`, and both together are right.
+    fn settle(&mut self, now: u64) {
+        let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
+        let live = self.sum(Sum::Calls).wrapping_sub(over);
+        let unstarted = self.sum(Sum::Calls).wrapping_sub(self.sum(Sum::Started));
+        self.add(Sum::Wall, live.wrapping_mul(now));
+        self.add(Sum::Unstarted, unstarted.wrapping_mul(now));
+        for site in &mut self.sites {
+            let open = site.waits.wrapping_sub(site.left);
+            site.waited = site.waited.wrapping_add(open.wrapping_mul(now));
+        }
+    }
+
+    /// What has ended has begun, on a thread that was read too early to show it.
+    fn mend(&mut self) {
+        let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
+        let started = self.sum(Sum::Started).max(over);
+        self.sums[Sum::Started as usize] = started;
+        self.sums[Sum::Calls as usize] = self.sum(Sum::Calls).max(started);
+        for site in &mut self.sites {
+            site.waits = site.waits.max(site.left);
+        }
+        self.floor_parts();
+    }
+
+    /// A part of wall time that is below zero is nothing, and wall time is still the sum of its parts.
+    fn floor_parts(&mut self) {
+        let [wall, unstarted, hold] =
+            [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| self.sum(sum));
+        let mut wall = wall;
+        let mut floored = |part: u64| {
+            if part <= u64::MAX / 2 {
+                return part;
+            }
+            wall = wall.wrapping_sub(part);
+            0
+        };
+        let (unstarted, hold) = (floored(unstarted), floored(hold));
+        for site in &mut self.sites {
+            site.waited = floored(site.waited);
+        }
+        self.sums[Sum::Wall as usize] = wall;
+        self.sums[Sum::Unstarted as usize] = unstarted;
+        self.sums[Sum::Hold as usize] = hold;
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.add_counters(other);
+        for (buckets, more) in self.populations.iter_mut().zip(&other.populations) {
+            buckets.merge(more);
+        }
+        for (proc, more) in &other.edges {
+            let edge = self.edges.entry(*proc).or_default();
+            edge.polls = edge.polls.wrapping_add(more.polls);
+            edge.hold = edge.hold.wrapping_add(more.hold);
+            edge.created = edge.created.wrapping_add(more.created);
+            edge.offspring = edge.offspring.wrapping_add(more.offspring);
+        }
+    }
+
+    /// What came since an earlier settled state of the same counters. Peaks and the longest wait stay
+    /// those since the start; whoever needs the window's own takes `recent_longest`.
+    fn since(&self, earlier: &Self) -> Self {
+        let (own, before) = (&self.populations, &earlier.populations);
+        let mut grown = Self {
+            populations: core::array::from_fn(|nth| own[nth].since(&before[nth])),
+            sites: self.sites.clone(),
+            edges: self.edges.clone(),
+            ..*self
+        };
+        for (sum, before) in grown.sums.iter_mut().zip(&earlier.sums) {
+            *sum = sum.wrapping_sub(*before);
+        }
+        for (site, before) in grown.sites.iter_mut().zip(&earlier.sites) {
+            site.waits = site.waits.wrapping_sub(before.waits);
+            site.left = site.left.wrapping_sub(before.left);
+            site.waited = site.waited.wrapping_sub(before.waited);
+            site.cancelled = site.cancelled.wrapping_sub(before.cancelled);
+            site.futile = site.futile.wrapping_sub(before.futile);
+        }
+        for (proc, edge) in &mut grown.edges {
+            let Some(before) = earlier.edges.get(proc) else {
+                continue;
+            };
+            edge.polls = edge.polls.wrapping_sub(before.polls);
+            edge.hold = edge.hold.wrapping_sub(before.hold);
+            edge.created = edge.created.wrapping_sub(before.created);
+            edge.offspring = edge.offspring.wrapping_sub(before.offspring);
+        }
+        grown
+    }
+
+    /// A poll that was read as open may turn out to have ended a little before that: what a later reading
+    /// adds is then below zero, and nothing.
+    pub(crate) fn floor(&mut self) {
+        self.floor_parts();
+        for value in &mut self.sums {
+            if *value > u64::MAX / 2 {
+                *value = 0;
+            }
+        }
+    }
+
+    pub(crate) fn is_still(&self) -> bool {
+        let mut sites = self.sites.iter();
+        self.sums.iter().all(|&sum| sum == 0)
+            && sites.all(|site| site.waited == 0 && site.waits == 0)
+    }
+}
+
+/// Totals of a process, by proc id.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// By proc id.
+    pub procs: Vec<ProcTally>,
+    /// By [`Anomaly`].
+    pub anomalies: [u64; ANOMALIES],
+    /// Counters and gauges of the program, by site and proc.
+    pub meters: BTreeMap<MeterKey, MeterTally>,
+}
+
+impl Tally {
+    /// One proc's tally, made if it was not there.
+    pub fn proc(&mut self, id: u32) -> &mut ProcTally {
+        let at = id as usize;
+        if self.procs.len() <= at {
+            self.procs.resize_with(at + 1, ProcTally::default);
+        }
+        &mut self.procs[at]
+    }
+
+    /// Adds another tally: both raw, or both settled.
+    pub fn merge(&mut self, other: &Self) {
+        for (id, proc) in other.procs.iter().enumerate() {
+            self.proc(id as u32).merge(proc);
+        }
+        for (count, more) in self.anomalies.iter_mut().zip(&other.anomalies) {
+            *count += more;
+        }
+        for (key, meter) in &other.meters {
+            self.meters.entry(*key).or_default().merge(meter);
+        }
+    }
+
+    /// Turns moments into times: live calls and open waits count up to `now`.
+    pub fn settle(&mut self, now: u64) {
+        for proc in &mut self.procs {
+            proc.settle(now);
+        }
+    }
+
+    /// After [`Tally::settle`], if threads went on while others were read: an end that was seen without its beginning, on
+    /// another thread, brings its beginning with it, so that no count and no time is below zero.
+    pub fn mend(&mut self) {
+        self.procs.iter_mut().for_each(ProcTally::mend);
+    }
+
+    /// After [`Tally::settle`] at the instant when accounting was switched off: nothing is live any more.
+    pub fn abandon(&mut self) {
+        for proc in &mut self.procs {
+            proc.abandon();
+        }
+    }
+
+    /// Forgets the polls of past ticks: whoever kept this beyond their time.
+    pub fn forget_recent(&mut self) {
+        for proc in &mut self.procs {
+            proc.recent_longest = 0;
+        }
+    }
+
+    /// What came since an earlier settled state.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let nothing = ProcTally::default();
+        let procs = self.procs.iter().enumerate();
+        let none = MeterTally::default();
+        let meters = self.meters.iter();
+        Self {
+            procs: procs
+                .map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)))
+                .collect(),
+            anomalies: self.anomalies,
+            meters: meters
+                .map(|(key, meter)| (*key, meter.since(earlier.meters.get(key).unwrap_or(&none))))
+                .collect(),
+        }
+    }
+}

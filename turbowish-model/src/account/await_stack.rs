@@ -1,0 +1,154 @@
+//! The calls that ended pending in the poll at hand: post-order on the way up, outermost first when read.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::account::append_vec::Grow;
+use crate::account::call::{DIRECT, SITE};
+use crate::account::sync::{AtomicU32, AtomicU64, in_place};
+
+/// One pending call of a task's chain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Distance from the task's root.
+    pub level: u32,
+    /// Proc id.
+    pub proc: u32,
+    /// Await point plus one; 0 if unknown.
+    pub site: u16,
+    /// It awaits an instrumented call, and nothing around it.
+    pub direct: bool,
+    /// When it came there.
+    pub since: u64,
+}
+
+const DIRECT_BIT: u32 = DIRECT.ilog2();
+
+/// A step as two words, so that it can be published without a lock.
+#[derive(Debug, Default)]
+pub(crate) struct StepCell {
+    place: AtomicU64,
+    since: AtomicU64,
+}
+
+impl StepCell {
+    #[inline]
+    pub(crate) fn store(&self, step: Step) {
+        let level = u64::from(step.level.min(BLANK));
+        self.place.store(
+            u64::from(step.proc) << 32
+                | level << 16
+                | u64::from(step.direct) << DIRECT_BIT
+                | u64::from(step.site),
+            Relaxed,
+        );
+        self.since.store(step.since, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> Step {
+        let place = self.place.load(Relaxed);
+        Step {
+            level: (place >> 16) as u32 & BLANK,
+            proc: (place >> 32) as u32,
+            site: (place & u64::from(SITE)) as u16,
+            direct: place >> DIRECT_BIT & 1 != 0,
+            since: self.since.load(Relaxed),
+        }
+    }
+}
+
+/// Steps in place; those beyond take a few instructions more.
+const STEPS: usize = in_place(64);
+
+/// More pending calls than this in one root poll are not all told.
+const LIMIT: u32 = {
+    let most = Grow::<StepCell, STEPS>::LIMIT;
+    if most < 8192 { most as u32 } else { 8192 }
+};
+/// Steps among which one is looked for. It is among the last ones, unless very many branches are polled over and over in one root poll.
+const SEARCH: usize = 256;
+
+/// No call stands at this level.
+const BLANK: u32 = 0xffff;
+
+/// One thread's trail. Single writer, and nobody else reads it.
+#[derive(Default)]
+pub(crate) struct Trail {
+    steps: Grow<StepCell, STEPS>,
+    len: AtomicU32,
+}
+
+impl Trail {
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len.load(Relaxed)
+    }
+
+    /// Adds a step. If there is no room, it takes the place of the one before it: the outermost comes last, and is never left out.
+    #[inline]
+    pub(crate) fn push(&self, level: u32, proc: u32, place: u32, since: u64) {
+        let len = self.len();
+        let index = len.min(LIMIT - 1);
+        self.steps.at(index as usize).store(Step {
+            level,
+            proc,
+            site: (place & SITE) as u16,
+            direct: place & DIRECT != 0,
+            since,
+        });
+        self.len.store(index + 1, Relaxed);
+    }
+
+    /// Takes out the step of one call, which is polled again or gone, wherever it stood; `wanted` has the level where it is now. No
+    /// mark is above `floor`.
+    #[cold]
+    pub(crate) fn blank(&self, wanted: Step, floor: u32) {
+        let place = |step: Step| (step.proc, step.site, step.since);
+        let find = |fits: &dyn Fn(Step) -> bool| {
+            let mut last = (0..self.len()).rev().take(SEARCH);
+            last.find(|&index| fits(self.steps.at(index as usize).load()))
+        };
+        let same = find(&|step| step == wanted);
+        // It may have moved.
+        let Some(index) = same.or_else(|| find(&|step| place(step) == place(wanted))) else {
+            return;
+        };
+        let blank = Step {
+            level: BLANK,
+            ..Step::default()
+        };
+        self.steps.at(index as usize).store(blank);
+        let is_blank = |index: u32| self.steps.at(index as usize).load().level == BLANK;
+        let mut len = self.len();
+        while len > floor && is_blank(len - 1) {
+            len -= 1;
+        }
+        self.len.store(len, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn truncate(&self, mark: u32) {
+        self.len.store(mark.min(self.len()), Relaxed);
+    }
+
+    /// Hands out the steps from `mark` on, last one (the outermost) first, as long as `each` wants more.
+    pub(crate) fn look(&self, mark: u32, mut each: impl FnMut(Step) -> bool) {
+        let steps = (mark..self.len()).rev();
+        let mut steps = steps.map(|index| self.steps.at(index as usize).load());
+        while let Some(step) = steps.next()
+            && (step.level == BLANK || each(step))
+        {}
+    }
+
+    /// Hands out the steps from `mark` on, last one (the outermost) first, and forgets them.
+    #[inline]
+    pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(Step)) {
+        for index in (mark..self.len()).rev() {
+            let step = self.steps.at(index as usize).load();
+            if step.level != BLANK {
+                each(step);
+            }
+        }
+        self.truncate(mark);
+    }
+}

@@ -1,0 +1,379 @@
+//! One proc's counters on one thread: written by that thread alone, read by anyone at any time.
+
+mod edge;
+mod pages;
+mod site;
+
+use alloc::boxed::Box;
+use core::sync::atomic::Ordering::Relaxed;
+
+use once_cell::race::OnceBox;
+
+use self::edge::EdgeRow;
+pub use self::pages::PROC_LIMIT;
+pub(crate) use self::pages::Rows;
+use self::site::SiteRow;
+use crate::account::aggregate::ProcTally;
+use crate::account::append_vec::Grow;
+use crate::account::call::SITE;
+use crate::account::histogram::{Buckets, Histogram, add, raise};
+use crate::account::ledger::Charge;
+use crate::account::sync::{AtomicU32, AtomicU64};
+
+/// A sum that a row keeps. `Wall`, `Unstarted` are moments: ends minus beginnings, so that the live
+/// calls' share is `count · now` and no table of calls is needed (see [`crate::account::aggregate::Tally::settle`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sum {
+    /// Polls begun.
+    Polls,
+    /// Exclusive time.
+    Running,
+    /// Poll durations.
+    Hold,
+    /// Time on a task's stack, recursion once.
+    Inclusive,
+    /// Time under root frames of nested executors.
+    Foreign,
+    /// Calls created.
+    Calls,
+    /// Calls past the state *unstarted*.
+    Started,
+    /// Calls that returned.
+    Ready,
+    /// Ends minus creations.
+    Wall,
+    /// First polls minus creations.
+    Unstarted,
+    /// Exclusive time of ended, polled calls.
+    CallRunning,
+    /// Inclusive time of ended, polled calls.
+    CallInclusive,
+    /// Calls that returned `Err`.
+    Err,
+    /// Calls dropped before they returned.
+    Cancelled,
+    /// Calls that panicked.
+    Panicked,
+    /// Calls dropped before their first poll.
+    NeverPolled,
+    /// Calls that were live when accounting was switched off: what became of them is not known.
+    Abandoned,
+    /// Time from a task's wake-up, or from the end of the poll in which it was woken, to its next poll: of the root proc.
+    ReadyLatency,
+    /// Part of `Hold` that belongs to polls in progress. Readers only.
+    OpenHold,
+    /// Part of `Running` that belongs to polls in progress. Readers only.
+    OpenRunning,
+}
+
+/// How many sums there are.
+pub const SUMS: usize = Sum::OpenRunning as usize + 1;
+
+/// A distribution that a row keeps, with its exact maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Population {
+    /// Exclusive time per ended, polled call.
+    CallRunning,
+    /// Inclusive time per ended, polled call.
+    CallInclusive,
+    /// Duration per finished poll.
+    PollHold,
+    /// Exclusive time per finished poll.
+    PollRunning,
+    /// Ready latency per root poll that was woken.
+    ReadyLatency,
+}
+
+/// How many populations there are.
+pub const POPULATIONS: usize = Population::ReadyLatency as usize + 1;
+
+/// A histogram of a row. A value that belongs to several populations is recorded once, where they
+/// share it: most polls contain no other poll, and many calls take one poll.
+#[derive(Clone, Copy)]
+enum Shared {
+    /// The only poll of an ended call, with nothing nested: all four populations.
+    Single,
+    /// A poll with nothing nested: [`Population::PollHold`] and [`Population::PollRunning`].
+    Leaf,
+    PollHold,
+    PollRunning,
+    CallRunning,
+    CallInclusive,
+}
+
+const HISTOGRAMS: usize = Shared::CallInclusive as usize + 1;
+
+impl Shared {
+    const ALL: [Self; HISTOGRAMS] = [
+        Self::Single,
+        Self::Leaf,
+        Self::PollHold,
+        Self::PollRunning,
+        Self::CallRunning,
+        Self::CallInclusive,
+    ];
+
+    const fn populations(self) -> &'static [Population] {
+        use Population::{CallInclusive, CallRunning, PollHold, PollRunning};
+        match self {
+            Self::Single => &[CallRunning, CallInclusive, PollHold, PollRunning],
+            Self::Leaf => &[PollHold, PollRunning],
+            Self::PollHold => &[PollHold],
+            Self::PollRunning => &[PollRunning],
+            Self::CallRunning => &[CallRunning],
+            Self::CallInclusive => &[CallInclusive],
+        }
+    }
+}
+
+/// The longest polls that ended during one tick of the reader, and during the last one before it that had any.
+#[derive(Default)]
+struct Recent {
+    longest: AtomicU64,
+    tick: AtomicU32,
+    last_tick: AtomicU32,
+    last_longest: AtomicU64,
+}
+
+impl Recent {
+    #[cold]
+    fn turn(&self, tick: u32) {
+        self.last_tick.store(self.tick.load(Relaxed), Relaxed);
+        self.last_longest.store(self.longest.load(Relaxed), Relaxed);
+        self.tick.store(tick, Relaxed);
+    }
+}
+
+/// More procs than this around one proc are counted together, as [`OTHERS`].
+const EDGE_LIMIT: usize = 64;
+/// Stands for the procs beyond the limit.
+pub const OTHERS: u32 = u32::MAX - 1;
+/// The counters of one proc on one thread. What every poll touches stands together at the front.
+#[repr(C, align(64))]
+pub(crate) struct Row {
+    /// Depth plus one of the outermost frame of this proc in the current task segment, if that is above where the segment
+    /// begins. Writer only.
+    pub(crate) outer_at: AtomicU32,
+    recent: Recent,
+    /// Finished polls without time of their own: many, and in no histogram.
+    idle: AtomicU64,
+    /// By [`Sum`], but three as differences, which are zero for most polls: running and inclusive time to hold, inclusive time of
+    /// calls to their running time.
+    sums: [AtomicU64; SUMS],
+    /// By [`Population`].
+    peaks: [AtomicU64; POPULATIONS],
+    /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
+    sites: Grow<SiteRow, 4>,
+    edges: Grow<EdgeRow, 2>,
+    histograms: [Histogram; HISTOGRAMS],
+    /// Of procs that are roots of tasks.
+    ready: OnceBox<Histogram>,
+    future_bytes: AtomicU64,
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Self {
+            outer_at: AtomicU32::new(0),
+            recent: Recent::default(),
+            idle: AtomicU64::new(0),
+            sums: core::array::from_fn(|_| AtomicU64::new(0)),
+            peaks: core::array::from_fn(|_| AtomicU64::new(0)),
+            sites: Grow::default(),
+            edges: Grow::default(),
+            histograms: core::array::from_fn(|_| Histogram::default()),
+            ready: OnceBox::new(),
+            future_bytes: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Row {
+    #[inline]
+    pub(crate) fn add(&self, sum: Sum, value: u64) {
+        add(&self.sums[sum as usize], value);
+    }
+
+    /// Polls begun.
+    pub(crate) fn polls(&self) -> u64 {
+        self.sums[Sum::Polls as usize].load(Relaxed)
+    }
+
+    #[inline]
+    fn record(&self, shared: Shared, value: u64) {
+        self.histograms[shared as usize].record(value);
+    }
+
+    #[inline]
+    fn peak(&self, population: Population, value: u64) {
+        raise(&self.peaks[population as usize], value);
+    }
+
+    /// The part of a sum that is a difference.
+    #[inline]
+    fn apart(&self, sum: Sum, value: u64, from: u64) {
+        if value != from {
+            self.add(sum, value.wrapping_sub(from));
+        }
+    }
+
+    /// Charges a closed frame; `outer` if its proc was not on its task's stack before.
+    #[inline]
+    pub(crate) fn charge(&self, charge: &Charge, outer: bool) {
+        let hold = charge.hold;
+        self.add(Sum::Hold, hold);
+        self.apart(Sum::Running, charge.running, hold);
+        self.apart(
+            Sum::Inclusive,
+            if outer { charge.inclusive } else { 0 },
+            hold,
+        );
+        self.apart(Sum::Foreign, hold, charge.inclusive);
+    }
+
+    /// Records a finished poll; `only` if it was the one poll of a call that ended with it. Returns
+    /// whether that has recorded the call as well.
+    #[inline(always)]
+    pub(crate) fn record_poll(&self, hold: u64, running: u64, only: bool) -> bool {
+        if running != hold {
+            if running == 0 {
+                add(&self.idle, 1);
+            } else {
+                self.record(Shared::PollRunning, running);
+                self.peak(Population::PollRunning, running);
+            }
+            self.record(Shared::PollHold, hold);
+            return false;
+        }
+        self.peak(Population::PollRunning, running);
+        self.record(if only { Shared::Single } else { Shared::Leaf }, hold);
+        only
+    }
+
+    /// Charges an ended call that was polled; `recorded` if [`Row::record_poll`] has done its part.
+    #[inline]
+    pub(crate) fn charge_call(&self, running: u64, inclusive: u64, recorded: bool) {
+        self.add(Sum::CallRunning, running);
+        self.apart(Sum::CallInclusive, inclusive, running);
+        self.peak(Population::CallRunning, running);
+        self.peak(Population::CallInclusive, inclusive);
+        if !recorded {
+            self.record(Shared::CallRunning, running);
+            self.record(Shared::CallInclusive, inclusive);
+        }
+    }
+
+    /// Notes a finished poll among those of the reader's present tick. None is longer than the longest of them and than all before.
+    #[inline]
+    pub(crate) fn recent(&self, tick: u32, hold: u64) {
+        let recent = &self.recent;
+        if recent.tick.load(Relaxed) != tick {
+            recent.turn(tick);
+        } else if hold <= recent.longest.load(Relaxed) {
+            return;
+        }
+        recent.longest.store(hold, Relaxed);
+        self.peak(Population::PollHold, hold);
+    }
+
+    /// A task of which this proc is the root was woken so long ago, and is polled now.
+    pub(crate) fn ready(&self, latency: u64) {
+        self.add(Sum::ReadyLatency, latency);
+        self.peak(Population::ReadyLatency, latency);
+        self.ready.get_or_init(Box::default).record(latency);
+    }
+
+    #[inline]
+    pub(crate) fn future_bytes(&self, bytes: u64) {
+        raise(&self.future_bytes, bytes);
+    }
+
+    /// Waits at an await point; 0 is "place unknown".
+    #[inline]
+    pub(crate) fn site(&self, site: u32) -> &SiteRow {
+        const { assert!((SITE as usize) < Grow::<SiteRow, 4>::LIMIT) };
+        self.sites.at((site & SITE) as usize)
+    }
+
+    /// The edge to another proc.
+    #[inline]
+    pub(crate) fn edge(&self, other: u32) -> &EdgeRow {
+        let key = other.wrapping_add(1);
+        let first = self.edges.at(0);
+        if first.other.load(Relaxed) == key {
+            return first;
+        }
+        self.edge_beyond(key)
+    }
+
+    #[cold]
+    fn edge_beyond(&self, key: u32) -> &EdgeRow {
+        for index in 0..EDGE_LIMIT {
+            let edge = self.edges.at(index);
+            let held = edge.other.load(Relaxed);
+            if held == key {
+                return edge;
+            }
+            if held == 0 {
+                edge.other.store(key, Relaxed);
+                return edge;
+            }
+        }
+        let others = self.edges.at(EDGE_LIMIT);
+        others.other.store(OTHERS + 1, Relaxed);
+        others
+    }
+
+    /// Adds this row's sums and moments to a tally, to be read in one piece; `tick` is the reader's
+    /// present one.
+    pub(crate) fn collect(&self, tick: u32, into: &mut ProcTally) {
+        for (sum, counter) in into.sums.iter_mut().zip(&self.sums) {
+            *sum = sum.wrapping_add(counter.load(Relaxed));
+        }
+        let held = |sum: Sum| self.sums[sum as usize].load(Relaxed);
+        into.add(Sum::Running, held(Sum::Hold));
+        into.add(Sum::Inclusive, held(Sum::Hold));
+        into.add(Sum::CallInclusive, held(Sum::CallRunning));
+        for (peak, counter) in into.peaks.iter_mut().zip(&self.peaks) {
+            *peak = (*peak).max(counter.load(Relaxed));
+        }
+        let recent = &self.recent;
+        for (at, longest) in [
+            (&recent.tick, &recent.longest),
+            (&recent.last_tick, &recent.last_longest),
+        ] {
+            if tick.wrapping_sub(at.load(Relaxed)) <= 1 {
+                into.recent_longest = into.recent_longest.max(longest.load(Relaxed));
+            }
+        }
+        into.future_bytes = into.future_bytes.max(self.future_bytes.load(Relaxed));
+        for (index, row) in self.sites.iter().filter(|(_, row)| !row.is_untouched()) {
+            row.collect(into.site(index));
+        }
+    }
+
+    /// Adds what [`Row::collect`] leaves out: plain counts, in which a reading between two stores of
+    /// one event is off by that event and no more.
+    pub(crate) fn collect_details(&self, into: &mut ProcTally) {
+        for (shared, histogram) in Shared::ALL.into_iter().zip(&self.histograms) {
+            let mut counts = Buckets::default();
+            histogram.collect(&mut counts);
+            for &population in shared.populations() {
+                into.populations[population as usize].merge(&counts);
+            }
+        }
+        if let Some(ready) = self.ready.get() {
+            ready.collect(&mut into.populations[Population::ReadyLatency as usize]);
+        }
+        let idle = self.idle.load(Relaxed);
+        if idle > 0 {
+            into.populations[Population::PollRunning as usize].add(0, idle);
+        }
+        for (_, edge) in self.edges.iter() {
+            let Some(other) = edge.other.load(Relaxed).checked_sub(1) else {
+                break;
+            };
+            edge.collect(into.edges.entry(other).or_default());
+        }
+    }
+}

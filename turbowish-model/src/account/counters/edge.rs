@@ -1,0 +1,69 @@
+//! Who polls and who creates a proc's calls, on one thread.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::account::aggregate::EdgeTally;
+use crate::account::histogram::add;
+use crate::account::sync::{AtomicU32, AtomicU64};
+
+/// What one proc has to do with another one that polls or creates its calls. One line of the cache.
+#[repr(align(64))]
+pub(crate) struct EdgeRow {
+    /// Proc id of the other one, plus one; 0 is a free slot.
+    pub(super) other: AtomicU32,
+    polls: AtomicU64,
+    /// Hold of polls whose calls the other has created, as long as it is their inclusive time too: part of both sums below.
+    both: AtomicU64,
+    hold: AtomicU64,
+    created: AtomicU64,
+    offspring: AtomicU64,
+}
+
+impl Default for EdgeRow {
+    fn default() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            other: AtomicU32::new(0),
+            polls: zero(),
+            both: zero(),
+            hold: zero(),
+            created: zero(),
+            offspring: zero(),
+        }
+    }
+}
+
+impl EdgeRow {
+    /// It polled a call.
+    #[inline]
+    pub(crate) fn polled(&self, hold: u64) {
+        add(&self.polls, 1);
+        add(&self.hold, hold);
+    }
+
+    /// It polled a call that it has created, and nothing in that was foreign.
+    #[inline]
+    pub(crate) fn polled_own(&self, hold: u64) {
+        add(&self.polls, 1);
+        add(&self.both, hold);
+    }
+
+    #[inline]
+    pub(crate) fn created(&self) {
+        add(&self.created, 1);
+    }
+
+    #[inline]
+    pub(crate) fn offspring(&self, inclusive: u64) {
+        add(&self.offspring, inclusive);
+    }
+
+    pub(super) fn collect(&self, into: &mut EdgeTally) {
+        into.polls += self.polls.load(Relaxed);
+        let both = self.both.load(Relaxed);
+        let with_both = |sum: &AtomicU64| sum.load(Relaxed).wrapping_add(both);
+        into.hold = into.hold.wrapping_add(with_both(&self.hold));
+        into.created += self.created.load(Relaxed);
+        into.offspring = into.offspring.wrapping_add(with_both(&self.offspring));
+    }
+}

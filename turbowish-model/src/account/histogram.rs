@@ -1,0 +1,261 @@
+//! A log-linear histogram with one writer: 32 buckets an octave, so a bucket is at most 1/32 wide.
+//!
+//! Values below 64 have a bucket each. An octave is allocated when its first value arrives, so a
+//! population that spans four octaves costs four allocations once, and none afterwards.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
+
+use once_cell::race::OnceBox;
+
+use crate::account::sync::AtomicU64;
+
+const SUB_BITS: u32 = 5;
+const SUB: usize = 1 << SUB_BITS;
+/// Every value has its octave, up to the largest.
+const OCTAVES: usize = (u64::BITS - SUB_BITS) as usize + 1;
+/// Values below 2^49 (two days of a 3 GHz clock) are found in one step, others in two.
+const NEAR: usize = 45;
+
+/// Buckets of one octave.
+struct Octave([AtomicU64; SUB]);
+
+impl Default for Octave {
+    fn default() -> Self {
+        Self(core::array::from_fn(|_| AtomicU64::new(0)))
+    }
+}
+
+/// The octaves of values that hardly ever come.
+struct Far([OnceBox<Octave>; OCTAVES - NEAR]);
+
+impl Default for Far {
+    fn default() -> Self {
+        Self([const { OnceBox::new() }; OCTAVES - NEAR])
+    }
+}
+
+/// Counts by value; written by one thread, read by any.
+pub struct Histogram {
+    near: [OnceBox<Octave>; NEAR],
+    far: OnceBox<Far>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self {
+            near: [const { OnceBox::new() }; NEAR],
+            far: OnceBox::new(),
+        }
+    }
+}
+
+impl Histogram {
+    /// Counts one value. Single writer.
+    #[inline]
+    pub fn record(&self, value: u64) {
+        let bucket = bucket_of(value);
+        let near = self.near.get(bucket / SUB).and_then(OnceBox::get);
+        let octave = match near {
+            Some(octave) => octave,
+            None => self.make(bucket / SUB),
+        };
+        add(&octave.0[bucket % SUB], 1);
+    }
+
+    #[cold]
+    fn make(&self, index: usize) -> &Octave {
+        let octave = match self.near.get(index) {
+            Some(octave) => octave,
+            None => &self.far.get_or_init(Box::default).0[index - NEAR],
+        };
+        octave.get_or_init(Box::default)
+    }
+
+    /// Adds this histogram's counts to a sparse one.
+    pub fn collect(&self, into: &mut Buckets) {
+        if into.0.is_empty() {
+            into.0.extend(self.counts());
+        } else {
+            into.merge(&Buckets(self.counts().collect()));
+        }
+    }
+
+    /// `(bucket, count)`, ascending, without the empty ones.
+    fn counts(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        let far = self.far.get().into_iter().flat_map(|far| &far.0);
+        let octaves = self.near.iter().chain(far).enumerate();
+        let octaves = octaves.filter_map(|(index, octave)| Some((index, octave.get()?)));
+        octaves.flat_map(|(index, octave)| {
+            let counts = octave.0.iter().enumerate();
+            counts.filter_map(move |(sub, count)| {
+                let count = count.load(Relaxed);
+                (count != 0).then_some(((index * SUB + sub) as u16, count))
+            })
+        })
+    }
+}
+
+/// Adds to a counter that has one writer: a load and a store, no locked instruction.
+#[inline]
+pub(crate) fn add(counter: &AtomicU64, value: u64) {
+    counter.store(counter.load(Relaxed).wrapping_add(value), Relaxed);
+}
+
+/// Raises a maximum that has one writer.
+#[inline]
+pub(crate) fn raise(counter: &AtomicU64, value: u64) {
+    if value > counter.load(Relaxed) {
+        counter.store(value, Relaxed);
+    }
+}
+
+/// Index of the bucket that holds a value.
+#[inline]
+#[must_use]
+pub const fn bucket_of(value: u64) -> usize {
+    if value < SUB as u64 {
+        return value as usize;
+    }
+    let exponent = 63 - value.leading_zeros();
+    let octave = (exponent - SUB_BITS + 1) as usize;
+    let sub = (value >> (exponent - SUB_BITS)) as usize & (SUB - 1);
+    octave * SUB + sub
+}
+
+/// Largest value that falls into a bucket.
+#[must_use]
+pub const fn upper_bound(bucket: usize) -> u64 {
+    if bucket < SUB {
+        return bucket as u64;
+    }
+    if bucket >= OCTAVES * SUB - 1 {
+        return u64::MAX;
+    }
+    let shift = (bucket / SUB - 1) as u32;
+    let lower = ((SUB + bucket % SUB) as u64) << shift;
+    lower + ((1u64 << shift) - 1)
+}
+
+/// Counts by bucket index, ascending, without the empty ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Buckets(Vec<(u16, u64)>);
+
+impl Buckets {
+    /// Adds to one bucket.
+    pub fn add(&mut self, bucket: u16, count: u64) {
+        match self.0.binary_search_by_key(&bucket, |&(b, _)| b) {
+            Ok(at) => self.0[at].1 = self.0[at].1.wrapping_add(count),
+            Err(at) => self.0.insert(at, (bucket, count)),
+        }
+    }
+
+    /// Adds another population.
+    pub fn merge(&mut self, other: &Self) {
+        let mut added = 0;
+        let mut own = self.0.iter_mut().peekable();
+        for &(bucket, count) in &other.0 {
+            while own.next_if(|&&mut (own, _)| own < bucket).is_some() {}
+            if let Some((_, sum)) = own.next_if(|&&mut (own, _)| own == bucket) {
+                *sum = sum.wrapping_add(count);
+            } else {
+                added += 1;
+            }
+        }
+        if added > 0 {
+            self.insert(other, added);
+        }
+    }
+
+    /// Takes in the buckets of another population that are not here: `added` of them.
+    fn insert(&mut self, other: &Self, added: usize) {
+        let mut all = Vec::with_capacity(self.0.len() + added);
+        let mut own = self.0.iter().copied().peekable();
+        for &(bucket, count) in &other.0 {
+            while let Some(before) = own.next_if(|&(own, _)| own < bucket) {
+                all.push(before);
+            }
+            if own.peek().is_none_or(|&(own, _)| own != bucket) {
+                all.push((bucket, count));
+            }
+        }
+        all.extend(own);
+        self.0 = all;
+    }
+
+    /// What came since an earlier state of the same counters.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut older = earlier.0.iter().peekable();
+        let mut grown = Vec::new();
+        for &(bucket, count) in &self.0 {
+            while older.next_if(|&&(b, _)| b < bucket).is_some() {}
+            let before = older.next_if(|&&(b, _)| b == bucket).map_or(0, |&(_, n)| n);
+            if count > before {
+                grown.push((bucket, count - before));
+            }
+        }
+        Self(grown)
+    }
+
+    /// `(bucket, count)`, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// How many values.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().map(|&(_, count)| count).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
+
+    use super::{Buckets, Histogram, bucket_of, upper_bound};
+
+    #[test]
+    fn small_values_are_exact() {
+        for value in 0..64 {
+            assert_eq!(upper_bound(bucket_of(value)), value);
+        }
+    }
+
+    #[test]
+    fn the_largest_value_has_a_bucket() {
+        assert_eq!(upper_bound(bucket_of(u64::MAX)), u64::MAX);
+        assert_eq!(bucket_of(u64::MAX), super::OCTAVES * super::SUB - 1);
+    }
+
+    #[test]
+    fn values_beyond_the_near_octaves_are_counted_apart() {
+        let histogram = Histogram::default();
+        let values = [0, 63, (1 << 49) - 1, 1 << 49, 1 << 56, u64::MAX];
+        values.iter().for_each(|&value| histogram.record(value));
+        let mut buckets = Buckets::default();
+        histogram.collect(&mut buckets);
+        let expected = values.map(|value| (bucket_of(value) as u16, 1));
+        assert_eq!(buckets.iter().collect::<Vec<_>>(), expected);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #[test]
+        fn a_bucket_is_at_most_a_thirty_second_wide(value in any::<u64>(), shift in 0u32..64) {
+            let value = value >> shift;
+            let upper = upper_bound(bucket_of(value));
+            prop_assert!(upper >= value);
+            prop_assert!(upper - value <= value / 32);
+        }
+
+        #[test]
+        fn buckets_are_ordered(a in any::<u64>(), b in any::<u64>()) {
+            prop_assert!((a <= b) <= (bucket_of(a) <= bucket_of(b)));
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The thread's own account: the stack of open polls and the rows they are charged to.
+//!
+//! One thread writes a ledger, any thread may read it at any time. The writer uses plain stores
+//! (relaxed atomics, no locked instruction) inside a sequence counter; a reader that sees the counter
+//! move reads again. Nothing is queued, so nothing can be lost.
+//!
+//! The rules are those of the occupancy definitions: a frame charges its duration minus what was
+//! directly nested in it; frames above a root frame are foreign to those below; a proc that is
+//! already on its task's stack adds nothing to its inclusive time.
+
+mod branch;
+mod drop_group;
+mod frame;
+mod poll;
+mod publish;
+mod side_effects;
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use self::drop_group::Fall;
+pub use self::drop_group::Fallen;
+pub use self::frame::{Charge, Start};
+pub(crate) use self::frame::{Frame, OUTER, ROOT};
+use self::frame::{STILL_DOWN, STILL_NO, STILL_STRAIGHT, STILL_UP};
+pub use self::side_effects::{Head, Marked};
+use crate::account::aggregate::{ANOMALIES, Anomaly};
+use crate::account::append_vec::Grow;
+use crate::account::await_stack::Trail;
+use crate::account::call::{Call, Origin, Outcome, ProcKey, SITE};
+use crate::account::counters::{Row, Rows, Sum};
+use crate::account::histogram::add;
+use crate::account::resource::Here;
+use crate::account::seqlock::{Sequence, Writing};
+use crate::account::sync::{AtomicU32, AtomicU64, in_place};
+
+/// Frames in place; deeper ones take a few instructions more.
+const FRAMES: usize = in_place(64);
+
+/// Polls nested deeper than this on one thread pass unaccounted.
+pub const DEPTH_LIMIT: u32 = Grow::<Frame, FRAMES>::LIMIT as u32;
+
+/// One thread's account. See the module's text for who may call what.
+#[repr(C, align(64))]
+pub struct Ledger {
+    pub(crate) sequence: Sequence,
+    last: AtomicU64,
+    busy: AtomicU64,
+    epoch: u32,
+    depth: AtomicU32,
+    base: AtomicU32,
+    still: AtomicU32,
+    /// No trail is kept.
+    quiet: AtomicU32,
+    /// A call of the task at hand has come somewhere new in this poll.
+    moved: AtomicU32,
+    tick: AtomicU32,
+    pub(crate) frames: Grow<Frame, FRAMES>,
+    pub(crate) rows: Rows,
+    trail: Trail,
+    fall: Fall,
+    anomalies: [AtomicU64; ANOMALIES],
+}
+
+impl Ledger {
+    /// An empty ledger. Calls that were registered under another epoch are new to it.
+    #[must_use]
+    pub fn new(epoch: u32) -> Self {
+        Self {
+            epoch,
+            sequence: Sequence::default(),
+            last: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+            depth: AtomicU32::new(0),
+            base: AtomicU32::new(0),
+            still: AtomicU32::new(STILL_NO),
+            quiet: AtomicU32::new(0),
+            moved: AtomicU32::new(0),
+            tick: AtomicU32::new(1),
+            frames: Grow::default(),
+            rows: Rows::default(),
+            trail: Trail::default(),
+            fall: Fall::default(),
+            anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
+        }
+    }
+
+    /// The stretch of armed accounting to which this ledger belongs.
+    #[must_use]
+    pub const fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// The time of the last event.
+    #[must_use]
+    pub fn latest(&self) -> u64 {
+        self.last.load(Relaxed)
+    }
+
+    /// How many polls are open.
+    #[inline]
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.depth.load(Relaxed)
+    }
+
+    /// Polls of the thread that were open at its bottom and are closed: its busy time.
+    #[must_use]
+    pub fn busy(&self) -> u64 {
+        self.busy.load(Relaxed)
+    }
+
+    /// The reading to reuse at the start of a poll, if no user code can have run since.
+    #[inline]
+    #[must_use]
+    pub fn still_down(&self) -> Option<u64> {
+        let still = self.still.load(Relaxed);
+        (still == STILL_DOWN || still == STILL_STRAIGHT).then(|| self.last.load(Relaxed))
+    }
+
+    /// The reading to reuse at the pending end of the innermost poll, if no user code can have run.
+    #[inline]
+    #[must_use]
+    pub fn still_up(&self) -> Option<u64> {
+        (self.still.load(Relaxed) == STILL_UP).then(|| self.last.load(Relaxed))
+    }
+
+    /// Code may run now that no event tells of: the last reading is not to be used again.
+    pub fn user_code(&self) {
+        self.still.store(STILL_NO, Relaxed);
+    }
+
+    #[inline]
+    fn write(&self) -> Writing<'_> {
+        self.sequence.write()
+    }
+
+    #[cold]
+    fn anomaly(&self, kind: Anomaly) {
+        add(&self.anomalies[kind as usize], 1);
+    }
+
+    /// Rule R5: a thread's time never goes back.
+    #[inline]
+    pub(crate) fn clamp(&self, t: u64) -> u64 {
+        let last = self.last.load(Relaxed);
+        if t < last {
+            self.anomaly(Anomaly::ClockBackwards);
+            return last;
+        }
+        self.last.store(t, Relaxed);
+        t
+    }
+
+    /// A call of a proc was constructed.
+    #[inline]
+    pub fn create(&self, proc: ProcKey, t: u64) -> Origin {
+        let writing = self.write();
+        let t = self.clamp(t);
+        let origin = self.register(proc, t);
+        drop(writing);
+        origin
+    }
+
+    #[inline]
+    fn register(&self, proc: ProcKey, t: u64) -> Origin {
+        let row = self.rows.at(proc.id);
+        row.add(Sum::Calls, 1);
+        row.add(Sum::Wall, t.wrapping_neg());
+        row.add(Sum::Unstarted, t.wrapping_neg());
+        row.future_bytes(proc.future_bytes);
+        let creator = self.top().map(|top| top.proc.load(Relaxed));
+        if let Some(creator) = creator {
+            row.edge(creator).created();
+        }
+        Origin::new(self.epoch, creator)
+    }
+
+    #[inline]
+    fn top(&self) -> Option<&Frame> {
+        let depth = self.depth();
+        (depth > 0).then(|| self.frames.at(depth as usize - 1))
+    }
+
+    /// Who runs on this thread. To be asked by it alone.
+    #[inline]
+    #[must_use]
+    pub fn here(&self) -> Here {
+        let Some(top) = self.top() else {
+            return Here::default();
+        };
+        let root = self.frames.at(self.base.load(Relaxed) as usize);
+        Here {
+            task: root.key.load(Relaxed),
+            proc: top.proc.load(Relaxed).wrapping_add(1),
+            site: (top.place.load(Relaxed) & SITE) as u16,
+            poll: root.start.load(Relaxed),
+        }
+    }
+
+    /// The poll on top of the stack is that of a task's root, which was woken so long before it began.
+    pub fn ready(&self, latency: u64) {
+        if let Some(top) = self.top() {
+            let writing = self.write();
+            self.rows.at(top.proc.load(Relaxed)).ready(latency);
+            drop(writing);
+        }
+    }
+
+    /// The poll on top of the stack is that of a task's root: [`Ledger::here`] tells `task`.
+    #[inline]
+    pub fn name_root(&self, task: u64) {
+        if let Some(top) = self.top() {
+            top.key.store(task, Relaxed);
+        }
+    }
+
+    /// A call ends; `recorded` if its populations are up to date already.
+    #[inline(never)]
+    fn finish(&self, call: &mut Call, row: &Row, t: u64, outcome: Outcome, recorded: bool) {
+        row.add(Sum::Wall, t);
+        match outcome {
+            Outcome::Ready => row.add(Sum::Ready, 1),
+            Outcome::Err => {
+                row.add(Sum::Ready, 1);
+                row.add(Sum::Err, 1);
+            }
+            Outcome::Cancelled => row.add(Sum::Cancelled, 1),
+            Outcome::Panicked => row.add(Sum::Panicked, 1),
+        }
+        if !call.is_polled() {
+            row.add(Sum::NeverPolled, 1);
+            row.add(Sum::Started, 1);
+            row.add(Sum::Unstarted, t);
+        } else {
+            row.charge_call(call.running, call.inclusive, recorded);
+        }
+        call.end();
+    }
+
+    /// A call is dropped. Ignored if it ended before, or was never registered with this epoch.
+    #[inline]
+    pub fn drop_call(&self, call: &mut Call, proc: u32, t: u64) {
+        if !call.is_live(self.epoch) {
+            return;
+        }
+        let writing = self.write();
+        let t = self.clamp(t);
+        if call.is_suspended()
+            && let Some(top) = self.top()
+        {
+            // Whoever drops it stands at nothing any more that is known to stand still.
+            top.bend();
+            self.user_code();
+            self.untrail(call, proc);
+            self.moved.store(1, Relaxed);
+            self.fall(top, call, proc);
+        }
+        let row = self.rows.at(proc);
+        if call.is_suspended() {
+            let site = row.site(call.site());
+            site.resume(call.suspended, t);
+            site.cancel();
+        }
+        self.finish(call, row, t, Outcome::Cancelled, false);
+        drop(writing);
+    }
+
+    /// Begins the reader's next tick: [`crate::account::aggregate::ProcTally::recent_longest`] forgets the one before last.
+    pub fn next_tick(&self) {
+        self.tick
+            .store(self.tick.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    pub(crate) fn tick(&self) -> u32 {
+        self.tick.load(Relaxed)
+    }
+
+    pub(crate) fn count(&self, kind: usize) -> u64 {
+        self.anomalies[kind].load(Relaxed)
+    }
+}

@@ -1,0 +1,70 @@
+//! Which calls are branches: those of which one call polls several at one await point, by hand, in a combinator or in a macro.
+//!
+//! An await point is a *fork* if it is told so when the call comes there, or from the moment at which a second call begins there while
+//! another one is pending. What was polled there alone before that becomes a branch with its next poll.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::Ledger;
+use super::frame::{BRANCH, FOUND};
+use crate::account::branch::Parent;
+use crate::account::call::{DIRECT, FORK, SITE};
+
+impl Ledger {
+    /// The innermost poll's body stands where it polls several calls. Ignored unless that poll is one of `proc`.
+    #[cold]
+    pub fn fork(&self, proc: u32) {
+        let Some(top) = self.top() else { return };
+        let place = top.place.load(Relaxed);
+        if top.proc.load(Relaxed) == proc && place & DIRECT == 0 {
+            top.place.store(place | FORK, Relaxed);
+        }
+    }
+
+    /// The poll on top of the stack is that of a branch.
+    #[inline]
+    #[must_use]
+    pub fn is_branch(&self) -> bool {
+        self.top().is_some_and(|top| top.has(BRANCH))
+    }
+
+    /// The poll on top of the stack is that of the branch `id`: [`Parent::within`] of those inside of it.
+    pub fn name_branch(&self, id: u64) {
+        if let Some(top) = self.top() {
+            top.key.store(id, Relaxed);
+        }
+    }
+
+    /// Who polls the call at `depth`, whose poll has just begun or ended.
+    #[must_use]
+    pub fn parent(&self, depth: u32) -> Parent {
+        let base = self.base.load(Relaxed);
+        let Some(at) = depth.checked_sub(1).filter(|&at| at >= base) else {
+            return Parent::default();
+        };
+        let frame = self.frames.at(at as usize);
+        let mut around = (base + 1..=at).rev();
+        let within = around.find_map(|at| {
+            let key = self.frames.at(at as usize).key.load(Relaxed);
+            (key != 0).then_some(key)
+        });
+        Parent {
+            within: within.unwrap_or(0),
+            level: at - base,
+            proc: frame.proc.load(Relaxed),
+            site: (frame.place.load(Relaxed) & SITE) as u16,
+        }
+    }
+
+    /// Who polls the call on top of the stack was not known to poll several where it stands, and is now. Told once.
+    #[must_use]
+    pub fn is_new_fork(&self) -> bool {
+        let Some(at) = self.depth().checked_sub(2) else {
+            return false;
+        };
+        let place = &self.frames.at(at as usize).place;
+        let before = place.load(Relaxed);
+        place.store(before & !FOUND, Relaxed);
+        before & FOUND != 0
+    }
+}

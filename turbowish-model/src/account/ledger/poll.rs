@@ -1,0 +1,380 @@
+//! A poll from its start to its end: the stack, the charge, and where pending calls stand.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::frame::{
+    ARRIVED, BRANCH, Charge, FIRST, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_STRAIGHT,
+    STILL_UP, STRAIGHT, Start,
+};
+use super::{DEPTH_LIMIT, Ledger};
+use crate::account::aggregate::Anomaly;
+use crate::account::await_stack::Step;
+use crate::account::call::{Call, DIRECT, MARK, PENDING, PollEnd, ProcKey, SITE};
+use crate::account::counters::{Row, Sum};
+use crate::account::histogram::add;
+
+impl Ledger {
+    /// A poll begins. Returns its depth on the stack, or `None` beyond [`DEPTH_LIMIT`].
+    #[inline(always)]
+    pub fn poll_start(&self, call: &mut Call, proc: ProcKey, t: u64, start: Start) -> Option<u32> {
+        let opened = self.open(call, proc, t, start);
+        opened.map(|(depth, _)| depth)
+    }
+
+    /// The same. Returns as well whether the call is a branch.
+    #[inline(always)]
+    pub fn open(
+        &self,
+        call: &mut Call,
+        proc: ProcKey,
+        t: u64,
+        start: Start,
+    ) -> Option<(u32, bool)> {
+        let depth = self.depth();
+        if depth >= DEPTH_LIMIT {
+            return None;
+        }
+        let writing = self.write();
+        let t = self.clamp(t);
+        if call.epoch() != self.epoch {
+            self.attach(call, proc, t);
+        }
+        let row = self.rows.at(proc.id);
+        row.add(Sum::Polls, 1);
+        let is_first = !call.is_polled();
+        let mut place = call.enter();
+        if place & PENDING != 0 {
+            self.untrail(call, proc.id);
+        }
+        let before = self.still.load(Relaxed);
+        let mut straight = before == STILL_STRAIGHT;
+        if start.root || depth == 0 {
+            place |= ROOT;
+            straight = true;
+        } else if before == STILL_NO {
+            place |= self.frames.at(depth as usize - 1).branch(call.suspended);
+        }
+        let still = if is_first {
+            row.add(Sum::Started, 1);
+            row.add(Sum::Unstarted, t);
+            place |= FIRST;
+            STILL_NO
+        } else if place & DIRECT == 0 {
+            STILL_NO
+        } else if straight && place & PENDING != 0 {
+            place |= STRAIGHT;
+            STILL_STRAIGHT
+        } else {
+            STILL_DOWN
+        };
+        self.push(call, proc.id, row, t, place, &start);
+        if is_first {
+            self.moved.store(1, Relaxed);
+        }
+        self.still.store(still, Relaxed);
+        drop(writing);
+        Some((depth, place & BRANCH != 0))
+    }
+
+    /// Rule R1: a poll creates a call that is not known.
+    #[cold]
+    fn attach(&self, call: &mut Call, proc: ProcKey, t: u64) {
+        self.anomaly(Anomaly::LateAttach);
+        *call = Call::new(self.register(proc, t));
+    }
+
+    #[inline(always)]
+    fn push(&self, call: &Call, proc: u32, row: &Row, t: u64, place: u32, start: &Start) {
+        let depth = self.depth();
+        let frame = self.frames.at(depth as usize);
+        let mut place = place;
+        if place & ROOT != 0 {
+            let base = self.base.load(Relaxed);
+            frame.previous_base.store(base, Relaxed);
+            self.begin_segment(depth, start.quiet);
+        }
+        let outer_at = row.outer_at.load(Relaxed);
+        if outer_at <= self.base.load(Relaxed) {
+            frame.previous_outer.store(outer_at, Relaxed);
+            place |= OUTER;
+            row.outer_at.store(depth + 1, Relaxed);
+        }
+        frame.key.store(start.key, Relaxed);
+        frame.start.store(t, Relaxed);
+        frame.nested.store(0, Relaxed);
+        frame.foreign.store(0, Relaxed);
+        frame.suspended.store(call.suspended, Relaxed);
+        frame.proc.store(proc, Relaxed);
+        frame.creator.store(call.creator(), Relaxed);
+        frame.place.store(place, Relaxed);
+        frame.trail_mark.store(self.trail.len(), Relaxed);
+        self.depth.store(depth + 1, Relaxed);
+    }
+
+    /// A task's own part of the stack begins here.
+    #[inline]
+    fn begin_segment(&self, depth: u32, quiet: bool) {
+        self.base.store(depth, Relaxed);
+        self.moved.store(0, Relaxed);
+        if depth == 0 {
+            self.trail.truncate(0);
+            self.quiet.store(u32::from(quiet), Relaxed);
+        }
+    }
+
+    /// A call that ended pending in this very root poll is polled again or dropped: it no longer stands
+    /// where the trail says.
+    #[inline]
+    pub(super) fn untrail(&self, call: &Call, proc: u32) {
+        if self.trail.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
+            let step = Step {
+                level: self.depth() - self.base.load(Relaxed),
+                proc,
+                site: call.site() as u16,
+                direct: call.place() & DIRECT != 0,
+                since: call.since,
+            };
+            let floor = self.top().map_or(0, |top| top.trail_mark.load(Relaxed));
+            self.trail.blank(step, floor);
+            self.moved.store(1, Relaxed);
+        }
+    }
+
+    /// The innermost poll's body reaches an await point; `direct` if its operand is an instrumented
+    /// call. Ignored unless the innermost open poll is one of `proc`.
+    #[inline]
+    pub fn arrive(&self, proc: u32, site: u32, direct: bool) {
+        self.still.store(STILL_NO, Relaxed);
+        let Some(top) = self.top() else { return };
+        if top.proc.load(Relaxed) == proc {
+            let site = if site <= SITE { site } else { 0 };
+            let place = site | (u32::from(direct) * DIRECT);
+            // One store is a whole event; the end of a wait takes more.
+            let writing = top.has(PENDING).then(|| self.write());
+            self.come(top, place);
+            drop(writing);
+        }
+    }
+
+    /// What the innermost poll's body awaits at that await point of `proc` is large.
+    #[cold]
+    pub fn awaits(&self, proc: u32, site: u32, bytes: u64) {
+        let writing = self.write();
+        let site = if site <= SITE { site } else { 0 };
+        self.rows.at(proc).site(site).operand(bytes);
+        drop(writing);
+    }
+
+    /// The call of an open frame comes to a place: it is over with the wait that its poll has ended.
+    #[inline]
+    fn come(&self, frame: &Frame, place: u32) {
+        let before = frame.arrive(place);
+        if before & PENDING != 0 {
+            let row = self.rows.at(frame.proc.load(Relaxed));
+            resume(frame, before, row);
+        }
+        self.moved.store(1, Relaxed);
+    }
+
+    /// Ends the poll at `depth`, with those above it if any were left open (R3).
+    ///
+    /// Returns what this call's frame was charged, or `None` if no such poll is open (R2).
+    #[inline(always)]
+    pub fn poll_end(&self, call: &mut Call, depth: u32, t: u64, end: PollEnd) -> Option<Charge> {
+        let open = self.depth();
+        if depth >= open {
+            self.anomaly(Anomaly::OrphanEnd);
+            return None;
+        }
+        let writing = self.write();
+        let t = self.clamp(t);
+        if open > depth + 1 {
+            self.force(depth + 1, t);
+        }
+        let frame = self.frames.at(depth as usize);
+        let row = self.rows.at(frame.proc.load(Relaxed));
+        let place = frame.place.load(Relaxed);
+        let charge = self.close(frame, place, row, depth, t);
+        call.leave(place);
+        call.charge(&charge);
+        let pending = end == PollEnd::Pending;
+        let only = !pending && place & FIRST != 0;
+        let recorded = row.record_poll(charge.hold, charge.running, only);
+        if pending {
+            self.suspend(call, frame, place, row, depth, t);
+        } else {
+            resume(frame, place, row);
+            self.finish(call, row, t, end.outcome(), recorded);
+            if place & MARK != 0 {
+                self.hand_up(frame);
+            }
+            self.leave(frame);
+        }
+        drop(writing);
+        Some(charge)
+    }
+
+    /// Closes what was left open from `depth` on (R3).
+    #[cold]
+    fn force(&self, depth: u32, t: u64) {
+        while self.depth() > depth {
+            self.anomaly(Anomaly::ForcedPop);
+            self.pop(t);
+        }
+    }
+
+    #[inline(always)]
+    fn suspend(&self, call: &mut Call, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) {
+        if place & (ARRIVED | FIRST) != 0 {
+            call.since = t;
+        }
+        call.suspend(t);
+        let site = row.site(place);
+        if place & PENDING != 0 {
+            let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
+            site.again(since, start, t);
+        } else {
+            site.suspend(t);
+        }
+        if place & STRAIGHT == 0 && self.quiet.load(Relaxed) == 0 {
+            let base = if place & ROOT != 0 {
+                depth
+            } else {
+                self.frames.at(depth as usize - 1).pend();
+                self.base.load(Relaxed)
+            };
+            let proc = frame.proc.load(Relaxed);
+            self.trail
+                .push(depth - base, proc, call.place(), call.since);
+        }
+    }
+
+    /// The call of a closed frame is over: its branch of the trail is gone, and where the parent
+    /// goes next is not known yet if this call was what it stood at.
+    #[inline]
+    fn leave(&self, frame: &Frame) {
+        self.trail.truncate(frame.trail_mark.load(Relaxed));
+        self.still.store(STILL_NO, Relaxed);
+        self.moved.store(1, Relaxed);
+        if let Some(parent) = self.top()
+            && parent.has(DIRECT)
+        {
+            self.come(parent, 0);
+        }
+    }
+
+    /// Closes the innermost frame and charges it. Returns its key as well.
+    fn pop(&self, t: u64) -> (u64, Charge) {
+        let depth = self.depth() - 1;
+        let frame = self.frames.at(depth as usize);
+        let row = self.rows.at(frame.proc.load(Relaxed));
+        let place = frame.place.load(Relaxed);
+        let charge = self.close(frame, place, row, depth, t);
+        resume(frame, place, row);
+        row.record_poll(charge.hold, charge.running, false);
+        (frame.key.load(Relaxed), charge)
+    }
+
+    #[inline(always)]
+    fn close(&self, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) -> Charge {
+        let hold = t - frame.start.load(Relaxed);
+        let charge = Charge {
+            hold,
+            running: hold - frame.nested.load(Relaxed),
+            inclusive: hold - frame.foreign.load(Relaxed),
+        };
+        self.depth.store(depth, Relaxed);
+        row.charge(&charge, place & OUTER != 0);
+        if place & OUTER != 0 {
+            let outer_at = frame.previous_outer.load(Relaxed);
+            row.outer_at.store(outer_at, Relaxed);
+        }
+        row.recent(self.tick.load(Relaxed), hold);
+        let creator = frame.creator.load(Relaxed);
+        if place & ROOT != 0 {
+            self.still.store(STILL_NO, Relaxed);
+            self.close_root(frame, row, depth, creator, &charge);
+            return charge;
+        }
+        // Only a root stands at the bottom.
+        let parent = self.frames.at(depth as usize - 1);
+        let still = if parent.has(DIRECT) {
+            STILL_UP
+        } else {
+            STILL_NO
+        };
+        self.still.store(still, Relaxed);
+        add(&parent.nested, hold);
+        let caller = parent.proc.load(Relaxed);
+        if creator == caller.wrapping_add(1) && charge.inclusive == hold {
+            row.edge(caller).polled_own(hold);
+        } else {
+            row.edge(caller).polled(hold);
+            add(&parent.foreign, hold - charge.inclusive);
+            credit(row, creator, &charge);
+        }
+        charge
+    }
+
+    fn close_root(&self, frame: &Frame, row: &Row, depth: u32, creator: u32, charge: &Charge) {
+        self.base.store(frame.previous_base.load(Relaxed), Relaxed);
+        credit(row, creator, charge);
+        match depth.checked_sub(1) {
+            None => add(&self.busy, charge.hold),
+            Some(below) => {
+                let parent = self.frames.at(below as usize);
+                add(&parent.nested, charge.hold);
+                add(&parent.foreign, charge.hold);
+                self.moved.store(1, Relaxed);
+            }
+        }
+    }
+
+    /// Ends the innermost open poll that was started under `key` (replay: events name their call).
+    ///
+    /// Frames above it are closed first and handed to `forced`. `None` if no such poll is open.
+    pub fn poll_end_of(
+        &self,
+        call: &mut Call,
+        key: u64,
+        t: u64,
+        end: PollEnd,
+        mut forced: impl FnMut(u64, Charge),
+    ) -> Option<Charge> {
+        let depth = self.depth();
+        let Some(at) = (0..depth)
+            .rev()
+            .find(|&d| self.frames.at(d as usize).key.load(Relaxed) == key)
+        else {
+            self.clamp(t);
+            self.anomaly(Anomaly::OrphanEnd);
+            return None;
+        };
+        while self.depth() > at + 1 {
+            let writing = self.write();
+            let t = self.clamp(t);
+            self.anomaly(Anomaly::ForcedPop);
+            let (key, charge) = self.pop(t);
+            forced(key, charge);
+            drop(writing);
+        }
+        self.poll_end(call, at, t, end)
+    }
+}
+
+/// The wait that was over when the frame's poll began, unless that was settled before.
+#[inline]
+fn resume(frame: &Frame, place: u32, row: &Row) {
+    if place & PENDING != 0 {
+        let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
+        row.site(place).resume(since, start);
+    }
+}
+
+/// The inclusive time of a poll belongs to whoever created its call, too.
+#[inline]
+fn credit(row: &Row, creator: u32, charge: &Charge) {
+    if let Some(creator) = creator.checked_sub(1) {
+        row.edge(creator).offspring(charge.inclusive);
+    }
+}

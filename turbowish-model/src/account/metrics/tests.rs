@@ -1,0 +1,214 @@
+//! What is counted is the sum over threads; a gauge stands where it was set last, on whatever thread.
+
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::{GaugeTally, MeterKey, MeterTally, Meters, PROC_LIMIT, SITE_LIMIT};
+use crate::account::time::Scale;
+use crate::collect::assemble::{Assembly, Names, ProcName};
+use crate::collect::history::{History, Totals, Trend};
+use crate::collect::metric_rows::{METER_NAME_BYTES, MeterName};
+use crate::snapshot::{CounterRow, MeterKind, Place};
+
+fn read<'a>(threads: impl IntoIterator<Item = &'a Meters>) -> BTreeMap<MeterKey, MeterTally> {
+    let mut all = BTreeMap::new();
+    for thread in threads {
+        thread.read(&mut all, &mut || ());
+    }
+    all
+}
+
+fn gauge(last: i64, at: u64, least: i64, most: i64) -> Option<GaugeTally> {
+    Some(GaugeTally {
+        last,
+        at,
+        least,
+        most,
+    })
+}
+
+#[test]
+fn each_site_has_a_cell_in_each_proc() {
+    let (one, two) = (Meters::default(), Meters::default());
+    assert!(one.count((3, 0), 5) && one.count((3, 7), 1) && one.count((3, 0), u64::MAX));
+    assert!(two.count((3, 7), 2));
+    assert!(one.set((4, 7), -9, 30) && two.set((4, 7), 8, 20) && two.set((4, 7), 2, 21));
+    let all = read([&one, &two]);
+    let counted = |updates, total| MeterTally {
+        updates,
+        total,
+        gauge: None,
+    };
+    let expected = [
+        ((3, 0), counted(2, u64::MAX)),
+        ((3, 7), counted(2, 3)),
+        (
+            (4, 7),
+            MeterTally {
+                updates: 3,
+                total: 0,
+                gauge: gauge(-9, 30, -9, 8),
+            },
+        ),
+    ];
+    assert_eq!(all.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn there_is_an_end_to_it() {
+    let meters = Meters::default();
+    assert!(!meters.count((SITE_LIMIT, 0), 1) && !meters.set((u32::MAX, 0), 1, 1));
+    assert!(meters.count((SITE_LIMIT - 1, 0), 1));
+    for proc in 1..PROC_LIMIT as u32 {
+        assert!(meters.count((SITE_LIMIT - 1, proc), 1), "{proc}");
+    }
+    assert!(!meters.count((SITE_LIMIT - 1, PROC_LIMIT as u32), 1));
+    assert!(meters.count((SITE_LIMIT - 1, 5), 1));
+    assert_eq!(read([&meters]).len(), PROC_LIMIT);
+}
+
+#[derive(Clone, Debug)]
+enum Said {
+    Count(u64),
+    Set(i64),
+}
+
+proptest! {
+    /// Any numbers, by any threads: the sums are those of a plain list of all that was said.
+    #[test]
+    fn nothing_is_lost(
+        said in prop::collection::vec(
+            (0..3_usize, 0..4_u32, 0..3_u32, prop_oneof![
+                any::<u64>().prop_map(Said::Count),
+                any::<i64>().prop_map(Said::Set),
+            ]),
+            0..200,
+        ),
+    ) {
+        let threads: [Meters; 3] = Default::default();
+        let mut expected: BTreeMap<MeterKey, MeterTally> = BTreeMap::new();
+        for (at, (thread, site, proc, what)) in said.into_iter().enumerate() {
+            // A place in the source either counts or sets.
+            let tally = match what {
+                Said::Count(by) => {
+                    threads[thread].count((site, proc), by);
+                    let tally = expected.entry((site, proc)).or_default();
+                    tally.total = tally.total.saturating_add(by);
+                    tally
+                }
+                Said::Set(value) => {
+                    let t = at as u64 + 1;
+                    threads[thread].set((site + 10, proc), value, t);
+                    let tally = expected.entry((site + 10, proc)).or_default();
+                    let before = tally.gauge.unwrap_or(GaugeTally { least: value, most: value, ..GaugeTally::default() });
+                    tally.gauge = gauge(value, t, before.least.min(value), before.most.max(value));
+                    tally
+                }
+            };
+            tally.updates += 1;
+        }
+        prop_assert_eq!(read(&threads), expected);
+    }
+}
+
+/// Sites 0 and 1 are one counter, in two places; 2 is a gauge; names of the rest are nonsense.
+struct Names3;
+
+impl Names for Names3 {
+    fn proc(&self, id: u32) -> Option<ProcName<'_>> {
+        (id == 0).then_some(ProcName {
+            path: "app::serve",
+            file: "src/main.rs",
+            line: 1,
+        })
+    }
+
+    fn place(&self, _proc: u32, _site: u16) -> Option<Place> {
+        None
+    }
+
+    fn meter(&self, site: u32) -> Option<MeterName<'_>> {
+        let (name, kind) = match site {
+            0 | 1 => ("requests", MeterKind::Counter),
+            2 => ("queue", MeterKind::Gauge),
+            3 => ("", MeterKind::Gauge),
+            _ => return None,
+        };
+        Some(MeterName {
+            name,
+            kind,
+            file: "src/main.rs",
+            line: site + 10,
+            column: 5,
+        })
+    }
+}
+
+fn totals(at: u64, meters: &Meters) -> Totals {
+    let mut totals = Totals {
+        at,
+        ..Totals::default()
+    };
+    meters.read(&mut totals.tally.meters, &mut || ());
+    totals
+}
+
+#[test]
+fn rows_are_those_of_one_name_in_one_proc() {
+    let meters = Meters::default();
+    let mut history = History::new(0);
+    for (key, by) in [((0, 1), 5), ((1, 1), 7), ((0, 0), 1), ((9, 0), 1)] {
+        assert!(meters.count(key, by));
+    }
+    assert!(meters.set((2, 1), 40, 3));
+    history.tick(totals(250, &meters));
+    assert!(meters.count((0, 1), 3) && meters.set((2, 1), -4, 300) && meters.set((3, 0), 0, 1));
+    let now = totals(500, &meters);
+    let window = history.window(&now, Some(250));
+    let assembly = Assembly {
+        window: &window,
+        trend: &Trend::default(),
+        now: &now,
+        names: &Names3,
+        scale: Scale::new(1, 0),
+    };
+    let text = |row: &CounterRow| {
+        let proc = row.proc.as_deref().unwrap_or("-");
+        let (name, line) = (&row.name, row.at.line);
+        let counted = (row.updates, row.added, row.total);
+        let set = (row.value, row.min, row.max);
+        alloc::format!("{name} in {proc}:{line} {counted:?} {set:?}")
+    };
+    let rows: Vec<_> = assembly.counters().iter().map(text).collect();
+    let expected = [
+        "gauge@13 in -:13 (1, None, None) (Some(0), Some(0), Some(0))",
+        "queue in app::serve:12 (1, None, None) (Some(-4), Some(-4), Some(40))",
+        "requests in -:10 (0, Some(0), Some(1)) (None, None, None)",
+        "requests in app::serve:10 (1, Some(3), Some(15)) (None, None, None)",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn names_are_cut_between_letters() {
+    let check = |name: &str, expected: &str| {
+        let meter = MeterName {
+            name,
+            kind: MeterKind::Counter,
+            file: "",
+            line: 7,
+            column: 1,
+        };
+        assert_eq!(meter.shown(), expected);
+    };
+    check("", "counter@7");
+    check("a\u{1b}b", "a\u{1b}b");
+    check(&"x".repeat(500), &"x".repeat(METER_NAME_BYTES));
+    check(
+        &("x".to_string() + &"é".repeat(100)),
+        &("x".to_string() + &"é".repeat(63)),
+    );
+}

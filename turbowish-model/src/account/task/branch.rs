@@ -1,0 +1,59 @@
+//! What a branch of a task shows: a cell like the task's own, whose last place in line is its parent's.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::{CHAIN, TaskCell};
+use crate::account::await_stack::Step;
+use crate::account::branch::{BranchReading, Parent};
+
+impl TaskCell {
+    /// A poll of a branch ended pending, in an epoch and in the root poll that has begun at `began`; `trail` hands out its chain, outermost
+    /// first, of which the first [`CHAIN`] are kept.
+    pub fn end_branch(
+        &self,
+        (epoch, began): (u32, u64),
+        parent: Parent,
+        trail: impl FnOnce(&mut dyn FnMut(Step)),
+    ) {
+        let writing = self.sequence.write();
+        self.epoch.store(epoch, Relaxed);
+        self.began.store(began, Relaxed);
+        self.steps.at(CHAIN).store(Step {
+            level: parent.level,
+            proc: parent.proc,
+            site: parent.site,
+            direct: false,
+            since: parent.within,
+        });
+        let mut len = 0;
+        trail(&mut |step| {
+            if len < CHAIN {
+                self.steps.at(len).store(step);
+                len += 1;
+            }
+        });
+        self.len.store(len as u32, Relaxed);
+        drop(writing);
+    }
+
+    /// What a branch shows, and the epoch of its last poll that ended pending.
+    pub fn read_branch(&self, relax: &mut dyn FnMut()) -> (BranchReading, u32) {
+        self.sequence.read(relax, || {
+            let parent = self.steps.at(CHAIN).load();
+            let kept = (self.len.load(Relaxed) as usize).min(CHAIN);
+            let reading = BranchReading {
+                id: self.birth.id,
+                parent: Parent {
+                    within: parent.since,
+                    level: parent.level,
+                    proc: parent.proc,
+                    site: parent.site,
+                },
+                polled: self.began.load(Relaxed),
+                woken: None,
+                chain: (0..kept).map(|index| self.steps.at(index).load()).collect(),
+            };
+            (reading, self.epoch.load(Relaxed))
+        })
+    }
+}

@@ -1,0 +1,365 @@
+//! Totals in ticks and numbers become rows in nanoseconds and names.
+
+mod stack;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::metric_rows::MeterName;
+use crate::account::aggregate::ProcTally;
+use crate::account::counters::{OTHERS, Population, Sum};
+use crate::account::histogram::{Buckets, upper_bound};
+use crate::account::task::{Birth, Pause, TaskReading};
+use crate::account::time::Scale;
+use crate::collect::history::{Totals, Trend, Window};
+use crate::snapshot::UNSEEN;
+use crate::snapshot::quantile::Distribution;
+use crate::snapshot::{
+    AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, StackRow, TaskParts, TaskRow, TaskState,
+};
+
+/// A proc's name and place.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcName<'a> {
+    /// Path.
+    pub path: &'a str,
+    /// Source file.
+    pub file: &'a str,
+    /// Line of the signature, from 1.
+    pub line: u32,
+}
+
+/// What numbers mean.
+pub trait Names {
+    /// The proc with this number.
+    fn proc(&self, id: u32) -> Option<ProcName<'_>>;
+    /// Its await point with this index, from 0.
+    fn place(&self, proc: u32, site: u16) -> Option<Place>;
+    /// The attributes that are written at the proc.
+    fn attributes(&self, _proc: u32) -> &[(String, String)] {
+        &[]
+    }
+    /// The counter or gauge with this number.
+    fn meter(&self, _site: u32) -> Option<MeterName<'_>> {
+        None
+    }
+}
+
+/// Turns one instant's totals into rows.
+pub struct Assembly<'a, N> {
+    /// Sums of the window.
+    pub window: &'a Window,
+    /// How the last minute went, proc by proc.
+    pub trend: &'a Trend,
+    /// Totals since the start: what is live and open is read from these.
+    pub now: &'a Totals,
+    /// What the numbers mean.
+    pub names: &'a N,
+    /// How long a tick is.
+    pub scale: Scale,
+}
+
+impl<N: Names> Assembly<'_, N> {
+    /// A row for every proc, by number.
+    #[must_use]
+    pub fn procs(&self) -> Vec<ProcRow> {
+        let procs = self.now.tally.procs.iter().enumerate();
+        procs
+            .filter_map(|(id, today)| self.proc_row(id as u32, today))
+            .collect()
+    }
+
+    fn proc_row(&self, id: u32, today: &ProcTally) -> Option<ProcRow> {
+        let name = self.names.proc(id)?;
+        let nothing = ProcTally::default();
+        let window = self.window.tally.procs.get(id as usize).unwrap_or(&nothing);
+        let ns = |sum| self.scale.ns(positive(window.sum(sum)));
+        let running = positive(window.sum(Sum::Running));
+        Some(ProcRow {
+            proc: String::from(name.path),
+            file: String::from(name.file),
+            line: name.line,
+            future_bytes: today.future_bytes,
+            running_ns: self.scale.ns(running),
+            trend_ppm: self.trend.of(id).to_vec(),
+            inclusive_ns: ns(Sum::Inclusive),
+            hold_ns: ns(Sum::Hold),
+            yielded_ns: self.scale.ns(yielded(window)),
+            unstarted_ns: ns(Sum::Unstarted),
+            wall_ns: ns(Sum::Wall),
+            max_poll_ns: self.scale.ns(window.recent_longest.max(today.open_longest)),
+            max_poll_open: today.open_longest > 0 && today.open_longest >= window.recent_longest,
+            calls: window.sum(Sum::Calls),
+            polls: window.sum(Sum::Polls),
+            live: today.live(),
+            ready: window.sum(Sum::Ready),
+            err: window.sum(Sum::Err),
+            cancelled: window.sum(Sum::Cancelled),
+            panicked: window.sum(Sum::Panicked),
+            never_polled: window.sum(Sum::NeverPolled),
+            occupancy_ppm: ratio_ppm(running, self.window.length),
+            call_running: self.distribution(window, Population::CallRunning),
+            call_inclusive: self.distribution(window, Population::CallInclusive),
+            poll_hold: self.distribution(window, Population::PollHold),
+            poll_running: self.distribution(window, Population::PollRunning),
+            ready_latency: self.distribution(window, Population::ReadyLatency),
+            callers: self.callers(window),
+            attributes: self.names.attributes(id).to_vec(),
+        })
+    }
+
+    fn distribution(&self, tally: &ProcTally, population: Population) -> Distribution {
+        let buckets: &Buckets = &tally.populations[population as usize];
+        let top = buckets
+            .iter()
+            .last()
+            .map_or(0, |(bucket, _)| upper_bound(usize::from(bucket)));
+        // The window's own maximum is known for polls; elsewhere its bucket bounds it from above.
+        let max = match population {
+            Population::PollHold => tally.recent_longest.min(top),
+            _ => tally.peak(population).min(top),
+        };
+        Distribution {
+            n: buckets.total(),
+            sum_ns: self.scale.ns(positive(tally.sum_of(population))),
+            max_ns: self.scale.ns(max),
+            buckets: bounds(buckets, self.scale),
+        }
+    }
+
+    /// A population of ticks that is not of a proc; its sum and maximum are those of its buckets' upper bounds.
+    #[must_use]
+    pub fn population(&self, buckets: &Buckets) -> Distribution {
+        let bound = |bucket: u16| upper_bound(usize::from(bucket));
+        let sum = buckets
+            .iter()
+            .map(|(bucket, count)| bound(bucket).saturating_mul(count));
+        let top = buckets.iter().last().map_or(0, |(bucket, _)| bound(bucket));
+        Distribution {
+            n: buckets.total(),
+            sum_ns: self.scale.ns(sum.fold(0, u64::saturating_add)),
+            max_ns: self.scale.ns(top),
+            buckets: bounds(buckets, self.scale),
+        }
+    }
+
+    fn callers(&self, tally: &ProcTally) -> Vec<Caller> {
+        let edges = tally.edges.iter().filter(|(_, edge)| edge.polls > 0);
+        let mut callers: Vec<Caller> = edges
+            .filter_map(|(&id, edge)| {
+                let proc = match id {
+                    OTHERS => "others",
+                    id => self.names.proc(id)?.path,
+                };
+                let proc = String::from(proc);
+                Some(Caller {
+                    proc,
+                    polls: edge.polls,
+                    hold_ns: self.scale.ns(edge.hold),
+                })
+            })
+            .collect();
+        callers.sort_by(|a, b| b.hold_ns.cmp(&a.hold_ns).then_with(|| a.proc.cmp(&b.proc)));
+        callers
+    }
+
+    /// A row for every await point at which something waited, by proc and place.
+    #[must_use]
+    pub fn awaits(&self) -> Vec<AwaitRow> {
+        let procs = self.now.tally.procs.iter().enumerate();
+        procs
+            .flat_map(|(id, today)| self.await_rows(id as u32, today))
+            .collect()
+    }
+
+    fn await_rows(&self, id: u32, today: &ProcTally) -> Vec<AwaitRow> {
+        let nothing = ProcTally::default();
+        let window = self.window.tally.procs.get(id as usize).unwrap_or(&nothing);
+        let Some(name) = self.names.proc(id) else {
+            return Vec::new();
+        };
+        let sites = today
+            .sites
+            .iter()
+            .enumerate()
+            .filter(|(_, site)| site.waits > 0);
+        sites
+            .map(|(slot, site)| {
+                let grown = window.sites.get(slot).copied().unwrap_or_default();
+                let waited = positive(grown.waited);
+                AwaitRow {
+                    proc: String::from(name.path),
+                    place: self.place(id, slot as u16).unwrap_or_else(|| unseen(&name)),
+                    waits: grown.waits,
+                    now: site.now(),
+                    waited_ns: self.scale.ns(waited),
+                    max_wait_ns: self.scale.ns(site.longest),
+                    share_ppm: ratio_ppm(waited, yielded(window)),
+                    cancelled: grown.cancelled,
+                }
+            })
+            .collect()
+    }
+
+    /// `site` counts from 1; 0 is unknown.
+    fn place(&self, proc: u32, site: u16) -> Option<Place> {
+        self.names.place(proc, site.checked_sub(1)?)
+    }
+
+    /// The row of a live task, with those parts that this tells; `polled` is what is on the stack of the thread that polls it, `word` what
+    /// tasks of its root are called.
+    #[must_use]
+    pub fn task(
+        &self,
+        birth: &Birth,
+        reading: &TaskReading,
+        polled: Option<&[crate::collect::read::OpenPoll]>,
+        word: &str,
+        parts: TaskParts,
+    ) -> Option<TaskRow> {
+        let root = self.names.proc(birth.root())?;
+        let now = self.read_at(reading);
+        let age = |since: u64| self.scale.ns(now.saturating_sub(since));
+        let mut row = TaskRow {
+            id: birth.id,
+            state: TaskState::Waiting,
+            since_ns: age(reading.since),
+            age_ns: age(birth.created),
+            polls: reading.polls,
+            running_ns: self.scale.ns(reading.running),
+            max_poll_ns: self.scale.ns(reading.longest),
+            future_bytes: u64::from(birth.future_bytes),
+            stack_truncated: reading.truncated,
+            last_poll: self.last_poll(reading, polled.is_some()),
+            ..TaskRow::default()
+        };
+        if parts.name {
+            row.name = alloc::format!("{word}-{}", birth.ordinal());
+        }
+        if parts.root {
+            row.root = String::from(root.path);
+        }
+        if let (None, Some(woken)) = (polled, reading.waker.and_then(|waker| waker.woken)) {
+            row.state = TaskState::Ready;
+            row.since_ns = age(woken.max(reading.since));
+        }
+        if let Some(pause) = &reading.pause {
+            row.state = TaskState::Paused;
+            row.since_ns = age(pause.since.max(reading.since));
+            row.pause = Some(self.pause(pause));
+        }
+        if polled.is_some() {
+            row.state = TaskState::Polling;
+            row.since_ns = age(reading.since);
+            row.max_poll_ns = row.max_poll_ns.max(row.since_ns);
+            row.running_ns += row.since_ns;
+        }
+        if parts.stack {
+            row.stack = match polled {
+                Some(open) => self.open_stack(open, now),
+                None => self.stack(reading),
+            };
+        }
+        Some(row)
+    }
+
+    /// The instant of a task's row. Tasks are read after the threads and go on meanwhile, so what a
+    /// task shows may be newer than the totals.
+    fn read_at(&self, reading: &TaskReading) -> u64 {
+        self.now.at.max(reading.read_at)
+    }
+
+    fn last_poll(&self, reading: &TaskReading, open: bool) -> Option<PollRow> {
+        let last = reading.last?;
+        let age = self.read_at(reading).saturating_sub(reading.began);
+        let took = reading.since.saturating_sub(reading.began);
+        let ready = last.readied.map(|readied| {
+            let ready = reading.began.saturating_sub(readied.since);
+            self.scale.ns(ready)
+        });
+        Some(PollRow {
+            ago_ns: self.scale.ns(age),
+            took_ns: (!open).then(|| self.scale.ns(took)),
+            ready_ns: ready,
+            ..PollRow::default()
+        })
+    }
+
+    fn pause(&self, pause: &Pause) -> PauseRow {
+        PauseRow {
+            by: pause.by.clone(),
+            left_ns: pause.left.map(|ticks| self.scale.ns(ticks)),
+            woken: pause.woken,
+            address: pause.address,
+        }
+    }
+
+    fn open_stack(&self, open: &[crate::collect::read::OpenPoll], now: u64) -> Vec<StackRow> {
+        let named = open.iter().enumerate().filter_map(|(depth, poll)| {
+            Some(StackRow {
+                depth: depth as u32,
+                proc: String::from(self.names.proc(poll.proc)?.path),
+                place: self.place(poll.proc, poll.site),
+                since_ns: self.scale.ns(now.saturating_sub(poll.start)),
+                ..StackRow::default()
+            })
+        });
+        named.collect()
+    }
+}
+
+/// Upper bounds in nanoseconds, ascending, with their counts: short buckets of a fast clock are the same there.
+fn bounds(buckets: &Buckets, scale: Scale) -> Vec<(u64, u64)> {
+    let mut bounds: Vec<(u64, u64)> = Vec::new();
+    for (bucket, count) in buckets.iter() {
+        let upper = scale.ns_up(upper_bound(usize::from(bucket)));
+        match bounds.last_mut() {
+            Some(last) if last.0 == upper => last.1 += count,
+            _ => bounds.push((upper, count)),
+        }
+    }
+    bounds
+}
+
+fn unseen(name: &ProcName<'_>) -> Place {
+    Place {
+        file: String::from(name.file),
+        line: name.line,
+        end_line: name.line,
+        expr: String::from(UNSEEN),
+        ..Place::default()
+    }
+}
+
+fn yielded(tally: &ProcTally) -> u64 {
+    let rest = positive(tally.sum(Sum::Wall)).saturating_sub(positive(tally.sum(Sum::Unstarted)));
+    rest.saturating_sub(positive(tally.sum(Sum::Hold)))
+}
+
+/// A window's sum may be a hair below zero when a thread was read in the middle of an event.
+const fn positive(sum: u64) -> u64 {
+    if sum > u64::MAX / 2 { 0 } else { sum }
+}
+
+fn ratio_ppm(part: u64, whole: u64) -> u64 {
+    let ppm = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
+    u64::try_from(ppm).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bounds;
+    use crate::account::histogram::{Buckets, bucket_of};
+    use crate::account::time::Scale;
+
+    #[test]
+    fn buckets_shorter_than_a_nanosecond_are_one() {
+        let mut buckets = Buckets::default();
+        for (ticks, count) in [(0, 5), (40, 1), (41, 2), (43, 4), (1_023, 8)] {
+            buckets.add(bucket_of(ticks) as u16, count);
+        }
+        // Four ticks a nanosecond.
+        let expected = [(0, 5), (10, 1), (11, 6), (256, 8)];
+        assert_eq!(bounds(&buckets, Scale::new(1, 2)), expected);
+    }
+}

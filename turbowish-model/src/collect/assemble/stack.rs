@@ -1,0 +1,85 @@
+//! An await tree as rows: each call before what it polls, and at the end what was left aside.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Assembly, Names};
+use crate::account::branch::{Twig, tree};
+use crate::account::task::TaskReading;
+use crate::snapshot::StackRow;
+use crate::snapshot::combinator::Fork;
+
+impl<N: Names> Assembly<'_, N> {
+    /// Where a task rests.
+    pub(super) fn stack(&self, reading: &TaskReading) -> Vec<StackRow> {
+        let (twigs, now) = (tree(reading), self.read_at(reading));
+        let children = children(&twigs);
+        let is_top = |at: &usize| {
+            let twig = &twigs[*at];
+            match twig.parent {
+                None => true,
+                Some(parent) => twig.aside && !twigs[parent].aside,
+            }
+        };
+        let (live, aside): (Vec<usize>, Vec<usize>) = (0..twigs.len())
+            .filter(is_top)
+            .partition(|&at| !twigs[at].aside);
+        let mut rows = Vec::with_capacity(twigs.len());
+        // What is to come, the next one last: chains may be long.
+        let tops = live.into_iter().chain(aside).rev();
+        let mut next: Vec<(usize, u32)> = tops.map(|at| (at, 0)).collect();
+        while let Some((at, depth)) = next.pop() {
+            let below = children[at].iter().copied();
+            let below = below.filter(|&child| twigs[child].aside == twigs[at].aside);
+            let below: Vec<usize> = below.collect();
+            next.extend(below.iter().rev().map(|&child| (child, depth + 1)));
+            rows.extend(self.stack_row(&twigs, (at, now), &below, depth));
+        }
+        rows
+    }
+
+    fn stack_row(
+        &self,
+        twigs: &[Twig],
+        (at, now): (usize, u64),
+        below: &[usize],
+        depth: u32,
+    ) -> Option<StackRow> {
+        let Twig {
+            step, branch, cut, ..
+        } = twigs[at];
+        let place = self.place(step.proc, step.site);
+        let expr = place.as_ref().map_or("", |place| place.expr.as_str());
+        let age = |since: u64| self.scale.ns(now.saturating_sub(since));
+        let fork = if below.len() > 1 || below.iter().any(|&child| twigs[child].branch.is_some()) {
+            Some(Fork::of(expr))
+        } else {
+            Fork::told(expr).filter(|fork| *fork != Fork::Several && !below.is_empty())
+        };
+        Some(StackRow {
+            depth,
+            proc: String::from(self.names.proc(step.proc)?.path),
+            place,
+            since_ns: age(step.since),
+            fork,
+            woken_ns: branch.and_then(|branch| branch.woken).map(age),
+            aside: twigs[at].aside,
+            cut,
+        })
+    }
+}
+
+/// What each call polls, in the order in which it was first polled, as far as that is known.
+fn children(twigs: &[Twig]) -> Vec<Vec<usize>> {
+    let mut children = vec![Vec::new(); twigs.len()];
+    for (at, twig) in twigs.iter().enumerate() {
+        if let Some(parent) = twig.parent {
+            children[parent].push(at);
+        }
+    }
+    for branches in &mut children {
+        branches.sort_by_key(|&at| twigs[at].branch.map_or(0, |branch| branch.id));
+    }
+    children
+}

@@ -1,0 +1,281 @@
+//! The last minute of a process: what each tick added, so that any window is a sum of whole ticks.
+//!
+//! Ticks of the last ten seconds are kept one by one, older ones in fours. Procs in which nothing
+//! moved cost nothing. Totals since the start are exact and never leave.
+
+mod trend;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+pub use self::trend::{CELLS, Trend};
+use crate::account::aggregate::{ProcTally, Tally};
+use crate::account::metrics::{MeterKey, MeterTally};
+
+/// Fine ticks kept before they are joined.
+const FINE: usize = 40;
+/// Coarse ticks kept; with 250 ms a tick this is a little more than a minute.
+const COARSE: usize = 54;
+const JOIN: usize = 4;
+
+/// Settled totals of the process at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// The instant, in the clock's ticks.
+    pub at: u64,
+    /// Settled, since the start of accounting.
+    pub tally: Tally,
+    /// Busy time by thread number, the open poll included.
+    pub busy: BTreeMap<u32, u64>,
+}
+
+/// What one stretch of time added.
+#[derive(Clone, Debug, Default)]
+struct Stretch {
+    begin: u64,
+    procs: Vec<(u32, ProcTally)>,
+    busy: Vec<(u32, u64)>,
+    /// Those that were counted or set.
+    meters: BTreeMap<MeterKey, MeterTally>,
+}
+
+/// Totals since the start, and what the last minute added.
+#[derive(Debug, Default)]
+pub struct History {
+    start: u64,
+    last: Arc<Totals>,
+    /// Oldest first; `Stretch::begin` of one is the end of the one before.
+    coarse: VecDeque<Stretch>,
+    fine: VecDeque<Stretch>,
+}
+
+/// Totals of one window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// What the window added. Peaks are those since the start, except `recent_longest`, the window's own.
+    pub tally: Tally,
+    /// Busy time by thread number within the window.
+    pub busy: BTreeMap<u32, u64>,
+    /// Length, in the clock's ticks.
+    pub length: u64,
+    /// It reaches back to the start.
+    pub since_start: bool,
+}
+
+impl History {
+    /// Begins at `start`.
+    #[must_use]
+    pub fn new(start: u64) -> Self {
+        Self {
+            start,
+            last: Arc::new(Totals {
+                at: start,
+                ..Totals::default()
+            }),
+            ..Self::default()
+        }
+    }
+
+    /// Accounting begins again after a pause, which belongs to no window. `totals` are those of now: events
+    /// that were on their way at the pause have come in since.
+    pub fn resume(&mut self, totals: Totals) {
+        self.start += totals.at.saturating_sub(self.last.at);
+        self.last = Arc::new(totals);
+        self.coarse.clear();
+        self.fine.clear();
+    }
+
+    /// Takes the totals at the end of a tick.
+    pub fn tick(&mut self, totals: impl Into<Arc<Totals>>) {
+        let totals = totals.into();
+        let stretch = self.stretch(&totals);
+        self.fine.push_back(stretch);
+        self.last = totals;
+        if self.fine.len() >= FINE + JOIN {
+            let mut joined = Stretch::default();
+            for (nth, stretch) in self.fine.drain(..JOIN).enumerate() {
+                if nth == 0 {
+                    joined.begin = stretch.begin;
+                }
+                joined.append(&stretch);
+            }
+            self.coarse.push_back(joined);
+        }
+        if self.coarse.len() > COARSE {
+            self.coarse.pop_front();
+        }
+    }
+
+    fn stretch(&self, totals: &Totals) -> Stretch {
+        let grown = totals.tally.since(&self.last.tally);
+        let procs = (0..).zip(grown.procs);
+        let procs = procs.filter(|(_, proc)| !proc.is_still());
+        let busy = totals.busy.iter().filter_map(|(&thread, &busy)| {
+            let grown = busy.saturating_sub(self.last.busy.get(&thread).copied().unwrap_or(0));
+            (grown > 0).then_some((thread, grown))
+        });
+        Stretch {
+            begin: self.last.at,
+            procs: procs.collect(),
+            busy: busy.collect(),
+            meters: grown
+                .meters
+                .into_iter()
+                .filter(|(_, meter)| meter.updates > 0)
+                .collect(),
+        }
+    }
+
+    /// The window of about `length` ticks that ends with `now`; `None` is since the start.
+    ///
+    /// The window begins at the end of the kept tick that is nearest; its real length is in the answer.
+    #[must_use]
+    pub fn window(&self, now: &Totals, length: Option<u64>) -> Window {
+        let begin = length.map(|length| self.nearest(now.at.saturating_sub(length)));
+        let mut window = match begin {
+            Some(begin) if begin > self.start => self.sum(now, begin),
+            _ => Window {
+                tally: since_start(&now.tally),
+                busy: now.busy.clone(),
+                length: now.at.saturating_sub(self.start),
+                since_start: true,
+            },
+        };
+        window.tally.procs.iter_mut().for_each(ProcTally::floor);
+        window
+    }
+
+    fn stretches(&self) -> impl DoubleEndedIterator<Item = &Stretch> {
+        self.coarse.iter().chain(&self.fine)
+    }
+
+    fn nearest(&self, wanted: u64) -> u64 {
+        let begins = self
+            .stretches()
+            .map(|stretch| stretch.begin)
+            .chain([self.last.at]);
+        begins
+            .min_by_key(|begin| begin.abs_diff(wanted))
+            .unwrap_or(self.start)
+    }
+
+    fn sum(&self, now: &Totals, begin: u64) -> Window {
+        let mut sum = self.stretch(now);
+        for stretch in self
+            .stretches()
+            .rev()
+            .take_while(|stretch| stretch.begin >= begin)
+        {
+            sum.append(stretch);
+        }
+        let mut window = Window {
+            length: now.at.saturating_sub(begin),
+            ..Window::default()
+        };
+        window.tally.anomalies = now.tally.anomalies;
+        for (id, proc) in sum.procs {
+            *window.tally.proc(id) = proc;
+        }
+        // A window still has a row for every proc that exists, and today's peaks.
+        for (id, today) in now.tally.procs.iter().enumerate() {
+            let proc = window.tally.proc(id as u32);
+            proc.open_longest = today.open_longest;
+            proc.future_bytes = today.future_bytes;
+        }
+        window.busy.extend(sum.busy);
+        window.tally.meters = sum.meters;
+        window
+    }
+}
+
+fn since_start(tally: &Tally) -> Tally {
+    let mut tally = tally.clone();
+    for proc in &mut tally.procs {
+        proc.recent_longest = proc.peak(crate::account::counters::Population::PollHold);
+    }
+    tally
+}
+
+impl Stretch {
+    fn append(&mut self, other: &Self) {
+        for (id, proc) in &other.procs {
+            match self.procs.iter_mut().find(|(seen, _)| seen == id) {
+                Some((_, own)) => own.merge(proc),
+                None => self.procs.push((*id, proc.clone())),
+            }
+        }
+        for (thread, busy) in &other.busy {
+            match self.busy.iter_mut().find(|(seen, _)| seen == thread) {
+                Some((_, own)) => *own += busy,
+                None => self.busy.push((*thread, *busy)),
+            }
+        }
+        for (key, meter) in &other.meters {
+            self.meters.entry(*key).or_default().merge(meter);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{History, Totals};
+    use crate::account::counters::Sum;
+
+    fn totals(at: u64, running: u64) -> Totals {
+        let mut totals = Totals {
+            at,
+            ..Totals::default()
+        };
+        totals.tally.proc(1).add(Sum::Running, running);
+        totals.busy.insert(0, running);
+        totals
+    }
+
+    /// One tick every 250, each adding 10 to proc 1, up to `ticks`; then a reading 100 later.
+    fn check(ticks: u64, length: Option<u64>, expected: (u64, u64, bool)) {
+        let mut history = History::new(1000);
+        for tick in 1..=ticks {
+            history.tick(totals(1000 + tick * 250, tick * 10));
+        }
+        let window = history.window(&totals(1000 + ticks * 250 + 100, ticks * 10 + 4), length);
+        let running = window.tally.procs[1].sum(Sum::Running);
+        assert_eq!(
+            (window.length, running, window.since_start),
+            expected,
+            "{ticks} ticks, window {length:?}"
+        );
+        assert_eq!(window.busy[&0], running);
+    }
+
+    #[test]
+    fn a_window_is_a_sum_of_whole_ticks() {
+        check(0, Some(1000), (100, 4, true));
+        check(3, Some(10_000), (850, 34, true));
+        check(20, None, (5100, 204, true));
+        check(20, Some(1000), (1100, 44, false));
+        check(20, Some(900), (850, 34, false));
+        check(200, Some(10_000), (10_100, 404, false));
+        check(1000, Some(60_000), (60_100, 2404, false));
+        check(1000, None, (250_100, 10_004, true));
+    }
+
+    #[test]
+    fn a_poll_that_ended_before_it_was_read_as_open_adds_nothing() {
+        let mut history = History::new(0);
+        history.tick(totals(250, 10));
+        let window = history.window(&totals(300, 8), Some(50));
+        assert_eq!((window.length, window.since_start), (50, false));
+        assert_eq!(window.tally.procs[1].sum(Sum::Running), 0);
+    }
+
+    #[test]
+    fn the_past_is_bounded() {
+        let mut history = History::new(0);
+        for tick in 1..=10_000 {
+            history.tick(totals(tick * 250, tick));
+        }
+        assert!(history.fine.len() < super::FINE + super::JOIN);
+        assert!(history.coarse.len() <= super::COARSE);
+    }
+}

@@ -1,0 +1,100 @@
+//! Counters and gauges become rows: those of one name in one proc are one, wherever they stand.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::account::metrics::{MeterKey, MeterTally};
+use crate::collect::assemble::{Assembly, Names};
+use crate::snapshot::{CounterRow, MeterKind, Spot};
+
+/// Longer names are cut.
+pub const METER_NAME_BYTES: usize = 128;
+
+/// A site as written.
+#[derive(Clone, Copy, Debug)]
+pub struct MeterName<'a> {
+    /// What the program calls it.
+    pub name: &'a str,
+    /// What it is.
+    pub kind: MeterKind,
+    /// Source file.
+    pub file: &'a str,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+impl MeterName<'_> {
+    /// The name that is shown: not longer than it may be, and never empty.
+    pub(crate) fn shown(&self) -> String {
+        if self.name.is_empty() {
+            return format!("{}@{}", self.kind.word(), self.line);
+        }
+        let mut end = self.name.len().min(METER_NAME_BYTES);
+        while !self.name.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.name[..end].to_string()
+    }
+}
+
+/// What is known of one row before it is one.
+#[derive(Default)]
+struct Sums {
+    at: Spot,
+    /// In the window.
+    recent: MeterTally,
+    /// Since the start of accounting.
+    all: MeterTally,
+}
+
+impl<N: Names> Assembly<'_, N> {
+    /// A row for each counter and gauge in each proc, by name.
+    #[must_use]
+    pub fn counters(&self) -> Vec<CounterRow> {
+        let mut rows: BTreeMap<(String, MeterKind, Option<String>), Sums> = BTreeMap::new();
+        for (&key, tally) in &self.now.tally.meters {
+            let Some(meter) = self.names.meter(key.0) else {
+                continue;
+            };
+            let named = (meter.shown(), meter.kind, self.owner(key));
+            let sums = rows.entry(named).or_insert_with(|| Sums {
+                at: Spot {
+                    file: meter.file.to_string(),
+                    line: meter.line,
+                    column: meter.column,
+                },
+                ..Sums::default()
+            });
+            sums.all.merge(tally);
+            if let Some(recent) = self.window.tally.meters.get(&key) {
+                sums.recent.merge(recent);
+            }
+        }
+        let row = |((name, kind, proc), sums): ((String, MeterKind, Option<String>), Sums)| {
+            let gauge = sums.all.gauge.filter(|_| kind == MeterKind::Gauge);
+            let counts = kind == MeterKind::Counter;
+            CounterRow {
+                name,
+                kind,
+                proc,
+                at: sums.at,
+                updates: sums.recent.updates,
+                added: counts.then_some(sums.recent.total),
+                total: counts.then_some(sums.all.total),
+                value: gauge.map(|gauge| gauge.last),
+                min: gauge.map(|gauge| gauge.least),
+                max: gauge.map(|gauge| gauge.most),
+            }
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    fn owner(&self, (_, proc): MeterKey) -> Option<String> {
+        let proc = self.names.proc(proc.checked_sub(1)?)?;
+        Some(proc.path.to_string())
+    }
+}

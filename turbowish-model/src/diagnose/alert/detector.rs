@@ -1,0 +1,178 @@
+//! From what is found in each scan to alerts that come once, stay the same, and go once.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::finding::{Finding, Key, Scan, Subject};
+use super::limits::{Limit, Limits};
+use super::memory::Memory;
+use super::{Alert, fold, rules, words};
+use crate::diagnose::situation::Scene;
+
+/// Things found that are kept at once; what is found beyond them is more of the same.
+const KEPT: usize = 1_000;
+
+/// Finds what is wrong, scene by scene. The scenes of one process, in their order, at whatever pace.
+#[derive(Clone, Debug, Default)]
+pub struct Detector {
+    limits: Limits,
+    memory: Memory,
+    entries: BTreeMap<Key, Entry>,
+}
+
+/// Something that was found, and how often.
+#[derive(Clone, Debug)]
+struct Entry {
+    finding: Finding,
+    since: u64,
+    scans: u32,
+    last: u64,
+    raised: bool,
+}
+
+impl Detector {
+    /// With these thresholds.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// The thresholds.
+    #[must_use]
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Takes the next scene. Returns the alerts that hold, the worst first.
+    pub fn scan(&mut self, scene: &Scene) -> Vec<Alert> {
+        let scan = Scan::new(scene, &self.limits, &self.memory);
+        let mut found = Vec::new();
+        for rule in rules::ALL {
+            rule(&scan, &mut found);
+        }
+        let folded = fold::fold(&mut found, &self.standing());
+        self.take(scene.now, found, folded);
+        self.memory.record(scene, &self.limits);
+        self.alerts(scene.now)
+    }
+
+    /// What was raised, as long as it is shown.
+    fn standing(&self) -> Vec<Finding> {
+        let entries = self.entries.values().filter(|entry| entry.raised);
+        entries.map(|entry| entry.finding.clone()).collect()
+    }
+
+    /// What was found, and what follows from something else that was.
+    fn take(&mut self, now: u64, found: Vec<Finding>, folded: Vec<Finding>) {
+        let mut seen = BTreeSet::new();
+        for finding in found {
+            let key = self.adopt(&finding, &seen);
+            let key = (finding.alert.pitfall, key);
+            if !seen.insert(key.clone()) {
+                continue;
+            }
+            let known = self.entries.remove(&key);
+            if known.is_none() && self.entries.len() >= KEPT {
+                continue;
+            }
+            let entry = self.follow(now, known, finding);
+            self.entries.insert(key, entry);
+        }
+        let causes = self
+            .entries
+            .iter()
+            .any(|(key, entry)| entry.raised && fold::is_cause(key.0));
+        for finding in folded {
+            let key = (finding.alert.pitfall, finding.subjects.clone());
+            // It stays until its cause is raised, and is not raised itself any more.
+            match self.entries.get_mut(&key) {
+                Some(entry) if entry.raised && !causes => {
+                    entry.last = now;
+                    seen.insert(key);
+                }
+                _ => {
+                    self.entries.remove(&key);
+                }
+            }
+        }
+        let limits = self.limits;
+        self.entries.retain(|key, entry| {
+            let row = key.0.row();
+            let stay = limits.get(if row.lingers {
+                Limit::Linger
+            } else {
+                Limit::Clear
+            });
+            seen.contains(key) || entry.raised && now.saturating_sub(entry.last) < stay
+        });
+    }
+
+    /// The subjects under which something is known that was found: those of the cycle that it was a part of before, if it is one.
+    fn adopt(&self, finding: &Finding, seen: &BTreeSet<Key>) -> BTreeSet<Subject> {
+        let pitfall = finding.alert.pitfall;
+        let key = (pitfall, finding.subjects.clone());
+        if !fold::is_cycle(pitfall) || self.entries.contains_key(&key) {
+            return key.1;
+        }
+        let same = self.entries.iter().find(|(other, entry)| {
+            other.0 == pitfall
+                && !seen.contains(*other)
+                && entry
+                    .finding
+                    .resources
+                    .intersection(&finding.resources)
+                    .count()
+                    > 0
+                && other.1.intersection(&key.1).count() > 0
+        });
+        same.map_or(key.1, |(other, _)| other.1.clone())
+    }
+
+    fn follow(&self, now: u64, known: Option<Entry>, mut finding: Finding) -> Entry {
+        if let Some(entry) = &known {
+            finding.keep_place(&entry.finding);
+        }
+        let row = finding.alert.row();
+        let began = finding.alert.since.min(now);
+        let (since, scans, raised) = match known {
+            Some(entry) if entry.raised => (entry.since, entry.scans, true),
+            // What began after it was seen last is another one.
+            Some(entry) if began <= entry.last || finding.undated => {
+                (entry.since, entry.scans.saturating_add(1), false)
+            }
+            _ => (began, 1, false),
+        };
+        let held = now.saturating_sub(since);
+        let long = row.hold.is_none_or(|hold| held >= self.limits.get(hold));
+        Entry {
+            finding,
+            since,
+            scans,
+            last: now,
+            raised: raised || long && scans >= row.scans,
+        }
+    }
+
+    fn alerts(&self, now: u64) -> Vec<Alert> {
+        let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
+        let mut alerts: Vec<Alert> = raised.map(|(_, entry)| entry.alert(now)).collect();
+        // By identity where all else is equal: the entries are in that order, and the sort keeps it.
+        alerts.sort_by_key(|alert| (alert.severity, alert.pitfall, alert.since));
+        alerts
+    }
+}
+
+impl Entry {
+    fn alert(&self, now: u64) -> Alert {
+        let mut alert = self.finding.alert.clone();
+        alert.since = self.since;
+        alert.holds = self.last == now;
+        alert.held_ns = self.last.saturating_sub(self.since);
+        // Names in a title may hold braces of their own.
+        alert.title = alert.title.replace("{for}", &words::time(alert.held_ns));
+        alert
+    }
+}

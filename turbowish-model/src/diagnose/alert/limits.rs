@@ -1,0 +1,285 @@
+//! When something is too much: every threshold of the alert rules is a row here, with a name, a default and a meaning.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use crate::snapshot::units;
+
+/// What a threshold is a number of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Nanoseconds; written with a unit: `10ms`.
+    Time,
+    /// Things.
+    Count,
+    /// Hundredths; written with or without `%`.
+    Percent,
+    /// Bytes; written with or without `KiB` or `MiB`.
+    Bytes,
+}
+
+/// A threshold as documented.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitRow {
+    /// Which.
+    pub limit: Limit,
+    /// The name in settings.
+    pub key: &'static str,
+    /// What it counts.
+    pub measure: Measure,
+    /// Its value if nobody sets it.
+    pub default: u64,
+    /// What happens beyond it.
+    pub meaning: &'static str,
+}
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const SECOND: u64 = units::SECOND;
+
+macro_rules! limits {
+    ($($name:ident $key:literal $measure:ident $default:expr, $meaning:literal;)*) => {
+        /// A threshold.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Limit {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        /// Every threshold, in the order of [`Limit`].
+        pub const LIMITS: &[LimitRow] = &[$(LimitRow {
+            limit: Limit::$name,
+            key: $key,
+            measure: Measure::$measure,
+            default: $default,
+            meaning: $meaning,
+        },)*];
+    };
+}
+
+limits! {
+    Clear "clear" Time SECOND, "How long a condition must be gone before its alert is.";
+    Linger "linger" Time 60 * SECOND, "How long an alert about something that happened stays.";
+    Window "window" Time SECOND, "Length of the windows over which rates are taken.";
+    LongPoll "long_poll.warn" Time 10 * MS, "A poll is long.";
+    LongPollCount "long_poll.count" Count 3, "So many long polls of one proc within ten windows are a warning,";
+    LongPollShare "long_poll.share" Percent 1, "if they are at least this share of its polls.";
+    LongPollAlert "long_poll.alert" Time 100 * MS, "A poll that lasts so long, and is seen twice, is an alert; so is a warning about polls that were.";
+    NeverYields "never_yields" Time SECOND, "A task is in its first poll for so long.";
+    RarelyShare "yields_rarely.share" Percent 90, "A task spends so much of ten windows in polls";
+    RarelyPoll "yields_rarely.poll" Time MS, "and a poll of it takes so long on average.";
+    BlockedWorker "blocked_worker" Time SECOND, "A worker is in one poll for so long, or the heartbeat has stopped.";
+    StarvationReady "starvation.ready" Time 100 * MS, "A task is ready and not polled for so long";
+    StarvationPolls "starvation.polls" Count 10, "while another one is polled so often.";
+    LostWaker "lost_waker" Time SECOND, "A task waits for so long with nothing that could wake it.";
+    SpinRate "self_wake_spin.rate" Count 100, "Wake-ups a second of one task";
+    SpinShare "self_wake_spin.share" Percent 50, "of which more than this share come from its own polls,";
+    SpinPoll "self_wake_spin.poll" Time 10 * US, "and whose polls are no longer than this on average: they do nothing.";
+    SpuriousShare "spurious_polls.share" Percent 90, "More than this share of a proc's polls changed nothing";
+    SpuriousPolls "spurious_polls.polls" Count 100, "out of at least so many.";
+    Snoozed "snoozed_future" Time SECOND, "A future was woken and is not polled for so long, though its task was.";
+    GuardHeld "guard_across_await.held" Time 100 * MS, "A guard is held for so long while its task waits elsewhere.";
+    ConvoyWaiters "lock_convoy.waiters" Count 8, "So many tasks came to a lock at once";
+    ConvoySpread "lock_convoy.spread" Time MS, "within this time,";
+    ConvoyWait "lock_convoy.wait" Time 10 * MS, "and still wait after this.";
+    GrowthWindows "unbounded_growth.windows" Count 10, "An unbounded channel grew in so many windows in a row";
+    GrowthLength "unbounded_growth.length" Count 1_000, "and holds more items than this.";
+    BloatFill "buffer_bloat.fill" Percent 90, "A bounded channel is so full";
+    BloatHeld "buffer_bloat.held" Time 10 * SECOND, "for so long";
+    BloatInside "buffer_bloat.inside" Time SECOND, "and an item spends more time inside than this (99th percentile).";
+    BlockedSender "blocked_sender" Time 5 * SECOND, "A sender waits on a full channel whose receiver was not polled for so long.";
+    LargeFuture "large_future.warn" Bytes 16 << 10, "A future so large is a warning.";
+    LargeFutureNote "large_future.note" Bytes 0, "A future so large is worth a note; 0: none is.";
+    Overload "overload" Count 1_000_000, "More events than this come from one source in 100 ms.";
+    ChurnClones "waker_churn.clones" Count 10, "More clones of a waker than this are made per poll";
+    ChurnPolls "waker_churn.polls" Count 1_000, "over so many polls.";
+}
+
+/// The thresholds that hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits([u64; LIMITS.len()]);
+
+impl Default for Limits {
+    fn default() -> Self {
+        let mut values = [0; LIMITS.len()];
+        for (value, row) in values.iter_mut().zip(LIMITS) {
+            *value = row.default;
+        }
+        Self(values)
+    }
+}
+
+/// Why a threshold cannot be set, in words that name the setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LimitError {
+    /// There is none of that name.
+    Unknown {
+        /// The name as written.
+        key: String,
+    },
+    /// The value cannot be read.
+    Value {
+        /// The name of the setting.
+        key: &'static str,
+        /// The value as written.
+        value: String,
+        /// What it must look like.
+        form: &'static str,
+    },
+}
+
+impl fmt::Display for LimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { key } => write!(f, "no limit {key}; docs/alerts lists them"),
+            Self::Value { key, value, form } => write!(f, "limit {key}: {value} is not {form}"),
+        }
+    }
+}
+
+impl core::error::Error for LimitError {}
+
+impl Limits {
+    /// The value of one: nanoseconds, a count, percent or bytes.
+    #[must_use]
+    pub const fn get(&self, limit: Limit) -> u64 {
+        self.0[limit as usize]
+    }
+
+    /// These, with another value for one of them.
+    #[must_use]
+    pub const fn with(mut self, limit: Limit, value: u64) -> Self {
+        self.0[limit as usize] = value;
+        self
+    }
+
+    /// Sets one by name, as settings give it: `long_poll.warn`, `20ms`.
+    ///
+    /// # Errors
+    /// There is no such limit, or the value is none of its measure.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), LimitError> {
+        let Some(row) = LIMITS.iter().find(|row| row.key == key) else {
+            return Err(LimitError::Unknown {
+                key: key.to_string(),
+            });
+        };
+        let Some(parsed) = row.measure.parse(value.trim()) else {
+            return Err(LimitError::Value {
+                key: row.key,
+                value: value.to_string(),
+                form: row.measure.form(),
+            });
+        };
+        self.0[row.limit as usize] = parsed;
+        Ok(())
+    }
+}
+
+impl LimitRow {
+    /// The default as settings and documents write it.
+    #[must_use]
+    pub fn default_text(&self) -> String {
+        match self.measure {
+            Measure::Time if self.default.is_multiple_of(SECOND) => {
+                format!("{}s", self.default / SECOND)
+            }
+            Measure::Time if self.default.is_multiple_of(MS) => format!("{}ms", self.default / MS),
+            Measure::Time => format!("{}us", self.default / US),
+            Measure::Count => format!("{}", self.default),
+            Measure::Percent => format!("{}%", self.default),
+            Measure::Bytes if self.default == 0 => "0".to_string(),
+            Measure::Bytes => format!("{}KiB", self.default >> 10),
+        }
+    }
+}
+
+impl Measure {
+    const fn form(self) -> &'static str {
+        match self {
+            Self::Time => "a time with its unit, as 250ms",
+            Self::Count => "a whole number",
+            Self::Percent => "a whole number of percent, as 90%",
+            Self::Bytes => "a number of bytes, as 4KiB",
+        }
+    }
+
+    fn parse(self, text: &str) -> Option<u64> {
+        match self {
+            Self::Time => units::parse_duration(text),
+            Self::Count => text.parse().ok(),
+            Self::Percent => text.trim_end_matches('%').trim_end().parse().ok(),
+            Self::Bytes => {
+                let sizes = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("B", 0)];
+                let sized = sizes
+                    .iter()
+                    .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
+                let (number, shift) = sized.unwrap_or((text, 0));
+                let number: u64 = number.trim_end().parse().ok()?;
+                number.checked_mul(1 << shift)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::{LIMITS, Limit, Limits};
+
+    fn check(key: &str, value: &str, expected: Result<u64, &str>) {
+        let mut limits = Limits::default();
+        let set = limits.set(key, value);
+        let row = LIMITS.iter().find(|row| row.key == key);
+        let found = set.map(|()| row.map_or(0, |row| limits.get(row.limit)));
+        assert_eq!(
+            found.map_err(|e| e.to_string()),
+            expected.map_err(ToString::to_string)
+        );
+    }
+
+    #[test]
+    fn a_limit_is_set_by_its_name() {
+        check("long_poll.warn", "20ms", Ok(20_000_000));
+        check("long_poll.count", "7", Ok(7));
+        check("buffer_bloat.fill", "75%", Ok(75));
+        check("buffer_bloat.fill", "75", Ok(75));
+        check("large_future.warn", "4KiB", Ok(4096));
+        check("large_future.warn", "100", Ok(100));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        check(
+            "long_pol",
+            "20ms",
+            Err("no limit long_pol; docs/alerts lists them"),
+        );
+        let no_unit = "limit long_poll.warn: 20 is not a time with its unit, as 250ms";
+        check("long_poll.warn", "20", Err(no_unit));
+        check(
+            "overload",
+            "1e6",
+            Err("limit overload: 1e6 is not a whole number"),
+        );
+        let huge =
+            "limit large_future.warn: 99999999999999999999KiB is not a number of bytes, as 4KiB";
+        check("large_future.warn", "99999999999999999999KiB", Err(huge));
+    }
+
+    #[test]
+    fn rows_stand_where_their_limits_say() {
+        for (at, row) in LIMITS.iter().enumerate() {
+            assert_eq!(row.limit as usize, at);
+            let mut limits = Limits([0; LIMITS.len()]);
+            assert_eq!(
+                limits.set(row.key, &row.default_text()),
+                Ok(()),
+                "{}",
+                row.key
+            );
+            assert_eq!(limits.get(row.limit), row.default, "{}", row.key);
+        }
+        assert_eq!(Limits::default().with(Limit::Clear, 5).get(Limit::Clear), 5);
+    }
+}

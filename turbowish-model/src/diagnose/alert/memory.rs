@@ -1,0 +1,368 @@
+//! What is remembered of earlier scenes: counts at the begin of windows, for what moved; bounded by what is alive.
+
+mod run_delay;
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+
+use self::run_delay::RunDelays;
+use super::finding::leaves;
+use super::limits::{Limit, Limits};
+use super::rules::order::Orders;
+use crate::account::resource::Kind;
+use crate::diagnose::situation::{Proc, Resource, Scene, Task};
+use crate::snapshot::TaskState;
+
+/// Windows that make a long one.
+pub(super) const LONG: u64 = 10;
+
+/// Earlier scenes, as far as rules need them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    /// Instant of the last scene.
+    pub(super) before: Option<u64>,
+    /// Tasks that were polled within the last long windows.
+    tasks: BTreeMap<u64, TaskPace>,
+    procs: BTreeMap<String, ProcPace>,
+    resources: BTreeMap<u64, Channel>,
+    pub(super) orders: Orders,
+    pub(super) run_delays: RunDelays,
+}
+
+/// Counts at the begin of a window, and at an instant within it, from which the next one is taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rolling<T> {
+    base: (u64, T),
+    next: (u64, T),
+}
+
+impl<T: Copy> Rolling<T> {
+    const fn new(at: u64, counts: T) -> Self {
+        Self {
+            base: (at, counts),
+            next: (at, counts),
+        }
+    }
+
+    /// Keeps the begin of the window between one and two lengths back.
+    fn record(&mut self, now: u64, length: u64, counts: T) {
+        if now.saturating_sub(self.next.0) >= length {
+            self.base = self.next;
+            self.next = (now, counts);
+        }
+    }
+
+    /// Length of the window, and the counts at its begin.
+    pub(super) fn base(&self, now: u64) -> (u64, T) {
+        (now.saturating_sub(self.base.0), self.base.1)
+    }
+}
+
+/// Counts of a task.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TaskCounts {
+    pub(super) polls: u64,
+    pub(super) busy_ns: u64,
+    pub(super) idle: u64,
+    pub(super) wakes: u64,
+    pub(super) own: u64,
+    pub(super) clones: u64,
+}
+
+impl TaskCounts {
+    pub(super) fn of(task: &Task) -> Self {
+        let wakes = task.wakes.as_ref();
+        Self {
+            polls: task.polls,
+            busy_ns: task.busy_ns,
+            idle: task.idle_polls.unwrap_or(0),
+            wakes: wakes.map_or(0, |wakes| wakes.total),
+            own: wakes.map_or(0, |wakes| wakes.by_itself),
+            clones: wakes.map_or(0, |wakes| wakes.clones),
+        }
+    }
+
+    /// What came since an earlier count.
+    pub(super) const fn since(self, base: Self) -> Self {
+        Self {
+            polls: self.polls.saturating_sub(base.polls),
+            busy_ns: self.busy_ns.saturating_sub(base.busy_ns),
+            idle: self.idle.saturating_sub(base.idle),
+            wakes: self.wakes.saturating_sub(base.wakes),
+            own: self.own.saturating_sub(base.own),
+            clones: self.clones.saturating_sub(base.clones),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TaskPace {
+    short: Rolling<TaskCounts>,
+    long: Rolling<TaskCounts>,
+    /// Polls at the last scene.
+    polls: u64,
+    /// Since when it stood where it was seen standing last.
+    stands: Option<u64>,
+}
+
+/// Counts of a proc.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProcCounts {
+    /// Calls that nobody polled, and that lost no race.
+    pub(super) forgotten: u64,
+    pub(super) polls: u64,
+    pub(super) spurious: u64,
+    pub(super) slow: u64,
+}
+
+impl ProcCounts {
+    pub(super) fn of(proc: &Proc) -> Self {
+        Self {
+            forgotten: proc
+                .never_polled
+                .saturating_sub(proc.lost_races.unwrap_or(0)),
+            polls: proc.polls,
+            spurious: proc.spurious.unwrap_or(0),
+            slow: proc.slow,
+        }
+    }
+
+    /// What came since an earlier count.
+    pub(super) const fn since(self, base: Self) -> Self {
+        Self {
+            forgotten: self.forgotten.saturating_sub(base.forgotten),
+            polls: self.polls.saturating_sub(base.polls),
+            spurious: self.spurious.saturating_sub(base.spurious),
+            slow: self.slow.saturating_sub(base.slow),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct ProcPace {
+    long: Rolling<ProcCounts>,
+    last: ProcCounts,
+    /// Dropped half-way by await point, in `select!` and in `timeout`, at the last scene.
+    cuts: BTreeMap<(u32, u32), (u64, u64)>,
+}
+
+/// What is remembered of a resource.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Channel {
+    /// Items when the last window began, and what had gone in and out.
+    window: Option<(u64, u64, u64, u64)>,
+    /// Windows in a row in which it grew.
+    pub(super) rising: u64,
+    /// Begin of the first of them.
+    pub(super) rising_since: u64,
+    /// Items that came in and went out in the last window, and its length.
+    pub(super) rates: (u64, u64, u64),
+    /// It has been nearly full since then.
+    pub(super) full_since: Option<u64>,
+    /// What had been given back at the last scene, if it was looked at.
+    pub(super) taken: Option<u64>,
+}
+
+impl Memory {
+    /// What a task did in the last window.
+    pub(super) fn short(&self, task: &Task, now: u64) -> (u64, TaskCounts) {
+        let pace = self.tasks.get(&task.id).map(|pace| pace.short.base(now));
+        self.window(task, now, pace)
+    }
+
+    /// What a task did in the last ten windows.
+    pub(super) fn long(&self, task: &Task, now: u64) -> (u64, TaskCounts) {
+        let pace = self.tasks.get(&task.id).map(|pace| pace.long.base(now));
+        self.window(task, now, pace)
+    }
+
+    fn window(&self, task: &Task, now: u64, base: Option<(u64, TaskCounts)>) -> (u64, TaskCounts) {
+        let counts = TaskCounts::of(task);
+        match base {
+            Some((length, base)) => (length, counts.since(base)),
+            None if self.is_new(task) => (now.saturating_sub(task.created), counts),
+            // It rested for long: when it did what it did is not known.
+            None => (0, TaskCounts::default()),
+        }
+    }
+
+    /// It was made since the last scene.
+    fn is_new(&self, task: &Task) -> bool {
+        self.before.is_some_and(|before| task.created >= before)
+    }
+
+    /// Polls of a task since the last scene.
+    pub(super) fn recent_polls(&self, task: &Task) -> u64 {
+        match self.tasks.get(&task.id) {
+            Some(pace) => task.polls.saturating_sub(pace.polls),
+            None if self.is_new(task) => task.polls,
+            None => 0,
+        }
+    }
+
+    /// Since when a task stands where it does; where it was seen last, if it is in a poll now.
+    pub(super) fn stands(&self, task: &Task) -> Option<u64> {
+        stands(task).or_else(|| self.tasks.get(&task.id)?.stands)
+    }
+
+    /// What a proc did in the last ten windows.
+    pub(super) fn proc(&self, proc: &Proc) -> ProcCounts {
+        let base = self.procs.get(&proc.path).map(|pace| pace.long.base(0).1);
+        ProcCounts::of(proc).since(base.unwrap_or_default())
+    }
+
+    /// What a proc did since the last scene.
+    pub(super) fn proc_recently(&self, proc: &Proc) -> ProcCounts {
+        let last = self.procs.get(&proc.path).map(|pace| pace.last);
+        ProcCounts::of(proc).since(last.unwrap_or_default())
+    }
+
+    /// Futures dropped half-way at an await point, at the last scene: in `select!`, in `timeout`.
+    pub(super) fn cuts(&self, proc: &Proc, at: (u32, u32)) -> (u64, u64) {
+        let pace = self.procs.get(&proc.path);
+        pace.and_then(|pace| pace.cuts.get(&at))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// What is remembered of a resource.
+    pub(super) fn channel(&self, resource: &Resource) -> Channel {
+        self.resources
+            .get(&resource.id)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// The scene becomes the last one.
+    pub(super) fn record(&mut self, scene: &Scene, limits: &Limits) {
+        let window = limits.get(Limit::Window);
+        self.record_tasks(scene, window);
+        self.before = Some(scene.now);
+        self.record_procs(scene, window);
+        self.record_resources(scene, limits);
+        self.orders.record(scene);
+        self.run_delays.record(scene, window);
+    }
+
+    fn record_tasks(&mut self, scene: &Scene, window: u64) {
+        let now = scene.now;
+        let before = self.before.unwrap_or(0);
+        let mut tasks = core::mem::take(&mut self.tasks);
+        for task in &scene.tasks {
+            let polled = task.state != TaskState::Waiting || task.since >= before;
+            let kept = tasks.remove(&task.id);
+            let counts = TaskCounts::of(task);
+            let mut pace = match kept {
+                Some(pace) if polled || now.saturating_sub(task.since) < 2 * LONG * window => pace,
+                None if polled => {
+                    let (at, first) = if self.is_new(task) {
+                        (task.created, TaskCounts::default())
+                    } else {
+                        (now, counts)
+                    };
+                    TaskPace {
+                        short: Rolling::new(at, first),
+                        long: Rolling::new(at, first),
+                        polls: 0,
+                        stands: None,
+                    }
+                }
+                _ => continue,
+            };
+            pace.short.record(now, window, counts);
+            pace.long.record(now, LONG * window, counts);
+            pace.polls = task.polls;
+            pace.stands = stands(task).or(pace.stands);
+            self.tasks.insert(task.id, pace);
+        }
+    }
+
+    fn record_procs(&mut self, scene: &Scene, window: u64) {
+        for proc in &scene.procs {
+            let counts = ProcCounts::of(proc);
+            let first = || ProcPace {
+                long: Rolling::new(scene.now, ProcCounts::default()),
+                last: ProcCounts::default(),
+                cuts: BTreeMap::new(),
+            };
+            if !self.procs.contains_key(&proc.path) {
+                self.procs.insert(proc.path.clone(), first());
+            }
+            let Some(pace) = self.procs.get_mut(&proc.path) else {
+                continue;
+            };
+            pace.long.record(scene.now, LONG * window, counts);
+            pace.last = counts;
+            for site in &proc.sites {
+                let cuts = (
+                    site.cut_in_select.unwrap_or(0),
+                    site.cut_in_timeout.unwrap_or(0),
+                );
+                if cuts != (0, 0) {
+                    pace.cuts.insert((site.place.line, site.place.column), cuts);
+                }
+            }
+        }
+    }
+
+    fn record_resources(&mut self, scene: &Scene, limits: &Limits) {
+        let mut known = core::mem::take(&mut self.resources);
+        for resource in &scene.resources {
+            // There may be very many, and most are never spoken of.
+            if resource.kind != Kind::Mpsc && resource.waiters.is_empty() {
+                continue;
+            }
+            let mut channel = known.remove(&resource.id).unwrap_or_default();
+            channel.taken = Some(resource.flow.took);
+            if resource.kind == Kind::Mpsc {
+                channel.record(resource, scene.now, limits);
+            }
+            self.resources.insert(resource.id, channel);
+        }
+    }
+}
+
+impl Channel {
+    fn record(&mut self, resource: &Resource, now: u64, limits: &Limits) {
+        let (length, flow) = (resource.length, resource.flow);
+        let fill = limits.get(Limit::BloatFill);
+        let full = resource
+            .capacity
+            .is_some_and(|capacity| is_part(length, capacity, fill));
+        self.full_since = full.then(|| self.full_since.unwrap_or(now));
+        let Some((at, before, put, took)) = self.window else {
+            self.window = Some((now, length, flow.put, flow.took));
+            return;
+        };
+        let passed = now.saturating_sub(at);
+        if passed < limits.get(Limit::Window) {
+            return;
+        }
+        let (came, went) = (flow.put.saturating_sub(put), flow.took.saturating_sub(took));
+        if length > before && came > went {
+            if self.rising == 0 {
+                self.rising_since = at;
+            }
+            self.rising += 1;
+        } else {
+            self.rising = 0;
+        }
+        self.rates = (came, went, passed);
+        self.window = Some((now, length, flow.put, flow.took));
+    }
+}
+
+/// When the last of its leaves came to where it stands.
+fn stands(task: &Task) -> Option<u64> {
+    leaves(task).into_iter().map(|leaf| leaf.since).max()
+}
+
+/// `part` is at least so many percent of `whole`, which is something.
+pub(super) fn is_part(part: u64, whole: u64, percent: u64) -> bool {
+    whole > 0 && u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)
+}
+
+/// `part` is more than so many percent of `whole`.
+pub(super) fn is_more(part: u64, whole: u64, percent: u64) -> bool {
+    u128::from(part) * 100 > u128::from(whole) * u128::from(percent)
+}

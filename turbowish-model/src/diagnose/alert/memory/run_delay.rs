@@ -1,0 +1,56 @@
+//! The workers' run delay in earlier scenes: how much of it came in a poll, or in the last windows.
+
+use alloc::collections::BTreeMap;
+
+use super::{LONG, Rolling};
+use crate::diagnose::situation::{Scene, Worker};
+
+/// Run delay of the workers that live, by thread.
+#[derive(Clone, Debug, Default)]
+pub(in crate::diagnose::alert) struct RunDelays(BTreeMap<u64, Known>);
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Begin of the poll in progress, and the run delay when the poll was seen first.
+    poll: Option<(u64, u64)>,
+    long: Rolling<u64>,
+}
+
+impl RunDelays {
+    /// Run delay within the poll of a worker: what came since the poll was seen first, which may be less than all of it. 0 if unknown.
+    pub(in crate::diagnose::alert) fn in_poll(&self, worker: &Worker, now: u64) -> u64 {
+        let within = || {
+            let poll = worker.poll.as_ref()?;
+            let (since, first) = self.0.get(&worker.id)?.poll?;
+            let delay = worker.run_delay_ns?.saturating_sub(first);
+            // A poll may have ended between the instant of the scene and the reading of the run delay.
+            (since == poll.since).then(|| delay.min(now.saturating_sub(since)))
+        };
+        within().unwrap_or(0)
+    }
+
+    /// Run delay of a worker in the last ten windows, and their length.
+    pub(in crate::diagnose::alert) fn long(&self, worker: &Worker, now: u64) -> Option<(u64, u64)> {
+        let (length, before) = self.0.get(&worker.id)?.long.base(now);
+        Some((length, worker.run_delay_ns?.saturating_sub(before)))
+    }
+
+    pub(super) fn record(&mut self, scene: &Scene, window: u64) {
+        let mut known = core::mem::take(&mut self.0);
+        for worker in &scene.workers {
+            let Some(delay) = worker.run_delay_ns else {
+                continue;
+            };
+            let before = known.remove(&worker.id);
+            let mut long =
+                before.map_or_else(|| Rolling::new(scene.now, delay), |known| known.long);
+            long.record(scene.now, LONG * window, delay);
+            let seen = before.and_then(|known| known.poll);
+            let poll = worker.poll.as_ref().map(|poll| {
+                let same = seen.filter(|(since, _)| *since == poll.since);
+                same.unwrap_or((poll.since, delay))
+            });
+            self.0.insert(worker.id, Known { poll, long });
+        }
+    }
+}

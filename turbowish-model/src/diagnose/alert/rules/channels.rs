@@ -1,0 +1,262 @@
+//! Channels that fill: without bound, all the time, or with nobody who empties them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::account::resource::{Kind, Role};
+use crate::diagnose::alert::finding::{Finding, Scan, is_judged, task_party};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::memory::is_part;
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, time};
+use crate::diagnose::alert::{Behind, Severity};
+use crate::diagnose::situation::{Resource, Task, Waiter};
+use crate::snapshot::TaskState;
+use crate::snapshot::units;
+
+pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: Row = Row {
+    why: "More comes in than goes out, and nothing holds the senders back: memory grows until it ends.",
+    fixes: &[
+        "give {resource} a bound: mpsc::channel(n) holds its senders back",
+        "or receive more at once (recv_many), or in more tasks",
+    ],
+    limits: &[Limit::GrowthWindows, Limit::GrowthLength, Limit::Window],
+    ..Row::new(
+        Pitfall::UnboundedGrowth,
+        "unbounded_growth",
+        "unbounded growth",
+        "docs/alerts/unbounded-growth.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const BUFFER_BLOAT: Row = Row {
+    hold: Some(Limit::BloatHeld),
+    scans: 2,
+    why: "{resource} is always full, so each item waits for all before it: the buffer adds {inside} and no throughput.",
+    fixes: &[
+        "the receiving side is the bottleneck: receive more at once (recv_many), or in more tasks",
+        "or make the bound smaller: the same throughput, and items that are younger",
+    ],
+    limits: &[Limit::BloatFill, Limit::BloatHeld, Limit::BloatInside],
+    ..Row::new(
+        Pitfall::BufferBloat,
+        "buffer_bloat",
+        "buffer bloat",
+        "docs/alerts/buffer-bloat.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const BLOCKED_SENDER: Row = Row {
+    severity: Severity::Alert,
+    hold: Some(Limit::BlockedSender),
+    scans: 2,
+    why: "{resource} is full. {receiver}",
+    fixes: &[
+        "{receiver_name} must come back to recv: see what it waits for in its record",
+        "drop the receiver when it is not used any more, so that senders are told",
+        "{at}: try_send or send_timeout, if the item may be lost",
+    ],
+    limits: &[Limit::BlockedSender],
+    ..Row::new(
+        Pitfall::BlockedSender,
+        "blocked_sender",
+        "blocked sender",
+        "docs/alerts/blocked-sender.md",
+    )
+};
+
+fn channels<'a>(scan: &Scan<'a>) -> impl Iterator<Item = &'a Resource> {
+    scan.scene
+        .resources
+        .iter()
+        .filter(|resource| resource.kind == Kind::Mpsc)
+}
+
+/// Unbounded channels that grow window by window.
+pub(in crate::diagnose::alert) fn growth(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for resource in channels(scan).filter(|resource| resource.capacity.is_none()) {
+        let channel = scan.memory.channel(resource);
+        let grown = channel.rising >= scan.limit(Limit::GrowthWindows);
+        if !grown || resource.length <= scan.limit(Limit::GrowthLength) {
+            continue;
+        }
+        let (came, went, passed) = channel.rates;
+        let rate = |n| units::rate(units::micro_per_second(n, passed));
+        let title = format!(
+            "unbounded growth: {} holds {} items and grows, in {}/s, out {}/s",
+            resource.name,
+            units::count(resource.length),
+            rate(came),
+            rate(went)
+        );
+        found.push(
+            Finding::new(Pitfall::UnboundedGrowth, channel.rising_since)
+                .of_resource(resource)
+                .titled(title)
+                .summed("a channel without bound fills")
+                .explained(&[("resource", &resource.name)]),
+        );
+    }
+}
+
+/// Bounded channels that are always nearly full, and items that grow old in them.
+pub(in crate::diagnose::alert) fn bloat(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for resource in channels(scan) {
+        let (Some(since), Some(capacity)) =
+            (scan.memory.channel(resource).full_since, resource.capacity)
+        else {
+            continue;
+        };
+        let full = is_part(resource.length, capacity, scan.limit(Limit::BloatFill));
+        let old = resource
+            .flow
+            .inside_p99_ns
+            .filter(|inside| *inside > scan.limit(Limit::BloatInside));
+        let (true, Some(inside)) = (full, old) else {
+            continue;
+        };
+        let inside = time(inside);
+        let title = format!(
+            "buffer bloat: {} is full, {} of {}, and items spend {inside} inside",
+            resource.name,
+            units::count(resource.length),
+            units::count(capacity)
+        );
+        found.push(
+            Finding::new(Pitfall::BufferBloat, since)
+                .of_resource(resource)
+                .titled(title)
+                .summed("a bounded channel is always full")
+                .explained(&[("resource", &resource.name), ("inside", &inside)]),
+        );
+    }
+}
+
+/// Senders on full channels whose receiver rests.
+pub(in crate::diagnose::alert) fn senders(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for resource in channels(scan).filter(|resource| !resource.closed) {
+        let full = resource
+            .capacity
+            .is_some_and(|capacity| resource.length >= capacity && capacity > 0);
+        let sends = |waiter: &&Waiter| waiter.role == Role::Send && waiter.woken.is_none();
+        let Some(waiter) = resource.waiters.iter().find(sends).filter(|_| full) else {
+            continue;
+        };
+        if let Some(receiver) = receiver(scan, resource) {
+            found.extend(sender(scan, resource, waiter, &receiver));
+        }
+    }
+}
+
+/// Who should receive.
+enum Receiver<'a> {
+    /// A task that has rested since then.
+    Rests(&'a Task),
+    /// The task that used the end last is gone, and the end is not.
+    Gone,
+    /// The task does other things: the call that meant to receive is over since then, and no other means to.
+    Left(&'a Task, u64),
+}
+
+/// The receiver, if it is known that it does not receive.
+fn receiver<'a>(scan: &Scan<'a>, resource: &Resource) -> Option<Receiver<'a>> {
+    let mut receivers = resource.ends.iter().filter(|end| end.role == Role::Receive);
+    let (end, more) = (receivers.next()?, receivers.next());
+    let user = end.user.filter(|_| more.is_none())?;
+    let intents = resource
+        .intents
+        .iter()
+        .filter(|intent| intent.role == Role::Receive);
+    let others = intents.filter(|intent| intent.task != user);
+    if others.count() > 0 {
+        return None;
+    }
+    let Some(task) = scan.task(Some(user)) else {
+        return Some(Receiver::Gone);
+    };
+    let left = resource.flow.deserted.filter(|&since| since < task.since);
+    let rests = task.state == TaskState::Waiting && is_judged(task);
+    match left {
+        Some(since) if is_judged(task) => Some(Receiver::Left(task, since)),
+        _ => rests.then_some(Receiver::Rests(task)),
+    }
+}
+
+/// Who waits there beside one.
+fn behind(scan: &Scan<'_>, resource: &Resource, one: &Waiter) -> Behind {
+    let others = resource.waiters.iter();
+    let others = others.filter(|other| !core::ptr::eq(*other, one));
+    let others = others.filter_map(|other| scan.task(other.task));
+    let listed = resource.waiters.len() as u64;
+    Behind {
+        tasks: others.map(task_party).collect(),
+        unlisted: resource.waiting.saturating_sub(listed),
+    }
+}
+
+/// What became of the receiver.
+fn why(receiver: &Receiver<'_>) -> String {
+    match receiver {
+        Receiver::Rests(task) => {
+            let place = task.tree.last().and_then(|node| node.place.as_ref());
+            let place = words::place(place);
+            format!(
+                "{} receives from it, and waits at {place} instead.",
+                task.name
+            )
+        }
+        Receiver::Gone => {
+            "The task that received from it last has ended, and its receiver was not dropped."
+                .to_string()
+        }
+        Receiver::Left(task, _) => format!(
+            "The call that meant to receive from it is over, {} goes on without, and its receiver was not dropped.",
+            task.name
+        ),
+    }
+}
+
+fn sender(
+    scan: &Scan<'_>,
+    resource: &Resource,
+    waiter: &Waiter,
+    receiver: &Receiver<'_>,
+) -> Option<Finding> {
+    let rests = match receiver {
+        Receiver::Rests(task) => task.since,
+        Receiver::Gone => 0,
+        Receiver::Left(_, since) => *since,
+    };
+    let since = waiter.since.max(rests);
+    let task = scan.task(waiter.task).filter(|task| is_judged(task))?;
+    let who = match receiver {
+        Receiver::Rests(receiver) => format!("its receiver {} is not polled", receiver.name),
+        Receiver::Gone => "the task that received from it is gone".to_string(),
+        Receiver::Left(task, _) => format!("{} means to receive no more", task.name),
+    };
+    let title = format!(
+        "blocked sender: {} waits on full {} for {{for}}; {who}",
+        task.name, resource.name
+    );
+    let mut finding = Finding::new(Pitfall::BlockedSender, since)
+        .of_resource(resource)
+        .with_task(task);
+    let at = words::place(waiter.place.as_ref());
+    let mut values = Vec::from([("resource", resource.name.as_str()), ("at", &at)]);
+    let why = why(receiver);
+    if let Receiver::Rests(task) | Receiver::Left(task, _) = receiver {
+        finding = finding.with_task(task);
+        values.push(("receiver_name", task.name.as_str()));
+    }
+    values.push(("receiver", &why));
+    finding.alert.behind = behind(scan, resource, waiter);
+    let proc = waiter.proc.as_deref().unwrap_or(&task.root);
+    Some(
+        finding
+            .at(proc, waiter.place.as_ref())
+            .titled(title)
+            .summed("a sender waits for a receiver that does not receive")
+            .explained(&values),
+    )
+}

@@ -1,0 +1,232 @@
+//! Futurelock: a future has its turn at a resource, and the task that owns it polls another one, which waits behind it.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::account::resource::{Kind, Role};
+use crate::diagnose::alert::finding::{
+    Finding, Scan, is_judged, leaves, resource_party, task_party,
+};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, last, time};
+use crate::diagnose::alert::{Behind, Party, Point, Severity, Step};
+use crate::diagnose::situation::{Holder, Resource, Seat, Task, Waiter};
+use crate::diagnose::wait_graph::was_left;
+use crate::snapshot::{Place, TaskState};
+
+pub(in crate::diagnose::alert) const FUTURELOCK: Row = Row {
+    severity: Severity::Alert,
+    hold: Some(Limit::Snoozed),
+    scans: 2,
+    why: "{task} has {proc} alive and does not poll it, so that {resource} stays with it; meanwhile {task} polls {victim}, which waits for {resource}.{doubt}",
+    fixes: &[
+        "spawn {future}, or poll both in one join! or select!",
+        "or drop {future} before {at}: `drop({future})`",
+    ],
+    limits: &[Limit::Snoozed],
+    ..Row::new(
+        Pitfall::Futurelock,
+        "futurelock",
+        "futurelock",
+        "docs/alerts/futurelock.md",
+    )
+};
+
+const DOUBT: &str =
+    " The one that waits is of another task: this goes on only if {task} polls the future again.";
+
+/// A future that has a resource, or its turn at it, and is not polled.
+struct Owner<'a> {
+    task: &'a Task,
+    proc: String,
+    place: Option<&'a Place>,
+    /// Given its turn then, or holding it since.
+    since: u64,
+    /// It holds a guard; else it was given its turn.
+    holds: bool,
+}
+
+/// All of them, with a turn that was not taken and with a guard that was.
+pub(in crate::diagnose::alert) fn futurelocks(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for resource in scan
+        .scene
+        .resources
+        .iter()
+        .filter(|resource| is_taken_in_turn(resource))
+    {
+        let granted = resource
+            .waiters
+            .iter()
+            .filter_map(|waiter| granted(scan, waiter));
+        let held = resource
+            .holders
+            .iter()
+            .filter_map(|holder| held(scan, holder));
+        for owner in granted.chain(held) {
+            found.extend(finding(scan, resource, &owner));
+        }
+    }
+}
+
+const fn is_taken_in_turn(resource: &Resource) -> bool {
+    matches!(
+        resource.kind,
+        Kind::Mutex | Kind::RwLock | Kind::Semaphore | Kind::OnceCell | Kind::Mpsc
+    )
+}
+
+fn granted<'a>(scan: &Scan<'a>, waiter: &'a Waiter) -> Option<Owner<'a>> {
+    let task = scan.task(waiter.task).filter(|task| is_judged(task))?;
+    // To have been woken on an empty channel is to own nothing.
+    let owns = waiter.role != Role::Receive && waiter.role != Role::Wait;
+    (owns && was_left(task, waiter)).then(|| Owner {
+        task,
+        proc: waiter.proc.clone().unwrap_or_else(|| task.root.clone()),
+        place: waiter.place.as_ref(),
+        since: waiter.woken.unwrap_or(waiter.since),
+        holds: false,
+    })
+}
+
+fn held<'a>(scan: &Scan<'a>, holder: &'a Holder) -> Option<Owner<'a>> {
+    let task = scan.task(holder.task).filter(|task| is_judged(task))?;
+    let exclusive = holder.role != Role::Read;
+    (holder.seat == Seat::Aside && task.state == TaskState::Waiting && exclusive).then(|| Owner {
+        task,
+        proc: holder.proc.clone().unwrap_or_else(|| task.root.clone()),
+        place: None,
+        since: holder.since,
+        holds: true,
+    })
+}
+
+fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Finding> {
+    let waiting = resource
+        .waiters
+        .iter()
+        .filter(|waiter| waiter.woken.is_none());
+    // Of its own task, if there is one: that cannot go on for certain.
+    let own = waiting
+        .clone()
+        .find(|waiter| waiter.task == Some(owner.task.id) && waiter.seat != Seat::Aside);
+    let victim = match own {
+        Some(own) => own,
+        None if owner.holds => return None,
+        None => waiting
+            .clone()
+            .find(|waiter| waiter.task != Some(owner.task.id))?,
+    };
+    let task = owner.task;
+    let certain = own.is_some();
+    // A guard may have been held for long before anybody wanted the lock; a turn is given to who wants it.
+    let since = if owner.holds {
+        owner.since.max(victim.since)
+    } else {
+        owner.since
+    };
+    let mut finding = Finding::new(Pitfall::Futurelock, since)
+        .of_task(task)
+        .of_resource(resource);
+    finding = finding.at(&owner.proc, owner.place);
+    for waiter in waiting.clone() {
+        finding.tasks.extend(waiter.task);
+    }
+    finding.alert.certain = certain;
+    finding.alert.steps = steps(scan, resource, owner, victim);
+    finding.alert.behind = behind(scan, resource, victim, task);
+    Some(told(finding, resource, owner, victim))
+}
+
+/// What is said of it.
+fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waiter) -> Finding {
+    let (task, certain) = (&owner.task.name, finding.alert.certain);
+    let future = last(&owner.proc);
+    let doubt = if certain {
+        None
+    } else {
+        Row::fill(DOUBT, &[("task", task)])
+    };
+    let got = match owner.holds {
+        true => format!("holds {}", resource.name),
+        false => format!("got {} {{for}} ago", resource.name),
+    };
+    let sure = if certain { "certain" } else { "probable" };
+    let values = [
+        ("task", task.as_str()),
+        ("proc", &owner.proc),
+        ("resource", &resource.name),
+        ("victim", victim.proc.as_deref().unwrap_or("a future")),
+        ("future", future),
+        ("at", &words::place(victim.place.as_ref())),
+        ("doubt", doubt.as_deref().unwrap_or_default()),
+    ];
+    finding
+        .titled(format!(
+            "futurelock: {task} {got}, but does not poll {future}"
+        ))
+        .summed(format!(
+            "a future owns its turn and its task polls another one; {sure}"
+        ))
+        .explained(&values)
+}
+
+/// Who else waits there.
+fn behind(scan: &Scan<'_>, resource: &Resource, victim: &Waiter, task: &Task) -> Behind {
+    let waiting = resource.waiters.iter();
+    let others = waiting.filter(|waiter| {
+        let another = !core::ptr::eq(*waiter, victim) && waiter.task != Some(task.id);
+        another && waiter.woken.is_none()
+    });
+    let others = others.filter_map(|waiter| scan.task(waiter.task));
+    let mut tasks: Vec<Party> = others.map(task_party).collect();
+    tasks.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
+    tasks.dedup();
+    let listed = resource.waiters.len() as u64;
+    Behind {
+        tasks,
+        unlisted: resource.waiting.saturating_sub(listed),
+    }
+}
+
+/// The future that has it, and the one that waits behind it.
+fn steps(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>, victim: &Waiter) -> Vec<Step> {
+    let owned = if owner.holds {
+        format!(
+            "holds it for {}, not polled in the last poll of its task",
+            time(scan.age(owner.since))
+        )
+    } else {
+        format!(
+            "woken {} ago, not polled since; owns the next turn",
+            time(scan.age(owner.since))
+        )
+    };
+    let waits = format!("waits {}, behind it", time(scan.age(victim.since)));
+    let waiting = scan.task(victim.task);
+    let place = victim.place.clone().or_else(|| {
+        let leaves = leaves(waiting?);
+        leaves.last()?.place.clone()
+    });
+    let step = |task, point, since, how| Step {
+        task,
+        point,
+        since,
+        on: resource_party(resource),
+        how,
+    };
+    let own = Point {
+        proc: owner.proc.clone(),
+        place: owner.place.cloned(),
+    };
+    let other = Point {
+        proc: victim.proc.clone().unwrap_or_default(),
+        place,
+    };
+    let party = waiting.map_or_else(|| task_party(owner.task), task_party);
+    Vec::from([
+        step(task_party(owner.task), own, owner.since, owned),
+        step(party, other, victim.since, waits),
+    ])
+}

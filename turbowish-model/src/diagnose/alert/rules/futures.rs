@@ -1,0 +1,215 @@
+//! Futures themselves: those that fail unheard, those that are large, and those that nobody awaits.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::diagnose::alert::finding::{Finding, Scan, Subject};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, many};
+use crate::diagnose::alert::{Party, PartyKind, Severity};
+use crate::diagnose::situation::{Ended, Proc, Spot};
+use crate::snapshot::Place;
+use crate::snapshot::units;
+
+pub(in crate::diagnose::alert) const DETACHED_FAILURE: Row = Row {
+    severity: Severity::Alert,
+    lingers: true,
+    why: "{task} panicked, and its handle was dropped: nobody is told, and what it was there for is not done any more.",
+    fixes: &[
+        "{spawned}: keep the handle and await it, or put the task into a JoinSet",
+        "if it must always run, start it again when its handle says that it failed",
+    ],
+    limits: &[Limit::Linger],
+    ..Row::new(
+        Pitfall::DetachedFailure,
+        "detached_failure",
+        "detached failure",
+        "docs/alerts/detached-failure.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const LARGE_FUTURE: Row = Row {
+    why: "Each call of {proc} is {size}: it is moved when it is made, joined or spawned, and a few of them in each other overflow a stack.",
+    fixes: &[
+        "{largest}: Box::pin it",
+        "{proc}: put large buffers that live across an await on the heap (Vec, Box<[u8]>)",
+        "end the scope of large values before the next await",
+    ],
+    limits: &[Limit::LargeFuture, Limit::LargeFutureNote],
+    ..Row::new(
+        Pitfall::LargeFuture,
+        "large_future",
+        "large future",
+        "docs/alerts/large-future.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const NEVER_POLLED: Row = Row {
+    lingers: true,
+    why: "A future does nothing until it is polled. {proc} was called, and what it returned was dropped: nothing of it ran.",
+    fixes: &["{at}: await what it returns, or spawn it"],
+    limits: &[Limit::Linger],
+    ..Row::new(
+        Pitfall::NeverPolled,
+        "never_polled",
+        "never polled",
+        "docs/alerts/never-polled.md",
+    )
+};
+
+/// Tasks that panicked with nobody to ask, together by what they are.
+pub(in crate::diagnose::alert) fn detached(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let mut roots: BTreeMap<&str, Vec<&Ended>> = BTreeMap::new();
+    let ended = scan.scene.ended.iter();
+    for ended in ended.filter(|ended| ended.detached == Some(true)) {
+        roots.entry(&ended.root).or_default().push(ended);
+    }
+    for (root, mut tasks) in roots {
+        tasks.sort_by_key(|ended| (ended.at, ended.id));
+        if let (Some(first), Some(last)) = (tasks.first(), tasks.last()) {
+            found.push(panicked(root, &tasks, first.at, last));
+        }
+    }
+}
+
+/// Parties named of one alert.
+const NAMED: usize = 16;
+
+fn panicked(root: &str, tasks: &[&Ended], since: u64, last: &Ended) -> Finding {
+    let place = last.place.as_ref();
+    let at = place.map_or_else(String::new, |place| {
+        format!(" at {}", words::place(Some(place)))
+    });
+    let who = match tasks.len() {
+        1 => format!("{} panicked{at}", last.name),
+        n => format!(
+            "{} of {root} panicked, {} last{at}",
+            many(n as u64, "task"),
+            last.name
+        ),
+    };
+    let title = format!("detached failure: {who}, and nobody is told");
+    let mut finding =
+        Finding::new(Pitfall::DetachedFailure, since).about(Subject::Named(String::from(root)));
+    let parties = tasks.iter().rev().take(NAMED).map(|ended| Party {
+        kind: PartyKind::Task,
+        id: ended.id,
+        name: ended.name.clone(),
+    });
+    finding.alert.parties.extend(parties);
+    let spawned = last.spawned.as_ref();
+    let spawned = spawned.map(|spot| words::line(&spot.file, spot.line));
+    let mut values = Vec::from([("task", last.name.as_str())]);
+    values.extend(
+        spawned
+            .as_ref()
+            .map(|spawned| ("spawned", spawned.as_str())),
+    );
+    finding
+        .at(root, place)
+        .titled(title)
+        .summed("a task panicked, and its handle was dropped")
+        .explained(&values)
+}
+
+/// Procs whose futures are large.
+pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let (warn, note) = (
+        scan.limit(Limit::LargeFuture),
+        scan.limit(Limit::LargeFutureNote),
+    );
+    for proc in &scan.scene.procs {
+        let is_note = note > 0 && proc.future_bytes >= note;
+        let is_warning = warn > 0 && proc.future_bytes >= warn;
+        if !is_note && !is_warning {
+            continue;
+        }
+        // What is large only because of what it awaits follows from that.
+        let inner = proc.parts.iter().any(|(part, bytes)| {
+            *bytes >= warn
+                && proc.future_bytes.saturating_sub(*bytes) < warn
+                && scan
+                    .scene
+                    .procs
+                    .iter()
+                    .any(|other| other.path == *part && other.path != proc.path)
+        });
+        if inner {
+            continue;
+        }
+        let size = units::bytes(proc.future_bytes);
+        let parts: Vec<String> = proc
+            .parts
+            .iter()
+            .take(3)
+            .map(|(part, bytes)| format!("{part} {}", units::bytes(*bytes)))
+            .collect();
+        let made = if parts.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", parts.join(", "))
+        };
+        let title = format!("large future: {} is {size}", proc.path);
+        let mut values = Vec::from([("proc", proc.path.as_str()), ("size", &size)]);
+        values.extend(
+            proc.parts
+                .first()
+                .map(|(part, _)| ("largest", part.as_str())),
+        );
+        let mut finding = Finding::undated(Pitfall::LargeFuture, scan.now())
+            .of_proc(&proc.path)
+            .at(&proc.path, Some(&signature(&proc.spot)))
+            .titled(title)
+            .summed(format!("a future is {size}{made}"))
+            .explained(&values);
+        if !is_warning {
+            finding.alert.severity = Severity::Note;
+        }
+        found.push(finding);
+    }
+}
+
+/// Procs whose calls are dropped as they were made.
+pub(in crate::diagnose::alert) fn never_polled(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for proc in &scan.scene.procs {
+        let times = match proc.lost_races {
+            Some(lost) => proc.never_polled.saturating_sub(lost),
+            // Which were branches is not known; but branches are polled at times.
+            None if proc.polls == 0 => proc.never_polled,
+            None => 0,
+        };
+        if times > 0 && scan.memory.proc_recently(proc).forgotten > 0 {
+            found.push(forgotten(scan, proc, times));
+        }
+    }
+}
+
+fn forgotten(scan: &Scan<'_>, proc: &Proc, times: u64) -> Finding {
+    let title = format!(
+        "never polled: {}, {} dropped without a poll",
+        proc.path,
+        many(times, "call")
+    );
+    let at = words::line(&proc.spot.file, proc.spot.line);
+    let at = format!("who calls {} ({at})", words::last(&proc.path));
+    Finding::undated(Pitfall::NeverPolled, scan.now())
+        .of_proc(&proc.path)
+        .at(&proc.path, Some(&signature(&proc.spot)))
+        .titled(title)
+        .summed("a future was made and dropped")
+        .explained(&[("proc", &proc.path), ("at", &at)])
+}
+
+fn signature(spot: &Spot) -> Place {
+    Place {
+        file: spot.file.clone(),
+        line: spot.line,
+        column: spot.column,
+        end_line: spot.line,
+        end_column: spot.column,
+        expr: String::new(),
+    }
+}

@@ -1,0 +1,184 @@
+//! Locks that are kept too long, and those that everybody wants at once.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::account::resource::{Kind, Role};
+use crate::diagnose::alert::Severity;
+use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves, task_party};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, many};
+use crate::diagnose::situation::{Holder, Resource, Task, Waiter};
+use crate::snapshot::TaskState;
+use crate::snapshot::units;
+
+pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: Row = Row {
+    hold: Some(Limit::GuardHeld),
+    scans: 2,
+    why: "{task} took {resource} and waits for something else before it gives it back. Whoever wants it waits for that, too.",
+    fixes: &[
+        "{at}: end the guard before this await (a block around it, or drop(guard))",
+        "or copy out what is needed, wait, and lock again",
+    ],
+    limits: &[Limit::GuardHeld],
+    ..Row::new(
+        Pitfall::GuardAcrossAwait,
+        "guard_across_await",
+        "guard across await",
+        "docs/alerts/guard-across-await.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const LOCK_CONVOY: Row = Row {
+    scans: 2,
+    why: "{many} were woken together and all want {resource}, which serves one at a time: each wake-up but one was for nothing.",
+    fixes: &[
+        "wake one: notify_one in place of notify_waiters, a channel in place of a broadcast",
+        "or shard {resource}, or hold it for less",
+    ],
+    limits: &[Limit::ConvoyWaiters, Limit::ConvoySpread, Limit::ConvoyWait],
+    ..Row::new(
+        Pitfall::LockConvoy,
+        "lock_convoy",
+        "lock convoy",
+        "docs/alerts/lock-convoy.md",
+    )
+};
+
+/// Exclusive guards that are held while their task waits for something else.
+pub(in crate::diagnose::alert) fn guards(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let exclusive = [Kind::Mutex, Kind::RwLock];
+    let locks = scan
+        .scene
+        .resources
+        .iter()
+        .filter(|resource| exclusive.contains(&resource.kind));
+    for resource in locks {
+        for holder in &resource.holders {
+            let Some(task) = scan.task(holder.task).filter(|task| is_judged(task)) else {
+                continue;
+            };
+            // Taken before the poll that ended pending, so it was held through an await.
+            let across = task.state == TaskState::Waiting && holder.since <= task.since;
+            if across && matches!(holder.role, Role::Lock | Role::Write) {
+                found.push(guard(scan, resource, holder, task));
+            }
+        }
+    }
+}
+
+fn guard(scan: &Scan<'_>, resource: &Resource, holder: &Holder, task: &Task) -> Finding {
+    let mut waiting: Vec<&Waiter> = resource
+        .waiters
+        .iter()
+        .filter(|waiter| waiter.woken.is_none())
+        .collect();
+    waiting.retain(|waiter| waiter.task != Some(task.id));
+    let held_up = waiting
+        .iter()
+        .any(|waiter| scan.age(waiter.since) >= scan.limit(Limit::GuardHeld));
+    let stands = leaves(task).into_iter().find(|leaf| leaf.place.is_some());
+    let place = stands.and_then(|leaf| leaf.place.as_ref());
+    let proc = stands.map_or(&task.root, |leaf| &leaf.proc);
+    let at = words::place(place);
+    let count = waiting.len() as u64
+        + resource
+            .waiting
+            .saturating_sub(resource.waiters.len() as u64);
+    let waits = match count {
+        0 => "".into(),
+        1 => "; 1 task waits for it".into(),
+        n => format!("; {} wait for it", many(n, "task")),
+    };
+    let title = format!(
+        "guard across await: {} holds {} for {{for}} while it waits at {at}{waits}",
+        task.name, resource.name
+    );
+    let mut finding = Finding::new(Pitfall::GuardAcrossAwait, holder.since)
+        .of_task(task)
+        .of_resource(resource);
+    if !held_up {
+        // Nobody is the worse for it, yet.
+        finding.alert.severity = Severity::Note;
+    }
+    let known = waiting.iter().filter_map(|waiter| scan.task(waiter.task));
+    finding.alert.behind.tasks = known.map(task_party).collect();
+    finding.alert.behind.unlisted = count.saturating_sub(finding.alert.behind.tasks.len() as u64);
+    finding
+        .at(proc, place)
+        .titled(title)
+        .summed("a lock is kept while its task waits for something else")
+        .explained(&[
+            ("task", &task.name),
+            ("resource", &resource.name),
+            ("at", &at),
+        ])
+}
+
+/// Locks to which many came at once, and which are handed on one by one.
+pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let locks = [Kind::Mutex, Kind::RwLock];
+    for resource in scan
+        .scene
+        .resources
+        .iter()
+        .filter(|resource| locks.contains(&resource.kind))
+    {
+        let at_least = scan.limit(Limit::ConvoyWaiters);
+        if (resource.waiters.len() as u64) < at_least {
+            continue;
+        }
+        let came = most_at_once(scan, resource);
+        let taken = scan.memory.channel(resource).taken;
+        let moves = taken.is_some_and(|taken| resource.flow.took > taken);
+        if came == 0 || came < at_least || !moves {
+            continue;
+        }
+        let mut who = many(came, "task");
+        if resource.waiting > resource.waiters.len() as u64 {
+            // When the others came is not known.
+            who += " or more";
+        }
+        let title = format!(
+            "lock convoy: {who} came to {} at once, and are served one by one",
+            resource.name
+        );
+        let mut finding = Finding::undated(Pitfall::LockConvoy, scan.now()).of_resource(resource);
+        finding.alert.behind.unlisted = resource.waiting;
+        if let Some(waiter) = resource.waiters.first() {
+            finding = finding.at(
+                waiter.proc.as_deref().unwrap_or_default(),
+                waiter.place.as_ref(),
+            );
+        }
+        finding.subjects.insert(Subject::Resource(resource.id));
+        let summary = format!("{} wait for one lock", units::count(resource.waiting));
+        found.push(
+            finding
+                .titled(title)
+                .summed(summary)
+                .explained(&[("many", &who), ("resource", &resource.name)]),
+        );
+    }
+}
+
+/// How many began to wait within one spread of time, and still do after a while.
+fn most_at_once(scan: &Scan<'_>, resource: &Resource) -> u64 {
+    let (spread, wait) = (Limit::ConvoySpread, Limit::ConvoyWait);
+    let waiting = resource
+        .waiters
+        .iter()
+        .filter(|waiter| waiter.role != Role::Read && scan.age(waiter.since) >= scan.limit(wait));
+    let mut times: Vec<u64> = waiting.map(|waiter| waiter.since).collect();
+    times.sort_unstable();
+    let mut first = 0;
+    let mut most = 0;
+    for (at, time) in times.iter().enumerate() {
+        while time - times[first] > scan.limit(spread) {
+            first += 1;
+        }
+        most = most.max(at - first + 1);
+    }
+    most as u64
+}

@@ -1,0 +1,278 @@
+//! Polls in progress: long ones, and those that hold their worker.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::diagnose::alert::Severity;
+use crate::diagnose::alert::finding::{Finding, Scan, Subject};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::memory::is_part;
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, time};
+use crate::diagnose::situation::{OpenPoll, Task, Worker};
+
+pub(in crate::diagnose::alert) const NEVER_YIELDS: Row = Row {
+    severity: Severity::Alert,
+    hold: Some(Limit::NeverYields),
+    why: "{task} has not returned from its first poll. It has not reached an await that had to wait, and its worker serves no other task.",
+    fixes: &[
+        "{proc}: if it blocks or computes, run it in spawn_blocking or on a thread of its own",
+        "if it loops, yield_now().await every few ms",
+    ],
+    limits: &[Limit::NeverYields],
+    ..Row::new(
+        Pitfall::NeverYields,
+        "never_yields",
+        "never yields",
+        "docs/alerts/never-yields.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const BLOCKED_WORKER: Row = Row {
+    severity: Severity::Alert,
+    hold: Some(Limit::BlockedWorker),
+    why: "A poll must return soon: {worker} serves no other task until this one does.",
+    fixes: &[
+        "between {passed} and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
+        "{proc}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
+        "see it now: turbowish debug --gdb {task}, or D in the console, stands in this poll",
+        "see it now: attach a debugger to the thread of {thread}",
+    ],
+    limits: &[Limit::BlockedWorker],
+    ..Row::new(
+        Pitfall::BlockedWorker,
+        "blocked_worker",
+        "blocked worker",
+        "docs/alerts/blocked-worker.md",
+    )
+};
+
+/// A root poll in progress.
+struct Open<'a> {
+    worker: &'a Worker,
+    poll: &'a OpenPoll,
+    task: Option<&'a Task>,
+    /// The innermost proc.
+    proc: &'a str,
+    age: u64,
+    /// Part of its age for which the machine did not run the thread, as far as it was measured.
+    run_delay: u64,
+}
+
+impl Open<'_> {
+    /// The poll is this long because of run delay: that is most of it, and what is left is shorter.
+    fn is_run_delay(&self, limit: u64) -> bool {
+        let rest = self.age.saturating_sub(self.run_delay);
+        self.run_delay > rest && rest < limit
+    }
+
+    /// `The machine did not run thread w0 for 412ms+ of this poll`, if that is a tenth of the poll.
+    fn run_delay(&self) -> Option<String> {
+        const TOLD_PERCENT: u64 = 10;
+        is_part(self.run_delay, self.age, TOLD_PERCENT).then(|| {
+            format!(
+                "The machine did not run thread {} for {}+ of this poll",
+                self.worker.name,
+                time(self.run_delay)
+            )
+        })
+    }
+}
+
+fn open<'a>(scan: &Scan<'a>, worker: &'a Worker) -> Option<Open<'a>> {
+    let poll = worker.poll.as_ref()?;
+    let task = scan.task(poll.task);
+    let root = task.map_or("a task without the attribute", |task| &task.root);
+    Some(Open {
+        worker,
+        poll,
+        task,
+        proc: poll.stack.last().map_or(root, |(proc, _)| proc),
+        age: scan.age(poll.since),
+        run_delay: scan.memory.run_delays.in_poll(worker, scan.now()),
+    })
+}
+
+/// Polls in progress: long ones, and those that are so long that they hold their worker.
+pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let blocked = scan.limit(Limit::BlockedWorker);
+    let workers = &scan.scene.workers;
+    let open: Vec<Open<'_>> = workers
+        .iter()
+        .filter_map(|worker| open(scan, worker))
+        .collect();
+    let held = open.iter().filter(|open| open.age >= blocked).count();
+    let all = held > 1 && held == workers.len();
+    if all {
+        found.push(all_blocked(&open, blocked));
+    }
+    for open in &open {
+        let first = open.task.is_some_and(|task| task.polls == 1);
+        let never = scan.limit(Limit::NeverYields);
+        if first && !all && open.age >= never && !open.is_run_delay(never) {
+            found.extend(open.task.map(|task| never_yields(open, task, never)));
+        } else if (!first || open.is_run_delay(never)) && !all && open.age >= blocked {
+            found.push(blocked_worker(open, blocked));
+        }
+        // Folded under those. Seen once, it may be a thread that was not running for a moment.
+        let long = scan.limit(Limit::LongPollAlert);
+        let twice = scan
+            .memory
+            .before
+            .is_some_and(|before| open.poll.since <= before);
+        if twice && open.age >= long && !open.is_run_delay(long) {
+            found.push(long_poll_now(open, long));
+        }
+    }
+    let stopped = scan.scene.heartbeat.filter(|at| scan.age(*at) >= blocked);
+    if let Some(at) = stopped
+        && held == 0
+    {
+        found.push(stopped_heart(at));
+    }
+}
+
+fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
+    let title = format!(
+        "long poll: {}, in one poll for {}+",
+        open.proc,
+        time(open.age)
+    );
+    let mut finding = Finding::new(Pitfall::LongPoll, open.poll.since).of_proc(open.proc);
+    finding.alert.severity = Severity::Alert;
+    if let Some(task) = open.task {
+        finding = finding.with_task(task);
+    }
+    let finding = finding
+        .at(open.proc, open.poll.passed.as_ref())
+        .titled(title)
+        .summed("a poll has not returned")
+        .explained(&[("proc", open.proc)]);
+    with_run_delay(finding, open, limit)
+}
+
+fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
+    let title = format!(
+        "never yields: {} is in its first poll for {}+, in {}",
+        task.name,
+        time(open.age),
+        open.proc
+    );
+    let finding = Finding::new(Pitfall::NeverYields, open.poll.since)
+        .of_task(task)
+        .at(open.proc, open.poll.passed.as_ref())
+        .titled(title)
+        .summed("a task has not returned from its first poll")
+        .explained(&[("task", &task.name), ("proc", open.proc)]);
+    with_run_delay(finding, open, limit)
+}
+
+fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
+    let worker = &open.worker.name;
+    let title = if open.is_run_delay(limit) {
+        format!(
+            "blocked worker {worker}: the machine did not run it for {}+ of a poll of {}+, in {}",
+            time(open.run_delay),
+            time(open.age),
+            open.proc
+        )
+    } else {
+        format!(
+            "blocked worker {worker}: {} in one poll for {}+",
+            open.proc,
+            time(open.age)
+        )
+    };
+    let mut finding = Finding::new(Pitfall::BlockedWorker, open.poll.since).of_worker(open.worker);
+    let mut values = Vec::from([("worker", worker.as_str())]);
+    // What no task of ours does has no name to ask for.
+    match open.task {
+        Some(task) => {
+            finding = finding.with_task(task);
+            values.push(("task", &task.name));
+        }
+        None => values.push(("thread", worker)),
+    }
+    let passed = open.poll.passed.as_ref();
+    let passed = passed.map(|place| words::place(Some(place)));
+    match &passed {
+        Some(passed) => values.push(("passed", passed)),
+        None => values.push(("proc", open.proc)),
+    }
+    let finding = finding
+        .at(open.proc, open.poll.passed.as_ref())
+        .titled(title)
+        .summed("one poll has not returned")
+        .explained(&values);
+    with_run_delay(finding, open, limit)
+}
+
+/// Why a machine does not run a thread.
+const FOR_WANT_OF_CORES: &str =
+    ": more threads want to run than there are cores, or the process is at its CPU limit";
+
+/// What to do if the machine does not run a thread.
+const FOR_THE_MACHINE: [&str; 2] = [
+    "give the process more cores or a higher CPU limit, or take load off the machine",
+    "see what takes the cores: top; whether a CPU limit does: nr_throttled in cpu.stat of its cgroup",
+];
+
+/// Says for how long the machine did not run the thread. If only that makes the poll so long, the code is not to be changed.
+fn with_run_delay(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
+    let Some(told) = open.run_delay() else {
+        return finding;
+    };
+    let alert = &mut finding.alert;
+    alert.why.push_str(&format!(" {told}"));
+    if open.is_run_delay(limit) {
+        alert.why.push_str(FOR_WANT_OF_CORES);
+        alert.fixes = FOR_THE_MACHINE.map(String::from).into();
+    }
+    alert.why.push('.');
+    finding
+}
+
+fn all_blocked(open: &[Open<'_>], limit: u64) -> Finding {
+    let since = open.iter().map(|open| open.poll.since).max().unwrap_or(0);
+    let mut finding = Finding::new(Pitfall::BlockedWorker, since);
+    let mut worst: Option<&Open<'_>> = None;
+    for each in open {
+        finding = finding.of_worker(each.worker);
+        if let Some(task) = each.task {
+            finding = finding.with_task(task);
+        }
+        if worst.is_none_or(|worst| each.age > worst.age) {
+            worst = Some(each);
+        }
+    }
+    // Whichever workers they are: it is one state of the process.
+    finding.subjects = [Subject::Named("all".into())].into();
+    let Some(worst) = worst else { return finding };
+    let title = format!(
+        "blocked workers: all {} are in one poll each, {} for {}+",
+        open.len(),
+        worst.proc,
+        time(worst.age)
+    );
+    let values = [("worker", "no worker"), ("proc", worst.proc)];
+    let mut finding = finding
+        .at(worst.proc, worst.poll.passed.as_ref())
+        .titled(title)
+        .summed("no worker serves any other task")
+        .explained(&values);
+    finding.alert.why =
+        "Every worker is in a poll that has not returned: the whole executor stands still.".into();
+    with_run_delay(finding, worst, limit)
+}
+
+fn stopped_heart(at: u64) -> Finding {
+    let mut finding = Finding::new(Pitfall::BlockedWorker, at)
+        .about(Subject::Named("heartbeat".into()))
+        .titled("blocked executor: it has polled nothing that was woken for {for}".into())
+        .summed("the executor does not come to a task that is always ready");
+    finding.alert.why = "A task that only waits to be polled is not: the workers are in polls that are not covered, or gone.".into();
+    finding.alert.fixes =
+        ["annotate the functions that run on the workers, to see which one it is".into()].into();
+    finding
+}

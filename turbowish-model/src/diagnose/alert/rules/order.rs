@@ -1,0 +1,251 @@
+//! Locks that are taken in both orders: a deadlock that has not happened yet.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::account::resource::{Kind, Role};
+use crate::diagnose::alert::finding::{Finding, Scan, leaf};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words;
+use crate::diagnose::alert::{Party, PartyKind};
+use crate::diagnose::situation::{Resource, Scene, Spot};
+
+pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: Row = Row {
+    why: "If {one} has {a} when {other} has {b}, each waits for the other for ever. It has not happened yet.",
+    fixes: &[
+        "take {a} and {b} in the same order everywhere: {at_one} or {at_other}",
+        "or end the first guard before the second lock",
+        "or put both behind one lock",
+    ],
+    limits: &[Limit::Clear],
+    ..Row::new(
+        Pitfall::LockOrderInversion,
+        "lock_order_inversion",
+        "lock order inversion",
+        "docs/alerts/lock-order-inversion.md",
+    )
+};
+
+/// Orders kept; a program with more pairs of locks than this has other worries.
+const KEPT: usize = 4_096;
+/// Tasks kept of each.
+const TASKS: usize = 4;
+
+/// In which orders locks were taken, as long as both live.
+#[derive(Clone, Debug, Default)]
+pub(in crate::diagnose::alert) struct Orders(BTreeMap<(u64, u64), Seen>);
+
+/// One lock was asked for while another was held.
+#[derive(Clone, Debug)]
+struct Seen {
+    /// Ids, names and where the second was asked for.
+    tasks: Vec<(u64, String, Option<Spot>)>,
+    /// As what the first was held and the second asked for, whenever it was.
+    roles: BTreeSet<(Role, Role)>,
+    /// Locks that were held before both, each time.
+    gates: BTreeSet<u64>,
+    first: u64,
+}
+
+/// One observation.
+struct Edge<'a> {
+    pair: (u64, u64),
+    task: (u64, &'a str),
+    roles: (Role, Role),
+    spot: Option<&'a Spot>,
+    gates: BTreeSet<u64>,
+}
+
+impl Orders {
+    /// Takes what a scene shows.
+    pub(in crate::diagnose::alert) fn record(&mut self, scene: &Scene) {
+        let edges: Vec<Edge<'_>> = counted(scene).into_iter().chain(shown(scene)).collect();
+        if edges.is_empty() && self.0.is_empty() {
+            return;
+        }
+        let locks = scene.resources.iter().filter(|resource| is_lock(resource));
+        let locks: BTreeSet<u64> = locks.map(|resource| resource.id).collect();
+        self.0
+            .retain(|(a, b), _| locks.contains(a) && locks.contains(b));
+        for edge in edges {
+            let (a, b) = edge.pair;
+            if a != b && locks.contains(&a) && locks.contains(&b) {
+                self.add(scene.now, edge);
+            }
+        }
+    }
+
+    fn add(&mut self, now: u64, edge: Edge<'_>) {
+        if self.0.len() >= KEPT && !self.0.contains_key(&edge.pair) {
+            return;
+        }
+        let seen = self.0.entry(edge.pair).or_insert_with(|| Seen {
+            tasks: Vec::new(),
+            roles: BTreeSet::new(),
+            gates: edge.gates.clone(),
+            first: now,
+        });
+        seen.gates.retain(|gate| edge.gates.contains(gate));
+        seen.roles.insert(edge.roles);
+        let (id, name) = edge.task;
+        if seen.tasks.len() < TASKS && !seen.tasks.iter().any(|(known, ..)| *known == id) {
+            seen.tasks.push((id, name.into(), edge.spot.cloned()));
+        }
+    }
+}
+
+fn is_lock(resource: &Resource) -> bool {
+    match resource.kind {
+        Kind::Mutex | Kind::RwLock => true,
+        Kind::Semaphore => resource.capacity == Some(1),
+        _ => false,
+    }
+}
+
+/// What the runtime counted.
+fn counted(scene: &Scene) -> Vec<Edge<'_>> {
+    let orders = scene.orders.iter().map(|order| Edge {
+        pair: (order.first.resource, order.second.resource),
+        task: (order.task, &order.name),
+        roles: (
+            order.first.role.unwrap_or(Role::Lock),
+            order.second.role.unwrap_or(Role::Lock),
+        ),
+        spot: order.second.spot.as_ref(),
+        gates: order.gates.iter().copied().collect(),
+    });
+    orders.collect()
+}
+
+/// A lock that a task has, or waits for: when, which, as what, where, and whether it has it.
+type Claim<'a> = (u64, u64, Role, Option<&'a Spot>, bool);
+
+/// What the scene itself shows: who holds two, or holds one and waits for another.
+fn shown(scene: &Scene) -> Vec<Edge<'_>> {
+    let mut claims: BTreeMap<u64, Vec<Claim<'_>>> = BTreeMap::new();
+    for resource in scene.resources.iter().filter(|resource| is_lock(resource)) {
+        for holder in &resource.holders {
+            let claim = (
+                holder.since,
+                resource.id,
+                holder.role,
+                holder.spot.as_ref(),
+                true,
+            );
+            claims
+                .entry(holder.task.unwrap_or(0))
+                .or_default()
+                .push(claim);
+        }
+        for waiter in &resource.waiters {
+            let claim = (waiter.since, resource.id, waiter.role, None, false);
+            claims
+                .entry(waiter.task.unwrap_or(0))
+                .or_default()
+                .push(claim);
+        }
+    }
+    let mut edges = Vec::new();
+    for task in &scene.tasks {
+        let Some(claims) = claims.get_mut(&task.id) else {
+            continue;
+        };
+        // In a task with branches one may hold what another does not wait for.
+        if claims.len() < 2 || leaf(task).is_none() {
+            continue;
+        }
+        claims.sort_by_key(|claim| (claim.0, claim.1));
+        for (nth, second) in claims.iter().enumerate() {
+            for (before, first) in claims[..nth].iter().enumerate() {
+                // Two waits are branches: neither is held while the other is asked for.
+                if first.4 && first.0 < second.0 {
+                    let gates = claims[..before]
+                        .iter()
+                        .filter(|gate| gate.4)
+                        .map(|gate| gate.1);
+                    edges.push(Edge {
+                        pair: (first.1, second.1),
+                        task: (task.id, &task.name),
+                        roles: (first.2, second.2),
+                        spot: second.3,
+                        gates: gates.collect(),
+                    });
+                }
+            }
+        }
+    }
+    edges
+}
+
+/// Pairs of locks that were taken in both orders by different tasks.
+pub(in crate::diagnose::alert) fn inversions(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let orders = &scan.memory.orders.0;
+    for (&(a, b), seen) in orders.range(..).filter(|((a, b), _)| a < b) {
+        let Some(back) = orders.get(&(b, a)) else {
+            continue;
+        };
+        if seen.gates.is_disjoint(&back.gates) && conflicts(seen, back) {
+            found.extend(inversion(scan, (a, b), seen, back));
+        }
+    }
+}
+
+/// Both may stop each other: neither lock is only read by both.
+fn conflicts(one: &Seen, other: &Seen) -> bool {
+    let both_read = |a: Role, b: Role| a == Role::Read && b == Role::Read;
+    one.roles.iter().any(|(held, wanted)| {
+        let mut others = other.roles.iter();
+        others.any(|(held_there, wanted_there)| {
+            !both_read(*held, *wanted_there) && !both_read(*wanted, *held_there)
+        })
+    })
+}
+
+fn inversion(scan: &Scan<'_>, (a, b): (u64, u64), seen: &Seen, back: &Seen) -> Option<Finding> {
+    let resource = |id| {
+        scan.scene
+            .resources
+            .iter()
+            .find(|resource| resource.id == id)
+    };
+    let (a, b) = (resource(a)?, resource(b)?);
+    let (one, other) = seen
+        .tasks
+        .iter()
+        .flat_map(|one| back.tasks.iter().map(move |other| (one, other)))
+        .find(|(one, other)| one.0 != other.0)?;
+    let mut finding = Finding::new(Pitfall::LockOrderInversion, seen.first.max(back.first));
+    finding = finding.of_resource(a).of_resource(b);
+    for (id, name, _) in [one, other] {
+        finding.alert.parties.push(Party {
+            kind: PartyKind::Task,
+            id: *id,
+            name: name.clone(),
+        });
+    }
+    let at = |task: &(u64, String, Option<Spot>)| match &task.2 {
+        Some(spot) => words::line(&spot.file, spot.line),
+        None => task.1.clone(),
+    };
+    let title = format!(
+        "lock order: {} takes {} then {}, {} the other way round",
+        one.1, a.name, b.name, other.1
+    );
+    let values = [
+        ("one", one.1.as_str()),
+        ("other", other.1.as_str()),
+        ("a", a.name.as_str()),
+        ("b", b.name.as_str()),
+        ("at_one", &at(one)),
+        ("at_other", &at(other)),
+    ];
+    Some(
+        finding
+            .titled(title)
+            .summed("two locks are taken in both orders")
+            .explained(&values),
+    )
+}

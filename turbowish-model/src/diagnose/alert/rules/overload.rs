@@ -1,0 +1,81 @@
+//! The instrumentation itself: whether there is more to account for than it is worth.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::diagnose::alert::finding::{Finding, Scan, Subject, proc_party};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::{Party, PartyKind};
+use crate::snapshot::units;
+
+pub(in crate::diagnose::alert) const OVERLOAD: Row = Row {
+    why: "Each event costs some tens of nanoseconds: at this rate the accounting itself is a load, and what it measures is its own doing in part.",
+    fixes: &[
+        "take the attribute off {proc}: its time is then its caller's",
+        "see what wakes the tasks of {woken} so often: each wake-up is a poll",
+        "add up in {counting}, and count once for many",
+        "use {resource} less often, for more at once, or tokio's own type in its place",
+        "or disarm accounting while it is not looked at (key a, TURBOWISH=paused)",
+    ],
+    limits: &[Limit::Overload],
+    scans: 2,
+    ..Row::new(
+        Pitfall::Overload,
+        "overload",
+        "overload",
+        "docs/alerts/overload.md",
+    )
+};
+
+/// Sources of more events than the limit.
+pub(in crate::diagnose::alert) fn overload(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for source in &scan.scene.sources {
+        if source.events <= scan.limit(Limit::Overload) {
+            continue;
+        }
+        let noisiest = source.noisiest.as_deref();
+        let most = match (noisiest, &source.resource) {
+            (Some(proc), _) => format!(", most of them {proc}"),
+            (None, Some((_, resource))) => format!(", most of them {resource}"),
+            (None, None) => String::new(),
+        };
+        let title = format!(
+            "overload: {} made {} events in 100 ms{most}",
+            source.name,
+            units::count(source.events)
+        );
+        let mut finding = Finding::undated(Pitfall::Overload, scan.now())
+            .about(Subject::Named(source.name.clone()));
+        let mut values = Vec::new();
+        if let Some(proc) = noisiest {
+            finding.alert.parties.push(proc_party(proc));
+            finding = finding.at(proc, None);
+            values.push((of(&source.name), proc));
+        }
+        if let Some((id, name)) = &source.resource {
+            finding.alert.parties.push(Party {
+                kind: PartyKind::Resource,
+                id: *id,
+                name: name.clone(),
+            });
+            values.push(("resource", name));
+        }
+        found.push(
+            finding
+                .titled(title)
+                .summed("there are more events than accounting is made for")
+                .explained(&values),
+        );
+    }
+}
+
+/// What a proc that makes events of this kind is called in the advice.
+fn of(source: &str) -> &'static str {
+    match source {
+        "wake-ups" => "woken",
+        "counters" => "counting",
+        _ => "proc",
+    }
+}

@@ -1,0 +1,218 @@
+//! Polls that take too long, tasks that hardly ever stop, and those that wait for their turn meanwhile.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::diagnose::alert::Severity;
+use crate::diagnose::alert::finding::{Finding, Scan, Subject};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::memory::{LONG, is_more, is_part};
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, many, time};
+use crate::diagnose::situation::Task;
+use crate::snapshot::TaskState;
+use crate::snapshot::units;
+
+pub(in crate::diagnose::alert) const LONG_POLL: Row = Row {
+    why: "A poll must return soon: its worker serves no other task until it does.",
+    fixes: &[
+        "{proc}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
+    ],
+    limits: &[
+        Limit::LongPoll,
+        Limit::LongPollCount,
+        Limit::LongPollShare,
+        Limit::LongPollAlert,
+    ],
+    ..Row::new(
+        Pitfall::LongPoll,
+        "long_poll",
+        "long poll",
+        "docs/alerts/long-poll.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const YIELDS_RARELY: Row = Row {
+    why: "{task} gives its worker back only to take it again. What shares the worker with it waits.",
+    fixes: &[
+        "{proc}: move the computation to spawn_blocking or to a thread of its own",
+        "or cut it into pieces of less than a millisecond with yield_now().await between them",
+    ],
+    limits: &[Limit::RarelyShare, Limit::RarelyPoll, Limit::Window],
+    ..Row::new(
+        Pitfall::YieldsRarely,
+        "yields_rarely",
+        "yields rarely",
+        "docs/alerts/yields-rarely.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const STARVATION: Row = Row {
+    scans: 2,
+    why: "{task} was woken and is not polled, while {other} was polled {polls} times since the last look. The executor does not come to it.",
+    fixes: &[
+        "find what the workers do instead: sort Procs by run",
+        "if {other} never waits, let it yield: yield_now().await",
+    ],
+    limits: &[Limit::StarvationReady, Limit::StarvationPolls],
+    ..Row::new(
+        Pitfall::Starvation,
+        "starvation",
+        "starvation",
+        "docs/alerts/starvation.md",
+    )
+};
+
+/// Procs whose polls were long.
+pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let (warn, alert) = (
+        scan.limit(Limit::LongPoll),
+        scan.limit(Limit::LongPollAlert),
+    );
+    for proc in &scan.scene.procs {
+        let counts = scan.memory.proc(proc);
+        let slow = counts.slow;
+        let worst = proc.longest_ns;
+        // Among very many polls a few are long because their thread was not running.
+        let share = scan.limit(Limit::LongPollShare);
+        let is_warning =
+            slow >= scan.limit(Limit::LongPollCount) && is_part(slow, counts.polls, share);
+        if !is_warning {
+            continue;
+        }
+        // One in progress says more.
+        let known = Subject::Named(proc.path.clone());
+        let open = |finding: &Finding| {
+            finding.alert.pitfall == Pitfall::LongPoll && finding.subjects.contains(&known)
+        };
+        if found.iter().any(open) {
+            continue;
+        }
+        let polls = if slow == 1 { "poll" } else { "polls" };
+        let mut title = format!(
+            "long poll: {}, {} {polls} > {}",
+            proc.path,
+            units::count(slow),
+            words::threshold(warn)
+        );
+        // The longest is that of the last seconds, and they may be over.
+        if worst > warn {
+            title.push_str(&format!(", longest {}", time(worst)));
+        }
+        let mut finding = Finding::undated(Pitfall::LongPoll, scan.now())
+            .of_proc(&proc.path)
+            .at(&proc.path, None)
+            .titled(title)
+            .summed("polls take long")
+            .explained(&[("proc", &proc.path)]);
+        if worst >= alert {
+            finding.alert.severity = Severity::Alert;
+        }
+        finding.alert.why.extend(run_delay(scan));
+        found.push(finding);
+    }
+}
+
+/// For how long the machine did not run the worker that it kept waiting longest, if that could make one poll long. Which polls it
+/// fell in is not known.
+fn run_delay(scan: &Scan<'_>) -> Option<String> {
+    let workers = scan.scene.workers.iter();
+    let delays = workers.filter_map(|worker| {
+        let (length, delay) = scan.memory.run_delays.long(worker, scan.now())?;
+        Some((delay, length, worker))
+    });
+    let (delay, length, worker) = delays.max_by_key(|(delay, _, worker)| (*delay, worker.id))?;
+    (delay >= scan.limit(Limit::LongPoll)).then(|| {
+        format!(
+            " In the last {} the machine did not run thread {} for {}.",
+            time(length),
+            worker.name,
+            time(delay)
+        )
+    })
+}
+
+/// Tasks that are nearly always in a poll.
+pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let share = scan.limit(Limit::RarelyShare);
+    let length = LONG * scan.limit(Limit::Window);
+    for task in scan.tasks() {
+        let (passed, counts) = scan.memory.long(task, scan.now());
+        let Some(mean) = counts.busy_ns.checked_div(counts.polls) else {
+            continue;
+        };
+        // One poll that does not end is another matter.
+        let polls = counts.polls > LONG;
+        if passed < length
+            || !polls
+            || mean <= scan.limit(Limit::RarelyPoll)
+            || !is_more(counts.busy_ns, passed, share)
+        {
+            continue;
+        }
+        let busy = units::share(units::ppb(counts.busy_ns, passed));
+        let title = format!(
+            "yields rarely: {} was in polls {busy}% of {}, {} a poll",
+            task.name,
+            time(passed),
+            time(mean)
+        );
+        found.push(
+            Finding::new(Pitfall::YieldsRarely, scan.now().saturating_sub(passed))
+                .of_task(task)
+                .at(&task.root, None)
+                .titled(title)
+                .summed("a task hardly ever waits")
+                .explained(&[("task", &task.name), ("proc", &task.root)]),
+        );
+    }
+}
+
+/// Tasks that are ready while others are polled again and again: one alert for all of them.
+pub(in crate::diagnose::alert) fn starved(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let Some(before) = scan.memory.before else {
+        return;
+    };
+    let polled = scan
+        .tasks()
+        .map(|task| (scan.memory.recent_polls(task), task));
+    let Some((polls, other)) = polled.max_by_key(|(polls, task)| (*polls, task.id)) else {
+        return;
+    };
+    if polls < scan.limit(Limit::StarvationPolls) {
+        return;
+    }
+    let starved = scan.tasks().filter(|task| {
+        // Those polls were all within its waiting.
+        let since = task.state == TaskState::Ready && task.since <= before;
+        since && task.id != other.id && scan.age(task.since) >= scan.limit(Limit::StarvationReady)
+    });
+    let mut starved: Vec<&Task> = starved.collect();
+    starved.sort_by_key(|task| (task.since, task.id));
+    let Some(worst) = starved.first() else {
+        return;
+    };
+    let title = format!(
+        "starvation: {} ready and not polled, {} for {}",
+        many(starved.len() as u64, "task"),
+        worst.name,
+        time(scan.age(worst.since))
+    );
+    let mut finding = Finding::undated(Pitfall::Starvation, scan.now());
+    for task in &starved {
+        finding = finding.with_task(task);
+    }
+    let polls = units::count(polls);
+    let values = [
+        ("task", worst.name.as_str()),
+        ("other", &other.name),
+        ("polls", &polls),
+    ];
+    found.push(
+        finding
+            .titled(title)
+            .summed("woken tasks are not polled")
+            .explained(&values),
+    );
+}

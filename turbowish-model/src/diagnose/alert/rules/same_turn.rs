@@ -1,0 +1,152 @@
+//! Futurelock where the resource is not known: a future was woken and is not polled, and its task waits for the same thing elsewhere.
+//!
+//! Of a lock that is not of `turbowish::sync` nothing is known but the text of the await points. That a future was woken at one of them and
+//! is not polled, while another one of the same task waits at the same text and was not woken, is what a futurelock looks like: probable.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::snoozed::{around, left};
+use crate::diagnose::alert::finding::{Finding, Scan, leaves, task_party};
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, last, time};
+use crate::diagnose::alert::{Party, PartyKind, Point, Step};
+use crate::diagnose::situation::{Node, Task, Waiter, last_method};
+
+const DOUBT: &str = " That both wait for the same one is told by the text of the two places alone: it is none of turbowish::sync.";
+
+/// Methods that wait for a turn which stays with whoever was given it.
+const TURNS: &[&str] = &[
+    "acquire",
+    "acquire_arc",
+    "acquire_many",
+    "acquire_many_owned",
+    "acquire_owned",
+    "get_or_init",
+    "get_or_try_init",
+    "lock",
+    "lock_arc",
+    "lock_owned",
+    "read",
+    "read_owned",
+    "reserve",
+    "reserve_many",
+    "send",
+    "write",
+    "write_owned",
+];
+
+/// All of them, but for tasks of which it is known for certain.
+pub(in crate::diagnose::alert) fn futurelocks(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let is_known = |task: &Task| {
+        let mut locked = found
+            .iter()
+            .filter(|found| found.alert.pitfall == Pitfall::Futurelock);
+        locked.any(|found| found.tasks.contains(&task.id))
+    };
+    let tasks = scan.waiting().filter(|task| !is_known(task));
+    let more: Vec<Finding> = tasks.filter_map(|task| of(scan, task)).collect();
+    found.extend(more);
+}
+
+fn of(scan: &Scan<'_>, task: &Task) -> Option<Finding> {
+    let mut nodes = task.tree.iter();
+    nodes.find_map(|node| {
+        let woken = left(task, node).filter(|_| node.aside)?;
+        let turns = task.tree.iter().filter(|below| {
+            let same = below.id == node.id;
+            same || around(task, below).any(|above| above.id == node.id)
+        });
+        let mut pairs = turns.filter_map(|turn| Some((turn, victim(scan, task, turn)?)));
+        let (turn, victim) = pairs.next()?;
+        Some(finding(scan, task, (node, turn, woken), victim))
+    })
+}
+
+/// Where the task waits, for all that the texts say, for what `turn` was given.
+fn victim<'a>(scan: &Scan<'a>, task: &'a Task, turn: &Node) -> Option<&'a Node> {
+    let asked = turn.place.as_ref()?;
+    let is_turn = |method: &str| TURNS.contains(&method);
+    last_method(&asked.expr).filter(|method| is_turn(method))?;
+    let is_known = |node: &Node| {
+        let is_this = |waiter: &Waiter| {
+            waiter.task == Some(task.id)
+                && waiter.place == node.place
+                && waiter.proc.as_ref() == Some(&node.proc)
+        };
+        let mut resources = scan.scene.resources.iter();
+        // One that is not listed may be this one.
+        resources.any(|resource| {
+            let is_cut = resource.waiting > resource.waiters.len() as u64;
+            is_cut || resource.waiters.iter().any(is_this)
+        })
+    };
+    let mut leaves = leaves(task).into_iter();
+    leaves.find(|leaf| {
+        let same = leaf
+            .place
+            .as_ref()
+            .is_some_and(|place| place.expr == asked.expr);
+        let woken = leaf.wake.is_some_and(|wake| wake.woken.is_some());
+        // What is known of a resource is told by it.
+        same && !woken && !is_known(leaf)
+    })
+}
+
+/// `node` was woken, `turn` in it stands where the other one waits.
+fn finding(
+    scan: &Scan<'_>,
+    task: &Task,
+    (node, turn, woken): (&Node, &Node, u64),
+    victim: &Node,
+) -> Finding {
+    let text = turn.place.as_ref().map_or("", |place| place.expr.as_str());
+    let future = last(&node.proc);
+    let mut finding = Finding::new(Pitfall::Futurelock, woken)
+        .of_task(task)
+        .at(&turn.proc, turn.place.as_ref());
+    finding.alert.certain = false;
+    finding.alert.steps = steps(scan, task, (turn, woken), victim, text);
+    let doubt = Row::fill(DOUBT, &[]);
+    finding
+        .titled(format!(
+            "futurelock: {} does not poll {future}, woken {{for}} ago, and waits at {text} itself",
+            task.name
+        ))
+        .summed("a future was woken and its task waits at the same thing; probable")
+        .explained(&[
+            ("task", &task.name),
+            ("proc", &node.proc),
+            ("resource", text),
+            ("victim", &victim.proc),
+            ("future", future),
+            ("at", &words::place(victim.place.as_ref())),
+            ("doubt", doubt.as_deref().unwrap_or_default()),
+        ])
+}
+
+fn steps(
+    scan: &Scan<'_>,
+    task: &Task,
+    (turn, woken): (&Node, u64),
+    victim: &Node,
+    text: &str,
+) -> Vec<Step> {
+    let step = |node: &Node, since, how| Step {
+        task: task_party(task),
+        point: Point {
+            proc: node.proc.clone(),
+            place: node.place.clone(),
+        },
+        since,
+        on: Party {
+            kind: PartyKind::Resource,
+            id: 0,
+            name: text.into(),
+        },
+        how,
+    };
+    let owns = format!("woken {} ago, not polled since", time(scan.age(woken)));
+    let waits = format!("waits {}, behind it", time(scan.age(victim.since)));
+    Vec::from([step(turn, woken, owns), step(victim, victim.since, waits)])
+}

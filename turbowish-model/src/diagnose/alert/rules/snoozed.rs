@@ -1,0 +1,172 @@
+//! Futures that were woken, and that their task does not poll.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, last};
+use crate::diagnose::situation::{Node, NodeKind, Resource, Seat, Task, Waiter};
+use crate::diagnose::wait_graph::was_left;
+use crate::snapshot::TaskState;
+
+pub(in crate::diagnose::alert) const SNOOZED_FUTURE: Row = Row {
+    hold: Some(Limit::Snoozed),
+    scans: 2,
+    why: "{proc} was woken: it could go on. {task} was polled since, and did not poll it.",
+    fixes: &[
+        "poll it where {task} waits: put both into one join! or select!",
+        "or spawn {future}: a task of its own is polled whenever it is woken",
+        "or drop {future} if nobody needs it any more",
+    ],
+    limits: &[Limit::Snoozed],
+    ..Row::new(
+        Pitfall::SnoozedFuture,
+        "snoozed_future",
+        "snoozed future",
+        "docs/alerts/snoozed-future.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const STREAM_STALL: Row = Row {
+    hold: Some(Limit::Snoozed),
+    scans: 2,
+    why: "{proc} is one of the futures of a stream, and was woken. {task} polls the stream only where it takes the next item, and waits at {elsewhere} meanwhile.",
+    fixes: &[
+        "do not await between two items: spawn the work, or make it part of the stream (for_each_concurrent, buffered after map)",
+        "or spawn the futures themselves: a JoinSet goes on by itself",
+    ],
+    limits: &[Limit::Snoozed],
+    ..Row::new(
+        Pitfall::StreamStall,
+        "stream_stall",
+        "stream stall",
+        "docs/alerts/stream-stall.md",
+    )
+};
+
+/// All of them: what has a waker of its own, and what waited for a resource.
+pub(in crate::diagnose::alert) fn snoozed(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for task in scan.tasks() {
+        for node in &task.tree {
+            // What is around it was woken with it.
+            if let Some(woken) = left(task, node)
+                && !around(task, node).any(|node| left(task, node).is_some())
+            {
+                found.push(finding(task, node, woken));
+            }
+        }
+    }
+    for resource in &scan.scene.resources {
+        for waiter in &resource.waiters {
+            let task = scan.task(waiter.task).filter(|task| is_judged(task));
+            // What hangs on the task's root is about to be polled, or its parent says so.
+            let aside = waiter.seat == Seat::Aside;
+            if let Some(task) = task.filter(|task| aside && was_left(task, waiter))
+                && !is_known(task, waiter)
+            {
+                found.push(served(resource, waiter, task));
+            }
+        }
+    }
+}
+
+/// The future that waits is a node of its task's tree, and is spoken of there.
+fn is_known(task: &Task, waiter: &Waiter) -> bool {
+    let mut nodes = task.tree.iter();
+    nodes.any(|node| {
+        let same = waiter.proc.as_ref() == Some(&node.proc) && waiter.place == node.place;
+        let mut line = core::iter::once(node).chain(around(task, node));
+        same && line.any(|node| left(task, node).is_some())
+    })
+}
+
+/// The nodes above, innermost first.
+pub(super) fn around<'a>(task: &'a Task, node: &'a Node) -> impl Iterator<Item = &'a Node> {
+    let above = |node: &&'a Node| {
+        let id = node.parent?;
+        task.tree.iter().find(|node| node.id == id)
+    };
+    // A tree of which that is not true is none.
+    core::iter::successors(above(&node), above).take(task.tree.len())
+}
+
+/// A future that was woken by a resource, and is not polled.
+fn served(resource: &Resource, waiter: &Waiter, task: &Task) -> Finding {
+    let proc = waiter.proc.as_ref().unwrap_or(&task.root);
+    let place = words::place(waiter.place.as_ref());
+    let name = &task.name;
+    let title =
+        format!("snoozed future: {name} does not poll {proc} at {place}, woken {{for}} ago");
+    let woken = waiter.woken.unwrap_or(waiter.since);
+    Finding::new(Pitfall::SnoozedFuture, woken)
+        .of_task(task)
+        .of_resource(resource)
+        .at(proc, waiter.place.as_ref())
+        .titled(title)
+        .summed("a future was woken and is not polled")
+        .explained(&[("proc", proc), ("task", name), ("future", last(proc))])
+}
+
+/// When the node was woken, if its task was polled since and passed it over.
+pub(super) fn left(task: &Task, node: &Node) -> Option<u64> {
+    let wake = node.wake?;
+    let woken = wake.woken?;
+    let passed = task.polls.saturating_sub(wake.polled);
+    let is_left = match task.state {
+        // It rests since a poll that ended after the wake-up.
+        TaskState::Waiting | TaskState::Paused => task.since > woken && passed >= 1,
+        // The poll that is to come, or in progress, may come to it: two polls have passed it over.
+        TaskState::Ready => passed >= 2,
+        TaskState::Polling => passed >= 3,
+    };
+    is_left.then_some(woken)
+}
+
+fn finding(task: &Task, node: &Node, woken: u64) -> Finding {
+    let parent = node
+        .parent
+        .and_then(|id| task.tree.iter().find(|node| node.id == id));
+    let in_stream = node.fork == NodeKind::Unordered
+        || parent.is_some_and(|parent| parent.kind == NodeKind::Unordered);
+    let place = words::place(node.place.as_ref());
+    let elsewhere = leaves(task).into_iter().find(|leaf| leaf.id != node.id);
+    let elsewhere = words::place(elsewhere.and_then(|leaf| leaf.place.as_ref()));
+    let pitfall = if in_stream {
+        Pitfall::StreamStall
+    } else {
+        Pitfall::SnoozedFuture
+    };
+    let title = if in_stream {
+        format!(
+            "stream stall: {} does not poll {} while it waits at {elsewhere}, {{for}}",
+            task.name, node.proc
+        )
+    } else {
+        format!(
+            "snoozed future: {} does not poll {} at {place}, woken {{for}} ago",
+            task.name, node.proc
+        )
+    };
+    let mut found = Finding::new(pitfall, woken).of_task(task);
+    if !in_stream {
+        // Of a stream one is enough; here each is another mistake.
+        let id = match node.branch {
+            0 => node.id,
+            // As good as unique: it tells the few of one task apart.
+            branch => branch as u32,
+        };
+        found = found.about(Subject::At(node.proc.clone(), id, 0));
+    }
+    found
+        .at(&node.proc, node.place.as_ref())
+        .titled(title)
+        .summed("a future was woken and is not polled")
+        .explained(&[
+            ("proc", &node.proc),
+            ("task", &task.name),
+            ("future", last(&node.proc)),
+            ("elsewhere", &elsewhere),
+        ])
+}

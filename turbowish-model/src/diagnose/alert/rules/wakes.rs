@@ -1,0 +1,307 @@
+//! Wake-ups that cannot come any more, that come for nothing, or that cost more than they need.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::diagnose::alert::Severity;
+use crate::diagnose::alert::finding::{Finding, Scan, Subject, leaf, leaves};
+use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::memory::{TaskCounts, is_more, is_part};
+use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::words::{self, brief, many};
+use crate::diagnose::situation::{Node, Task};
+use crate::snapshot::units;
+
+pub(in crate::diagnose::alert) const LOST_WAKER: Row = Row {
+    severity: Severity::Alert,
+    hold: Some(Limit::LostWaker),
+    scans: 2,
+    why: "{task} returned Pending from {expr}, and nobody has its waker: no clone of it is alive, and it was not woken.{doubt}",
+    fixes: &[
+        "{place}: a future that returns Pending must first give cx.waker() to whoever will wake it",
+        "if the other side was dropped, end the wait instead of returning Pending",
+    ],
+    limits: &[Limit::LostWaker],
+    ..Row::new(
+        Pitfall::LostWaker,
+        "lost_waker",
+        "lost waker",
+        "docs/alerts/lost-waker.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: Row = Row {
+    scans: 2,
+    why: "{task} wakes itself from inside its own polls, and its polls change nothing: it keeps its worker busy instead of waiting.",
+    fixes: &[
+        "{place}: give the waker to what is waited for, and wake then, in place of wake_by_ref() in poll",
+        "if it looks for something that has no waker, use a timer: time::sleep",
+    ],
+    limits: &[
+        Limit::SpinRate,
+        Limit::SpinShare,
+        Limit::SpinPoll,
+        Limit::SpuriousShare,
+        Limit::Window,
+    ],
+    ..Row::new(
+        Pitfall::SelfWakeSpin,
+        "self_wake_spin",
+        "self-wake spin",
+        "docs/alerts/self-wake-spin.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const SPURIOUS_POLLS: Row = Row {
+    why: "Most polls of {proc} end pending with nothing below it changed: somebody wakes the task for nothing, or one wake-up polls many futures.",
+    fixes: &[
+        "many futures in one join! or select!: FuturesUnordered or a task for each polls only those that were woken",
+        "a Notify or broadcast that wakes all to serve one: notify_one, or a channel",
+    ],
+    limits: &[Limit::SpuriousShare, Limit::SpuriousPolls, Limit::Window],
+    ..Row::new(
+        Pitfall::SpuriousPolls,
+        "spurious_polls",
+        "spurious polls",
+        "docs/alerts/spurious-polls.md",
+    )
+};
+
+pub(in crate::diagnose::alert) const WAKER_CHURN: Row = Row {
+    severity: Severity::Note,
+    why: "Each clone of {task}'s waker counts up and down in memory that threads share.",
+    fixes: &[
+        "keep the waker that a future has, and clone only if !waker.will_wake(cx.waker()): Waker::clone_from does that",
+    ],
+    limits: &[Limit::ChurnClones, Limit::ChurnPolls, Limit::Window],
+    ..Row::new(
+        Pitfall::WakerChurn,
+        "waker_churn",
+        "waker churn",
+        "docs/alerts/waker-churn.md",
+    )
+};
+
+/// Proc, line and column, and the tasks that wait there.
+type Places<'a> = BTreeMap<(&'a str, u32, u32), Vec<(&'a Task, &'a Node)>>;
+
+/// Where a task stands, as text.
+fn stands(task: &Task) -> (Option<&Node>, String) {
+    let leaf = leaves(task).into_iter().next_back();
+    let place = leaf.and_then(|leaf| leaf.place.as_ref());
+    (leaf, words::place(place))
+}
+
+/// Tasks that nothing can wake, together by the place where they wait.
+pub(in crate::diagnose::alert) fn lost_wakers(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    let mut places = Places::new();
+    for task in scan.waiting() {
+        // What polls several futures has wakers of its own: which of them is lost cannot be said.
+        let Some(leaf) = Some(task).filter(|task| is_lost(task)).and_then(leaf) else {
+            continue;
+        };
+        let at = leaf
+            .place
+            .as_ref()
+            .map_or((0, 0), |place| (place.line, place.column));
+        places
+            .entry((&leaf.proc, at.0, at.1))
+            .or_default()
+            .push((task, leaf));
+    }
+    for ((proc, line, column), mut lost) in places {
+        lost.sort_by_key(|(task, _)| (task.since, task.id));
+        let Some(&(first, leaf)) = lost.first() else {
+            continue;
+        };
+        let place = words::place(leaf.place.as_ref());
+        let who = match lost.len() {
+            1 => first.name.clone(),
+            n => many(n as u64, "task"),
+        };
+        let verb = if lost.len() == 1 { "waits" } else { "wait" };
+        let expr = leaf
+            .place
+            .as_ref()
+            .map_or_else(|| "a future".into(), |place| brief(&place.expr));
+        let title = format!(
+            "lost waker: {who} {verb} at {place}, and nothing can wake {}, {{for}}",
+            if lost.len() == 1 { "it" } else { "them" }
+        );
+        let meant = may_be_meant(leaf);
+        let doubt = if meant { MEANT } else { "" };
+        let mut finding = Finding::new(Pitfall::LostWaker, first.since)
+            .about(Subject::At(proc.into(), line, column))
+            .at(proc, leaf.place.as_ref())
+            .titled(title)
+            .summed("a future returned Pending, and its waker is gone")
+            .explained(&[
+                ("task", &first.name),
+                ("expr", &expr),
+                ("place", &place),
+                ("doubt", doubt),
+            ]);
+        if meant {
+            finding.alert.severity = Severity::Warning;
+            finding.alert.certain = false;
+        }
+        for (task, _) in &lost {
+            finding = finding.with_task(task);
+        }
+        found.push(finding);
+    }
+}
+
+fn is_lost(task: &Task) -> bool {
+    let Some(wakes) = &task.wakes else {
+        return false;
+    };
+    let woken = wakes
+        .last
+        .as_ref()
+        .is_some_and(|wake| wake.at >= task.since);
+    // Not yet polled, it waits for its executor.
+    task.polls > 0 && wakes.live == Some(0) && !woken && !waits_for_ever(task)
+}
+
+/// It awaits `pending()`, which means to wait for ever.
+fn waits_for_ever(task: &Task) -> bool {
+    let leaves = leaves(task);
+    leaves.iter().any(|leaf| {
+        let expr = leaf.place.as_ref().map_or("", |place| place.expr.trim());
+        let path = expr.trim_end_matches(|c: char| c == '(' || c == ')' || c.is_whitespace());
+        let path = path
+            .split("::<")
+            .next()
+            .unwrap_or(path)
+            .trim_end_matches("::");
+        expr.ends_with(')')
+            && path
+                .rsplit("::")
+                .next()
+                .is_some_and(|end| end.trim() == "pending")
+    })
+}
+
+/// What a function without the attribute awaits is not seen.
+const MEANT: &str = " What it awaits inside is not seen: if that is future::pending(), it means to wait for ever, and this is none.";
+
+/// It awaits what some function returns, which may wait for ever below, and mean it. A closure that is awaited as a future, or a future with a
+/// name, does what stands there.
+fn may_be_meant(leaf: &Node) -> bool {
+    let expr = leaf.place.as_ref().map_or("", |place| place.expr.trim());
+    let name = expr.split('(').next().unwrap_or(expr);
+    let name = name.rsplit("::").next().unwrap_or(name).trim();
+    expr.ends_with(')') && name != "poll_fn"
+}
+
+/// Tasks that wake themselves and get nowhere.
+pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for task in scan.tasks().filter(|task| task.wakes.is_some()) {
+        let (passed, counts) = scan.memory.short(task, scan.now());
+        let rate = u128::from(counts.wakes) * u128::from(units::SECOND) / u128::from(passed.max(1));
+        let mean = counts.busy_ns.checked_div(counts.polls);
+        let is_spin = passed >= scan.limit(Limit::Window)
+            && rate >= u128::from(scan.limit(Limit::SpinRate))
+            && is_more(counts.own, counts.wakes, scan.limit(Limit::SpinShare))
+            && mean.is_some_and(|mean| mean <= scan.limit(Limit::SpinPoll))
+            && gets_nowhere(scan, task, passed, counts);
+        if !is_spin {
+            continue;
+        }
+        let rate = units::rate(units::micro_per_second(counts.wakes, passed));
+        let title = format!(
+            "self-wake spin: {} wakes itself {rate} times a second and gets nowhere",
+            task.name
+        );
+        let (leaf, place) = stands(task);
+        let proc = leaf.map_or(task.root.as_str(), |leaf| &leaf.proc);
+        found.push(
+            Finding::new(Pitfall::SelfWakeSpin, scan.now().saturating_sub(passed))
+                .of_task(task)
+                .at(proc, leaf.and_then(|leaf| leaf.place.as_ref()))
+                .titled(title)
+                .summed("a task wakes itself all the time")
+                .explained(&[("task", &task.name), ("place", &place)]),
+        );
+    }
+}
+
+/// Its polls of a window changed nothing: as counted, or because it stands where it stood before all of them.
+fn gets_nowhere(scan: &Scan<'_>, task: &Task, passed: u64, counts: TaskCounts) -> bool {
+    match task.idle_polls {
+        Some(_) => is_part(counts.idle, counts.polls, scan.limit(Limit::SpuriousShare)),
+        None => {
+            let stands = scan.memory.stands(task);
+            stands.is_some_and(|since| since <= scan.now().saturating_sub(passed))
+        }
+    }
+}
+
+/// Procs most of whose polls change nothing.
+pub(in crate::diagnose::alert) fn spurious(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for proc in scan
+        .scene
+        .procs
+        .iter()
+        .filter(|proc| proc.spurious.is_some())
+    {
+        let counts = scan.memory.proc(proc);
+        let enough = counts.polls >= scan.limit(Limit::SpuriousPolls);
+        if !enough
+            || !is_more(
+                counts.spurious,
+                counts.polls,
+                scan.limit(Limit::SpuriousShare),
+            )
+        {
+            continue;
+        }
+        let share = units::share(units::ppb(counts.spurious.min(counts.polls), counts.polls));
+        let title = format!(
+            "spurious polls: {}, {share}% of {} polls changed nothing",
+            proc.path,
+            units::count(counts.polls)
+        );
+        found.push(
+            Finding::undated(Pitfall::SpuriousPolls, scan.now())
+                .of_proc(&proc.path)
+                .at(&proc.path, None)
+                .titled(title)
+                .summed("polls change nothing")
+                .explained(&[("proc", &proc.path)]),
+        );
+    }
+}
+
+/// Tasks whose waker is cloned again and again.
+pub(in crate::diagnose::alert) fn churn(scan: &Scan<'_>, found: &mut Vec<Finding>) {
+    for task in scan.tasks() {
+        let (_, counts) = scan.memory.long(task, scan.now());
+        let per_poll = counts.clones.checked_div(counts.polls).unwrap_or(0);
+        let too_many = u128::from(counts.clones)
+            > u128::from(counts.polls) * u128::from(scan.limit(Limit::ChurnClones));
+        if counts.polls < scan.limit(Limit::ChurnPolls) || !too_many {
+            continue;
+        }
+        let (leaf, _) = stands(task);
+        let title = format!(
+            "waker churn: the waker of {} is cloned {} times a poll",
+            task.name,
+            units::count(per_poll)
+        );
+        found.push(
+            Finding::undated(Pitfall::WakerChurn, scan.now())
+                .of_task(task)
+                .at(
+                    leaf.map_or(task.root.as_str(), |leaf| &leaf.proc),
+                    leaf.and_then(|leaf| leaf.place.as_ref()),
+                )
+                .titled(title)
+                .summed("wakers are cloned more often than needed")
+                .explained(&[("task", &task.name)]),
+        );
+    }
+}

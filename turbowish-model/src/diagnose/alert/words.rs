@@ -1,0 +1,135 @@
+//! Names, places and numbers as the texts of alerts write them.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::account::resource::Role;
+use crate::diagnose::situation::Spot;
+use crate::snapshot::Place;
+use crate::snapshot::units::{self, Micro};
+
+/// Puts values for `{name}`; `None` if one has no value.
+pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> Option<String> {
+    let mut text = String::with_capacity(template.len() * 2);
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let close = open + rest[open..].find('}')?;
+        let name = &rest[open + 1..close];
+        let value = values.iter().find(|(key, _)| *key == name)?.1;
+        text += &rest[..open];
+        text += value;
+        rest = &rest[close + 1..];
+    }
+    text += rest;
+    Some(text)
+}
+
+pub(super) fn time(ns: u64) -> String {
+    units::duration(ns, Micro::Ascii)
+}
+
+/// A threshold: `10ms`, without digits that nobody wrote.
+pub(super) fn threshold(ns: u64) -> String {
+    const MS: u64 = 1_000_000;
+    if ns < units::SECOND && ns.is_multiple_of(MS) {
+        format!("{}ms", ns / MS)
+    } else {
+        time(ns)
+    }
+}
+
+/// `1 task`, `3 tasks`
+pub(super) fn many(n: u64, one: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {one}{s}", units::count(n))
+}
+
+/// `conn.rs:88`
+pub(super) fn line(file: &str, line: u32) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    format!("{name}:{line}")
+}
+
+/// `conn.rs:88`, or how to say that it is not known.
+pub(super) fn place(place: Option<&Place>) -> String {
+    place.map_or_else(
+        || String::from("a place that is not known"),
+        |place| line(&place.file, place.line),
+    )
+}
+
+/// `, taken at conn.rs:84`, if it is known.
+pub(super) fn taken(spot: Option<&Spot>) -> String {
+    spot.map_or_else(String::new, |spot| {
+        format!(", taken at {}", line(&spot.file, spot.line))
+    })
+}
+
+/// The last word of a path: `kv::snapshot::write` is `write`. Closures and blocks keep the name of their function.
+pub(super) fn last(path: &str) -> &str {
+    let ends = path.rsplit("::");
+    ends.into_iter()
+        .find(|end| !end.starts_with(['{', '<']))
+        .unwrap_or(path)
+}
+
+/// `self.db.lock()` on one line and not too long.
+pub(super) fn brief(expr: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut text = String::new();
+    for word in expr.split_whitespace() {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text += word;
+    }
+    match text.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}..", &text[..cut]),
+        None => text,
+    }
+}
+
+/// What somebody does who wants it: `sends`.
+pub(super) const fn does(role: Role) -> &'static str {
+    match role {
+        Role::Lock | Role::Write => "locks",
+        Role::Read => "reads",
+        Role::Acquire => "acquires",
+        Role::Send => "sends",
+        Role::Receive => "receives",
+        Role::Wait => "waits",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{brief, fill, last, line, many};
+
+    #[test]
+    fn templates_take_values_or_are_left_out() {
+        let check = |template, expected: Option<&str>| {
+            assert_eq!(
+                fill(template, &[("a", "1"), ("b", "x")]).as_deref(),
+                expected
+            );
+        };
+        check("", Some(""));
+        check("no names", Some("no names"));
+        check("{a}, {b} and {a}", Some("1, x and 1"));
+        check("{c}", None);
+        check("{a", None);
+    }
+
+    #[test]
+    fn names_are_short() {
+        assert_eq!(last("kv::snapshot::write"), "write");
+        assert_eq!(last("kv::run::{async block#0}"), "run");
+        assert_eq!(last("main"), "main");
+        assert_eq!(line("src/a/conn.rs", 8), "conn.rs:8");
+        assert_eq!(line("src\\conn.rs", 8), "conn.rs:8");
+        assert_eq!(brief("self\n    .db\n    .lock()"), "self .db .lock()");
+        assert_eq!(brief(&"é".repeat(41)).chars().count(), 42);
+        assert_eq!(many(1, "task"), "1 task");
+        assert_eq!(many(0, "task"), "0 tasks");
+    }
+}

@@ -1,0 +1,174 @@
+//! Who keeps what a wait asks for: all without whom it is never enough; or, where there is no such, any of several would do.
+
+use alloc::vec::Vec;
+
+use super::fixpoint::{World, asks_permits, sure_of, user};
+use super::graph::Vertex;
+use super::{Link, Step, Tie};
+use crate::account::resource::{Kind, Role};
+use crate::diagnose::situation::{Resource, Seat, Strength, Waiter};
+
+/// One that does not give back what it has of a resource.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Keeper {
+    /// Position of its task.
+    pub(super) task: usize,
+    pub(super) seat: Seat,
+    pub(super) link: Link,
+    amount: u64,
+    shared: bool,
+}
+
+impl World<'_> {
+    /// All who keep a part of a resource.
+    pub(super) fn keepers(&self, resource: &Resource) -> Vec<Keeper> {
+        let mut keepers = Vec::new();
+        for (h, holder) in resource.holders.iter().enumerate() {
+            if let Some(task) = self.position(holder.task)
+                && !self.lets_go(holder.task, holder.seat)
+            {
+                keepers.push(Keeper {
+                    task,
+                    seat: holder.seat,
+                    link: Link::Holds(h),
+                    amount: holder.amount,
+                    shared: holder.role == Role::Read,
+                });
+            }
+        }
+        for (w, waiter) in resource.waiters.iter().enumerate() {
+            if let Some(task) = self.position(waiter.task)
+                && asks_permits(resource.kind, waiter.role)
+                && self.keeps(waiter)
+            {
+                keepers.push(Keeper {
+                    task,
+                    seat: Seat::Unknown,
+                    link: Link::Granted(w),
+                    amount: waiter.amount,
+                    shared: waiter.role == Role::Read,
+                });
+            }
+        }
+        if resource.kind == Kind::Mpsc
+            && resource.length > 0
+            && self.is_stuck_side(resource, Role::Receive)
+        {
+            keepers.extend(self.receivers(resource));
+        }
+        keepers
+    }
+
+    /// Those who could take out what is inside. What it is, is kept by one if there is only one; else any other could take it.
+    fn receivers(&self, resource: &Resource) -> Vec<Keeper> {
+        let mut receivers = self.users(resource, Role::Receive);
+        let first = receivers.first().map(|receiver| receiver.task);
+        let alone = receivers
+            .iter()
+            .all(|receiver| Some(receiver.task) == first);
+        if let Some(receiver) = receivers.first_mut()
+            && alone
+        {
+            receiver.amount = resource.length;
+        }
+        receivers
+    }
+
+    /// Those who use an end, or surely have one, and cannot go on.
+    pub(super) fn users(&self, resource: &Resource, role: Role) -> Vec<Keeper> {
+        let intents = || resource.intents.iter().filter(|intent| intent.role == role);
+        let says = |task| {
+            let mut own = intents().filter(|intent| intent.task == task);
+            own.any(|intent| intent.strength == Strength::Will)
+        };
+        let sure = intents().filter(|intent| intent.proven);
+        let ends = || resource.ends.iter().filter(|end| end.role == role);
+        let all_proven = ends().all(|end| sure_of(resource, end).is_some());
+        let users = ends().filter_map(|end| user(resource, end));
+        let all = users.chain(sure.map(|intent| intent.task));
+        all.filter(|&task| !self.moves(Some(task)))
+            .filter_map(|task| {
+                let tie = match says(task) {
+                    _ if all_proven => Tie::Proven,
+                    true => Tie::Said,
+                    false => Tie::Seen,
+                };
+                Some(Keeper {
+                    task: self.position(Some(task))?,
+                    seat: Seat::Unknown,
+                    link: match role {
+                        Role::Receive => Link::Receives(tie),
+                        _ => Link::Sends(tie),
+                    },
+                    amount: 0,
+                    shared: false,
+                })
+            })
+            .collect()
+    }
+
+    /// What a wait for permits waits for.
+    pub(super) fn asked(&self, r: usize, waiter: &Waiter, keepers: &[Keeper]) -> Vertex {
+        let needs = Needs {
+            resource: r,
+            amount: waiter.amount,
+            shared: waiter.role == Role::Read,
+        };
+        if keepers
+            .iter()
+            .any(|keeper| self.is_needed(needs, keepers, keeper))
+        {
+            return Vertex::Each(needs);
+        }
+        Vertex::Any {
+            resource: r,
+            but: self.another(waiter.task, keepers),
+        }
+    }
+
+    /// The task itself, where others could do what it waits for as well: it cannot before they have.
+    pub(super) fn another(&self, task: Option<u64>, keepers: &[Keeper]) -> Option<usize> {
+        let own = self.position(task)?;
+        let (mine, others): (Vec<&Keeper>, Vec<&Keeper>) =
+            keepers.iter().partition(|keeper| keeper.task == own);
+        (!mine.is_empty() && !others.is_empty()).then_some(own)
+    }
+
+    /// Who may have been given what a step rests on, and can go on: its wait may end in a way that is not seen.
+    pub(super) fn heir(&self, step: &Step, owner: usize) -> Option<usize> {
+        let since = match step.link {
+            Link::Holds(h) => self.scene.resources[step.resource].holders[h].since,
+            // Since when it had that end is not known.
+            Link::Receives(tie) | Link::Sends(tie) if tie != Tie::Proven => 0,
+            _ => return None,
+        };
+        let owner = self.scene.tasks[owner].id;
+        self.scene
+            .heirs
+            .iter()
+            .position(|heir| heir.of == owner && heir.made >= since && self.moves(Some(heir.task)))
+    }
+
+    /// If all others gave back all that they keep, it would not be enough.
+    pub(super) fn is_needed(&self, needs: Needs, keepers: &[Keeper], keeper: &Keeper) -> bool {
+        let resource = &self.scene.resources[needs.resource];
+        if resource.kind == Kind::RwLock {
+            return !needs.shared || !keeper.shared;
+        }
+        let capacity = match resource.kind {
+            Kind::Mutex | Kind::OnceCell => 1,
+            _ => resource.capacity.unwrap_or(u64::MAX),
+        };
+        let own = keepers.iter().filter(|other| other.task == keeper.task);
+        let own = own.fold(0_u64, |sum, part| sum.saturating_add(part.amount));
+        capacity.saturating_sub(own) < needs.amount
+    }
+}
+
+/// How much of what, and whether it can be had beside readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Needs {
+    pub(super) resource: usize,
+    pub(super) amount: u64,
+    pub(super) shared: bool,
+}

@@ -1,0 +1,261 @@
+//! Cycles among what is stuck: one for each strongly connected part, the shortest, and what waits for it.
+
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::fixpoint::World;
+use super::graph::{Arc, Graph, Vertex};
+use super::{Cycle, Step};
+
+/// Starts from which the shortest cycle of a part is looked for; parts are small, but nothing keeps them so.
+const STARTS: usize = 64;
+
+/// All cycles of a settled world.
+pub(super) fn find(world: &World<'_>) -> Vec<Cycle> {
+    let graph = Graph::of(world);
+    let parts = parts(&graph);
+    let mut cycles = Vec::new();
+    for part in &parts {
+        let Some(path) = shortest(&graph, part) else {
+            continue;
+        };
+        let path = widened(&graph, part, path);
+        let mut steps = steps(&graph, &path);
+        for at in 0..steps.len() {
+            let owner = steps[(at + 1) % steps.len()].task;
+            steps[at].heir = world.heir(&steps[at], owner);
+        }
+        if !steps.is_empty() {
+            cycles.push((path[0].0, steps, part));
+        }
+    }
+    cycles.sort_by_key(|(first, ..)| *first);
+    let sets: Vec<&BTreeSet<usize>> = cycles.iter().map(|(_, _, part)| *part).collect();
+    let owners = owners(&graph, &sets);
+    cycles
+        .iter()
+        .enumerate()
+        .map(|(nth, (_, steps, _))| {
+            let mine = |vertex: &usize| owners[*vertex] == Some(nth);
+            let vertices: Vec<usize> = (0..owners.len()).filter(mine).collect();
+            cycle(world, &graph, steps.clone(), &vertices)
+        })
+        .collect()
+}
+
+/// A cycle, and who is behind it: the owner of each of `vertices`.
+fn cycle(world: &World<'_>, graph: &Graph, steps: Vec<Step>, vertices: &[usize]) -> Cycle {
+    let members: BTreeSet<usize> = steps.iter().map(|step| step.task).collect();
+    let mut behind = BTreeSet::new();
+    let mut resources: BTreeSet<usize> = steps.iter().map(|step| step.resource).collect();
+    for &vertex in vertices {
+        match graph.vertices[vertex] {
+            Vertex::Leaf { task, .. } if !members.contains(&task) => {
+                behind.insert(task);
+            }
+            Vertex::Leaf { .. } => {}
+            Vertex::Each(needs) => {
+                resources.insert(needs.resource);
+            }
+            Vertex::Any { resource, .. } | Vertex::Senders { resource, .. } => {
+                resources.insert(resource);
+            }
+        }
+    }
+    let tasks = &world.scene.tasks;
+    let mut behind: Vec<usize> = behind.into_iter().collect();
+    behind.sort_by_key(|&at| (&tasks[at].name, tasks[at].id));
+    let unlisted = resources.iter().map(|&r| {
+        let resource = &world.scene.resources[r];
+        let listed = resource.waiters.len() as u64;
+        resource.waiting.saturating_sub(listed)
+    });
+    Cycle {
+        unlisted: unlisted.sum(),
+        behind,
+        steps,
+    }
+}
+
+/// Strongly connected parts with a cycle in them. What can be reached both ways; iterative, for chains may be long.
+fn parts(graph: &Graph) -> Vec<BTreeSet<usize>> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; graph.vertices.len()];
+    for start in 0..seen.len() {
+        if core::mem::replace(&mut seen[start], true) {
+            continue;
+        }
+        let mut path = vec![(start, 0)];
+        while let Some((vertex, next)) = path.last_mut() {
+            match graph.arcs[*vertex].get(*next) {
+                Some(arc) => {
+                    *next += 1;
+                    if !core::mem::replace(&mut seen[arc.to], true) {
+                        path.push((arc.to, 0));
+                    }
+                }
+                None => {
+                    order.push(*vertex);
+                    path.pop();
+                }
+            }
+        }
+    }
+    let back = reversed(graph);
+    let mut taken = vec![false; seen.len()];
+    let mut parts = Vec::new();
+    for &start in order.iter().rev() {
+        if core::mem::replace(&mut taken[start], true) {
+            continue;
+        }
+        let mut part = BTreeSet::from([start]);
+        let mut next = vec![start];
+        while let Some(vertex) = next.pop() {
+            for &from in &back[vertex] {
+                if !core::mem::replace(&mut taken[from], true) {
+                    part.insert(from);
+                    next.push(from);
+                }
+            }
+        }
+        let itself = || graph.arcs[start].iter().any(|arc| arc.to == start);
+        if part.len() > 1 || itself() {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+fn reversed(graph: &Graph) -> Vec<Vec<usize>> {
+    let mut back = vec![Vec::new(); graph.vertices.len()];
+    for (from, arcs) in graph.arcs.iter().enumerate() {
+        for arc in arcs {
+            back[arc.to].push(from);
+        }
+    }
+    back
+}
+
+/// The shortest cycle of a part, from the smallest vertex of all that are as short: each vertex with the arc that leaves it.
+fn shortest(graph: &Graph, part: &BTreeSet<usize>) -> Option<Vec<(usize, Arc)>> {
+    let starts = part.iter().take(STARTS);
+    starts
+        .filter_map(|&start| around(graph, part, start))
+        .reduce(|best, other| {
+            if other.len() < best.len() {
+                other
+            } else {
+                best
+            }
+        })
+}
+
+/// The shortest way from a vertex back to it.
+fn around(graph: &Graph, part: &BTreeSet<usize>, start: usize) -> Option<Vec<(usize, Arc)>> {
+    let mut from: Vec<Option<(usize, Arc)>> = vec![None; graph.vertices.len()];
+    let mut next = VecDeque::from([start]);
+    'found: while let Some(vertex) = next.pop_front() {
+        for arc in graph.arcs[vertex]
+            .iter()
+            .filter(|arc| part.contains(&arc.to))
+        {
+            if from[arc.to].is_none() {
+                from[arc.to] = Some((vertex, *arc));
+                next.push_back(arc.to);
+            }
+            if arc.to == start {
+                break 'found;
+            }
+        }
+    }
+    let mut path = Vec::new();
+    let mut at = start;
+    loop {
+        let (before, arc) = from[at]?;
+        path.push((before, arc));
+        at = before;
+        if at == start {
+            break;
+        }
+    }
+    path.reverse();
+    Some(path)
+}
+
+/// Where any of several could end a wait, and none can because they wait for the same, all are part of it: not two of them only.
+fn widened(
+    graph: &Graph,
+    part: &BTreeSet<usize>,
+    mut path: Vec<(usize, Arc)>,
+) -> Vec<(usize, Arc)> {
+    let any = |vertex: usize| matches!(graph.vertices[vertex], Vertex::Any { .. });
+    let task = |vertex: usize| match graph.vertices[vertex] {
+        Vertex::Leaf { task, .. } => Some(task),
+        _ => None,
+    };
+    let arc = |from: usize, to: usize| graph.arcs[from].iter().find(|arc| arc.to == to);
+    for &leaf in part {
+        let known = |(vertex, _): &(usize, Arc)| task(*vertex) == task(leaf);
+        if path.len() >= 2 * STARTS || task(leaf).is_none() || path.iter().any(known) {
+            continue;
+        }
+        let place = (0..path.len()).rev().find_map(|at| {
+            let (side, next) = path[at];
+            let into = arc(side, leaf).filter(|_| any(side))?;
+            let mut out = graph.arcs[leaf].iter().filter(|out| any(out.to));
+            out.find_map(|out| Some((at, *into, *out, *arc(out.to, next.to)?)))
+        });
+        if let Some((at, into, out, next)) = place {
+            path[at].1 = into;
+            path.splice(at + 1..at + 1, [(leaf, out), (out.to, next)]);
+        }
+    }
+    path
+}
+
+/// The waits on a path, each with its link to the next.
+fn steps(graph: &Graph, path: &[(usize, Arc)]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (nth, (vertex, arc)) in path.iter().enumerate() {
+        let Vertex::Leaf { task, node } = graph.vertices[*vertex] else {
+            continue;
+        };
+        // Straight to a leaf, or by way of the resource's side.
+        let link = arc.link.or_else(|| path[(nth + 1) % path.len()].1.link);
+        if let (Some((resource, waiter)), Some(link)) = (arc.wait, link) {
+            steps.push(Step {
+                task,
+                node,
+                resource,
+                waiter,
+                link,
+                heir: None,
+            });
+        }
+    }
+    steps
+}
+
+/// For each vertex the first part that it waits for, in the end.
+fn owners(graph: &Graph, parts: &[&BTreeSet<usize>]) -> Vec<Option<usize>> {
+    let back = reversed(graph);
+    let mut owners = vec![None; graph.vertices.len()];
+    for (nth, part) in parts.iter().enumerate() {
+        for &vertex in *part {
+            owners[vertex] = Some(nth);
+        }
+    }
+    for (nth, part) in parts.iter().enumerate() {
+        let mut next: Vec<usize> = part.iter().copied().collect();
+        while let Some(vertex) = next.pop() {
+            for &from in &back[vertex] {
+                if owners[from].is_none() {
+                    owners[from] = Some(nth);
+                    next.push(from);
+                }
+            }
+        }
+    }
+    owners
+}

@@ -1,0 +1,300 @@
+//! Which waits can be served: a least fixpoint over all resources, recomputed where something changed.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::await_tree::{Forest, Wait};
+use crate::account::resource::{Kind, Role};
+use crate::diagnose::situation::{End, Holder, Intent, Resource, Scene, Seat, Task, Waiter};
+use crate::snapshot::TaskState;
+
+/// A scene, and what of it can go on.
+#[derive(Debug)]
+pub(super) struct World<'a> {
+    pub(super) scene: &'a Scene,
+    /// Positions of tasks by id.
+    tasks: BTreeMap<u64, usize>,
+    /// Trees of the tasks that wait for a resource, by position; all others can go on.
+    pub(super) forests: BTreeMap<usize, Forest>,
+    /// Resources that a task of the forests has to do with, by the task's position.
+    touches: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+/// What keeps a wait from being served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nothing.
+    Served,
+    /// What could be given back is not enough.
+    Short,
+    /// There is enough, but this one, which waits before, never goes: position among the waiters.
+    Behind(usize),
+    /// Nobody sends who can go on.
+    Silent,
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(scene: &'a Scene) -> Self {
+        let mut tasks = BTreeMap::new();
+        for (at, task) in scene.tasks.iter().enumerate() {
+            tasks.insert(task.id, at);
+        }
+        let mut world = Self {
+            scene,
+            tasks,
+            forests: BTreeMap::new(),
+            touches: BTreeMap::new(),
+        };
+        world.plant();
+        world
+    }
+
+    /// A tree for each task that waits for a resource in a node of it.
+    fn plant(&mut self) {
+        let mut seated: BTreeMap<usize, Vec<(u32, Wait)>> = BTreeMap::new();
+        for (r, resource) in self.scene.resources.iter().enumerate() {
+            for (w, waiter) in resource.waiters.iter().enumerate() {
+                if let Some(task) = self.position(waiter.task)
+                    && let Seat::Node(node) = waiter.seat
+                {
+                    seated.entry(task).or_default().push((node, (r, w)));
+                }
+            }
+        }
+        for (at, waits) in seated {
+            let forest = Forest::new(&self.scene.tasks[at], &waits);
+            self.forests.insert(at, forest);
+        }
+        for (r, resource) in self.scene.resources.iter().enumerate() {
+            let waiters = resource.waiters.iter().filter_map(|waiter| waiter.task);
+            let holders = resource.holders.iter().filter_map(|holder| holder.task);
+            let ends = resource.ends.iter().filter_map(|end| user(resource, end));
+            let intents = resource.intents.iter().map(|intent| intent.task);
+            for task in waiters.chain(holders).chain(ends).chain(intents) {
+                if let Some(at) = self.position(Some(task))
+                    && self.forests.contains_key(&at)
+                {
+                    self.touches.entry(at).or_default().insert(r);
+                }
+            }
+        }
+    }
+
+    /// Position of a task that is alive.
+    pub(super) fn position(&self, task: Option<u64>) -> Option<usize> {
+        self.tasks.get(&task?).copied()
+    }
+
+    /// Serves all that can be served.
+    pub(super) fn settle(&mut self) {
+        let mut next: Vec<usize> = (0..self.scene.resources.len()).rev().collect();
+        let mut queued = vec![true; next.len()];
+        while let Some(r) = next.pop() {
+            queued[r] = false;
+            for (w, verdict) in self.verdicts(r).into_iter().enumerate() {
+                if verdict != Verdict::Served {
+                    continue;
+                }
+                let Some(task) = self.serve(r, w) else {
+                    continue;
+                };
+                for &touched in self.touches.get(&task).into_iter().flatten() {
+                    if !core::mem::replace(&mut queued[touched], true) {
+                        next.push(touched);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A waiter is served; its task, if more of it can go on now than before.
+    fn serve(&mut self, r: usize, w: usize) -> Option<usize> {
+        let waiter = &self.scene.resources[r].waiters[w];
+        let at = self.position(waiter.task)?;
+        let nodes = &self.scene.tasks[at].tree;
+        let forest = self.forests.get_mut(&at)?;
+        let node = forest.position(nodes, waiter.seat)?;
+        (forest.serve(node) && forest.settle(nodes)).then_some(at)
+    }
+
+    /// What becomes of each waiter of a resource, as far as is known.
+    pub(super) fn verdicts(&self, r: usize) -> Vec<Verdict> {
+        let resource = &self.scene.resources[r];
+        let left = self.left(resource);
+        let mut before = None;
+        let mut verdicts = Vec::with_capacity(resource.waiters.len());
+        for (w, waiter) in resource.waiters.iter().enumerate() {
+            let verdict = self.verdict(resource, waiter, left, before);
+            let queued = waiter.woken.is_none() && asks_permits(resource.kind, waiter.role);
+            let goes = verdict == Verdict::Served || self.lets_go(waiter.task, waiter.seat);
+            if queued && !goes {
+                before.get_or_insert(w);
+            }
+            verdicts.push(verdict);
+        }
+        verdicts
+    }
+
+    fn verdict(
+        &self,
+        resource: &Resource,
+        waiter: &Waiter,
+        left: Left,
+        before: Option<usize>,
+    ) -> Verdict {
+        // Who was woken goes on when it is polled; only one that is left aside is not, and that one is no leaf.
+        if resource.closed || waiter.woken.is_some() {
+            return Verdict::Served;
+        }
+        if asks_permits(resource.kind, waiter.role) {
+            return match before {
+                _ if !left.is_enough(waiter) => Verdict::Short,
+                Some(before) => Verdict::Behind(before),
+                None => Verdict::Served,
+            };
+        }
+        let inside = matches!(resource.kind, Kind::Mpsc) && resource.length > 0;
+        if waiter.role == Role::Receive && !inside && self.is_stuck_side(resource, Role::Send) {
+            return Verdict::Silent;
+        }
+        Verdict::Served
+    }
+
+    /// What is left for those that wait for permits, if all that can be given back is.
+    fn left(&self, resource: &Resource) -> Left {
+        let stuck = |holder: &&Holder| !self.lets_go(holder.task, holder.seat);
+        let held = resource.holders.iter().filter(stuck);
+        let given = resource.waiters.iter().filter(|waiter| self.keeps(waiter));
+        if resource.kind == Kind::RwLock {
+            let roles = held.map(|holder| holder.role);
+            let roles: Vec<Role> = roles.chain(given.map(|waiter| waiter.role)).collect();
+            return Left::Shared {
+                readers: roles.contains(&Role::Read),
+                writer: roles.iter().any(|role| *role != Role::Read),
+            };
+        }
+        let capacity = match resource.kind {
+            Kind::Mutex | Kind::OnceCell => Some(1),
+            _ => resource.capacity,
+        };
+        let Some(capacity) = capacity else {
+            return Left::Unknown;
+        };
+        let mut gone: u64 = held.map(|holder| holder.amount).sum();
+        gone = gone.saturating_add(given.map(|waiter| waiter.amount).sum());
+        if resource.kind == Kind::Mpsc && self.is_stuck_side(resource, Role::Receive) {
+            gone = gone.saturating_add(resource.length);
+        }
+        Left::Permits {
+            capacity,
+            left: capacity.saturating_sub(gone),
+        }
+    }
+
+    /// It was given its turn, and will not take it.
+    pub(super) fn keeps(&self, waiter: &Waiter) -> bool {
+        self.is_left(waiter) && !self.lets_go(waiter.task, waiter.seat)
+    }
+
+    fn is_left(&self, waiter: &Waiter) -> bool {
+        let task = self.position(waiter.task).map(|at| &self.scene.tasks[at]);
+        task.is_some_and(|task| was_left(task, waiter))
+    }
+
+    /// All who use that side of a channel, or mean to, are known, and none of them can go on.
+    pub(super) fn is_stuck_side(&self, resource: &Resource, role: Role) -> bool {
+        let mut ends = resource.ends.iter().filter(|end| end.role == role);
+        let mut intents = resource.intents.iter().filter(|intent| intent.role == role);
+        let listed = resource.intents.len() as u64;
+        let known = resource.ends.iter().any(|end| end.role == role);
+        known
+            && resource.intending <= listed
+            && ends.all(|end| !self.moves(user(resource, end)))
+            && intents.all(|intent| !self.moves(Some(intent.task)))
+    }
+
+    /// Something in the task can go on; so it can in one that is not known.
+    pub(super) fn moves(&self, task: Option<u64>) -> bool {
+        match self.position(task).and_then(|at| self.forests.get(&at)) {
+            Some(forest) => forest.moves(),
+            None => true,
+        }
+    }
+
+    /// What the task has in that seat may be given back, or given up.
+    pub(super) fn lets_go(&self, task: Option<u64>, seat: Seat) -> bool {
+        let Some(at) = self.position(task) else {
+            return true;
+        };
+        match self.forests.get(&at) {
+            Some(forest) => forest.lets_go(&self.scene.tasks[at].tree, seat),
+            None => true,
+        }
+    }
+}
+
+/// Whose an end is: the task that has it for certain, or else the one that used it last.
+pub(super) fn user(resource: &Resource, end: &End) -> Option<u64> {
+    let sure = sure_of(resource, end).map(|intent| intent.task);
+    sure.or(end.user)
+}
+
+/// The proof that a task has the end: its call uses it further down, or gives it to nobody while it runs.
+pub(super) fn sure_of<'a>(resource: &'a Resource, end: &End) -> Option<&'a Intent> {
+    let number = end.number?;
+    let is_sure =
+        |intent: &&Intent| intent.proven && intent.role == end.role && intent.end == Some(number);
+    resource.intents.iter().find(is_sure)
+}
+
+/// The task was polled since the waiter was woken, and did not poll it.
+pub(crate) fn was_left(task: &Task, waiter: &Waiter) -> bool {
+    let Some(woken) = waiter.woken else {
+        return false;
+    };
+    let polls = |more: u64| {
+        waiter
+            .woken_poll
+            .is_none_or(|poll| task.polls >= poll.saturating_add(more))
+    };
+    match task.state {
+        TaskState::Waiting | TaskState::Paused => task.since > woken && polls(1),
+        TaskState::Ready => waiter.woken_poll.is_some() && polls(1),
+        // The poll in progress may still come to it.
+        TaskState::Polling => waiter.woken_poll.is_some() && polls(2),
+    }
+}
+
+/// Places are taken in turn, and are given back.
+pub(super) const fn asks_permits(kind: Kind, role: Role) -> bool {
+    match kind {
+        Kind::Mutex | Kind::RwLock | Kind::Semaphore | Kind::OnceCell => true,
+        Kind::Mpsc => matches!(role, Role::Send),
+        _ => false,
+    }
+}
+
+/// What can be had of a resource at best.
+#[derive(Clone, Copy, Debug)]
+enum Left {
+    /// Not known.
+    Unknown,
+    /// Of a lock that readers share: who keeps it for ever.
+    Shared { readers: bool, writer: bool },
+    /// Permits.
+    Permits { capacity: u64, left: u64 },
+}
+
+impl Left {
+    const fn is_enough(self, waiter: &Waiter) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Shared { readers, writer } => {
+                !writer && (!readers || matches!(waiter.role, Role::Read))
+            }
+            // Who asks for more than there is waits for permits that are yet to be added.
+            Self::Permits { capacity, left } => waiter.amount > capacity || waiter.amount <= left,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What is stuck as a graph: leaves of await trees, and between them the sides of resources that they wait for.
+
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
+use alloc::vec::Vec;
+
+use super::Link;
+use super::await_tree::Wait;
+use super::blockers::{Keeper, Needs};
+use super::fixpoint::{Verdict, World};
+use crate::account::resource::Role;
+use crate::diagnose::situation::Seat;
+
+/// What waits, or is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Vertex {
+    /// A node of a task: its position, and that of the task.
+    Leaf { task: usize, node: usize },
+    /// Permits, of which there are too few without each of those who keep them.
+    Each(Needs),
+    /// Permits, of which anyone who keeps some could give back enough: any task `but` the one that waits.
+    Any { resource: usize, but: Option<usize> },
+    /// Those who send: likewise.
+    Senders { resource: usize, but: Option<usize> },
+}
+
+/// From one vertex to another. From a leaf it says which wait it is, to a leaf why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arc {
+    pub(super) to: usize,
+    pub(super) wait: Option<Wait>,
+    pub(super) link: Option<Link>,
+}
+
+/// Vertices in the order of the ids of what they are of.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    pub(super) vertices: Vec<Vertex>,
+    pub(super) arcs: Vec<Vec<Arc>>,
+}
+
+/// An arc to a vertex that has no number yet.
+type Unnumbered = (Vertex, Option<Wait>, Option<Link>);
+
+/// Collects arcs of vertices that have no number yet.
+struct Builder<'a> {
+    world: &'a World<'a>,
+    arcs: BTreeMap<Vertex, Vec<Unnumbered>>,
+}
+
+impl Graph {
+    /// All that is stuck in a settled world.
+    pub(super) fn of(world: &World<'_>) -> Self {
+        let mut builder = Builder {
+            world,
+            arcs: BTreeMap::new(),
+        };
+        let mut sides = Vec::new();
+        for (&task, forest) in &world.forests {
+            for node in forest.stuck(None) {
+                let leaf = Vertex::Leaf { task, node };
+                builder.arcs.entry(leaf).or_default();
+                sides.extend(forest.waits[node].iter().map(|&wait| (wait, leaf)));
+            }
+        }
+        sides.sort_unstable();
+        let mut known = (usize::MAX, Vec::new(), Vec::new());
+        for ((r, w), leaf) in sides {
+            if known.0 != r {
+                known = (
+                    r,
+                    world.verdicts(r),
+                    world.keepers(&world.scene.resources[r]),
+                );
+            }
+            builder.leave(leaf, (r, w), known.1[w], &known.2);
+        }
+        builder.number()
+    }
+}
+
+impl Builder<'_> {
+    /// Arcs from a leaf.
+    fn leave(&mut self, leaf: Vertex, (r, w): Wait, verdict: Verdict, keepers: &[Keeper]) {
+        let resource = &self.world.scene.resources[r];
+        let waiter = &resource.waiters[w];
+        let senders;
+        let (side, keepers) = match verdict {
+            Verdict::Served => return,
+            Verdict::Short => (self.world.asked(r, waiter, keepers), keepers),
+            Verdict::Silent => {
+                senders = self.world.users(resource, Role::Send);
+                let but = self.world.another(waiter.task, &senders);
+                (Vertex::Senders { resource: r, but }, &*senders)
+            }
+            Verdict::Behind(before) => {
+                let waiter = &resource.waiters[before];
+                let leaves = self.leaves(self.world.position(waiter.task), waiter.seat);
+                return self.add(leaf, leaves, Some((r, w)), Some(Link::Before(before)));
+            }
+        };
+        self.add(leaf, [side].into(), Some((r, w)), None);
+        if let Entry::Vacant(entry) = self.arcs.entry(side) {
+            entry.insert(Vec::new());
+            for keeper in keepers {
+                let blamed = match side {
+                    Vertex::Each(needs) => self.world.is_needed(needs, keepers, keeper),
+                    Vertex::Any { but, .. } | Vertex::Senders { but, .. } => {
+                        but != Some(keeper.task)
+                    }
+                    Vertex::Leaf { .. } => false,
+                };
+                if blamed {
+                    let leaves = self.leaves(Some(keeper.task), keeper.seat);
+                    self.add(side, leaves, None, Some(keeper.link));
+                }
+            }
+        }
+    }
+
+    /// The stuck leaves of a task: those of a seat, if there are some.
+    fn leaves(&self, task: Option<usize>, seat: Seat) -> Vec<Vertex> {
+        let Some(task) = task else {
+            return Vec::new();
+        };
+        let Some(forest) = self.world.forests.get(&task) else {
+            return Vec::new();
+        };
+        let top = forest.position(&self.world.scene.tasks[task].tree, seat);
+        let mut nodes: Vec<usize> = forest.stuck(top).collect();
+        if nodes.is_empty() {
+            nodes = forest.stuck(None).collect();
+        }
+        let leaves = nodes.into_iter().map(|node| Vertex::Leaf { task, node });
+        leaves.collect()
+    }
+
+    fn add(&mut self, from: Vertex, to: Vec<Vertex>, wait: Option<Wait>, link: Option<Link>) {
+        let arcs = self.arcs.entry(from).or_default();
+        arcs.extend(to.into_iter().map(|to| (to, wait, link)));
+    }
+
+    /// Vertices sorted by what they are of, so that the order of rows means nothing.
+    fn number(self) -> Graph {
+        let scene = self.world.scene;
+        let id_of = |task: Option<usize>| task.map_or(0, |at| scene.tasks[at].id);
+        let key = |vertex: &Vertex| match *vertex {
+            Vertex::Leaf { task, node } => {
+                let task = &scene.tasks[task];
+                (0, task.id, u64::from(task.tree[node].id), false)
+            }
+            Vertex::Each(needs) => {
+                let id = scene.resources[needs.resource].id;
+                (1, id, needs.amount, needs.shared)
+            }
+            Vertex::Any { resource, but } => (2, scene.resources[resource].id, id_of(but), false),
+            Vertex::Senders { resource, but } => {
+                (3, scene.resources[resource].id, id_of(but), false)
+            }
+        };
+        let mut vertices: Vec<Vertex> = self.arcs.keys().copied().collect();
+        vertices.sort_by_key(key);
+        let numbers: BTreeMap<Vertex, usize> = vertices
+            .iter()
+            .enumerate()
+            .map(|(number, vertex)| (*vertex, number))
+            .collect();
+        let arcs = vertices.iter().map(|vertex| {
+            let mut arcs: Vec<Arc> = self.arcs[vertex]
+                .iter()
+                .filter_map(|&(to, wait, link)| {
+                    let to = *numbers.get(&to)?;
+                    Some(Arc { to, wait, link })
+                })
+                .collect();
+            arcs.sort_by_key(|arc| arc.to);
+            arcs
+        });
+        let arcs = arcs.collect();
+        Graph { vertices, arcs }
+    }
+}

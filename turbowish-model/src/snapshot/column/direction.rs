@@ -1,0 +1,74 @@
+//! Which way is worse: more time and more memory for the same thing is, more traffic is not.
+
+use super::{Column, Unit};
+
+/// Times that grow by themselves, or with the load and the window.
+const NEUTRAL: [&str; 4] = ["age", "running", "since", "total"];
+
+/// Numbers of what went wrong, or of those who wait because of something.
+const WORSE: [&str; 6] = ["behind", "cancelled", "err", "never", "panicked", "waiters"];
+
+impl<R> Column<R> {
+    /// A larger number is worse, whatever the load: it costs more, or more of it went wrong.
+    ///
+    /// Durations and sizes are, shares, rates and counts are not, unless the table here says so.
+    #[must_use]
+    pub fn larger_is_worse(&self) -> bool {
+        let key = &*self.key;
+        match self.unit {
+            Unit::Duration | Unit::Bytes => !NEUTRAL.contains(&key),
+            Unit::Share | Unit::Rate | Unit::Count | Unit::Trend => WORSE.contains(&key),
+            Unit::Text | Unit::Place => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NEUTRAL, WORSE};
+    use crate::diagnose::alert::Alert;
+    use crate::snapshot::column::{self, Row};
+    use crate::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
+    use alloc::vec::Vec;
+
+    fn check<R: Row>(worse: &[&str], neutral: &[&str]) {
+        for (keys, expected) in [(worse, true), (neutral, false)] {
+            for key in keys {
+                let column = column::find::<R>(key).expect(key);
+                assert_eq!(column.larger_is_worse(), expected, "{}.{key}", R::TABLE);
+            }
+        }
+    }
+
+    #[test]
+    fn what_costs_more_is_worse_and_what_is_more_is_not() {
+        check::<ProcRow>(
+            &["run_p50", "hold_p99.9", "longest", "wall", "size", "err"],
+            &["run", "incl", "calls", "polls", "live", "proc", "where"],
+        );
+        check::<TaskRow>(&["longest", "size"], &["age", "since", "running", "polls"]);
+        check::<AwaitRow>(
+            &["mean", "longest", "cancelled"],
+            &["total", "waits", "now", "share"],
+        );
+        check::<ResourceRow>(&["wait_p99", "oldest", "waiters"], &["ops", "fill", "age"]);
+        check::<Alert>(&["for", "behind"], &["title"]);
+        check::<CounterRow>(&[], &["rate", "value", "max", "updates"]);
+    }
+
+    #[test]
+    fn every_exception_is_a_column() {
+        fn keys<R: Row>(all: &mut Vec<&str>) {
+            all.extend(R::columns().iter().map(|column| &*column.key));
+        }
+        let mut all = Vec::new();
+        keys::<ProcRow>(&mut all);
+        keys::<TaskRow>(&mut all);
+        keys::<AwaitRow>(&mut all);
+        keys::<ResourceRow>(&mut all);
+        keys::<Alert>(&mut all);
+        for key in NEUTRAL.iter().chain(&WORSE) {
+            assert!(all.contains(key), "{key}");
+        }
+    }
+}

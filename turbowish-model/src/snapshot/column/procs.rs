@@ -1,0 +1,270 @@
+//! Columns of procs: where the time of the window went.
+
+use alloc::borrow::Cow;
+
+use super::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
+use super::{Column, Family, Row, Value, attribute, given};
+use crate::diagnose::alert::PartyKind;
+use crate::snapshot::{Page, ProcRow, Snapshot};
+
+const RUN: Family<ProcRow> = Family {
+    prefix: "run",
+    title: "RUN",
+    meaning: "percentile of the exclusive running time per ended call",
+    fields: &["call_running"],
+    of: |row| Some(&row.call_running),
+};
+const HOLD: Family<ProcRow> = Family {
+    prefix: "hold",
+    title: "HOL",
+    meaning: "percentile of the duration (hold) per finished poll",
+    fields: &["poll_hold"],
+    of: |row| Some(&row.poll_hold),
+};
+const INCLUSIVE: Family<ProcRow> = Family {
+    prefix: "incl",
+    title: "INC",
+    meaning: "percentile of the inclusive time per ended call",
+    fields: &["call_inclusive"],
+    of: |row| Some(&row.call_inclusive),
+};
+const POLL: Family<ProcRow> = Family {
+    prefix: "poll",
+    title: "POL",
+    meaning: "percentile of the exclusive running time per finished poll",
+    fields: &["poll_running"],
+    of: |row| Some(&row.poll_running),
+};
+
+const READY: Family<ProcRow> = Family {
+    prefix: "ready",
+    title: "READ",
+    meaning: "percentile of the time from wake-up to poll, of tasks of which it is the root",
+    fields: &["ready_latency"],
+    of: |row| Some(&row.ready_latency),
+};
+
+static FAMILIES: [Family<ProcRow>; 5] = [RUN, HOLD, INCLUSIVE, POLL, READY];
+
+static COLUMNS: [Column<ProcRow>; 26] = [
+    Column::new(
+        "proc",
+        "PROC",
+        "path of the proc",
+        (Text, 27, 0),
+        &["proc"],
+        |row, _| Value::Text(Cow::Borrowed(&row.proc)),
+    ),
+    Column::new(
+        "run",
+        "RUN%",
+        "occupancy: running time / window, in % of one core",
+        (Share, 5, 0),
+        &["running_ns", "occupancy_ppm"],
+        |row, context| Value::share(row.running_ns, context.window_ns),
+    ),
+    Column::new(
+        "incl",
+        "INCL%",
+        "inclusive time / window; a proc above itself counts once",
+        (Share, 6, 1),
+        &["inclusive_ns"],
+        |row, context| Value::share(row.inclusive_ns, context.window_ns),
+    ),
+    Column::new(
+        "trend",
+        "LAST 60 s",
+        "run in each 3 s of the last minute, the largest is full; sorts by the mean",
+        (Trend, 20, 2),
+        &["trend_ppm"],
+        |row, _| match row.trend_ppm[..] {
+            [] => Value::Blank,
+            [..] => Value::Trend(&row.trend_ppm),
+        },
+    ),
+    Column::new(
+        "live",
+        "LIVE",
+        "calls that have not ended",
+        (Count, 5, 3),
+        &["live"],
+        |row, _| Value::Count(row.live),
+    ),
+    Column::new(
+        "calls",
+        "CALL/s",
+        "calls that ended (ready, cancelled, panicked), per second",
+        (Rate, 6, 0),
+        &["calls", "ready", "cancelled", "panicked"],
+        |row, context| {
+            let ended = row.ready + row.cancelled + row.panicked;
+            Value::rate(ended, context.window_ns)
+        },
+    ),
+    Column::new(
+        "polls",
+        "POLL/s",
+        "polls per second",
+        (Rate, 6, 4),
+        &["polls"],
+        |row, context| Value::rate(row.polls, context.window_ns),
+    ),
+    Column::percentile("run_p50", "RUNp50", &RUN, 50, 0),
+    Column::percentile("run_p90", "RUNp90", &RUN, 90, 5),
+    Column::percentile("run_p99", "RUNp99", &RUN, 99, 0),
+    Column::new(
+        "run_max",
+        "RUNmax",
+        "longest exclusive running time of an ended call",
+        (Duration, 6, 12),
+        &["call_running"],
+        |row, _| match row.call_running.n {
+            0 => Value::NoSample,
+            _ => Value::Duration(row.call_running.max_ns),
+        },
+    ),
+    Column::percentile("hold_p50", "HOLp50", &HOLD, 50, 6),
+    Column::percentile("hold_p90", "HOLp90", &HOLD, 90, 13),
+    Column::percentile("hold_p99", "HOLp99", &HOLD, 99, 0),
+    Column::new(
+        "longest",
+        "LONGEST",
+        "longest hold of one poll; + is still open",
+        (Duration, 7, 0),
+        &["max_poll_ns", "max_poll_open"],
+        |row, _| match (row.polls, row.max_poll_ns) {
+            (_, ns) if row.max_poll_open => Value::Open(ns),
+            (0, 0) => Value::NoSample,
+            (_, ns) => Value::Duration(ns),
+        },
+    ),
+    Column::new(
+        "yielded",
+        "YIELD%",
+        "yielded time / window; 100 = one call waiting all the time",
+        (Share, 6, 7),
+        &["yielded_ns"],
+        |row, context| Value::share(row.yielded_ns, context.window_ns),
+    ),
+    Column::new(
+        "err",
+        "ERR/s",
+        "calls that returned an Err, per second",
+        (Rate, 6, 8),
+        &["err"],
+        |row, context| Value::rate(row.err, context.window_ns),
+    ),
+    Column::new(
+        "cancelled",
+        "CANC/s",
+        "calls dropped after their first poll, per second",
+        (Rate, 6, 9),
+        &["cancelled"],
+        |row, context| {
+            let started = row.cancelled.saturating_sub(row.never_polled);
+            Value::rate(started, context.window_ns)
+        },
+    ),
+    Column::new(
+        "panicked",
+        "PANIC",
+        "calls that panicked, per second",
+        (Rate, 6, 10),
+        &["panicked"],
+        |row, context| Value::rate(row.panicked, context.window_ns),
+    ),
+    Column::new(
+        "never",
+        "NEVER",
+        "calls dropped before their first poll, per second",
+        (Rate, 6, 14),
+        &["never_polled"],
+        |row, context| Value::rate(row.never_polled, context.window_ns),
+    ),
+    Column::percentile("poll_p99", "POLp99", &POLL, 99, 15),
+    Column::percentile("incl_p99", "INCp99", &INCLUSIVE, 99, 16),
+    Column::new(
+        "unstarted",
+        "UNST",
+        "time between creation and first poll, per call",
+        (Duration, 6, 17),
+        &["unstarted_ns"],
+        |row, _| Value::mean(row.unstarted_ns, row.calls),
+    ),
+    Column::new(
+        "wall",
+        "WALL",
+        "time between creation and end, per call",
+        (Duration, 6, 18),
+        &["wall_ns"],
+        |row, _| Value::mean(row.wall_ns, row.calls),
+    ),
+    Column::new(
+        "size",
+        "SIZE",
+        "bytes of one call's future",
+        (Bytes, 6, 19),
+        &["future_bytes"],
+        |row, _| {
+            if row.future_bytes == 0 {
+                Value::Unknown
+            } else {
+                Value::Bytes(row.future_bytes)
+            }
+        },
+    ),
+    Column::new(
+        "where",
+        "WHERE",
+        "file:line of the proc",
+        (Place, 24, 11),
+        &["file", "line"],
+        |row, _| Value::Place {
+            file: &row.file,
+            line: row.line,
+        },
+    ),
+];
+
+impl Row for ProcRow {
+    const TABLE: &'static str = "procs";
+    const OWN_ORDER: &'static str = "run";
+
+    fn columns() -> &'static [Column<Self>] {
+        &COLUMNS
+    }
+
+    fn families() -> &'static [Family<Self>] {
+        &FAMILIES
+    }
+
+    fn named(key: &str) -> Option<Column<Self>> {
+        attribute(key, |row, name| given(&row.attributes, name))
+    }
+
+    fn page(snapshot: &Snapshot) -> &Page<Self> {
+        &snapshot.procs
+    }
+
+    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
+        &mut snapshot.procs
+    }
+
+    fn name(&self) -> (&str, u64) {
+        (&self.proc, u64::from(self.line))
+    }
+
+    fn worst(&self) -> (u8, u64) {
+        (0, self.running_ns)
+    }
+
+    fn party(&self) -> Option<(PartyKind, u64, &str)> {
+        Some((PartyKind::Proc, 0, &self.proc))
+    }
+
+    fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
+        found(&self.proc)
+            || found(&alloc::format!("{}:{}", self.file, self.line))
+            || self.attributes.iter().any(|(_, value)| found(value))
+    }
+}

@@ -1,0 +1,369 @@
+//! Columns of resources: how full each one is, who waits and since when, and who has it.
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
+use super::Unit::{Count, Duration, Place, Rate, Share, Text};
+use super::{Column, Family, Row, Value};
+use crate::account::resource::{Kind, Role};
+use crate::diagnose::alert::PartyKind;
+use crate::snapshot::quantile::Distribution;
+use crate::snapshot::units;
+use crate::snapshot::{Page, ResourceRow, Snapshot};
+
+const WAIT: Family<ResourceRow> = Family {
+    prefix: "wait",
+    title: "WAIT",
+    meaning: "percentile of the time from the beginning to the end of waits that were served",
+    fields: &["waited"],
+    of: |row| Some(&row.waited),
+};
+const HOLD: Family<ResourceRow> = Family {
+    prefix: "hold",
+    title: "HOLD",
+    meaning: "percentile of the time that it was held; of a queue, that items spent inside",
+    fields: &["kept"],
+    of: kept,
+};
+
+static FAMILIES: [Family<ResourceRow>; 2] = [WAIT, HOLD];
+
+static COLUMNS: [Column<ResourceRow>; 18] = [
+    Column::new(
+        "resource",
+        "RESOURCE",
+        "kind and name, or kind and the place where it was made",
+        (Text, 15, 0),
+        &["id", "kind", "name"],
+        |row, _| Value::Text(Cow::Borrowed(&row.name)),
+    ),
+    Column::new(
+        "fill",
+        "FILL",
+        "held / permits, or items inside and places reserved / capacity; without a bound what is inside",
+        (Share, 7, 0),
+        &["level", "capacity"],
+        |row, _| {
+            row.fill()
+                .map_or(Value::Blank, |(level, capacity)| Value::Fill {
+                    level,
+                    capacity,
+                })
+        },
+    ),
+    Column::new(
+        "waiters",
+        "WAIT",
+        "waits that have not ended",
+        (Count, 4, 0),
+        &["waiter_count"],
+        |row, _| Value::Count(row.waiter_count),
+    ),
+    Column::new(
+        "oldest",
+        "OLDEST",
+        "the longest of them",
+        (Duration, 6, 0),
+        &["oldest_wait_ns"],
+        |row, _| oldest(row).map_or(Value::Blank, Value::Duration),
+    ),
+    Column::new(
+        "ops",
+        "OPS/s",
+        "times taken, or items taken out, per second since its first use",
+        (Rate, 6, 0),
+        &["put", "took", "age_ns"],
+        |row, _| Value::rate(operations(row), row.age_ns),
+    ),
+    Column::percentile("wait_p99", "WAITp99", &WAIT, 99, 0),
+    Column::percentile("hold_p99", "HOLDp99", &HOLD, 99, 0),
+    Column::new(
+        "by",
+        "HELD BY",
+        "who has it; of a channel, who empties it or, if nothing is inside, fills it, or will; ? is none of ours",
+        (Text, 10, 0),
+        &["holders", "senders", "receivers", "will"],
+        |row, _| by(row),
+    ),
+    Column::new(
+        "waiting",
+        "WAITING",
+        "tasks that wait for it, in order; ? is none of ours",
+        (Text, 12, 1),
+        &["waiters"],
+        |row, _| {
+            let waiters = row.waiters.iter();
+            Value::names(waiters.map(|waiter| known(waiter.task.as_deref())))
+        },
+    ),
+    Column::new(
+        "will",
+        "WILL",
+        "calls that will use it",
+        (Count, 5, u8::MAX),
+        &["will_count"],
+        |row, _| Value::Count(row.will_count),
+    ),
+    Column::new(
+        "may",
+        "MAY",
+        "calls that may use it",
+        (Count, 5, u8::MAX),
+        &["may_count"],
+        |row, _| Value::Count(row.may_count),
+    ),
+    Column::new(
+        "in",
+        "IN/s",
+        "times taken, or items put in, per second since its first use",
+        (Rate, 6, 3),
+        &["put", "age_ns"],
+        |row, _| Value::rate(row.put, row.age_ns),
+    ),
+    Column::new(
+        "out",
+        "OUT/s",
+        "times given back, or items taken out, per second since its first use",
+        (Rate, 6, 4),
+        &["took", "age_ns"],
+        |row, _| Value::rate(row.took, row.age_ns),
+    ),
+    Column::new(
+        "site",
+        "MADE AT",
+        "where it was made, file:line",
+        (Place, 24, 2),
+        &["made_at"],
+        |row, _| Value::Place {
+            file: &row.made_at.file,
+            line: row.made_at.line,
+        },
+    ),
+    Column::new(
+        "waits",
+        "WAITS",
+        "waits begun since its first use",
+        (Count, 5, 5),
+        &["waits"],
+        |row, _| Value::Count(row.waits),
+    ),
+    Column::new(
+        "age",
+        "AGE",
+        "time since its first use",
+        (Duration, 6, 6),
+        &["age_ns"],
+        |row, _| Value::Duration(row.age_ns),
+    ),
+    Column::new(
+        "kind",
+        "KIND",
+        "mutex, rwlock, semaphore, barrier, notify, once_cell, mpsc, oneshot, broadcast, watch, timer",
+        (Text, 9, u8::MAX),
+        &["kind"],
+        |row, _| Value::Text(Cow::Borrowed(row.kind.word())),
+    ),
+    Column::new(
+        "level",
+        "LEVEL",
+        "what is held, or the number of items inside",
+        (Count, 5, u8::MAX),
+        &["level"],
+        |row, _| row.level.map_or(Value::Blank, Value::Count),
+    ),
+];
+
+/// Nobody holds a signal or a value that changes; a queue keeps items, once one has gone through.
+fn kept(row: &ResourceRow) -> Option<&Distribution> {
+    let applies = match row.kind {
+        Kind::Mutex | Kind::RwLock | Kind::Semaphore | Kind::OnceCell => true,
+        Kind::Mpsc | Kind::Broadcast => row.kept.n > 0,
+        Kind::Barrier | Kind::Notify | Kind::Oneshot | Kind::Watch | Kind::Timer => false,
+    };
+    applies.then_some(&row.kept)
+}
+
+/// How long the first of its waiters has waited.
+pub(crate) fn oldest(row: &ResourceRow) -> Option<u64> {
+    row.waiters.iter().map(|waiter| waiter.since_ns).max()
+}
+
+/// What counts as one use: an item that came out where items go through one by one, else a taking.
+fn operations(row: &ResourceRow) -> u64 {
+    match row.kind {
+        Kind::Mpsc => row.took,
+        _ => row.put,
+    }
+}
+
+/// A task's name, or the sign for one that is none of ours.
+pub(crate) fn known(task: Option<&str>) -> Cow<'_, str> {
+    Cow::Borrowed(task.unwrap_or(units::UNKNOWN))
+}
+
+/// Who could let a waiter go on: the holders, or those at the other end of a channel.
+fn by(row: &ResourceRow) -> Value<'_> {
+    if is_channel(row.kind) {
+        return channel(row);
+    }
+    let holders = row.holders.iter().map(|holder| holder.task.as_deref());
+    match row.holder_count {
+        // A signal comes from anybody.
+        0 if row.kind == Kind::Notify && row.waiter_count > 0 => Value::Unknown,
+        0 => Value::Blank,
+        _ => tasks(distinct(holders), row.holder_count),
+    }
+}
+
+const fn is_channel(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch
+    )
+}
+
+/// Something is inside, or somebody wants to put something in: then the receivers are waited for.
+fn fills(row: &ResourceRow) -> bool {
+    match row.waiters.first() {
+        Some(first) => first.role == Role::Send,
+        None => row.level.is_some_and(|level| level > 0),
+    }
+}
+
+/// Who empties a channel, items first and then reserved places; or who fills it.
+fn channel(row: &ResourceRow) -> Value<'_> {
+    let will = |role: Role| {
+        let of_role = row.will.iter().filter(move |intent| intent.role == role);
+        of_role.map(|intent| intent.task.as_deref())
+    };
+    let names = if fills(row) {
+        let reserved = row.holders.iter().map(|holder| holder.task.as_deref());
+        let items = row.level != Some(0) || row.holders.is_empty();
+        let receivers = row.receivers.iter().filter(|_| items);
+        let receivers = receivers.map(Option::as_deref);
+        distinct(receivers.chain(reserved).chain(will(Role::Receive)))
+    } else {
+        let senders = row.senders.iter().map(Option::as_deref);
+        distinct(senders.chain(will(Role::Send)))
+    };
+    let count = names.len() as u64;
+    tasks(names, count)
+}
+
+/// Each task once, in order, those of none of ours as one.
+fn distinct<'a>(tasks: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<&'a str>> {
+    let mut names = Vec::new();
+    for task in tasks {
+        if !names.contains(&task) {
+            names.push(task);
+        }
+    }
+    names
+}
+
+/// The names of up to a few tasks, else their number; if none is known, that.
+fn tasks(names: Vec<Option<&str>>, count: u64) -> Value<'_> {
+    if names.iter().all(Option::is_none) && !names.is_empty() {
+        return Value::Unknown;
+    }
+    if names.len() > NAMED {
+        return Value::Text(Cow::Owned(alloc::format!("{count} tasks")));
+    }
+    Value::names(names.into_iter().map(known))
+}
+
+/// More tasks than this are only counted.
+const NAMED: usize = 3;
+
+impl Row for ResourceRow {
+    const TABLE: &'static str = "resources";
+    const OWN_ORDER: &'static str = "worst";
+
+    fn columns() -> &'static [Column<Self>] {
+        &COLUMNS
+    }
+
+    fn families() -> &'static [Family<Self>] {
+        &FAMILIES
+    }
+
+    fn page(snapshot: &Snapshot) -> &Page<Self> {
+        &snapshot.resources
+    }
+
+    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
+        &mut snapshot.resources
+    }
+
+    fn name(&self) -> (&str, u64) {
+        (&self.name, self.id)
+    }
+
+    /// Held up first, then those at which something is only awaited, then by how full they are.
+    fn worst(&self) -> (u8, u64) {
+        let held_up = self.waiters.iter().filter(|waiter| waiter.role.holds_up());
+        if let Some(longest) = held_up.map(|waiter| waiter.since_ns).max() {
+            return (0, longest);
+        }
+        if let Some(longest) = oldest(self) {
+            return (1, longest);
+        }
+        let share = |(level, all): (u64, Option<u64>)| units::ppb(level, all?).into();
+        (2, self.fill().and_then(share).unwrap_or(0))
+    }
+
+    fn party(&self) -> Option<(PartyKind, u64, &str)> {
+        Some((PartyKind::Resource, self.id, ""))
+    }
+
+    fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
+        let at = &self.made_at;
+        found(&self.name)
+            || found(self.kind.word())
+            || found(&alloc::format!("{}:{}", at.file, at.line))
+            || self.tasks().any(found)
+    }
+}
+
+impl ResourceRow {
+    /// How much of it is taken, and how much there is; `None` where there is no such thing.
+    ///
+    /// A lock for readers that is written is full, and places of a channel that are reserved cannot be
+    /// had by others any more than those with an item.
+    #[must_use]
+    pub fn fill(&self) -> Option<(u64, Option<u64>)> {
+        let level = self.level?;
+        Some(match self.kind {
+            Kind::RwLock if self.is_written() => (1, Some(1)),
+            Kind::Mpsc => (level.saturating_add(self.reserved()), self.capacity),
+            _ => (level, self.capacity),
+        })
+    }
+
+    /// Somebody has it alone, where others may read.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        let mut holders = self.holders.iter();
+        holders.any(|holder| holder.role == Role::Write)
+    }
+
+    fn reserved(&self) -> u64 {
+        let amounts = self.holders.iter().map(|holder| holder.amount);
+        let shown = amounts.fold(0, u64::saturating_add);
+        let others = self.holder_count.saturating_sub(self.holders.len() as u64);
+        shown.saturating_add(others)
+    }
+
+    /// Every task that is known to hold it, to wait for it or to use it.
+    fn tasks(&self) -> impl Iterator<Item = &str> {
+        let holders = self.holders.iter().map(|holder| &holder.task);
+        let waiters = self.waiters.iter().map(|waiter| &waiter.task);
+        let ends = self.senders.iter().chain(&self.receivers);
+        let intents = self.will.iter().chain(&self.may).map(|row| &row.task);
+        holders
+            .chain(waiters)
+            .chain(ends)
+            .chain(intents)
+            .filter_map(Option::as_deref)
+    }
+}

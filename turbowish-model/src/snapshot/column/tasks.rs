@@ -1,0 +1,359 @@
+//! Columns of tasks: what each one does, since when, and at which await.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+
+use super::Unit::{Bytes, Count, Duration, Place, Text};
+use super::{Column, Family, Row, Value, attribute, given};
+use crate::diagnose::alert::PartyKind;
+use crate::snapshot::UNSEEN;
+use crate::snapshot::units::SECOND;
+use crate::snapshot::{Claim, Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
+
+/// Too wide for a screen, where the record of a task shows the same.
+const LISTS_ONLY: u8 = u8::MAX;
+/// A wait for something that is no resource of ours.
+const NOT_OURS: &str = "not ours";
+
+static COLUMNS: [Column<TaskRow>; 19] = [
+    Column::new(
+        "task",
+        "TASK",
+        "name, or root proc and ordinal",
+        (Text, 12, 0),
+        &["id", "name"],
+        |row, _| Value::Text(Cow::Borrowed(&row.name)),
+    ),
+    Column::new(
+        "state",
+        "STATE",
+        "polling, ready (woken, not polled yet), waiting or paused",
+        (Text, 8, 0),
+        &["state"],
+        |row, _| Value::Text(Cow::Borrowed(row.state.word())),
+    ),
+    Column::new(
+        "since",
+        "SINCE",
+        "time in that state; + while it polls",
+        (Duration, 7, 0),
+        &["since_ns"],
+        |row, _| match row.state {
+            TaskState::Polling => Value::Open(row.since_ns),
+            TaskState::Ready | TaskState::Waiting | TaskState::Paused => {
+                Value::Duration(row.since_ns)
+            }
+        },
+    ),
+    Column::new(
+        "on",
+        "ON",
+        "resources that it waits for, those of its branches in order; not ours: none that we see; ?: not known",
+        (Text, 11, 0),
+        &["waits_on", "waits_unknown"],
+        |row, _| on(row),
+    ),
+    Column::new(
+        "at",
+        "AT",
+        "await point of the innermost call, file:line",
+        (Place, 14, 0),
+        &["stack"],
+        |row, _| {
+            place(row).map_or(Value::Unknown, |at| Value::Place {
+                file: &at.file,
+                line: at.line,
+            })
+        },
+    ),
+    Column::new(
+        "expr",
+        "EXPRESSION",
+        "what is awaited there, without .await; after: it polls, and came last to this await",
+        (Text, 20, 0),
+        &["stack"],
+        |row, _| match (row.state, place(row)) {
+            (_, None) => Value::Unknown,
+            (TaskState::Polling, Some(at)) => match expression(at) {
+                Value::Text(text) => Value::Text(Cow::Owned(alloc::format!("after {text}"))),
+                other => other,
+            },
+            (_, Some(at)) => expression(at),
+        },
+    ),
+    Column::new(
+        "wakes",
+        "WAKES",
+        "times that it was woken since it was created",
+        (Count, 5, 1),
+        &["waker"],
+        |row, _| {
+            let waker = row.waker.as_ref();
+            waker.map_or(Value::Unknown, |waker| Value::Count(waker.wakes))
+        },
+    ),
+    Column::new(
+        "running",
+        "RUN",
+        "running time of all its calls since it was created",
+        (Duration, 6, 2),
+        &["running_ns"],
+        |row, _| Value::Duration(row.running_ns),
+    ),
+    Column::new(
+        "polls",
+        "POLLS",
+        "root polls since it was created",
+        (Count, 5, 3),
+        &["polls"],
+        |row, _| Value::Count(row.polls),
+    ),
+    Column::new(
+        "longest",
+        "LONGEST",
+        "longest root poll; one in progress counts",
+        (Duration, 7, 4),
+        &["max_poll_ns"],
+        |row, _| Value::Duration(row.max_poll_ns),
+    ),
+    Column::new(
+        "woken_by",
+        "WOKEN BY",
+        "task that has made it ready last, or self; thread NAME: no task, but one on which tasks run; ? is another thread",
+        (Text, 12, 5),
+        &["waker", "name"],
+        |row, _| woken_by(row),
+    ),
+    Column::new(
+        "holds",
+        "HOLDS",
+        "resources that it holds",
+        (Text, 12, 6),
+        &["holds"],
+        |row, _| resources(&row.holds),
+    ),
+    Column::new(
+        "root",
+        "ROOT",
+        "path of the root proc",
+        (Text, 20, 7),
+        &["root"],
+        |row, _| Value::Text(Cow::Borrowed(&row.root)),
+    ),
+    Column::new(
+        "parent",
+        "PARENT",
+        "task that spawned it",
+        (Text, 12, 8),
+        &["parent"],
+        |row, _| {
+            let parent = row.parent.as_deref();
+            parent.map_or(Value::Unknown, |name| Value::Text(Cow::Borrowed(name)))
+        },
+    ),
+    Column::new(
+        "site",
+        "SPAWNED AT",
+        "where it was spawned, file:line",
+        (Place, 14, 9),
+        &["spawned_at"],
+        |row, _| {
+            let spot = row.spawned_at.as_ref();
+            spot.map_or(Value::Unknown, |spot| Value::Place {
+                file: &spot.file,
+                line: spot.line,
+            })
+        },
+    ),
+    Column::new(
+        "age",
+        "AGE",
+        "time since it was created or first polled",
+        (Duration, 6, 10),
+        &["age_ns"],
+        |row, _| Value::Duration(row.age_ns),
+    ),
+    Column::new(
+        "size",
+        "SIZE",
+        "bytes of the root future",
+        (Bytes, 6, 11),
+        &["future_bytes"],
+        |row, _| {
+            if row.future_bytes == 0 {
+                Value::Unknown
+            } else {
+                Value::Bytes(row.future_bytes)
+            }
+        },
+    ),
+    Column::new(
+        "span",
+        "AWAITS AT",
+        "await point of the innermost call, file:line:first-last column",
+        (Text, 24, LISTS_ONLY),
+        &["stack"],
+        |row, _| {
+            place(row).map_or(Value::Unknown, |at| {
+                Value::Text(Cow::Owned(crate::snapshot::report::span(at)))
+            })
+        },
+    ),
+    Column::new(
+        "chain",
+        "CHAIN",
+        "procs of its calls, outermost first; branches after /",
+        (Text, 24, LISTS_ONLY),
+        &["stack"],
+        |row, _| Value::Text(Cow::Owned(chain(&row.stack))),
+    ),
+];
+
+/// Fields that the table's own order looks at, beside numbers and the state.
+pub(crate) const JUDGED: [&str; 1] = ["waits_on"];
+/// Fields in which a bare word of a filter is searched.
+pub(crate) const SEARCHED: [&str; 6] = ["name", "root", "waits_on", "holds", "attributes", "stack"];
+
+/// What it waits for. A resource of ours says so; everything else that waits is somebody else's.
+fn on(row: &TaskRow) -> Value<'_> {
+    match row.state {
+        TaskState::Waiting if row.waits_on.is_empty() && row.waits_unknown => Value::Unknown,
+        TaskState::Waiting if row.waits_on.is_empty() => Value::Text(Cow::Borrowed(NOT_OURS)),
+        _ => resources(&row.waits_on),
+    }
+}
+
+fn resources(claims: &[Claim]) -> Value<'_> {
+    Value::names(claims.iter().map(|claim| Cow::Borrowed(&*claim.resource)))
+}
+
+fn woken_by(row: &TaskRow) -> Value<'_> {
+    let Some(waker) = &row.waker else {
+        return Value::Unknown;
+    };
+    match waker.woken_by.as_deref() {
+        _ if waker.wakes == 0 => Value::NoSample,
+        None => Value::Unknown,
+        Some(name) if name == row.name => Value::Text(Cow::Borrowed("self")),
+        Some(name) => Value::Text(Cow::Borrowed(name)),
+    }
+}
+
+/// `kv::run > server::accept`: each proc without the module path that it shares with the one before.
+fn chain(stack: &[StackRow]) -> String {
+    let mut text = String::new();
+    let mut last: Option<&StackRow> = None;
+    for call in stack.iter().filter(|call| !call.aside) {
+        let mut shown = &*call.proc;
+        if let Some(last) = last {
+            text.push_str(if call.depth > last.depth {
+                " > "
+            } else {
+                " / "
+            });
+            shown = unshared(&last.proc, shown);
+        }
+        text.push_str(shown);
+        last = Some(call);
+    }
+    text
+}
+
+fn unshared<'a>(before: &str, path: &'a str) -> &'a str {
+    let same = before
+        .bytes()
+        .zip(path.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let word = path
+        .get(..same)
+        .and_then(|shared| shared.rfind("::"))
+        .map_or(0, |at| at + 2);
+    path.get(word..).unwrap_or(path)
+}
+
+/// The innermost call of the first branch: where the task stands.
+#[must_use]
+pub(crate) fn leaf(row: &TaskRow) -> Option<&StackRow> {
+    let next = row.stack.iter().skip(1);
+    let inner = row
+        .stack
+        .iter()
+        .zip(next)
+        .find(|(call, next)| next.depth <= call.depth);
+    inner.map(|(call, _)| call).or(row.stack.last())
+}
+
+/// An await point's text; there is none where the awaits inside a macro could not be seen.
+pub(super) fn expression(at: &AwaitPlace) -> Value<'_> {
+    match &*at.expr {
+        "" | UNSEEN => Value::Unknown,
+        text => Value::Text(Cow::Borrowed(text)),
+    }
+}
+
+fn place(row: &TaskRow) -> Option<&AwaitPlace> {
+    leaf(row)?.place.as_ref()
+}
+
+impl Row for TaskRow {
+    const TABLE: &'static str = "tasks";
+    const OWN_ORDER: &'static str = "worst";
+
+    fn columns() -> &'static [Column<Self>] {
+        &COLUMNS
+    }
+
+    fn families() -> &'static [Family<Self>] {
+        &[]
+    }
+
+    fn named(key: &str) -> Option<Column<Self>> {
+        attribute(key, |row, name| given(&row.attributes, name))
+    }
+
+    fn page(snapshot: &Snapshot) -> &Page<Self> {
+        &snapshot.tasks
+    }
+
+    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
+        &mut snapshot.tasks
+    }
+
+    fn name(&self) -> (&str, u64) {
+        (&self.name, self.id)
+    }
+
+    fn worst(&self) -> (u8, u64) {
+        let held_up = || self.waits_on.iter().any(|claim| claim.role.holds_up());
+        let class = match self.state {
+            TaskState::Paused => 0,
+            TaskState::Polling if self.since_ns > SECOND => 1,
+            TaskState::Ready if self.since_ns > SECOND => 2,
+            TaskState::Waiting if held_up() => 3,
+            _ => 4,
+        };
+        (class, self.since_ns)
+    }
+
+    fn party(&self) -> Option<(PartyKind, u64, &str)> {
+        Some((PartyKind::Task, self.id, ""))
+    }
+
+    fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
+        found(&self.name)
+            || found(&self.root)
+            || self
+                .waits_on
+                .iter()
+                .chain(&self.holds)
+                .any(|claim| found(&claim.resource))
+            || self.attributes.iter().any(|(_, value)| found(value))
+            || self.stack.iter().any(|call| {
+                found(&call.proc)
+                    || call.place.as_ref().is_some_and(|at| {
+                        found(&at.expr) || found(&alloc::format!("{}:{}", at.file, at.line))
+                    })
+            })
+    }
+}

@@ -1,0 +1,118 @@
+//! What an await point that polls several futures is, told from its text: no more is known of what a macro or a combinator does.
+
+use crate::diagnose::situation::last_method;
+
+/// An await point at which several futures are polled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fork {
+    /// `join!`: all must end.
+    Join,
+    /// `try_join!`: all must end, or one with an error.
+    TryJoin,
+    /// `select!`: one must end.
+    Select,
+    /// The futures of a stream, taken as they end.
+    Unordered,
+    /// Something else.
+    Several,
+}
+
+/// Methods that take what comes out of a stream.
+const STREAM: &[&str] = &[
+    "collect",
+    "concat",
+    "count",
+    "fold",
+    "for_each",
+    "for_each_concurrent",
+    "next",
+    "select_next_some",
+    "try_collect",
+    "try_concat",
+    "try_fold",
+    "try_for_each",
+    "try_for_each_concurrent",
+    "try_next",
+];
+
+/// Functions that may end before a future that was lent to them has.
+const LENT: &[&str] = &["select", "timeout", "timeout_at"];
+
+impl Fork {
+    /// The await point polls several futures, or one that it was lent, by its text alone.
+    #[must_use]
+    pub fn told(expr: &str) -> Option<Self> {
+        let path = expr.trim_start();
+        let end = path.find(|c: char| !(c.is_alphanumeric() || "_: ".contains(c)))?;
+        let name = path[..end].rsplit(':').next().unwrap_or_default().trim();
+        if path[end..].starts_with('!') {
+            return match name {
+                "join" => Some(Self::Join),
+                "try_join" => Some(Self::TryJoin),
+                "select" | "select_biased" => Some(Self::Select),
+                _ => None,
+            };
+        }
+        let lent = ["&mut ", ".as_mut()"];
+        let lends = lent.iter().any(|lent| path[end..].contains(lent));
+        let is_call = path[end..].starts_with('(') && LENT.contains(&name);
+        (is_call && lends).then_some(Self::Several)
+    }
+
+    /// What an await point is that is known to poll several.
+    #[must_use]
+    pub fn of(expr: &str) -> Self {
+        let is_stream = || last_method(expr).is_some_and(|method| STREAM.contains(&method));
+        match Self::told(expr) {
+            Some(told) => told,
+            None if is_stream() => Self::Unordered,
+            None => Self::Several,
+        }
+    }
+
+    /// The word that trees and JSON print.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Join => "join!",
+            Self::TryJoin => "try_join!",
+            Self::Select => "select!",
+            Self::Unordered => "stream",
+            Self::Several => "several",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fork;
+
+    #[test]
+    fn the_text_alone_tells_macros_and_futures_that_are_lent() {
+        let check = |expr, expected| assert_eq!(Fork::told(expr), expected, "{expr}");
+        check("tokio::join!(..)", Some(Fork::Join));
+        check("try_join!(..)", Some(Fork::TryJoin));
+        check("futures::select_biased! {..}", Some(Fork::Select));
+        check("timeout(second, &mut reply)", Some(Fork::Several));
+        check("future::select(a.as_mut(), b)", Some(Fork::Several));
+        check("timeout(second, reply)", None);
+        check("read(&mut buffer)", None);
+        check("futures::future::join(a, b)", None);
+        check("println!(..)", None);
+        check("wait(!flag)", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_known_fork_is_named_by_what_takes_its_items() {
+        let check = |expr, expected| assert_eq!(Fork::of(expr), expected, "{expr}");
+        check("adds.next()", Fork::Unordered);
+        check(
+            "stream::iter(0..9).map(|n| f(n)).buffered(2).collect()",
+            Fork::Unordered,
+        );
+        check("futures::future::join(a, b)", Fork::Several);
+        check("tokio::select! {..}", Fork::Select);
+        check("", Fork::Several);
+    }
+}

@@ -1,0 +1,369 @@
+//! Snapshots as JSON and as flat rows: integers only, one table of fields per kind of row.
+//!
+//! The command line and the report at exit print the same document; docs/json.md describes it.
+
+mod alerts;
+mod claims;
+mod counters;
+mod fields;
+mod resources;
+mod tasks;
+mod writer;
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+pub use self::fields::{Fact, Field, Record};
+pub use self::writer::Writer;
+use crate::diagnose::alert::Alert;
+use crate::snapshot::column::tasks::leaf;
+use crate::snapshot::combinator::Fork;
+use crate::snapshot::quantile::{Distribution, Percentile};
+use crate::snapshot::{
+    Accounting, AwaitRow, CounterRow, Lost, Page, Place, ProcRow, Process, ResourceRow, Snapshot,
+    StackRow, TaskRow, Worker,
+};
+
+/// Version of the document. It changes only if a field changes its meaning or goes away.
+pub const SCHEMA: u64 = 1;
+
+/// What of a snapshot is printed.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The percentiles of each population.
+    pub percentiles: Vec<Percentile>,
+    /// Names of the fields to keep; all if `None`.
+    pub fields: Option<Vec<&'static str>>,
+}
+
+impl Default for Shape {
+    /// All fields; p50, p90, p99, p99.9.
+    fn default() -> Self {
+        Self {
+            percentiles: ["50", "90", "99", "99.9"]
+                .iter()
+                .filter_map(|text| Percentile::parse(text))
+                .collect(),
+            fields: None,
+        }
+    }
+}
+
+impl Shape {
+    fn keeps(&self, name: &str) -> bool {
+        self.fields
+            .as_ref()
+            .is_none_or(|names| names.contains(&name))
+    }
+}
+
+/// A table of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// `"procs":[…]`
+    Procs,
+    /// `"tasks":[…]`
+    Tasks,
+    /// `"awaits":[…]`
+    Awaits,
+    /// `"resources":[…]`
+    Resources,
+    /// `"alerts":[…]`
+    Alerts,
+    /// `"counters":[…]`
+    Counters,
+}
+
+/// The document on one line, with a line end.
+#[must_use]
+pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Shape) -> String {
+    let mut out = Writer::default();
+    out.object(|out| {
+        out.number("schema", SCHEMA);
+        out.key("process");
+        process(out, snapshot);
+        out.number("at_unix_ns", snapshot.at_unix_ns);
+        out.number("window_ns", snapshot.window_ns);
+        out.flag("since_start", snapshot.since_start);
+        out.key("lost");
+        lost(out, &snapshot.lost);
+        out.key("ready_latency");
+        distribution(out, &snapshot.ready_latency, shape);
+        for each in tables {
+            match each {
+                Table::Procs => table::<ProcRow>(out, &snapshot.procs, shape),
+                Table::Tasks => table::<TaskRow>(out, &snapshot.tasks, shape),
+                Table::Awaits => table::<AwaitRow>(out, &snapshot.awaits, shape),
+                Table::Resources => table::<ResourceRow>(out, &snapshot.resources, shape),
+                Table::Alerts => table::<Alert>(out, &snapshot.alerts, shape),
+                Table::Counters => table::<CounterRow>(out, &snapshot.counters, shape),
+            }
+        }
+        out.key("counts");
+        counts(out, snapshot, tables);
+    });
+    out.into_line()
+}
+
+fn process(out: &mut Writer, snapshot: &Snapshot) {
+    let process: &Process = &snapshot.process;
+    let tasks = &snapshot.tasks_by_state;
+    out.object(|out| {
+        out.text("name", &process.name);
+        out.number("pid", process.pid.into());
+        out.text("command", &process.command);
+        out.number("uptime_ns", process.uptime_ns);
+        out.text(
+            "accounting",
+            match process.accounting {
+                Accounting::Armed => "armed",
+                Accounting::Disarmed => "disarmed",
+            },
+        );
+        out.number("accounting_since_unix_ns", process.accounting_since_unix_ns);
+        out.number("procs_known", process.procs_known);
+        out.optional("runtime_tasks", process.runtime_tasks);
+        out.key("own_cost");
+        counters::own_cost(out, process.own_cost.as_ref());
+        out.key("tasks_by_state");
+        out.object(|out| {
+            out.number("polling", tasks.polling);
+            out.optional("ready", tasks.ready);
+            out.number("waiting", tasks.waiting);
+            out.number("paused", tasks.paused);
+        });
+        out.key("workers");
+        out.array(&snapshot.workers, worker);
+    });
+}
+
+fn worker(out: &mut Writer, worker: &Worker) {
+    out.object(|out| {
+        out.text("name", &worker.name);
+        out.number("busy_ns", worker.busy_ns);
+        out.key("polling");
+        match &worker.polling {
+            None => out.null(),
+            Some(polling) => out.object(|out| {
+                out.text("proc", &polling.proc);
+                out.number("since_ns", polling.since_ns);
+                out.number("root_since_ns", polling.root_since_ns);
+            }),
+        }
+    });
+}
+
+fn lost(out: &mut Writer, lost: &Lost) {
+    out.object(|out| {
+        for reason in &Lost::REASONS {
+            out.number(reason.key, (reason.count)(lost));
+        }
+        out.optional("last_ago_ns", lost.last_ago_ns);
+    });
+}
+
+fn table<R: Record>(out: &mut Writer, page: &Page<R>, shape: &Shape) {
+    out.key(R::TABLE);
+    out.array(&page.rows, |out, row| {
+        out.object(|out| {
+            for field in R::fields().iter().filter(|field| shape.keeps(field.name)) {
+                out.key(field.name);
+                fact(out, &(field.read)(row), shape);
+            }
+        });
+    });
+}
+
+fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
+    match fact {
+        Fact::Text(text) => out.text_value(text),
+        Fact::OptionalText(text) => match text {
+            Some(text) => out.text_value(text),
+            None => out.null(),
+        },
+        Fact::Number(n) => out.number_value(*n),
+        Fact::Optional(n) => match n {
+            Some(n) => out.number_value(*n),
+            None => out.null(),
+        },
+        Fact::Signed(n) => match n {
+            Some(n) => out.signed_value(*n),
+            None => out.null(),
+        },
+        Fact::Flag(flag) => out.flag_value(*flag),
+        Fact::Population(population) => distribution(out, population, shape),
+        Fact::Stack(calls) => out.array(&calls.stack, call),
+        Fact::Callers(callers) => out.array(callers, |out, caller| {
+            out.object(|out| {
+                out.text("proc", &caller.proc);
+                out.number("polls", caller.polls);
+                out.number("hold_ns", caller.hold_ns);
+            });
+        }),
+        Fact::Spot(spot) => or_null(out, *spot, claims::spot),
+        Fact::Waker(waker) => or_null(out, *waker, claims::waker),
+        Fact::Pause(pause) => or_null(out, *pause, claims::pause),
+        Fact::LastPoll(poll) => or_null(out, *poll, claims::last_poll),
+        Fact::Claims(list) => out.array(list, claims::claim),
+        Fact::Aims(list) => out.array(list, claims::aim),
+        Fact::Intents(rows) => out.array(rows, claims::intent),
+        Fact::Attributes(pairs) => claims::attributes(out, pairs),
+        Fact::Holders(rows) => out.array(rows, claims::holder),
+        Fact::Waiters(rows) => out.array(rows, claims::waiter),
+        Fact::Ends(users) => out.array(users, |out, user| match user {
+            Some(task) => out.text_value(task),
+            None => out.null(),
+        }),
+        Fact::Series(numbers) => out.array(numbers, |out, n| out.number_value(*n)),
+        Fact::Names(names) => out.array(names, |out, name| out.text_value(name)),
+        Fact::Texts(texts) => out.array(texts, |out, text| out.text_value(text)),
+        Fact::Parties(parties) => out.array(parties, alerts::party),
+        Fact::Point(point) => or_null(out, *point, alerts::point),
+        Fact::Steps(alert) => alerts::steps(out, alert),
+    }
+}
+
+fn or_null<T: ?Sized>(out: &mut Writer, value: Option<&T>, print: fn(&mut Writer, &T)) {
+    match value {
+        Some(value) => print(out, value),
+        None => out.null(),
+    }
+}
+
+/// Numbers in one cell.
+fn series(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    numbers.join(", ")
+}
+
+fn distribution(out: &mut Writer, population: &Distribution, shape: &Shape) {
+    out.object(|out| {
+        out.number("n", population.n);
+        out.number("sum_ns", population.sum_ns);
+        out.number("max_ns", population.max_ns);
+        for q in &shape.percentiles {
+            out.optional(&q.name(), population.percentile(*q));
+        }
+    });
+}
+
+fn call(out: &mut Writer, call: &StackRow) {
+    out.object(|out| {
+        out.text("proc", &call.proc);
+        for (name, fact) in PLACE {
+            out.key(name);
+            match &call.place {
+                None => out.null(),
+                Some(place) => self::fact(out, &fact(place), &Shape::default()),
+            }
+        }
+        out.number("since_ns", call.since_ns);
+        out.number("depth", call.depth.into());
+        out.optional_text("fork", call.fork.map(Fork::word));
+        out.optional("woken_ns", call.woken_ns);
+        for (name, holds) in [("aside", call.aside), ("cut", call.cut)] {
+            out.flag(name, holds);
+        }
+    });
+}
+
+type PlaceFact = for<'a> fn(&'a Place) -> Fact<'a>;
+
+/// A place's fields, in the document and in the flat rows.
+const PLACE: [(&str, PlaceFact); 6] = [
+    ("file", |at| Fact::Text(&at.file)),
+    ("line", |at| Fact::Number(at.line.into())),
+    ("column", |at| Fact::Number(at.column.into())),
+    ("end_line", |at| Fact::Number(at.end_line.into())),
+    ("end_column", |at| Fact::Number(at.end_column.into())),
+    ("expr", |at| Fact::Text(&at.expr)),
+];
+
+fn counts(out: &mut Writer, snapshot: &Snapshot, tables: &[Table]) {
+    fn one<R: Record>(out: &mut Writer, page: &Page<R>) {
+        out.key(R::TABLE);
+        out.object(|out| {
+            out.number("total", page.total);
+            out.number("matched", page.matched);
+            out.number("left_out", page.left_out());
+        });
+    }
+    out.object(|out| {
+        for table in tables {
+            match table {
+                Table::Procs => one(out, &snapshot.procs),
+                Table::Tasks => one(out, &snapshot.tasks),
+                Table::Awaits => one(out, &snapshot.awaits),
+                Table::Resources => one(out, &snapshot.resources),
+                Table::Alerts => one(out, &snapshot.alerts),
+                Table::Counters => one(out, &snapshot.counters),
+            }
+        }
+    });
+}
+
+/// The header of flat rows: field names, those of inner objects joined by a point.
+///
+/// A population has `.n`, `.sum_ns`, `.max_ns` and its percentiles; of a stack only the innermost
+/// call is kept, as `at.proc`, `at.file`, …. Of lists of resources, tasks and attributes the names
+/// stand in one cell, joined by `, `, sentences by `; `; who polls a proc and the steps of an alert are left out.
+#[must_use]
+pub fn flat_header<R: Record>(shape: &Shape) -> Vec<String> {
+    let row = R::default();
+    let mut header = Vec::new();
+    flat(&row, shape, &mut |name, _| header.push(name));
+    header
+}
+
+/// One flat row, under [`flat_header`]; what has no value is empty.
+#[must_use]
+pub fn flat_row<R: Record>(row: &R, shape: &Shape) -> Vec<String> {
+    let mut cells = Vec::new();
+    flat(row, shape, &mut |_, cell| cells.push(cell));
+    cells
+}
+
+fn flat<R: Record>(row: &R, shape: &Shape, cell: &mut dyn FnMut(String, String)) {
+    for field in R::fields().iter().filter(|field| shape.keeps(field.name)) {
+        let name = field.name;
+        match (field.read)(row) {
+            Fact::Population(population) => {
+                let mut inner = |key: &str, value: Option<u64>| {
+                    cell(
+                        [name, ".", key].concat(),
+                        value.map_or_else(String::new, |n| n.to_string()),
+                    );
+                };
+                inner("n", Some(population.n));
+                inner("sum_ns", Some(population.sum_ns));
+                inner("max_ns", Some(population.max_ns));
+                for q in &shape.percentiles {
+                    inner(&q.name(), population.percentile(*q));
+                }
+            }
+            Fact::Stack(task) => innermost(leaf(task), cell),
+            Fact::Callers(_) | Fact::Steps(_) => {}
+            Fact::Point(point) => alerts::flat_point(name, point, cell),
+            Fact::Spot(spot) => claims::flat_spot(name, spot, cell),
+            Fact::Waker(waker) => claims::flat_waker(name, waker, cell),
+            Fact::LastPoll(poll) => claims::flat_poll(name, poll, cell),
+            Fact::Pause(pause) => claims::flat_pause(name, pause, cell),
+            plain => cell(name.to_string(), plain.to_string()),
+        }
+    }
+}
+
+fn innermost(call: Option<&StackRow>, cell: &mut dyn FnMut(String, String)) {
+    let proc = call.map_or_else(String::new, |call| call.proc.clone());
+    cell("at.proc".to_string(), proc);
+    let place = call.and_then(|call| call.place.as_ref());
+    for (name, fact) in PLACE {
+        let text = place.map_or_else(String::new, |at| fact(at).to_string());
+        cell(["at.", name].concat(), text);
+    }
+    let since = call.map_or_else(String::new, |call| call.since_ns.to_string());
+    cell("at.since_ns".to_string(), since);
+}
+
+#[cfg(test)]
+mod tests;

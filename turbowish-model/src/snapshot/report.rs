@@ -1,0 +1,390 @@
+//! The report at exit: one screen of text from one snapshot since the start, and the same as JSON.
+
+mod counters;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::diagnose::alert::{Alert, Party, PartyKind};
+use crate::snapshot::column::tasks::leaf;
+use crate::snapshot::column::{self, Column, Context, Row, Style, Value};
+use crate::snapshot::json::{self, Shape, Table};
+use crate::snapshot::sanitize;
+use crate::snapshot::text_table::{Grid, Head, aligned};
+use crate::snapshot::units::{self, Micro, SECOND};
+use crate::snapshot::{Accounting, Place, ProcRow, Snapshot, TaskRow, TaskState};
+
+/// Procs that always have a line of their own.
+const FIRST_ROWS: usize = 9;
+/// Procs that have one at most.
+const MOST_ROWS: usize = 40;
+/// Below this share, in billionths, a proc beyond the first ones goes into the last line.
+const SMALL_PPB: u64 = 10_000_000;
+/// Tasks that are named as waiting.
+const WAITING_ROWS: usize = 5;
+/// Alerts that have a line.
+const ALERT_ROWS: usize = 5;
+
+/// The report as text, for stderr: procs by running time, and who waited. `saved` names the file
+/// that holds the whole report, if one was written.
+///
+/// The snapshot's window reaches back to the start; its procs are in descending order of running
+/// time and its tasks worst first, both without a limit.
+#[must_use]
+pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
+    let mut lines = alloc::vec![headline(snapshot)];
+    lines.extend(procs(snapshot));
+    lines.extend(stuck(snapshot));
+    lines.extend(alerts(snapshot));
+    lines.extend(counters::lines(snapshot));
+    let live = "live view next time: turbowish top";
+    lines.push(match saved {
+        Some(file) => format!("whole report: {file}    {live}"),
+        None => live.to_string(),
+    });
+    lines.push(String::new());
+    // The name of the process and of the file may hold anything.
+    let lines: Vec<_> = lines.iter().map(|line| sanitize::line(line)).collect();
+    lines.join("\n")
+}
+
+/// The whole report as JSON: procs, awaits, tasks, resources, alerts and counters, one line.
+#[must_use]
+pub fn json(snapshot: &Snapshot) -> String {
+    json::document(
+        snapshot,
+        &[
+            Table::Procs,
+            Table::Awaits,
+            Table::Tasks,
+            Table::Resources,
+            Table::Alerts,
+            Table::Counters,
+        ],
+        &Shape::default(),
+    )
+}
+
+fn headline(snapshot: &Snapshot) -> String {
+    let process = &snapshot.process;
+    format!(
+        "turbowish: {} pid {} ran {}; {}; {}; {}{}",
+        process.name,
+        process.pid,
+        units::duration(process.uptime_ns, Micro::Ascii),
+        in_all_polls(snapshot),
+        alive(snapshot),
+        lost_in_full(snapshot),
+        own_cost(snapshot).map_or_else(String::new, |cost| format!("; {cost}")),
+    )
+}
+
+/// `own cost ~1.4% + monitor 0.2%`, of one core: accounting on the threads of the program, and the
+/// monitor's thread; `None` where it is not known.
+#[must_use]
+pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
+    let cost = snapshot.process.own_cost?;
+    let accounting = about(cost.ppm);
+    Some(match cost.monitor_ppm {
+        None => format!("own cost {accounting}%"),
+        Some(monitor) => format!("own cost {accounting}% + monitor {}%", share(monitor)),
+    })
+}
+
+/// `own cost ~1.6%`: both together, where there is no room for [`own_cost`].
+#[must_use]
+pub fn own_cost_in_all(snapshot: &Snapshot) -> Option<String> {
+    let cost = snapshot.process.own_cost?;
+    let all = cost.ppm.saturating_add(cost.monitor_ppm.unwrap_or(0));
+    Some(format!("own cost {}%", about(all)))
+}
+
+fn share(ppm: u64) -> String {
+    units::share(ppm.saturating_mul(1_000))
+}
+
+/// An estimate. What is next to nothing says so by itself.
+fn about(ppm: u64) -> String {
+    let share = share(ppm);
+    let about = if share.starts_with('<') { "" } else { "~" };
+    format!("{about}{share}")
+}
+
+/// `in polls 182.1% of 400%`: time in polls of all workers, of one core.
+#[must_use]
+pub fn in_polls(snapshot: &Snapshot) -> String {
+    let busy = snapshot.workers.iter().map(|worker| worker.busy_ns).sum();
+    let share = units::share(units::ppb(busy, snapshot.window_ns));
+    format!("in polls {share}% of {}%", snapshot.workers.len() * 100)
+}
+
+/// The same from the table of procs, which also has the time of threads that have ended, such as those of a runtime that is gone.
+/// What they add has no share of the cores of living threads.
+fn in_all_polls(snapshot: &Snapshot) -> String {
+    let all = running(&snapshot.procs.rows);
+    let share = units::share(units::ppb(all, snapshot.window_ns));
+    let of_living = in_polls(snapshot);
+    match of_living.starts_with(&format!("in polls {share}%")) {
+        true => of_living,
+        false => format!("in polls {share}% of one core"),
+    }
+}
+
+fn running(rows: &[ProcRow]) -> u64 {
+    rows.iter().map(|row| row.running_ns).sum()
+}
+
+/// How many covered tasks live.
+#[must_use]
+pub fn covered(snapshot: &Snapshot) -> u64 {
+    let tasks = &snapshot.tasks_by_state;
+    tasks.polling + tasks.ready.unwrap_or(0) + tasks.waiting + tasks.paused
+}
+
+/// At most so many live tasks have no row because they were not polled since accounting was switched on: what waited before is not known.
+/// None if accounting is on from the start.
+#[must_use]
+pub fn unpolled(snapshot: &Snapshot) -> u64 {
+    let process = &snapshot.process;
+    let armed_ns = snapshot
+        .at_unix_ns
+        .saturating_sub(process.accounting_since_unix_ns);
+    let from_start = armed_ns.saturating_add(SECOND) >= process.uptime_ns;
+    match (process.accounting, process.runtime_tasks) {
+        (Accounting::Armed, Some(all)) if !from_start => all.saturating_sub(covered(snapshot)),
+        _ => 0,
+    }
+}
+
+fn alive(snapshot: &Snapshot) -> String {
+    let covered = covered(snapshot);
+    let unpolled = match unpolled(snapshot) {
+        0 => String::new(),
+        n => format!(", up to {n} not polled since accounting was switched on"),
+    };
+    match snapshot.process.runtime_tasks {
+        Some(all) => format!("{all} tasks alive, {covered} covered{unpolled}"),
+        None => format!("{covered} covered tasks alive"),
+    }
+}
+
+/// What accounting had to give up, all reasons together.
+#[must_use]
+pub fn lost(snapshot: &Snapshot) -> u64 {
+    snapshot.lost.total()
+}
+
+/// `152 calls began before accounting, last 4m12s ago`: what was lost and when; `None` if nothing was.
+#[must_use]
+pub fn losses(snapshot: &Snapshot) -> Option<String> {
+    let reasons = snapshot.lost.reasons();
+    let told = reasons.map(|(count, reason)| format!("{} {}", units::count(count), reason.what));
+    let mut told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return None;
+    }
+    if let Some(ago) = snapshot.lost.last_ago_ns {
+        told.push(format!("last {} ago", units::duration(ago, Micro::Ascii)));
+    }
+    Some(told.join(", "))
+}
+
+/// `lost 152 (152 calls began before accounting, last 4m12s ago)`, or `lost 0`.
+#[must_use]
+pub fn lost_in_full(snapshot: &Snapshot) -> String {
+    let count = units::count(lost(snapshot));
+    match losses(snapshot) {
+        None => format!("lost {count}"),
+        Some(losses) => format!("lost {count} ({losses})"),
+    }
+}
+
+/// The table of procs, and the line that sums them up.
+fn procs(snapshot: &Snapshot) -> Vec<String> {
+    let rows = &snapshot.procs.rows;
+    if rows.is_empty() {
+        return alloc::vec![
+            "no call of an instrumented proc: put #[turbowish::instrument] on one".to_string()
+        ];
+    }
+    let context = Context::of(snapshot);
+    let durations: Vec<Column<ProcRow>> = ["run_p50", "run_p99", "hold_p50", "hold_p99", "longest"]
+        .iter()
+        .filter_map(|key| column::find(key))
+        .collect();
+    let mut heads = alloc::vec![
+        Head::words("PROC", 23),
+        Head::numbers("RUN%", 5),
+        Head::numbers("RUN", 6),
+        Head::numbers("CALLS", 6),
+        Head::numbers("CANC", 5),
+        Head::numbers("PANIC", 5),
+    ];
+    heads.extend(durations.iter().enumerate().map(|(at, column)| {
+        // One more blank sets the percentiles off from the counts.
+        Head::numbers(&*column.title, column.width + usize::from(at == 0))
+    }));
+    let mut grid = Grid::new(heads);
+    let shown = shown(rows, snapshot.window_ns);
+    for row in &rows[..shown] {
+        let mut cells = sums(&row.proc, row.running_ns, snapshot);
+        let started = row.cancelled.saturating_sub(row.never_polled);
+        cells.extend([row.calls, started, row.panicked].map(units::count));
+        let style = Style::default();
+        cells.extend(
+            durations
+                .iter()
+                .map(|column| aligned(column, row, &context, style)),
+        );
+        grid.push(cells);
+    }
+    if shown < rows.len() {
+        let more = format!("{} more", rows.len() - shown);
+        grid.push(sums(&more, running(&rows[shown..]), snapshot));
+    }
+    grid.push(sums("all = in polls", running(rows), snapshot));
+    grid.lines()
+}
+
+/// How many procs have a line of their own.
+fn shown(rows: &[ProcRow], window_ns: u64) -> usize {
+    let small = |row: &ProcRow| units::ppb(row.running_ns, window_ns) < SMALL_PPB;
+    let large = rows.iter().position(small).unwrap_or(rows.len());
+    let shown = large.clamp(FIRST_ROWS, MOST_ROWS).min(rows.len());
+    // "1 more" would take the same line.
+    if shown + 1 == rows.len() {
+        rows.len()
+    } else {
+        shown
+    }
+}
+
+fn sums(name: &str, running_ns: u64, snapshot: &Snapshot) -> Vec<String> {
+    let style = Style::default();
+    alloc::vec![
+        name.to_string(),
+        Value::share(running_ns, snapshot.window_ns).print(style),
+        Value::Duration(running_ns).print(style),
+    ]
+}
+
+/// Who was in a long poll, woken or waiting at the end, worst first.
+fn stuck(snapshot: &Snapshot) -> Vec<String> {
+    let tasks = &snapshot.tasks;
+    if tasks.rows.is_empty() {
+        return alloc::vec!["stuck at exit: nothing; no covered task was alive".to_string()];
+    }
+    let count = tasks.matched;
+    let plural = if count == 1 { "task" } else { "tasks" };
+    let mut lines = alloc::vec![format!(
+        "stuck at exit: {count} {plural} had not ended, worst first"
+    )];
+    let mut grid = Grid::new(alloc::vec![
+        Head::words("", 0),
+        Head::words("", 0),
+        Head::numbers("", 0),
+        Head::words("", 0),
+        Head::words("", 0),
+        Head::words("", 0),
+        Head::words("", 0),
+    ]);
+    for task in tasks.rows.iter().take(WAITING_ROWS) {
+        grid.push(stands(task, &snapshot.alerts.rows));
+    }
+    lines.extend(
+        grid.lines()
+            .into_iter()
+            .skip(1)
+            .map(|line| format!("  {line}")),
+    );
+    let left = count.saturating_sub(WAITING_ROWS as u64);
+    if left > 0 {
+        lines.push(format!("  ... {left} more"));
+    }
+    lines
+}
+
+/// What held at the end, worst first. Without the monitor's thread nothing looks for alerts, so that
+/// there are none is not said.
+fn alerts(snapshot: &Snapshot) -> Vec<String> {
+    let alerts = &snapshot.alerts.rows;
+    let shown = alerts.iter().take(ALERT_ROWS).enumerate();
+    let mut lines: Vec<String> = shown
+        .map(|(at, alert)| {
+            let label = if at == 0 { "alerts:" } else { "       " };
+            format!("{label} {}   {}", alert.title, alert.row().docs)
+        })
+        .collect();
+    let left = alerts.len().saturating_sub(ALERT_ROWS);
+    if left > 0 {
+        lines.push(format!("        ... {left} more"));
+    }
+    lines
+}
+
+/// Which alerts a task is part of: `(deadlock)`.
+fn part_of(task: &TaskRow, alerts: &[Alert]) -> String {
+    let this = |party: &Party| party.kind == PartyKind::Task && party.id == task.id;
+    let of = alerts.iter().filter(|alert| alert.parties.iter().any(this));
+    let mut names: Vec<&str> = of.map(|alert| alert.row().title).collect();
+    names.dedup();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("({})", names.join(", "))
+    }
+}
+
+/// Name, state, since when, where, what it awaits there, for which resources, and what it is part of.
+fn stands(task: &TaskRow, alerts: &[Alert]) -> Vec<String> {
+    let since = match task.state {
+        TaskState::Polling => Value::Open(task.since_ns),
+        TaskState::Ready | TaskState::Waiting | TaskState::Paused => Value::Duration(task.since_ns),
+    };
+    let place = leaf(task).and_then(|call| call.place.as_ref());
+    let expr = place.map_or("", |at| &at.expr);
+    alloc::vec![
+        task.name().0.to_string(),
+        task.state.word().to_string(),
+        since.print(Style::default()),
+        place.map_or_else(|| format!("in {}", task.root), span),
+        one_line(expr),
+        task.waits_on
+            .iter()
+            .map(|claim| claim.resource.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+        part_of(task, alerts),
+    ]
+}
+
+/// `src/conn.rs:88:9-33`, or `src/conn.rs:88:9-90:4` over several lines; `src/conn.rs:88` if columns are not known, as of what was spawned
+/// without a macro.
+#[must_use]
+pub fn span(at: &Place) -> String {
+    let Place {
+        file,
+        line,
+        column,
+        end_line,
+        end_column,
+        ..
+    } = at;
+    if *column == 0 {
+        format!("{file}:{line}")
+    } else if line == end_line {
+        format!("{file}:{line}:{column}-{end_column}")
+    } else {
+        format!("{file}:{line}:{column}-{end_line}:{end_column}")
+    }
+}
+
+/// An expression over several lines on one.
+#[must_use]
+pub fn one_line(expr: &str) -> String {
+    expr.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;
