@@ -56,8 +56,10 @@ mod off;
 pub use turbowish_macros::instrument;
 
 #[cfg(feature = "enabled")]
+pub use turbowish_runtime::hot::{origin, pause};
+#[cfg(feature = "enabled")]
 pub use turbowish_runtime::{
-    Builder, Guard, Intent, Root, TaskBuilder, counter, gauge, init, pause, resume, root,
+    Builder, Guard, Intent, Root, TaskBuilder, counter, gauge, init, resume,
 };
 
 #[cfg(all(feature = "enabled", feature = "tokio"))]
@@ -71,7 +73,7 @@ pub use off::tokio::{JoinHandle, JoinSet, block_on, spawn, spawn_local, sync, ti
 
 #[cfg(feature = "enabled")]
 #[doc(hidden)]
-pub use turbowish_runtime::private as __private;
+pub use turbowish_runtime::hot::private as __private;
 
 #[cfg(not(feature = "enabled"))]
 #[doc(hidden)]

@@ -18,10 +18,10 @@ use turbowish_model::snapshot::report;
 
 use self::watched::{Step, Steps};
 use crate::init::monitor;
+use crate::log::{say, tell};
+use crate::monitor::overhead;
 use crate::monitor::unix_ns;
-use crate::own;
 use crate::settings::Report;
-use crate::stderr::{say, tell};
 
 /// What is wanted, and since when this process runs.
 static WANTED: Mutex<(Report, u64)> = Mutex::new((Report::None, 0));
@@ -56,7 +56,7 @@ pub(crate) fn leave() {
 }
 
 fn write(to: Option<(&Path, u64)>, steps: &Steps) {
-    own::calibrate();
+    overhead::calibrate();
     let Some(Ok(snapshot)) = monitor().map(|monitor| monitor.snapshot(&everything())) else {
         return;
     };

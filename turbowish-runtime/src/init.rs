@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::monitor::{Monitor, runtime};
+use crate::exit;
+use crate::hot::{child, switch, task};
+use crate::log::say;
+use crate::monitor::{Monitor, runtimes};
 use crate::settings::{Environment, Mode, Report};
-use crate::stderr::say;
-use crate::{child, exit, switch, task};
 
 static PROCESS: OnceLock<Arc<Monitor>> = OnceLock::new();
 
@@ -204,7 +205,7 @@ impl Builder {
             say("init was called before in this process; the first call's settings stay");
             return Guard { owner: None };
         }
-        runtime::note();
+        runtimes::note();
         task::limit(self.max_tasks);
         task::wrap(self.wakers);
         exit::watch(&self.report);
@@ -231,9 +232,9 @@ impl Builder {
             max_rows: self.max_rows,
             ..crate::server::Config::default()
         };
-        crate::heart::start(monitor.clone(), config);
+        crate::monitor::thread::start(monitor.clone(), config);
         if self.heartbeat {
-            crate::pulse::start();
+            crate::monitor::heartbeat::start();
         }
     }
 
@@ -270,13 +271,13 @@ impl Drop for Guard {
         if self.owner == Some(std::process::id()) {
             exit::leave();
             OVER.store(true, Ordering::Relaxed);
-            runtime::forget();
+            runtimes::forget();
             #[cfg(feature = "server")]
             {
-                crate::pulse::stop();
-                crate::heart::stop();
+                crate::monitor::heartbeat::stop();
+                crate::monitor::thread::stop();
                 // Nobody is left who would let them go on.
-                crate::pause::resume_all();
+                crate::hot::pause::resume_all();
             }
             // After the last console: what is polled from here on costs what it costs while
             // accounting is off.

@@ -18,10 +18,10 @@ use turbowish_model::account::resource::Role;
 #[cfg(not(feature = "tokio"))]
 pub use self::absent::{Link, Meant};
 use self::verb::Verb;
-use crate::here::here;
+use crate::hot::current::here;
+use crate::hot::switch;
 #[cfg(feature = "tokio")]
 pub use crate::resource::{Link, Meant};
-use crate::switch;
 
 /// What something can be meant to be used for, by a verb. Without instrumented primitives everything can, and nothing comes of it.
 #[diagnostic::on_unimplemented(

@@ -4,45 +4,20 @@
 #[cfg(test)]
 extern crate self as turbowish;
 #[cfg(test)]
-pub use {private as __private, turbowish_macros::instrument};
+pub use {hot::private as __private, turbowish_macros::instrument};
 
-mod back;
-mod call;
-mod child;
-mod clock;
 #[cfg(feature = "tokio")]
-mod effect;
+mod cancel_safety;
 mod exit;
-mod gather;
-#[cfg(feature = "server")]
-mod heart;
-mod here;
 mod init;
 #[doc(hidden)]
 pub mod intent;
-mod lost;
-mod meter;
+mod log;
+mod metrics;
 mod monitor;
-mod node;
 mod os_thread;
-mod own;
-#[cfg(feature = "server")]
-mod pause;
-#[cfg(not(feature = "server"))]
-#[path = "pause/absent.rs"]
-mod pause;
-#[doc(hidden)]
-pub mod private;
-#[doc(hidden)]
-pub mod probe;
-mod proc;
-#[cfg(feature = "server")]
-mod pulse;
-#[cfg(feature = "server")]
-mod race;
 #[cfg(feature = "tokio")]
 mod resource;
-mod root;
 #[cfg(feature = "server")]
 mod server;
 mod settings;
@@ -50,19 +25,18 @@ mod settings;
 mod signals;
 #[cfg(feature = "tokio")]
 mod spawn;
-mod stderr;
-mod switch;
 #[cfg(feature = "tokio")]
 pub mod sync;
-mod task;
 #[cfg(test)]
 mod tests;
-mod thread;
 #[cfg(feature = "tokio")]
 pub mod time;
 
+pub use crate::hot::origin::{Root, TaskBuilder, root};
+#[doc(hidden)]
+pub use crate::hot::{private, probe};
 pub use crate::init::{Builder, Guard, init, pause, resume};
 pub use crate::intent::Intent;
-pub use crate::root::{Root, TaskBuilder, root};
 #[cfg(feature = "tokio")]
 pub use crate::spawn::{JoinHandle, JoinSet, block_on, spawn, spawn_local};
+mod hot;

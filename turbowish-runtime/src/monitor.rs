@@ -3,17 +3,23 @@
 #[cfg(feature = "server")]
 mod alerts;
 mod claims;
+pub(crate) mod collector;
 mod cost;
+#[cfg(feature = "server")]
+pub(crate) mod heartbeat;
 mod losses;
+pub(crate) mod overhead;
 #[cfg(feature = "server")]
 mod pauses;
 mod resources;
-pub(crate) mod runtime;
-#[cfg(feature = "server")]
-mod scene;
+pub(crate) mod runtimes;
 #[cfg(feature = "server")]
 mod served;
+#[cfg(feature = "server")]
+mod situation;
 mod tasks;
+#[cfg(feature = "server")]
+pub(crate) mod thread;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -30,11 +36,12 @@ use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snaps
 use self::claims::Claims;
 use self::losses::{Losses, lost};
 use self::tasks::{Known, Live, Rows};
-use crate::gather::{Gather, ThreadNow};
-use crate::proc::{self, Registered};
-use crate::{call, clock, meter, switch, task};
 #[cfg(feature = "server")]
-use crate::{own, pause};
+use crate::hot::pause;
+use crate::hot::proc::{self, Registered};
+use crate::hot::{call, clock, switch, task};
+use crate::metrics;
+use crate::monitor::collector::{Gather, ThreadNow};
 
 /// Length of a cell of a proc's trend.
 const TREND_NS: u64 = 3_000_000_000;
@@ -132,7 +139,7 @@ impl Monitor {
             };
             drop(state);
             #[cfg(feature = "tokio")]
-            crate::effect::clear();
+            crate::cancel_safety::clear();
             #[cfg(feature = "server")]
             {
                 pause::resume_all();
@@ -159,7 +166,7 @@ impl Monitor {
                 state.losses.look(lost, totals.at);
                 drop(state);
                 let mut watch = self.watch();
-                watch.spent.raise(totals.at, own::look());
+                watch.spent.raise(totals.at, overhead::look());
                 watch.scan(self, &totals, &_threads, epoch);
             }
         }
@@ -199,7 +206,7 @@ impl Monitor {
             accounting_since_unix_ns: switched.unix_ns,
             procs_known: procs.len() as u64,
             // A runtime counts what was spawned: what blocks on a thread of it, or has several roots, is beside that.
-            runtime_tasks: runtime::tasks()
+            runtime_tasks: runtimes::tasks()
                 .map(|inside| task::live().max(inside + task::outside())),
             own_cost: None,
         }
@@ -300,7 +307,7 @@ impl Monitor {
     pub(crate) fn kept(&self) -> [usize; 2] {
         let thread = std::thread::current();
         let own = thread.name().expect("a test's thread has a name");
-        let names = [own, crate::tests::stage::OURS, crate::thread::ENDED];
+        let names = [own, crate::tests::stage::OURS, crate::hot::thread::ENDED];
         self.state().gather.kept(&names)
     }
 }
@@ -419,6 +426,6 @@ impl Names for Registry {
     }
 
     fn meter(&self, site: u32) -> Option<MeterName<'_>> {
-        meter::name(site)
+        metrics::name(site)
     }
 }

@@ -5,11 +5,11 @@
 //! the monitor there only while one record is copied.
 
 mod ends;
+mod exclusive_holder;
 mod hold;
 mod intents;
 mod order;
 mod record;
-mod sole;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -34,9 +34,9 @@ pub(crate) use self::record::Record;
 use self::timer::timers_beyond;
 pub(crate) use self::timer::{TimerWait, timers};
 pub(crate) use self::wait::{Entry, Waited};
-use crate::effect::{self, Source};
-use crate::here::{self, Here};
-use crate::{clock, switch};
+use crate::cancel_safety::{self, Source};
+use crate::hot::current::{self, Here};
+use crate::hot::{clock, switch};
 
 static RECORDS: LazyLock<DashMap<u64, Arc<Record>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
@@ -171,7 +171,7 @@ impl Resource {
     #[inline]
     fn moved(&self, role: Role, record: &Record) {
         if ALERTS && matches!(self.kind, Kind::Mpsc | Kind::Broadcast) {
-            here::ledger(|ledger| effect::item(ledger, role, record.id));
+            current::ledger(|ledger| cancel_safety::item(ledger, role, record.id));
         }
     }
 
@@ -290,7 +290,7 @@ pub(crate) fn unseen() -> impl Fn() {
     let place = Location::caller();
     let record = Record::new(0, Kind::Mutex, place, NONE, Arc::default());
     move || {
-        let slot = record.hold(here::here(), Role::Lock, 1, place, false);
+        let slot = record.hold(current::here(), Role::Lock, 1, place, false);
         record.release(slot);
     }
 }

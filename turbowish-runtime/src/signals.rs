@@ -5,8 +5,9 @@
 
 use turbowish_unsafe::signal::{self, Sigterm};
 
-use crate::stderr::say;
-use crate::{exit, thread};
+use crate::exit;
+use crate::hot::thread;
+use crate::log::say;
 
 /// Listens, if SIGTERM would end the process. SIGINT is left alone: who presses ctrl-C wants the end at once.
 pub(crate) fn watch() {

@@ -8,7 +8,7 @@ use tokio::task::{AbortHandle, LocalSet};
 
 pub use self::join_handle::JoinHandle;
 pub use self::join_set::JoinSet;
-use crate::root::{Root, TaskBuilder, root};
+use crate::hot::origin::{Root, TaskBuilder, root};
 
 /// Like [`tokio::spawn`]; the task knows its spawner and the place.
 ///

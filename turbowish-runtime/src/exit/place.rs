@@ -218,5 +218,4 @@ fn stands(_file: &File, _path: &Path) -> bool {
 }
 
 #[cfg(test)]
-#[path = "place/tests.rs"]
 mod tests;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::stderr::say;
-use crate::thread;
+use crate::hot::thread;
+use crate::log::say;
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use turbowish_model::account::resource::Role;
 
 use super::Means;
-use crate::here::Here;
+use crate::hot::current::Here;
 
 /// The account of what is meant: there is none.
 #[derive(Clone, Copy, Debug)]

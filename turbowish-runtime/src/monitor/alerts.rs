@@ -9,12 +9,13 @@ use turbowish_model::collect::history::{Totals, Trend, Window};
 use turbowish_model::diagnose::alert::{Alert, Detector, Limit, Limits};
 
 use super::cost::Series;
-use super::scene::crowd::Crowd;
-use super::scene::{Scout, Stage, claims};
+use super::situation::crowd::Crowd;
+use super::situation::{Scout, Stage, claims};
 use super::tasks::Known;
 use super::{Monitor, Registry, resources};
-use crate::gather::ThreadNow;
-use crate::{clock, own, proc, switch};
+use crate::hot::{clock, proc, switch};
+use crate::monitor::collector::ThreadNow;
+use crate::monitor::overhead;
 
 /// What is known of what goes wrong.
 #[derive(Debug, Default)]
@@ -140,7 +141,7 @@ impl Watch {
         if !self.pace.is_due(begun) {
             return;
         }
-        let used = own::used();
+        let used = overhead::used();
         let names = Registry(proc::all());
         let (window, trend) = (Window::default(), Trend::default());
         let assembly = Assembly {
@@ -165,7 +166,7 @@ impl Watch {
         });
         self.uses.tick(totals.at, self.scout.used());
         self.alerts = self.detector.scan(&scene);
-        let took = own::used().saturating_sub(used);
+        let took = overhead::used().saturating_sub(used);
         self.pace.next(begun, took);
     }
 }

@@ -9,7 +9,7 @@ use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::snapshot::OwnCost;
 
 use super::Monitor;
-use crate::own::{self, Events};
+use crate::monitor::overhead::{self, Events};
 
 /// Ticks that are kept: a little more than a minute, as of the history.
 #[cfg(feature = "server")]
@@ -86,13 +86,13 @@ impl Monitor {
             uses: self.uses(assembly),
             within_ns: assembly.scale.ns(assembly.window.length),
         };
-        own::cost(&events, self.monitor_ppm(assembly, uptime_ns))
+        overhead::cost(&events, self.monitor_ppm(assembly, uptime_ns))
     }
 
     /// The share of a core that the monitor's thread took in the assembly's window.
     #[cfg(feature = "server")]
     fn monitor_ppm<N: Names>(&self, assembly: &Assembly<'_, N>, uptime_ns: u64) -> Option<u64> {
-        let whole = own::monitor().map(|used| (used, uptime_ns));
+        let whole = overhead::monitor().map(|used| (used, uptime_ns));
         let (window, watch) = (assembly.window, self.watch());
         let begin = assembly.now.at.saturating_sub(window.length);
         let grown = watch.spent.grown(begin).filter(|_| !window.since_start);

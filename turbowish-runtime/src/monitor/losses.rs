@@ -5,7 +5,8 @@ use turbowish_model::collect::history::Totals;
 use turbowish_model::snapshot::Lost;
 
 use super::resources;
-use crate::{lost, meter, proc, task};
+use crate::hot::{dropped, proc, task};
+use crate::metrics;
 
 /// When something was lost last.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,8 +45,8 @@ pub(super) fn lost(totals: &Totals) -> Lost {
         orphan_end: count(Anomaly::OrphanEnd),
         forced_pop: count(Anomaly::ForcedPop),
         clock_backwards: count(Anomaly::ClockBackwards),
-        counters: meter::lost(),
-        details: lost::details(),
+        counters: metrics::lost(),
+        details: dropped::details(),
         last_ago_ns: None,
     }
 }

@@ -6,9 +6,9 @@ use turbowish_model::account::task::Pause;
 use turbowish_wire::PauseTask;
 
 use super::Monitor;
-use crate::pause::{self, Unrenewed};
+use crate::hot::pause::{self, Unrenewed};
+use crate::hot::{clock, switch, task};
 use crate::server::Refused;
-use crate::{clock, switch, task};
 
 /// The monitor looks four times a second. If it comes this late, the process was stopped: no more than this is taken off a lease.
 const STEP_NS: u64 = 1_000_000_000;

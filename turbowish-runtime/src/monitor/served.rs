@@ -7,8 +7,9 @@ use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::PauseTask;
 
 use super::Monitor;
+use crate::hot::{proc, thread};
+use crate::monitor::overhead;
 use crate::server::{Refused, Source};
-use crate::{own, proc, thread};
 
 impl Source for Monitor {
     fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
@@ -23,11 +24,11 @@ impl Source for Monitor {
     }
 
     fn used(&self) -> Duration {
-        own::used()
+        overhead::used()
     }
 
     fn answered(&self, took: Duration) {
-        own::answered(took);
+        overhead::answered(took);
     }
 
     fn set_accounting(&self, accounting: Accounting) {

@@ -12,10 +12,10 @@ use turbowish_model::snapshot::unique_suffix::SharedEnds;
 use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
 
 use super::claims::Claims;
-use crate::gather::ThreadNow;
-use crate::here::THREAD;
-use crate::root::Story;
-use crate::task;
+use crate::hot::current::THREAD;
+use crate::hot::origin::Story;
+use crate::hot::task;
+use crate::monitor::collector::ThreadNow;
 
 /// Every live task at one instant.
 pub(super) struct Live {

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use turbowish_model::account::resource::{End as Shown, SHOWN};
 
 use super::{Resource, Role};
-use crate::{effect, here, switch};
+use crate::cancel_safety;
+use crate::hot::{current, switch};
 
 /// All ends of one channel.
 #[derive(Debug, Default)]
@@ -111,9 +112,9 @@ impl End {
         if !switch::is_armed() {
             return;
         }
-        let user = here::ledger(|ledger| {
+        let user = current::ledger(|ledger| {
             if self.role == Role::Receive {
-                effect::asks(ledger);
+                cancel_safety::asks(ledger);
             }
             ledger.here().task
         });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::record::Record;
 use super::{Resource, Role, order};
-use crate::here::{self, Here};
+use crate::hot::current::{self, Here};
 
 /// Goes where the guard goes, and gives back when it is dropped. `R` refers to the record: the guard borrows the primitive, or keeps it
 /// alive.
@@ -65,7 +65,7 @@ fn take(
     at: &'static Location<'static>,
     owned: bool,
 ) -> u32 {
-    let taken = here::ledger(|ledger| {
+    let taken = current::ledger(|ledger| {
         let who = ledger.here();
         let slot = record.hold(who, role, amount, at, owned);
         order::taken(ledger, record, (slot, who), (role, at), owned);

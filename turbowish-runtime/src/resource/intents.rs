@@ -13,8 +13,8 @@ use super::Resource;
 use super::ends::End;
 use super::record::Record;
 use super::state::NO_SLOT;
+use crate::hot::{clock, dropped};
 use crate::intent::{AGAIN, PROVEN, SAID, WILL};
-use crate::{clock, lost};
 
 /// What an intent names: a resource, or nothing that is seen.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +176,7 @@ impl Intended {
     ) -> Result<u32, Option<Link>> {
         if self.entries.len() - self.free.len() >= LIMIT {
             self.lost += 1;
-            lost::detail();
+            dropped::detail();
             return Err(next);
         }
         self.tickets += 1;

@@ -17,8 +17,9 @@ use turbowish_model::account::resource::Role;
 
 use super::record::Record;
 use super::{ALERTS, source_held};
-use crate::here::{self, Here};
-use crate::{effect, lost, switch};
+use crate::cancel_safety;
+use crate::hot::current::{self, Here};
+use crate::hot::{dropped, switch};
 
 /// A lock as a task takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +99,7 @@ pub(super) fn taken(
         return;
     };
     if !owned && matches!(role, Role::Lock | Role::Write) {
-        effect::lock(ledger, &head, (role, record.id), (slot, who));
+        cancel_safety::lock(ledger, &head, (role, record.id), (slot, who));
     }
     if who.task == 0 {
         return;
@@ -138,7 +139,7 @@ pub(super) fn asked(record: &Record, role: Role, at: &'static Location<'static>)
         role,
         at,
     };
-    here::ledger(|ledger| {
+    current::ledger(|ledger| {
         let task = ledger.here().task;
         if task != 0 {
             let is_left = ledger.mark_root();
@@ -176,7 +177,7 @@ fn settle(resource: u64, slot: u32, task: u64) {
     let held = with_held(|held| take(held, resource, slot)).flatten();
     if let Some(held) = held.or_else(|| take_left(task, resource, slot))
         && !held.later.is_empty()
-        && here::here().task == held.who.task
+        && current::here().task == held.who.task
     {
         held.later.into_iter().for_each(count);
     }
@@ -232,7 +233,7 @@ pub(crate) fn leave(task: u64) -> bool {
         return LEFT.contains_key(&task);
     }
     if TASKS.load(Ordering::Relaxed) >= LIMIT && !LEFT.contains_key(&task) {
-        lost::detail();
+        dropped::detail();
         return false;
     }
     if LEFT.insert(task, left).is_none() {
@@ -303,7 +304,7 @@ fn count(order: Order) {
     let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);
     let pair = (order.first.resource, order.second.resource);
     if orders.len() >= PAIRS && !orders.contains_key(&pair) {
-        lost::detail();
+        dropped::detail();
         return;
     }
     let ways = orders.entry(pair).or_default();

@@ -1,7 +1,7 @@
 //! One resource's account.
 
-mod held;
-mod meant;
+mod holders;
+mod intents;
 mod rest;
 
 use std::cell::Cell;
@@ -14,12 +14,12 @@ use turbowish_model::account::resource::{Flow, Holder, Kind, Reading, Role, SHOW
 
 use super::NONE;
 use super::ends::Ends;
-use super::sole::Sole;
+use super::exclusive_holder::Sole;
 use super::state::State;
 use super::wait::WaitNode;
-use crate::effect::Source;
-use crate::here::Here;
-use crate::{clock, switch};
+use crate::cancel_safety::Source;
+use crate::hot::current::Here;
+use crate::hot::{clock, switch};
 
 /// What is known of one resource.
 pub(crate) struct Record {
@@ -124,7 +124,7 @@ impl Record {
     /// The same where one at a time may take some out.
     #[inline]
     pub(super) fn took_alone(&self, items: u64) {
-        held::count(&self.took, items);
+        holders::count(&self.took, items);
         self.met(Role::Receive);
     }
 

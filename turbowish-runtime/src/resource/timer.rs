@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
 
-use crate::here::{Here, here};
-use crate::{clock, lost, switch};
+use crate::hot::current::{Here, here};
+use crate::hot::{clock, dropped, switch};
 
 static TIMERS: LazyLock<DashMap<u64, Timer>> = LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -68,7 +68,7 @@ impl TimerWait {
         if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT {
             LIVE.fetch_sub(1, Ordering::Relaxed);
             BEYOND.fetch_add(1, Ordering::Relaxed);
-            lost::detail();
+            dropped::detail();
             let (id, task) = (BEYOND_LIMIT, who.task);
             return Some(Self { id, task });
         }

@@ -12,8 +12,8 @@ use turbowish_unsafe::waker::{Lent, Target};
 
 use super::record::Record;
 use super::{Kind, Resource, Role, order};
-use crate::here::{self, Here, here};
-use crate::node::{Late, Node, Noded};
+use crate::hot::current::{self, Here, here};
+use crate::hot::waker_state::{Late, Node, Noded};
 
 pin_project! {
     /// A future, and the wait that it is while it is pending.
@@ -274,7 +274,7 @@ impl<F: Future> Future for Waited<'_, F> {
             wait.entry = None;
             wait.met();
         } else if polled_before {
-            here::ledger(turbowish_model::account::ledger::Ledger::futile);
+            current::ledger(turbowish_model::account::ledger::Ledger::futile);
         }
         polled
     }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use tokio::task::{self, AbortHandle, Id, JoinError};
 
-use crate::root::Handled;
+use crate::hot::origin::Handled;
 
 /// [`tokio::task::JoinHandle`] of a task that [`spawn`](crate::spawn) has spawned.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use tokio::runtime::Handle;
 use tokio::task::{self, AbortHandle, LocalSet};
 
-use crate::root::{Root, root};
+use crate::hot::origin::{Root, root};
 
 /// [`tokio::task::JoinSet`]; what does not spawn is reached by dereferencing.
 #[derive(Debug)]

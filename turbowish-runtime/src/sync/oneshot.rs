@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
+use crate::hot::switch;
 use crate::intent::{Means, Meant, verb};
 use crate::resource::{End, Entry, Kind, Resource, Role};
-use crate::switch;
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
 

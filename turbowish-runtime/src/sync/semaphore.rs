@@ -9,8 +9,8 @@ use tokio::sync::{AcquireError, TryAcquireError};
 
 pub use self::permit::{OwnedSemaphorePermit, SemaphorePermit};
 use super::Named;
+use super::acquire::within_budget;
 use super::blocking::block_on;
-use super::turn::within_budget;
 use crate::intent::{Means, Meant, verb};
 use crate::resource::{Kind, Resource, Role};
 

@@ -16,8 +16,8 @@ use turbowish_model::validate::{Act, Event, OfConsole};
 use self::world::World;
 use super::mock::{self, Mock, Step, WORKERS};
 use super::stage::{alone, set_time};
+use crate::hot::{switch, thread};
 use crate::monitor::Monitor;
-use crate::{switch, thread};
 
 /// What a worker is asked to poll: the root of a task.
 type Job = (u64, u64);

@@ -13,11 +13,11 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::StackRow;
 
 use super::stage::{advance, alone};
-use crate::call::{at, call};
+use crate::hot::call::{at, call};
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::{dropped, switch, task};
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
-use crate::{lost, switch, task};
 
 static RUN: Proc = Proc::new::<Gate>(
     "::run",
@@ -441,12 +441,12 @@ fn branches_without_room_are_counted() {
         }
     });
     assert!(task.poll().is_pending());
-    let before = lost::details();
+    let before = dropped::details();
     task::limit(0);
     gates[0].open();
     assert!(task.poll().is_pending());
     task::limit(task::DEFAULT_LIMIT);
-    assert_eq!((lost::details() - before, branches()), (2, 0));
+    assert_eq!((dropped::details() - before, branches()), (2, 0));
     gates[1].open();
     gates[2].open();
     assert_eq!(task.wakes(), 3);

@@ -14,12 +14,13 @@ use turbowish_model::account::histogram::bucket_of;
 use turbowish_model::account::resource::{Reading, Role, SHOWN};
 
 use super::stage::{advance, alone};
-use crate::call::call;
-use crate::here::here;
-use crate::probe::Other;
-use crate::proc::Proc;
+use crate::hot::call::call;
+use crate::hot::current::here;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::switch;
 use crate::sync::{broadcast, mpsc, named, oneshot, watch};
-use crate::{resource, switch, time};
+use crate::{resource, time};
 
 #[path = "intents.rs"]
 mod intents;

@@ -15,11 +15,11 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_oneof, proptest};
 
 use super::stage::{advance, alone};
-use crate::call::{at, call};
+use crate::hot::call::{at, call};
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::{switch, task};
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
-use crate::{switch, task};
 
 static NODES: Proc = Proc::new::<Op>(
     "::nodes",

@@ -9,14 +9,15 @@ use std::task::{Context, Poll, Waker};
 use turbowish_model::account::resource::Role;
 
 use super::stage::{advance, alone};
+use crate::hot::{never_polled, proc, switch};
 use crate::sync::mpsc::{self, Receiver, Sender};
 use crate::sync::{Mutex, MutexGuard as Guard, RwLock, Semaphore, named, oneshot};
-use crate::{effect, proc, race, resource, switch};
+use crate::{cancel_safety, resource};
 
 /// Accounting is on, until this is dropped; nothing is told that was counted before.
 struct Scene {
-    cuts: Vec<(effect::Cut, u64, u64)>,
-    races: Vec<(race::Unpolled, u64)>,
+    cuts: Vec<(cancel_safety::Cut, u64, u64)>,
+    races: Vec<(never_polled::Unpolled, u64)>,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -28,7 +29,7 @@ impl Scene {
         resource::orders();
         Self {
             cuts: cuts(),
-            races: race::all(),
+            races: never_polled::all(),
             _alone: alone,
         }
     }
@@ -37,12 +38,12 @@ impl Scene {
 impl Drop for Scene {
     fn drop(&mut self) {
         switch::disarm();
-        effect::clear();
+        cancel_safety::clear();
     }
 }
 
-fn cuts() -> Vec<(effect::Cut, u64, u64)> {
-    let cuts = effect::cuts().into_iter();
+fn cuts() -> Vec<(cancel_safety::Cut, u64, u64)> {
+    let cuts = cancel_safety::cuts().into_iter();
     cuts.map(|(cut, count)| (cut, count.times, count.repeated))
         .collect()
 }
@@ -229,7 +230,7 @@ async fn awaits<F: Future>(future: F) -> F::Output {
 fn check(polls: u32, task: impl Future, expected: &[(&str, &str, bool, u64, u64)]) {
     let scene = Scene::new();
     drive(polls, task);
-    let before = |cut: &effect::Cut| {
+    let before = |cut: &cancel_safety::Cut| {
         let known = scene.cuts.iter().find(|(known, ..)| known == cut);
         known.map_or((0, 0), |known| (known.1, known.2))
     };
@@ -245,7 +246,7 @@ fn check(polls: u32, task: impl Future, expected: &[(&str, &str, bool, u64, u64)
         .map(|(at, role, in_hand, times, again)| (at.as_str(), *role, *in_hand, *times, *again))
         .collect();
     assert_eq!(told, expected);
-    assert_eq!(effect::kept(), 0, "all calls are gone");
+    assert_eq!(cancel_safety::kept(), 0, "all calls are gone");
 }
 
 #[test]
@@ -333,9 +334,9 @@ fn what_becomes_a_task_of_its_own_is_kept_no_longer_than_that() {
     let _scene = Scene::new();
     let mut late = Box::pin(take_and_end(&mut rx));
     drive(1, drops(1, late.as_mut()));
-    assert_eq!(effect::kept(), 1);
+    assert_eq!(cancel_safety::kept(), 1);
     drive(2, late.as_mut());
-    assert_eq!(effect::kept(), 0);
+    assert_eq!(cancel_safety::kept(), 0);
 }
 
 #[turbowish::instrument]
@@ -543,7 +544,7 @@ fn who_drops_what_was_not_polled_is_told() {
     let scene = Scene::new();
     drive(2, forgets());
     drive(2, drops_unpolled(idle()));
-    let told = race::all().into_iter().filter_map(|(drop, times)| {
+    let told = never_polled::all().into_iter().filter_map(|(drop, times)| {
         let before = scene.races.iter().find(|(known, _)| *known == drop);
         let grown = times - before.map_or(0, |known| known.1);
         (grown > 0).then(|| (name(drop.proc), name(drop.by.0), drop.by_maker, grown))

@@ -9,11 +9,11 @@ use turbowish_model::account::call::ProcKey;
 use turbowish_model::account::counters::Sum;
 
 use super::stage::{advance, alone, ours};
-use crate::call::call;
+use crate::hot::call::call;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::{clock, switch, thread};
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
-use crate::{clock, switch, thread};
 
 static SITS: Proc = Proc::new::<Step>("::sits", "1 epochs.rs");
 static SHORT: Proc = Proc::new::<Step>("::short", "2 epochs.rs");

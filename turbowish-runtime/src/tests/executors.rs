@@ -11,10 +11,10 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{TaskRow, TaskState};
 
 use super::stage::{advance, alone};
-use crate::call::call;
+use crate::hot::call::call;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
 
 static SLEEPER: Proc = Proc::new::<Stage>("::sleeps_anywhere", "1 executors.rs");
 static WAKER: Proc = Proc::new::<Stage>("::wakes_anywhere", "2 executors.rs");

@@ -9,11 +9,11 @@ use turbowish_model::account::counters::Sum;
 use turbowish_model::collect::history::Totals;
 
 use super::stage::{advance, alone};
-use crate::call::{at, call};
+use crate::hot::call::{at, call};
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::{clock, switch, thread};
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
-use crate::{clock, switch, thread};
 
 static OUTER: Proc = Proc::new::<Pending>("::outer", "1 free.rs");
 static INNER: Proc = Proc::new::<Pending>("::inner", "2 free.rs");

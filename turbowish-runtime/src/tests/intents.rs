@@ -8,14 +8,15 @@ use futures::FutureExt;
 use turbowish_model::account::resource::Intent;
 
 use super::Scene;
+use crate::hot::switch;
 use crate::intent::{
     AGAIN, Aim, Anything as _, Fields, Intents, Nothing, PROVEN, Perhaps, SAID, WILL, Whoever as _,
     intent, mean, verb,
 };
+use crate::resource;
 use crate::sync::{
     Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, broadcast, mpsc, named, oneshot, watch,
 };
-use crate::{resource, switch};
 
 impl Scene {
     /// Who means to do what with it, in a line: `a will lock, b may lock`.
@@ -188,7 +189,7 @@ fn calls_below_do_what_was_said() {
         let _read = mean(verb::Lock, &db, WILL | PROVEN, Nothing);
         let _said = mean(verb::Lock, &db, WILL | SAID, Nothing);
         scene.means("below", "a will lock surely, a will lock");
-        crate::call::call(&super::BELOW, crate::probe::Other, async {
+        crate::hot::call::call(&super::BELOW, crate::hot::probe::Other, async {
             drop(db.lock().await);
         })
         .await;

@@ -1,12 +1,13 @@
 //! Who polls a task: an executor, or a thread that waits for it.
 
 use super::stage::{OwnClock, advance, alone};
-use crate::{block_on, spawn, switch, task};
+use crate::hot::{switch, task};
+use crate::{block_on, spawn};
 
 #[turbowish::instrument]
 async fn wait() -> bool {
     tokio::task::yield_now().await;
-    let own = crate::here::here().task;
+    let own = crate::hot::current::here().task;
     let all = task::all();
     let live = all.iter().find(|live| live.cell.birth.id == own);
     let story = live.and_then(|live| live.story.clone());

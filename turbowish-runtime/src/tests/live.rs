@@ -26,8 +26,8 @@ use super::accountant;
 use super::check::{self, Check, Got, Vector};
 use super::stage::{alone, set_time};
 use super::streams::{Manner, awaits, moves, stream};
-use crate::gather::Gather;
-use crate::{clock, proc, switch, thread};
+use crate::hot::{clock, proc, switch, thread};
+use crate::monitor::collector::Gather;
 
 fn play(vector: &Vector, program: &Program) -> Vec<String> {
     let times = || vector.events.iter().map(|event| event.t);

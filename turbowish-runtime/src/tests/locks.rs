@@ -12,7 +12,7 @@ use std::thread;
 use turbowish_model::account::resource::{Kind, Reading, Role};
 
 use super::{Now, Scene, Task};
-use crate::switch;
+use crate::hot::switch;
 use crate::sync::{
     Barrier, Mutex, MutexGuard, Notify, OnceCell, OwnedMutexGuard, OwnedRwLockReadGuard,
     OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SetOnce, named,

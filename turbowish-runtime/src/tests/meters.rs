@@ -110,7 +110,7 @@ fn what_is_no_number_of_theirs_is_lost() {
     let _alone = alone();
     let monitor = Monitor::new("test".into());
     monitor.arm();
-    let before = crate::meter::lost();
+    let before = crate::metrics::lost();
     crate::counter!("below zero", -1);
     crate::gauge!("too large", u64::MAX);
     let mut evaluated = 0;
@@ -123,7 +123,7 @@ fn what_is_no_number_of_theirs_is_lost() {
         evaluated += 1;
         1_u8
     });
-    assert_eq!(crate::meter::lost() - before, 2);
+    assert_eq!(crate::metrics::lost() - before, 2);
     assert_eq!(evaluated, 1, "nothing is evaluated while it is not taken");
     assert_eq!(lines(&monitor), [format!("fine - 1: {}", u64::MAX)]);
 }

@@ -11,10 +11,10 @@ use tokio::task::{LocalSet, block_in_place};
 use turbowish_model::query::{Query, Rows};
 
 use super::stage::{advance, alone};
-use crate::call::call;
+use crate::hot::call::call;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
 
 static OUTER: Proc = Proc::new::<Case>("::nested_outer", "1 nested.rs");
 static INNER: Proc = Proc::new::<Case>("::nested_inner", "2 nested.rs");
@@ -171,7 +171,7 @@ fn play(case: Case, wakers: bool) -> (u64, u64, u64) {
     let _alone = alone();
     let monitor = Monitor::new("test".into());
     monitor.arm();
-    crate::task::wrap(wakers);
+    crate::hot::task::wrap(wakers);
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .build()
@@ -182,7 +182,7 @@ fn play(case: Case, wakers: bool) -> (u64, u64, u64) {
         advance(6);
     });
     let spawned = runtime.block_on(async { tokio::spawn(outer).await });
-    crate::task::wrap(true);
+    crate::hot::task::wrap(true);
     spawned.expect("no panic");
     drop(runtime);
     let query = Query {

@@ -7,10 +7,10 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::TaskState;
 
 use super::stage::{advance, alone};
-use crate::call::call;
+use crate::hot::call::call;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
 
 static SERVE: Proc = Proc::new::<Tasks>("::serve", "1 newborn.rs");
 
@@ -124,8 +124,8 @@ fn a_task_without_room_is_counted_once() {
     let _alone = alone();
     let monitor = Monitor::new("test".into());
     monitor.arm();
-    crate::task::limit(0);
-    let before = crate::task::lost();
+    crate::hot::task::limit(0);
+    let before = crate::hot::task::lost();
     let mut context = Context::from_waker(Waker::noop());
     let mut seen = Vec::new();
     {
@@ -138,8 +138,8 @@ fn a_task_without_room_is_counted_once() {
             assert!(waits.as_mut().poll(&mut context).is_pending());
         }
     }
-    crate::task::limit(crate::task::DEFAULT_LIMIT);
-    assert_eq!(crate::task::lost() - before, 1);
+    crate::hot::task::limit(crate::hot::task::DEFAULT_LIMIT);
+    assert_eq!(crate::hot::task::lost() - before, 1);
     assert_eq!(seen, [1, 0, 0]);
     monitor.disarm();
 }

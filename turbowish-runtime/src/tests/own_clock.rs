@@ -15,8 +15,8 @@ use turbowish_model::collect::history::Totals;
 use self::checks::{check, check_window, is_later};
 use self::program::{COUNTS, Count, Dice, Made, NAMES, branch, plain};
 use super::stage::{OURS, OwnClock, alone, ours};
+use crate::hot::{proc, switch, thread};
 use crate::monitor::Monitor;
-use crate::{proc, switch, thread};
 
 /// Threads with an executor that only polls, and such that tokio has.
 const THREADS: u64 = 2;

@@ -16,13 +16,13 @@ use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::{Action, PauseTask, discovery};
 
 use super::stage::{advance, alone};
-use crate::call::call;
-use crate::monitor::Monitor;
-use crate::pause::{self, Mark};
-use crate::probe::Other;
-use crate::proc::Proc;
+use crate::hot::call::call;
+use crate::hot::pause::{self, Mark};
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::{task, thread};
+use crate::monitor::{self, Monitor};
 use crate::server::{Config, Refused, Source};
-use crate::{heart, task, thread};
 
 static HELD: Proc = Proc::new::<Polls>("::held_back", "1 pauses.rs");
 static OTHER: Proc = Proc::new::<Woken>("::goes_on", "2 pauses.rs");
@@ -612,7 +612,7 @@ fn a_lease_ends_while_a_query_is_answered() {
     let server = std::thread::spawn(move || {
         thread::disown();
         let source = Arc::new(Slow(served.clone()));
-        runtime().block_on(heart::live(served, source, config, stopped));
+        runtime().block_on(monitor::thread::live(served, source, config, stopped));
     });
     runtime().block_on(async {
         let begun = Instant::now();

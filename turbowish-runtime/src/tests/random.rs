@@ -12,11 +12,11 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptes
 
 use super::oracle::{End, Oracle, Sums, between, read, same};
 use super::stage::{advance, alone, ours};
-use crate::call::{Call, at, call, enter};
+use crate::hot::call::{Call, at, call, enter};
+use crate::hot::probe::Fallible;
+use crate::hot::proc::Proc;
+use crate::hot::{switch, task, thread};
 use crate::monitor::Monitor;
-use crate::probe::Fallible;
-use crate::proc::Proc;
-use crate::{switch, task, thread};
 
 /// What a thread does next, at its bottom or in the innermost body that it polls.
 #[derive(Clone, Debug)]
@@ -333,7 +333,7 @@ impl Play {
     }
 
     fn note(&self) {
-        let at = crate::clock::ticks();
+        let at = crate::hot::clock::ticks();
         let sums = self.oracle().sums();
         self.past.lock().expect("past").insert(at, sums);
     }

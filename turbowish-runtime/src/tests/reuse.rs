@@ -15,11 +15,11 @@ use turbowish_macros::instrument;
 use turbowish_model::account::counters::Sum;
 
 use super::stage::{advance, alone};
-use crate::call::{REUSE, at, call};
+use crate::hot::call::{REUSE, at, call};
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::{proc, switch, thread};
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
-use crate::{proc, switch, thread};
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 type Program = fn() -> Boxed<()>;

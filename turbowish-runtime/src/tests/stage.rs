@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use quanta::{Clock, Mock};
 
-use crate::{clock, switch, thread};
+use crate::hot::{clock, switch, thread};
 
 /// The hand-set clock of this test process.
 static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {

@@ -11,11 +11,11 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{ResourceRow, Snapshot, TaskRow, TaskState};
 
 use super::stage::{advance, alone};
-use crate::call::call;
+use crate::hot::call::call;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
 use crate::intent::{Nothing, PROVEN, WILL, mean, verb};
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
 use crate::sync::{Mutex, Semaphore, mpsc, named};
 
 /// More than a resource lists, and more than are copied under its lock at once.

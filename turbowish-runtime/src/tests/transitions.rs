@@ -9,11 +9,11 @@ use turbowish_model::snapshot::PollRow;
 
 use super::stage::{advance, alone};
 use super::wakers::armed;
-use crate::call::call;
+use crate::hot::call::call;
+use crate::hot::origin::root;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
-use crate::root::root;
 
 static STEPS: Proc = Proc::new::<()>("::takes_steps", "1 transitions.rs");
 static WAKES: Proc = Proc::new::<u8>("::wakes_it", "2 transitions.rs");

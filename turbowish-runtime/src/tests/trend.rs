@@ -6,7 +6,7 @@ use std::task::{Context, Waker};
 use turbowish_model::query::{Query, Rows};
 
 use super::stage::{advance, alone};
-use crate::clock;
+use crate::hot::clock;
 use crate::monitor::Monitor;
 
 const SECOND: u64 = 1_000_000_000;

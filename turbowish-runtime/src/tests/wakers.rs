@@ -12,10 +12,10 @@ use turbowish_model::snapshot::{ProcRow, TaskRow, TaskState};
 use turbowish_unsafe::waker::{Lent, Target};
 
 use super::stage::{advance, alone};
-use crate::call::call;
+use crate::hot::call::call;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
 use crate::monitor::Monitor;
-use crate::probe::Other;
-use crate::proc::Proc;
 
 static WAITS: Proc = Proc::new::<Seen>("::waits_for_wakers", "1 wakers.rs");
 static WAKES: Proc = Proc::new::<Woken>("::wakes_others", "2 wakers.rs");
@@ -624,11 +624,11 @@ fn two_spawns_on_one_line_have_names_of_their_own() {
     let _monitor = armed();
     let mut context = Context::from_waker(Waker::noop());
     #[rustfmt::skip]
-    let (one, two) = (crate::root::root(async {}), crate::root::root(async { std::future::pending::<()>().await }));
+    let (one, two) = (crate::hot::origin::root(async {}), crate::hot::origin::root(async { std::future::pending::<()>().await }));
     let line = line!() - 1;
     assert!(pin!(one).poll(&mut context).is_ready());
     assert!(pin!(two).poll(&mut context).is_pending());
-    let known = crate::proc::all();
+    let known = crate::hot::proc::all();
     let names = known
         .iter()
         .filter(|known| known.file.ends_with("wakers.rs"));

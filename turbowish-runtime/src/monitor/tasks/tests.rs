@@ -11,9 +11,9 @@ use turbowish_model::snapshot::{TaskParts, TaskRow};
 
 use super::super::{Claims, Registry};
 use super::{Known, Live, Rows};
+use crate::hot::{clock, proc};
 use crate::monitor::Monitor;
 use crate::tests::stage::{advance, alone};
-use crate::{clock, proc};
 
 #[turbowish::instrument]
 async fn busy_task() {

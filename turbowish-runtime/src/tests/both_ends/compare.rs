@@ -9,7 +9,7 @@ use turbowish_model::validate::{Act, Event, OfConsole, OfUser, Validator};
 use super::super::mock::{LOCKS, PROCS};
 use super::super::oracle::{Sums, read, same};
 use super::world::World;
-use crate::proc;
+use crate::hot::proc;
 
 /// A proc that is not there.
 const ABSENT: u32 = u32::MAX;

@@ -8,7 +8,7 @@ use turbowish_model::account::call::PollEnd;
 
 use super::program::Act;
 use super::stage::{Part, Scheduled, Turns};
-use crate::switch;
+use crate::hot::switch;
 
 /// How many procs there are.
 pub(super) const PROCS: usize = 5;

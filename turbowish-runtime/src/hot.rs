@@ -1,0 +1,25 @@
+//! The path of a poll: no lock, no allocation once warm, no panic, and no word of who reads it.
+
+pub(crate) mod back;
+pub(crate) mod call;
+pub(crate) mod child;
+pub(crate) mod clock;
+pub(crate) mod current;
+pub(crate) mod dropped;
+#[cfg(feature = "server")]
+pub(crate) mod never_polled;
+pub(crate) mod origin;
+#[cfg(feature = "server")]
+pub(crate) mod pause;
+#[cfg(not(feature = "server"))]
+#[path = "hot/pause/absent.rs"]
+pub(crate) mod pause;
+#[doc(hidden)]
+pub mod private;
+#[doc(hidden)]
+pub mod probe;
+pub(crate) mod proc;
+pub(crate) mod switch;
+pub(crate) mod task;
+pub(crate) mod thread;
+pub(crate) mod waker_state;

@@ -1,0 +1,386 @@
+//! The future that the attribute prints: every poll of it is a frame on its thread's stack.
+//!
+//! Nothing here allocates after warm-up, locks, or panics. Off, a poll costs one relaxed load.
+
+mod arrive;
+mod branch;
+mod entered;
+mod nested;
+mod reading;
+mod root;
+
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use pin_project_lite::pin_project;
+use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
+use turbowish_model::account::ledger::{Charge, Start};
+use turbowish_unsafe::waker::Lent;
+
+pub(crate) use self::arrive::is_call;
+pub use self::arrive::{at, within};
+use self::branch::{close_branch, open_branch};
+pub use self::entered::{Entered, enter};
+pub(crate) use self::nested::{is_child, learn};
+#[cfg(test)]
+pub(crate) use self::reading::REUSE;
+use self::reading::reused;
+use self::root::{Closing, Given, close_root, leave_task, open_root, outlast, told_of};
+#[cfg(feature = "tokio")]
+use crate::cancel_safety;
+#[cfg(feature = "server")]
+use crate::hot::never_polled;
+use crate::hot::pause::{self, Withheld};
+use crate::hot::probe::Probe;
+use crate::hot::proc::Proc;
+use crate::hot::task::Task;
+use crate::hot::thread::ThreadLedger;
+use crate::hot::{child, clock, switch, thread};
+
+pin_project! {
+    /// One call of an instrumented `async fn`.
+    // In this order: bytes left over behind a small future would otherwise be copied with what comes after them, across its words.
+    #[repr(C)]
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    #[derive(Debug)]
+    pub struct Call<F, E> {
+        life: Life,
+        probe: E,
+        #[pin]
+        future: F,
+    }
+}
+
+/// What is accounted of one call, apart from its future.
+///
+/// A call is moved a few times before its first poll, so it is small; and what writes it is not given its address, so that most
+/// of these moves are none.
+#[derive(Debug)]
+#[repr(C)]
+struct Life {
+    account: Account,
+    /// The task that it is the root of, or what it is as a branch of one. Given up in [`forget`], so that a call's drop has nothing
+    /// else to do after it.
+    task: ManuallyDrop<Option<Task>>,
+    proc: &'static Proc,
+}
+
+/// Bytes of a call beside its future.
+#[cfg(feature = "server")]
+pub(crate) const OWN_BYTES: u64 = size_of::<Life>() as u64;
+
+/// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
+#[inline]
+pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
+    let origin = if switch::is_armed() {
+        create(proc, size_of::<F>())
+    } else {
+        Origin::UNSEEN
+    };
+    Call {
+        life: Life {
+            account: Account::new(origin),
+            task: ManuallyDrop::new(None),
+            proc,
+        },
+        probe,
+        future,
+    }
+}
+
+impl<F, E> Call<F, E> {
+    /// One that was never created: its future is polled by whoever made it.
+    pub(crate) const fn bare(proc: &'static Proc, probe: E, future: F) -> Self {
+        Self {
+            life: Life {
+                account: Account::new(Origin::UNSEEN),
+                task: ManuallyDrop::new(None),
+                proc,
+            },
+            probe,
+            future,
+        }
+    }
+
+    /// The future in it.
+    pub(crate) fn future(self: Pin<&mut Self>) -> Pin<&mut F> {
+        self.project().future
+    }
+}
+
+impl<F, E> Future for Call<F, E>
+where
+    F: Future,
+    E: Probe<F::Output>,
+{
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        // Built here and ended in place: a guard that is moved would be copied through memory.
+        let mut open = OpenPoll {
+            life: this.life,
+            epoch: 0,
+            depth: CLOSED,
+            waker: Given::AsItCame,
+        };
+        let lent = if switch::concerns_polls() {
+            match begin(&mut open, size_of::<F>(), cx.waker()) {
+                Ok(lent) => lent,
+                Err(Withheld { .. }) => return Poll::Pending,
+            }
+        } else {
+            Lent::same(cx.waker())
+        };
+        // One place for both: what stands twice is compiled twice.
+        let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
+        if open.epoch != 0 {
+            end(
+                &mut open,
+                match &polled {
+                    Poll::Pending => PollEnd::Pending,
+                    Poll::Ready(value) if this.probe.is_err(value) => PollEnd::Err,
+                    Poll::Ready(_) => PollEnd::Ready,
+                },
+            );
+        }
+        polled
+    }
+}
+
+impl Drop for Life {
+    #[inline]
+    fn drop(&mut self) {
+        if self.account.is_open() {
+            forget(self);
+        }
+    }
+}
+
+/// No frame is open: the poll is not accounted, or its end was.
+const CLOSED: u32 = u32::MAX;
+
+/// A call is created.
+extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
+    let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(bytes)) else {
+        return Origin::UNSEEN;
+    };
+    thread::with(epoch, |thread| thread.ledger.create(key, clock::ticks()))
+        .unwrap_or(Origin::UNSEEN)
+}
+
+/// Opens a frame, unless this poll is not accounted. Returns the waker that it is given.
+///
+/// # Errors
+/// The poll is not to be: its task is paused.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
+extern "C" fn begin<'a, 'b>(
+    open: &'b mut OpenPoll<'a>,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<Lent<'b>, Withheld>
+where
+    'a: 'b,
+{
+    let Some(epoch) = switch::epoch() else {
+        child::tell();
+        return Ok(Lent::same(waker));
+    };
+    pause::look(&open.life.task, waker)?;
+    open.epoch = epoch;
+    let life = &mut *open.life;
+    if life.account.is_live(epoch) || is_new(life, epoch) {
+        let given = &mut open.waker;
+        let opened = thread::with(epoch, |thread| {
+            if nested::is_suspect(thread, waker) {
+                return nested::open(thread, life, (epoch, bytes), waker, given);
+            }
+            let (depth, is_branch) = open_in(thread, life, bytes)?;
+            if depth == 0 {
+                *given = open_root(thread, life, (epoch, bytes), (waker, None));
+            } else if is_branch || life.task.is_some() {
+                *given = open_branch(thread, life, (epoch, bytes), (waker, None));
+            } else {
+                return Some(depth);
+            }
+            nested::lend(thread, given, &life.task, waker);
+            Some(depth)
+        });
+        if let Some(Some(depth)) = opened {
+            open.depth = depth;
+            return Ok(open.waker.lent(&open.life.task, waker));
+        }
+    }
+    unseen(epoch);
+    Ok(Lent::same(waker))
+}
+
+/// A poll that has no frame begins or ends: what its future does is that of the frame around it.
+#[cold]
+fn unseen(epoch: u32) {
+    thread::with_current(epoch, |thread| thread.ledger.user_code());
+}
+
+/// Whether this epoch has not seen the call yet, and it is not over.
+#[cold]
+fn is_new(life: &Life, epoch: u32) -> bool {
+    !life.account.is_over() && life.account.epoch() != epoch
+}
+
+#[inline]
+fn open_in(thread: &ThreadLedger, life: &mut Life, bytes: usize) -> Option<(u32, bool)> {
+    let ledger = &thread.ledger;
+    let key = life.proc.key(bytes)?;
+    let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
+    ledger.open(&mut life.account, key, t, Start::default())
+}
+
+/// A call is dropped.
+extern "C" fn forget(life: &mut Life) {
+    life.cancel();
+    #[cfg(feature = "tokio")]
+    if life.account.is_marked()
+        && !switch::is_child()
+        && let Some(proc) = life.proc.id()
+    {
+        cancel_safety::forget(&life.account, proc);
+        let root = life.task.as_ref().filter(|task| !task.is_branch());
+        root.inspect(|task| crate::resource::over(task.birth.id));
+    }
+    *life.task = None;
+}
+
+impl Life {
+    fn cancel(&mut self) {
+        let epoch = self.account.epoch();
+        if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
+            return;
+        }
+        let Some(proc) = self.proc.id() else { return };
+        let is_root = self.task.as_ref().is_some_and(|task| !task.is_branch());
+        let account = &mut self.account;
+        let drop_in = |thread: &ThreadLedger, account: &mut Account| {
+            thread.ledger.drop_call(account, proc, clock::ticks());
+            if is_root {
+                thread.ledger.fell_apart();
+            }
+            #[cfg(feature = "server")]
+            if !account.is_polled() {
+                never_polled::unpolled(&thread.ledger, proc, account.maker());
+            }
+            #[cfg(feature = "tokio")]
+            if account.is_marked() {
+                cancel_safety::dropped(thread, account, proc);
+            }
+        };
+        if thread::with(epoch, |thread| drop_in(thread, account)).is_none() {
+            thread::with_stray(epoch, |thread| drop_in(thread, account));
+        }
+    }
+}
+
+/// A frame that is open; dropped before its end, its poll unwound or was torn down.
+struct OpenPoll<'a> {
+    life: &'a mut Life,
+    epoch: u32,
+    depth: u32,
+    waker: Given<'a>,
+}
+
+/// Closes the frame.
+extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
+    let depth = std::mem::replace(&mut open.depth, CLOSED);
+    let life = &mut *open.life;
+    let given = &mut open.waker;
+    if let (Given::OfTask(_), Some(task)) = (&*given, &*life.task) {
+        task.end_waker();
+    }
+    if depth == CLOSED {
+        unseen(open.epoch);
+    } else if switch::epoch() == Some(open.epoch) {
+        let closing = Closing { end, given };
+        thread::with_current(open.epoch, |thread| close_in(thread, life, depth, &closing));
+    } else if depth == 0 && life.task.is_none() && !switch::is_child() {
+        outlast(open.epoch, life, end == PollEnd::Pending, given.newcomer());
+    }
+    if end == PollEnd::Panic && !switch::is_child() {
+        told_of(life, given.newcomer());
+    }
+    given.let_go();
+    if end != PollEnd::Pending && life.task.is_some() {
+        leave_task(life);
+    }
+}
+
+#[inline]
+fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closing<'_>) {
+    let ledger = &thread.ledger;
+    let end = closing.end;
+    let pending = end == PollEnd::Pending;
+    let still = if pending { ledger.still_up() } else { None };
+    let t = reused(still).unwrap_or_else(clock::ticks);
+    let charge = ledger.poll_end(&mut life.account, depth, t, end);
+    #[cfg(feature = "tokio")]
+    if life.account.is_marked()
+        && let Some(proc) = life.proc.id()
+    {
+        let is_nested = || {
+            closing
+                .given
+                .around()
+                .is_some_and(|around| around.is_task())
+        };
+        let at = (depth, depth == 0 || is_nested());
+        cancel_safety::closed(ledger, &mut life.account, proc, at, end);
+    }
+    let Some(charge) = charge else { return };
+    if depth == 0 {
+        close_root(thread, life, (t, depth), &charge, closing);
+    } else if !matches!(closing.given, Given::AsItCame) {
+        close_given(thread, life, (t, depth), &charge, closing);
+    }
+}
+
+/// The same inside of another poll, where it was given a waker of its own.
+#[inline(never)]
+fn close_given(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    (t, depth): (u64, u32),
+    charge: &Charge,
+    closing: &Closing<'_>,
+) {
+    let given = closing.given;
+    let Some(around) = given.around() else { return };
+    around.go_on(thread);
+    if around.is_task() {
+        close_root(thread, life, (t, depth), charge, closing);
+    } else if given.is_ours() && closing.end == PollEnd::Pending {
+        close_branch(thread, life, depth, given.newcomer());
+    }
+}
+
+impl Drop for OpenPoll<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.depth != CLOSED {
+            unwound(self);
+        }
+    }
+}
+
+/// Closes a frame that has no result.
+#[cold]
+extern "C" fn unwound(open: &mut OpenPoll<'_>) {
+    let how = if std::thread::panicking() {
+        PollEnd::Panic
+    } else {
+        PollEnd::Torn
+    };
+    end(open, how);
+}

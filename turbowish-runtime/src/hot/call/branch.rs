@@ -1,0 +1,82 @@
+//! The first and the last thing in a branch's poll: the waker of its own that it is given, and where it stands after it.
+//!
+//! What it has is made when that waker is cloned for the first time: a branch that ends at once, or is one no more, costs no allocation.
+
+use std::mem::ManuallyDrop;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::task::Waker;
+
+use turbowish_model::account::task::Birth;
+
+use super::Life;
+use super::nested::Around;
+use super::root::{Given, leave_task};
+use crate::hot::proc;
+use crate::hot::task::{self, Newcomer};
+use crate::hot::thread::ThreadLedger;
+
+/// The poll is open of a call that is polled by another one, and is a branch, or was one, or the root of a task.
+#[inline(never)]
+pub(super) fn open_branch<'a>(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    (epoch, bytes): (u32, usize),
+    (waker, around): (&'a Waker, Option<Around>),
+) -> Given<'a> {
+    let ledger = &thread.ledger;
+    let own = || around.unwrap_or_else(|| Around::of(thread));
+    let owner = ledger.here().task;
+    if let Some(known) = &*life.task {
+        if known.is_branch_of(owner) {
+            ledger.name_branch(known.birth.id);
+            return Given::of(known, known.begin_waker(waker).fits, (waker, own()));
+        }
+        // It was a root before, or of another task.
+        leave_task(life);
+    }
+    if owner == 0 || !task::is_wrapped() || !ledger.is_branch() {
+        return around.map_or(Given::AsItCame, Given::Passed);
+    }
+    if ledger.is_new_fork() {
+        let parent = ledger.parent(ledger.depth() - 1);
+        proc::learn(parent.proc, parent.site);
+    }
+    let birth = Birth {
+        id: task::next_branch(),
+        created: ledger.latest(),
+        future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+    };
+    ledger.name_branch(birth.id);
+    let newcomer = Newcomer {
+        outer: waker,
+        birth,
+        story: None,
+        owner,
+        epoch,
+        thread: thread.index,
+        live: OnceLock::new(),
+        woken: AtomicBool::new(false),
+    };
+    Given::Late(ManuallyDrop::new(newcomer), own())
+}
+
+/// The poll of a branch is closed, and ended pending.
+#[inline(never)]
+pub(super) fn close_branch(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    depth: u32,
+    newcomer: Option<&Newcomer<'_>>,
+) {
+    let ledger = &thread.ledger;
+    if let Some(newcomer) = newcomer {
+        *life.task = task::enter_branch(newcomer);
+    }
+    if let Some(branch) = &*life.task {
+        let at = (ledger.epoch(), ledger.here().poll);
+        branch.end_branch(at, ledger.parent(depth), |each| {
+            ledger.look_at_trail(each);
+        });
+    }
+}

@@ -1,0 +1,68 @@
+//! Plain functions: accounted like one poll of a call, for as long as they run.
+
+use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
+use turbowish_model::account::ledger::Start;
+
+use super::CLOSED;
+use crate::hot::proc::Proc;
+use crate::hot::{clock, switch, thread};
+
+/// A call of a plain function: accounted as one poll, until dropped.
+#[derive(Debug)]
+#[must_use = "the call ends when this is dropped"]
+pub struct Entered {
+    account: Account,
+    epoch: u32,
+    depth: u32,
+    /// The thread unwound already when the function was called: from a destructor.
+    unwinding: bool,
+}
+
+/// What is polled below it belongs to no task that is shown.
+const PLAIN: Start = Start {
+    root: false,
+    quiet: true,
+    key: 0,
+};
+
+/// A plain function begins.
+pub fn enter(proc: &'static Proc) -> Entered {
+    let mut entered = Entered {
+        account: Account::new(Origin::UNSEEN),
+        epoch: 0,
+        depth: CLOSED,
+        unwinding: false,
+    };
+    if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
+        let depth = thread::with(epoch, |thread| {
+            let t = clock::ticks();
+            entered.account = Account::new(thread.ledger.create(key, t));
+            thread
+                .ledger
+                .poll_start(&mut entered.account, key, t, PLAIN)
+        });
+        entered.epoch = epoch;
+        entered.depth = depth.flatten().unwrap_or(CLOSED);
+        entered.unwinding = std::thread::panicking();
+    }
+    entered
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        if self.depth == CLOSED || switch::epoch() != Some(self.epoch) {
+            return;
+        }
+        let panics = std::thread::panicking() && !self.unwinding;
+        let end = if panics {
+            PollEnd::Panic
+        } else {
+            PollEnd::Ready
+        };
+        thread::with_current(self.epoch, |thread| {
+            let (account, depth) = (&mut self.account, self.depth);
+            thread.ledger.poll_end(account, depth, clock::ticks(), end);
+        });
+    }
+}

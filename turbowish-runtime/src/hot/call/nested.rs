@@ -1,0 +1,151 @@
+//! Roots of tasks inside of another task's poll: what a nested executor polls is no child of who runs it.
+//!
+//! Another waker alone proves nothing: a `FuturesUnordered` polls its children with wakers of its own. A call is the root of a
+//! nested task if it is polled with another waker than its caller was lent, and
+//!
+//! - it was marked as a root ([`root()`](crate::root()), `spawn`, `block_on`, `TaskBuilder`), or
+//! - tokio says that another one of its tasks runs than when the task below began, or
+//! - that waker is one of those with which tokio's own `block_on` polls ([`executor`]).
+//!
+//! Every other call is a child: a task may be taken for a child, but never a child for a task.
+
+mod executor;
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+use std::task::Waker;
+
+use turbowish_model::account::ledger::{Ledger, Start};
+
+pub(crate) use self::executor::learn;
+use super::Life;
+use super::branch::open_branch;
+use super::root::{Given, open_root};
+use crate::hot::task::{self, Task};
+use crate::hot::thread::ThreadLedger;
+use crate::hot::{clock, origin, switch, thread};
+use crate::monitor::runtimes::{self, RunningTask};
+
+thread_local! {
+    /// The runtime's task in which the innermost task's root poll began.
+    static WITHIN: Cell<RunningTask> = const { Cell::new(RunningTask::NONE) };
+}
+
+/// What is told again to the poll around a poll that is given another waker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around {
+    lent: usize,
+    /// Of a nested root.
+    within: Option<RunningTask>,
+}
+
+impl Around {
+    /// The poll begins of a task's root with nothing around it.
+    pub(super) fn nothing(thread: &ThreadLedger) -> Self {
+        WITHIN.set(runtimes::running_task());
+        Self::of(thread)
+    }
+
+    /// The poll begins of a nested root.
+    fn task(thread: &ThreadLedger) -> Self {
+        let within = WITHIN.replace(runtimes::running_task());
+        Self {
+            within: Some(within),
+            ..Self::of(thread)
+        }
+    }
+
+    /// The poll begins of a call that goes on with its caller.
+    pub(super) fn of(thread: &ThreadLedger) -> Self {
+        Self {
+            lent: thread.lent.load(Ordering::Relaxed),
+            within: None,
+        }
+    }
+
+    /// The poll is that of a nested root.
+    pub(super) const fn is_task(&self) -> bool {
+        self.within.is_some()
+    }
+
+    /// The poll is over.
+    pub(super) fn go_on(&self, thread: &ThreadLedger) {
+        thread.lent.store(self.lent, Ordering::Relaxed);
+        if let Some(within) = self.within {
+            WITHIN.set(within);
+        }
+    }
+}
+
+/// A poll is given a waker.
+#[inline(never)]
+pub(super) fn lend(thread: &ThreadLedger, given: &Given<'_>, task: &Option<Task>, waker: &Waker) {
+    let lent = given.lent(task, waker).waker().data().addr();
+    thread.lent.store(lent, Ordering::Relaxed);
+}
+
+/// Whether there is a poll around, and `waker` is another one than it was given.
+#[inline]
+pub(super) fn is_suspect(thread: &ThreadLedger, waker: &Waker) -> bool {
+    thread.ledger.depth() > 0 && waker.data().addr() != thread.lent.load(Ordering::Relaxed)
+}
+
+/// Opens the frame of a call that is polled with another waker than the poll around it was given.
+#[cold]
+#[inline(never)]
+pub(super) fn open<'a>(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    (epoch, bytes): (u32, usize),
+    waker: &'a Waker,
+    given: &mut Given<'a>,
+) -> Option<u32> {
+    let ledger = &thread.ledger;
+    let root = is_root(ledger, life, waker);
+    let start = Start {
+        root,
+        ..Start::default()
+    };
+    let key = life.proc.key(bytes)?;
+    let (depth, is_branch) = ledger.open(&mut life.account, key, clock::ticks(), start)?;
+    let around = match root {
+        true => Around::task(thread),
+        false => Around::of(thread),
+    };
+    let came = (waker, Some(around));
+    *given = if root {
+        open_root(thread, life, (epoch, bytes), came)
+    } else if is_branch || life.task.is_some() {
+        open_branch(thread, life, (epoch, bytes), came)
+    } else {
+        Given::Passed(around)
+    };
+    lend(thread, given, &life.task, waker);
+    Some(depth)
+}
+
+/// Whether a call is the root of a nested task that is polled with another waker.
+fn is_root(ledger: &Ledger, life: &Life, waker: &Waker) -> bool {
+    is_marked(life)
+        || runtimes::running_task().is_other_than(WITHIN.get())
+        || (is_wrapped(ledger) && executor::is_blocking(waker))
+}
+
+/// Whether what is polled with `waker` on this thread goes on with the call that polls it.
+pub(crate) fn is_child(waker: &Waker) -> bool {
+    let is_child = |thread: &ThreadLedger| thread.ledger.depth() > 0 && !is_suspect(thread, waker);
+    let epoch = switch::epoch();
+    epoch
+        .and_then(|epoch| thread::with_current(epoch, is_child))
+        .unwrap_or(false)
+}
+
+/// It was marked.
+fn is_marked(life: &Life) -> bool {
+    life.task.as_ref().is_some_and(Task::has_story) || origin::is_told()
+}
+
+/// The task below was given a waker of ours: an executor's own has not come from there.
+fn is_wrapped(ledger: &Ledger) -> bool {
+    task::is_wrapped() && ledger.here().task != 0
+}

@@ -1,0 +1,268 @@
+//! The first and the last thing in a task's poll: the waker that it is given, the row that it gets, where it stands after it.
+
+use std::mem::ManuallyDrop;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
+
+use turbowish_model::account::call::PollEnd;
+use turbowish_model::account::ledger::Charge;
+use turbowish_model::account::task::{Birth, Readied};
+use turbowish_unsafe::waker::Lent;
+
+use super::Life;
+use super::nested::Around;
+use crate::hot::task::{self, Live, Newcomer, Task};
+use crate::hot::thread::ThreadLedger;
+use crate::hot::waker_state::Late;
+use crate::hot::{clock, origin, thread};
+
+/// The waker that a poll is given.
+pub(super) enum Given<'a> {
+    /// The caller's, which is the one that it was given.
+    AsItCame,
+    /// The caller's, which is another one.
+    Passed(Around),
+    /// That of the task which the call is the root of, or of the branch that it is.
+    OfTask(Around),
+    /// The same in its first poll. Given up in [`end`](super::end), so that a poll has nothing else
+    /// to do after it.
+    Late(ManuallyDrop<Newcomer<'a>>, Around),
+    /// The same in a later poll, while nothing of the task has a clone of the executor's waker.
+    Again(ManuallyDrop<Late<'a, Live>>, Around),
+}
+
+impl<'a> Given<'a> {
+    /// That of `task`, in a poll with the executor's `waker`.
+    pub(super) fn of(task: &Task, fits: bool, (waker, around): (&'a Waker, Around)) -> Self {
+        match fits {
+            true => Self::OfTask(around),
+            false => Self::Again(ManuallyDrop::new(task.late(waker)), around),
+        }
+    }
+
+    /// What is told again to the poll around it.
+    #[inline]
+    pub(super) const fn around(&self) -> Option<Around> {
+        match self {
+            Self::AsItCame => None,
+            Self::Passed(around)
+            | Self::OfTask(around)
+            | Self::Late(_, around)
+            | Self::Again(_, around) => Some(*around),
+        }
+    }
+
+    /// The task, or the branch, in its first poll.
+    pub(super) fn newcomer(&self) -> Option<&Newcomer<'a>> {
+        match self {
+            Self::Late(newcomer, _) => Some(newcomer),
+            _ => None,
+        }
+    }
+
+    /// It is one of ours.
+    pub(super) const fn is_ours(&self) -> bool {
+        matches!(self, Self::OfTask(_) | Self::Late(..) | Self::Again(..))
+    }
+
+    /// The poll is over.
+    #[inline]
+    pub(super) fn let_go(&mut self) {
+        match self {
+            Self::AsItCame | Self::Passed(_) | Self::OfTask(_) => return,
+            Self::Late(..) | Self::Again(..) => {}
+        }
+        match std::mem::replace(self, Self::AsItCame) {
+            Self::Late(newcomer, _) => drop(ManuallyDrop::into_inner(newcomer)),
+            Self::Again(late, _) => drop(ManuallyDrop::into_inner(late)),
+            _ => {}
+        }
+    }
+
+    /// The waker itself, for a call that has this task.
+    #[inline]
+    pub(super) fn lent<'b>(&'b self, task: &'b Option<Task>, waker: &'a Waker) -> Lent<'b> {
+        match self {
+            Self::AsItCame | Self::Passed(_) => Lent::same(waker),
+            Self::OfTask(_) => task.as_ref().map_or_else(|| Lent::same(waker), Task::lent),
+            Self::Late(newcomer, _) => newcomer.lent(),
+            Self::Again(late, _) => late.lent(),
+        }
+    }
+}
+
+/// The poll of a task's root is open. Returns the waker that it is given.
+#[inline(never)]
+pub(super) fn open_root<'a>(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    (epoch, bytes): (u32, usize),
+    (waker, around): (&'a Waker, Option<Around>),
+) -> Given<'a> {
+    let ledger = &thread.ledger;
+    let around = around.unwrap_or_else(|| Around::nothing(thread));
+    let t = ledger.latest();
+    thread.polls.store(true, Ordering::Relaxed);
+    let wrapped = task::is_wrapped();
+    if life.task.as_ref().is_some_and(Task::is_branch) {
+        // It was polled by another call before.
+        leave_task(life);
+    }
+    match &*life.task {
+        Some(task) => {
+            ledger.name_root(task.birth.id);
+            let waited_since = task.begin(epoch, thread.index, t);
+            if !wrapped {
+                return Given::Passed(around);
+            }
+            // A wake from before accounting was switched off is no reason for this poll.
+            let begun = task.begin_waker(waker);
+            if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
+                let since = woken.since.max(waited_since);
+                task.readied(Readied { since, ..woken });
+                ledger.ready(t.saturating_sub(since));
+            }
+            Given::of(task, begun.fits, (waker, around))
+        }
+        None if life.account.is_rowless() => Given::Passed(around),
+        None => {
+            ledger.show_all();
+            // It is nobody else's.
+            let story = origin::story();
+            let Some(birth) = task::birth(life.proc, bytes, t) else {
+                return Given::Passed(around);
+            };
+            ledger.name_root(birth.id);
+            let newcomer = Newcomer {
+                outer: waker,
+                birth,
+                story,
+                owner: 0,
+                epoch,
+                thread: thread.index,
+                live: OnceLock::new(),
+                woken: AtomicBool::new(false),
+            };
+            begin_life(thread, life, &newcomer, wrapped);
+            match wrapped {
+                true => Given::Late(ManuallyDrop::new(newcomer), around),
+                false => Given::Passed(around),
+            }
+        }
+    }
+}
+
+/// The first poll of a task begins.
+fn begin_life(thread: &ThreadLedger, life: &mut Life, newcomer: &Newcomer<'_>, wrapped: bool) {
+    let ledger = &thread.ledger;
+    // The thread shows one of them: that of a nested root is shown when it is over.
+    let is_nested = ledger.depth() > 1;
+    if !is_nested {
+        thread.newborn.begin(&newcomer.birth);
+    } else if !wrapped {
+        enter(thread, life, newcomer.birth, Some(newcomer));
+    }
+    if let (true, Some(story)) = (wrapped, &newcomer.story) {
+        ledger.ready(ledger.latest().saturating_sub(story.at));
+        if !is_nested {
+            thread.tell(Some(story.clone()));
+        }
+    }
+}
+
+/// The task gets a row, if there is room.
+fn enter(thread: &ThreadLedger, life: &mut Life, birth: Birth, newcomer: Option<&Newcomer<'_>>) {
+    match task::enter(birth, thread.ledger.epoch(), thread.index, newcomer) {
+        Some(task) => settle(life, task),
+        None => life.account.set_rowless(),
+    }
+}
+
+/// How a poll ends.
+pub(super) struct Closing<'a> {
+    pub(super) end: PollEnd,
+    /// What the poll was given.
+    pub(super) given: &'a Given<'a>,
+}
+
+/// The poll of a task's root is closed: if the task is not over, it shows where it stands, and gets a row for it after its first poll.
+#[inline(never)]
+pub(super) fn close_root(
+    thread: &ThreadLedger,
+    life: &mut Life,
+    (t, depth): (u64, u32),
+    charge: &Charge,
+    closing: &Closing<'_>,
+) {
+    let ledger = &thread.ledger;
+    let pending = closing.end == PollEnd::Pending;
+    if life.task.is_none() && !life.account.is_rowless() {
+        let known = closing.given.newcomer().map(|newcomer| newcomer.birth);
+        let born = known.or_else(|| (depth == 0).then(|| thread.newborn.own()));
+        if let (true, Some(birth)) = (pending, born) {
+            enter(thread, life, birth, closing.given.newcomer());
+        }
+        if depth == 0 {
+            thread.newborn.end();
+        }
+        if depth == 0
+            && closing
+                .given
+                .newcomer()
+                .is_some_and(|newcomer| newcomer.story.is_some())
+        {
+            thread.tell(None);
+        }
+    }
+    if let (true, Some(task)) = (pending, &*life.task) {
+        task.end(t, charge.hold, charge.inclusive, |each| {
+            ledger.take_trail(each)
+        });
+    }
+}
+
+/// The call is no part of a task any more, or not of the same.
+#[cold]
+pub(super) fn leave_task(life: &mut Life) {
+    *life.task = None;
+}
+
+/// The call is the root of a task with a row: from here on its future stays where it is.
+#[cold]
+fn settle(life: &mut Life, task: Task) {
+    // The future comes behind, unless it asks for more alignment than most.
+    let address = std::ptr::from_ref(life).addr() + size_of::<Life>();
+    task.mark().lies_at(address);
+    *life.task = Some(task);
+}
+
+/// Accounting was switched off in the first poll of a task: if it waits now it has its row, though where it waits is not known.
+#[cold]
+pub(super) fn outlast(epoch: u32, life: &mut Life, pending: bool, newcomer: Option<&Newcomer<'_>>) {
+    thread::with_current(epoch, |thread| {
+        let newborn = thread.newborn.own();
+        if pending
+            && newborn.id != 0
+            && let Some(task) = task::enter(newborn, epoch, thread.index, newcomer)
+        {
+            settle(life, task);
+        }
+        thread.newborn.end();
+    });
+    if let Some(task) = &*life.task {
+        task.end(clock::ticks(), 0, 0, |_| false);
+    }
+}
+
+/// A poll unwound: a task that ends with it is told of.
+#[cold]
+pub(super) fn told_of(life: &Life, newcomer: Option<&Newcomer<'_>>) {
+    match (&*life.task, newcomer) {
+        (Some(task), _) if !task.is_branch() => task.panicked(),
+        (None, Some(newcomer)) if newcomer.owner == 0 => {
+            task::panicked(newcomer.birth, &newcomer.story);
+        }
+        _ => {}
+    }
+}

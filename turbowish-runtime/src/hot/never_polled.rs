@@ -1,0 +1,55 @@
+//! Calls that were dropped before their first poll, by who did it: whether that was a mistake is for the monitor to tell.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dashmap::DashMap;
+use turbowish_model::account::ledger::Ledger;
+
+use crate::hot::dropped;
+
+/// Who dropped what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Unpolled {
+    pub(crate) proc: u32,
+    /// Proc and await point, plus one, of the call in whose poll it was dropped.
+    pub(crate) by: (u32, u16),
+    /// That one's proc has made it.
+    pub(crate) by_maker: bool,
+}
+
+static DROPPED: LazyLock<DashMap<Unpolled, u64>> =
+    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
+static KINDS: AtomicUsize = AtomicUsize::new(0);
+
+const SHARDS: usize = 64;
+
+/// Different ones that are counted.
+const LIMIT: usize = 65_536;
+
+/// A call of `proc`, which a call of `maker` has made, was dropped on this thread before it was polled.
+#[cold]
+pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
+    let here = ledger.here();
+    let Some(by) = here.proc.checked_sub(1) else {
+        return;
+    };
+    let drop = Unpolled {
+        proc,
+        by: (by, here.site),
+        by_maker: maker == Some(by),
+    };
+    if let Some(mut times) = DROPPED.get_mut(&drop) {
+        *times += 1;
+    } else if KINDS.fetch_add(1, Ordering::Relaxed) < LIMIT {
+        *DROPPED.entry(drop).or_default() += 1;
+    } else {
+        dropped::detail();
+    }
+}
+
+/// All that were counted.
+pub(crate) fn all() -> Vec<(Unpolled, u64)> {
+    let all = DROPPED.iter();
+    all.map(|entry| (*entry.key(), *entry.value())).collect()
+}

@@ -1,0 +1,275 @@
+//! Tasks that say where they come from: a future marked as the root of a task, with a name, attributes, spawner and spawn site.
+//!
+//! No mark is needed for a task to be seen. If the marked future is an instrumented call, that is the root, and only learns of its
+//! story; any other future becomes a call of a proc named after the place where it was marked.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::atomic::AtomicU8;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use pin_project_lite::pin_project;
+use turbowish_model::account::task::Readied;
+
+use crate::hot::call::{self, Call};
+use crate::hot::current::here;
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::{clock, switch};
+
+/// Where a task comes from.
+#[derive(Debug)]
+pub(crate) struct Story {
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) attributes: Vec<(String, String)>,
+    pub(crate) place: &'static Location<'static>,
+    /// Id of the task that marked it; 0 if that was none.
+    pub(crate) parent: u64,
+    /// When it was marked, in ticks.
+    pub(crate) at: u64,
+    /// A thread waits for it, and polls it also if it is not woken.
+    #[cfg_attr(
+        not(feature = "server"),
+        expect(dead_code, reason = "asked for by the alerts")
+    )]
+    pub(crate) blocks: bool,
+    /// Whether somebody can still ask for its result.
+    #[cfg_attr(
+        not(any(feature = "server", feature = "tokio")),
+        expect(dead_code, reason = "told by tokio's handles, asked for by the alerts")
+    )]
+    pub(crate) handle: AtomicU8,
+}
+
+/// Nobody knows.
+const UNKNOWN: u8 = 0;
+/// Somebody has its handle.
+#[cfg(feature = "tokio")]
+const HELD: u8 = 1;
+/// The handle was dropped.
+#[cfg(any(feature = "server", feature = "tokio"))]
+const DROPPED: u8 = 2;
+
+impl Story {
+    /// A task is ready from the moment that it is spawned.
+    pub(crate) fn readied(&self) -> Readied {
+        Readied {
+            since: self.at,
+            by: self.parent,
+        }
+    }
+}
+
+#[cfg(feature = "server")]
+impl Story {
+    /// Nobody can ask for its result any more; `None` if that is not known.
+    pub(crate) fn is_detached(&self) -> Option<bool> {
+        match self.handle.load(std::sync::atomic::Ordering::Relaxed) {
+            UNKNOWN => None,
+            state => Some(state == DROPPED),
+        }
+    }
+}
+
+/// The hold of a task's handle on its story: it tells when it is dropped.
+#[cfg(feature = "tokio")]
+#[derive(Debug)]
+pub(crate) struct Handled(Arc<Story>);
+
+#[cfg(feature = "tokio")]
+impl Drop for Handled {
+    fn drop(&mut self) {
+        self.0
+            .handle
+            .store(DROPPED, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl<F> Root<F> {
+    /// For the handle of the task that this becomes.
+    pub(crate) fn handled(&self) -> Option<Handled> {
+        let story = self.story.clone()?;
+        story
+            .handle
+            .store(HELD, std::sync::atomic::Ordering::Relaxed);
+        Some(Handled(story))
+    }
+}
+
+thread_local! {
+    /// That of the task whose first poll is about to begin.
+    static STORY: Cell<Option<Arc<Story>>> = const { Cell::new(None) };
+}
+
+/// Takes what the future that polls this one has said about it.
+pub(crate) fn story() -> Option<Arc<Story>> {
+    STORY.try_with(Cell::take).ok().flatten()
+}
+
+/// Whether there is something to take.
+#[cold]
+pub(crate) fn is_told() -> bool {
+    let told = STORY.try_with(|cell| {
+        let story = cell.take();
+        let told = story.is_some();
+        cell.set(story);
+        told
+    });
+    told.unwrap_or(false)
+}
+
+pin_project! {
+    /// A future marked as the root of a task: see [`root`] and [`TaskBuilder`].
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    #[derive(Debug)]
+    pub struct Root<F> {
+        story: Option<Arc<Story>>,
+        #[pin]
+        call: Call<F, Other>,
+    }
+}
+
+impl<F: Future> Future for Root<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _told = tell(this.story, cx.waker());
+        if call::is_call::<F>() {
+            this.call.future().poll(cx)
+        } else {
+            this.call.poll(cx)
+        }
+    }
+}
+
+/// Says the story to the root that is polled next, if there is one to say. What a call awaits in place is no root.
+#[inline]
+fn tell(story: &mut Option<Arc<Story>>, waker: &Waker) -> Option<Told> {
+    let story = story.take()?;
+    if call::is_child(waker) {
+        return None;
+    }
+    let told = STORY.try_with(|cell| cell.set(Some(story)));
+    told.is_ok().then_some(Told)
+}
+
+/// Whoever was polled may be no root, and not have taken it; also if the poll unwinds, it is not for the next one.
+struct Told;
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        drop(story());
+    }
+}
+
+/// Marks `future` as the root of a task, for executors of any kind: it is known by where it was marked, and by whom.
+///
+/// Not needed for an instrumented call that an executor polls: that is seen as a task by itself. An executor other than tokio's
+/// that runs inside of a task's poll is not recognized: mark its futures, or they are billed as children of that task.
+#[track_caller]
+pub fn root<F: Future>(future: F) -> Root<F> {
+    TaskBuilder::new().root(future)
+}
+
+/// Names a task and gives it attributes before it is spawned.
+///
+/// ```
+/// let future = turbowish_runtime::TaskBuilder::new()
+///     .name("conn:51022")
+///     .attribute("tenant", "acme")
+///     .root(async {});
+/// # drop(future);
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing is spawned before `spawn`"]
+pub struct TaskBuilder {
+    name: Option<Arc<str>>,
+    attributes: Vec<(String, String)>,
+    blocks: bool,
+}
+
+impl TaskBuilder {
+    /// Neither name nor attributes.
+    pub const fn new() -> Self {
+        Self {
+            name: None,
+            attributes: Vec::new(),
+            blocks: false,
+        }
+    }
+
+    /// A thread is going to wait for it.
+    #[cfg(feature = "tokio")]
+    pub(crate) const fn blocking(mut self) -> Self {
+        self.blocks = true;
+        self
+    }
+
+    /// The task's name, shown in place of its root proc and number.
+    pub fn name(mut self, name: impl AsRef<str>) -> Self {
+        self.name = Some(name.as_ref().into());
+        self
+    }
+
+    /// Something to find the task by; several may have one name.
+    pub fn attribute(mut self, name: impl Into<String>, value: impl ToString) -> Self {
+        self.attributes.push((name.into(), value.to_string()));
+        self
+    }
+
+    /// Marks `future` as the root of the task.
+    #[track_caller]
+    pub fn root<F: Future>(self, future: F) -> Root<F> {
+        let place = Location::caller();
+        let story = switch::is_armed().then(|| {
+            Arc::new(Story {
+                name: self.name,
+                attributes: self.attributes,
+                place,
+                parent: here().task,
+                at: clock::ticks(),
+                blocks: self.blocks,
+                handle: AtomicU8::new(UNKNOWN),
+            })
+        });
+        // A child of `fork` accounts for nothing, and takes no lock of its parent.
+        let call = if call::is_call::<F>() || switch::is_child() {
+            Call::bare(&PASSED, Other, future)
+        } else {
+            call::call(proc_at::<F>(place), Other, future)
+        };
+        Root { story, call }
+    }
+}
+
+/// Stands for none: its calls are never accounted.
+static PASSED: Proc = Proc::new::<()>("", "");
+
+/// The proc of the futures that are marked at `place`.
+fn proc_at<F>(place: &'static Location<'static>) -> &'static Proc {
+    /// By file, line and column.
+    type Places = HashMap<(&'static str, u32, u32), &'static Proc>;
+    static PROCS: Mutex<Option<Places>> = Mutex::new(None);
+    let mut procs = PROCS.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (place.file(), place.line(), place.column());
+    let procs = procs.get_or_insert_default();
+    let on_line = |(file, line, _): &(&str, u32, u32)| (*file, *line) == (key.0, key.1);
+    let shared = procs.keys().any(on_line);
+    procs.entry(key).or_insert_with(|| {
+        // The column only where the line is not enough.
+        let name = match shared {
+            false => format!("spawn@{}", place.line()),
+            true => format!("spawn@{}:{}", place.line(), place.column()),
+        };
+        let name = String::leak(name);
+        let places = String::leak(format!("{} {}", place.line(), place.file()));
+        // As many as there are such places in the program's source.
+        Box::leak(Box::new(Proc::new::<F>(name, places)))
+    })
+}

@@ -1,0 +1,399 @@
+//! Live tasks by id, and their branches: a task is entered when a root's first poll has ended pending, gone when its call ends or is dropped.
+//!
+//! A task's polls are given a waker of ours, which refers to the same allocation as its row. It is made when the task's first poll
+//! clones its waker, so that a call that never waits costs none.
+
+#[cfg(feature = "server")]
+mod ended;
+#[cfg(feature = "server")]
+mod look;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
+use std::task::Waker;
+
+use dashmap::DashMap;
+use turbowish_model::account::branch::BranchReading;
+use turbowish_model::account::task::{Birth, TaskCell, TaskReading};
+use turbowish_unsafe::waker::{Lent, Maker, Target};
+
+#[cfg(feature = "server")]
+pub(crate) use self::ended::{ended, panicked};
+use crate::hot::origin::Story;
+use crate::hot::pause::{self, Mark};
+use crate::hot::proc::Proc;
+use crate::hot::waker_state::{self, Begun, Late, Node, Noded};
+use crate::hot::{dropped, switch};
+use crate::monitor::runtimes;
+
+static TASKS: LazyLock<DashMap<u64, Arc<Live>>> =
+    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
+/// Those that wait, or have waited, and can be woken: of all tasks.
+static BRANCHES: LazyLock<DashMap<u64, Arc<Live>>> =
+    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static LIVE_BRANCHES: AtomicU64 = AtomicU64::new(0);
+/// Live tasks that are no runtime's.
+static OUTSIDE: AtomicU64 = AtomicU64::new(0);
+static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+/// Many, so that the monitor holds each for a few microseconds only: spawning waits for it.
+const SHARDS: usize = 256;
+
+/// Live tasks with a row of their own, unless the builder says otherwise.
+pub(crate) const DEFAULT_LIMIT: u64 = 1_000_000;
+
+/// What there is of a live task, or of a branch of one: what it shows, and its waker.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) cell: TaskCell,
+    pub(crate) story: Option<Arc<Story>>,
+    /// The task of which it is a branch; 0 of a task.
+    owner: u64,
+    /// It is no task of a runtime.
+    outside: bool,
+    node: Node,
+    pub(crate) mark: Mark,
+}
+
+impl Target for Live {
+    fn cloned(&self) {
+        self.node.cloned();
+    }
+    fn dropped(&self) {
+        self.node.dropped();
+    }
+    fn wake(&self) {
+        self.node.wake(self.task());
+    }
+}
+
+impl Noded for Live {
+    fn node(&self) -> &Node {
+        &self.node
+    }
+    /// The task that this is, or that this is a branch of.
+    fn task(&self) -> u64 {
+        match self.owner {
+            0 => self.cell.birth.id,
+            owner => owner,
+        }
+    }
+}
+
+impl Live {
+    fn new(birth: Birth, story: Option<Arc<Story>>, epoch: u32, thread: u32) -> Self {
+        let cell = TaskCell::new(birth);
+        cell.begin(epoch, thread, birth.created);
+        if let Some(readied) = story.as_deref().map(Story::readied) {
+            cell.readied(readied);
+        }
+        Self {
+            cell,
+            story,
+            owner: 0,
+            outside: runtimes::is_outside(),
+            node: Node::default(),
+            mark: Mark::default(),
+        }
+    }
+
+    /// A branch of the task `owner`.
+    fn branch(birth: Birth, owner: u64) -> Self {
+        Self {
+            cell: TaskCell::new(birth),
+            story: None,
+            owner,
+            outside: false,
+            node: Node::default(),
+            mark: Mark::default(),
+        }
+    }
+
+    /// What the task shows now.
+    pub(crate) fn read(&self) -> TaskReading {
+        let mut reading = self.cell.read(&mut std::thread::yield_now);
+        if is_wrapped() {
+            reading.waker = Some(self.node.read());
+        }
+        reading
+    }
+
+    /// It was woken since its last poll, as far as that is seen.
+    #[cfg(feature = "server")]
+    pub(crate) fn is_woken(&self) -> bool {
+        self.node.wake_since_poll().is_some()
+    }
+
+    /// It could not be polled before: if it was woken, then at `t`.
+    #[cfg(feature = "server")]
+    pub(crate) fn wake_again(&self, t: u64) {
+        self.node.wake_again(t);
+    }
+
+    /// What the branch shows now, and the epoch of its last poll.
+    pub(crate) fn read_branch(&self) -> (BranchReading, u32) {
+        let (reading, epoch) = self.cell.read_branch(&mut std::thread::yield_now);
+        let woken = self.node.wake_since_poll();
+        (BranchReading { woken, ..reading }, epoch)
+    }
+}
+
+/// A root call's hold on its row; the row goes when this goes.
+#[derive(Debug)]
+pub(crate) struct Task(Arc<Live>);
+
+impl std::ops::Deref for Task {
+    type Target = TaskCell;
+    fn deref(&self) -> &TaskCell {
+        &self.0.cell
+    }
+}
+
+impl Task {
+    /// A poll with the executor's `waker` begins.
+    pub(crate) fn begin_waker(&self, waker: &Waker) -> Begun {
+        self.0.node.begin(waker)
+    }
+
+    /// A poll that was given [`lent`](Self::lent) is over.
+    pub(crate) fn end_waker(&self) {
+        self.0.node.end();
+    }
+
+    /// The waker for a poll in which that does not fit.
+    pub(crate) fn late<'a>(&self, outer: &'a Waker) -> Late<'a, Live> {
+        Late {
+            target: self.0.clone(),
+            outer,
+            is_inside: self.is_branch(),
+        }
+    }
+
+    /// The waker for a poll in which it fits.
+    #[inline]
+    pub(crate) fn lent(&self) -> Lent<'_> {
+        Lent::new(&self.0)
+    }
+
+    /// What its row has of a pause.
+    #[inline]
+    pub(crate) fn mark(&self) -> &Mark {
+        &self.0.mark
+    }
+
+    /// It is no task, but a branch of one.
+    #[inline]
+    pub(crate) fn is_branch(&self) -> bool {
+        self.0.owner != 0
+    }
+
+    /// It is a branch of that task.
+    pub(crate) fn is_branch_of(&self, task: u64) -> bool {
+        self.is_branch() && self.0.owner == task
+    }
+
+    /// It was marked as the root of a task.
+    pub(crate) fn has_story(&self) -> bool {
+        self.0.story.is_some()
+    }
+
+    /// It ends by a panic.
+    #[cold]
+    pub(crate) fn panicked(&self) {
+        panicked(self.0.cell.birth, &self.0.story);
+    }
+}
+
+/// A task, or a branch, in its first poll, as its waker sees it.
+#[derive(Debug)]
+pub(crate) struct Newcomer<'w> {
+    pub(crate) outer: &'w Waker,
+    pub(crate) birth: Birth,
+    pub(crate) story: Option<Arc<Story>>,
+    /// The task of which it is a branch; 0 of a task.
+    pub(crate) owner: u64,
+    pub(crate) epoch: u32,
+    pub(crate) thread: u32,
+    /// Made when the waker was cloned.
+    pub(crate) live: OnceLock<Arc<Live>>,
+    /// Woken by reference, before there was anything to note it.
+    pub(crate) woken: AtomicBool,
+}
+
+impl Newcomer<'_> {
+    /// The waker for its poll.
+    #[inline]
+    pub(crate) fn lent(&self) -> Lent<'_> {
+        Lent::late(self)
+    }
+
+    fn live(&self) -> &Arc<Live> {
+        self.live.get_or_init(|| {
+            Arc::new(match self.owner {
+                0 => Live::new(self.birth, self.story.clone(), self.epoch, self.thread),
+                owner => Live::branch(self.birth, owner),
+            })
+        })
+    }
+}
+
+impl Maker for Newcomer<'_> {
+    fn waker(&self) -> Waker {
+        waker_state::kept(self.live(), self.outer, self.owner != 0)
+    }
+
+    fn wake(&self) {
+        match self.live.get() {
+            Some(live) => live.node.note_if_armed(live.task()),
+            None => self.woken.store(true, Ordering::Relaxed),
+        }
+        self.outer.wake_by_ref();
+    }
+}
+
+/// Whether tasks are given wakers of ours.
+#[inline]
+pub(crate) fn is_wrapped() -> bool {
+    WRAPPED.load(Ordering::Relaxed)
+}
+
+/// Leaves the executor's wakers alone, or not.
+pub(crate) fn wrap(wakers: bool) {
+    WRAPPED.store(wakers, Ordering::Relaxed);
+}
+
+static WRAPPED: AtomicBool = AtomicBool::new(true);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        if switch::is_child() {
+            // The map of the parent is nobody's any more, and may be locked for ever.
+            return;
+        }
+        let (count, rows) = if self.is_branch() {
+            (&LIVE_BRANCHES, &BRANCHES)
+        } else {
+            (&LIVE, &TASKS)
+        };
+        count.fetch_sub(1, Ordering::Relaxed);
+        if self.0.outside {
+            OUTSIDE.fetch_sub(1, Ordering::Relaxed);
+        }
+        rows.remove(&self.0.cell.birth.id);
+        // Whoever pauses a task holds its row: from here on nobody does.
+        pause::over(&self.0);
+    }
+}
+
+/// A task whose root is a call of `proc` begins at `t`.
+pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<Birth> {
+    let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
+    Some(Birth::new(proc.id()?, proc.next_task(), t, future_bytes))
+}
+
+/// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.
+#[cold]
+pub(crate) fn enter(
+    birth: Birth,
+    epoch: u32,
+    thread: u32,
+    newcomer: Option<&Newcomer<'_>>,
+) -> Option<Task> {
+    if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+        LOST.fetch_add(1, Ordering::Relaxed);
+        return None;
+    }
+    let made = newcomer.and_then(|newcomer| newcomer.live.get());
+    let live = made.cloned().unwrap_or_else(|| {
+        let story = newcomer.and_then(|newcomer| newcomer.story.clone());
+        Arc::new(Live::new(birth, story, epoch, thread))
+    });
+    if newcomer.is_some_and(|newcomer| newcomer.woken.load(Ordering::Relaxed)) {
+        // Only its own poll could reach that waker.
+        live.node.note_by(birth.id, true);
+    }
+    if live.outside {
+        OUTSIDE.fetch_add(1, Ordering::Relaxed);
+    }
+    TASKS.insert(birth.id, live.clone());
+    Some(Task(live))
+}
+
+/// Live tasks with a row.
+pub(crate) fn live() -> u64 {
+    LIVE.load(Ordering::Relaxed)
+}
+
+/// Live tasks with a row that are no runtime's.
+pub(crate) fn outside() -> u64 {
+    OUTSIDE.load(Ordering::Relaxed)
+}
+
+/// Keeps what a branch has made in its first poll, if it can be woken; `None` beyond the limit.
+pub(crate) fn enter_branch(newcomer: &Newcomer<'_>) -> Option<Task> {
+    let woken = newcomer.woken.load(Ordering::Relaxed);
+    if newcomer.live.get().is_none() && !woken {
+        return None;
+    }
+    if LIVE_BRANCHES.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
+        dropped::detail();
+        return None;
+    }
+    LIVE_BRANCHES.fetch_add(1, Ordering::Relaxed);
+    let made = newcomer.live.get().cloned();
+    let live = made.unwrap_or_else(|| Arc::new(Live::branch(newcomer.birth, newcomer.owner)));
+    if woken {
+        live.node.note_by(newcomer.owner, true);
+    }
+    BRANCHES.insert(newcomer.birth.id, live.clone());
+    Some(Task(live))
+}
+
+/// The id of a new branch.
+pub(crate) fn next_branch() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// A task ends by a panic. Nobody asks.
+#[cfg(not(feature = "server"))]
+pub(crate) const fn panicked(_birth: Birth, _story: &Option<Arc<Story>>) {}
+
+/// The branches that are `wanted`, those of tasks that are over included, by the task that polled them last.
+pub(crate) fn branches(wanted: impl Fn(&Live) -> bool) -> HashMap<u64, Vec<Arc<Live>>> {
+    let mut of: HashMap<u64, Vec<Arc<Live>>> = HashMap::new();
+    for entry in BRANCHES.iter().filter(|entry| wanted(entry.value())) {
+        of.entry(entry.owner)
+            .or_default()
+            .push(entry.value().clone());
+    }
+    of
+}
+
+/// Runs `f` with a live task, which does not end meanwhile; `None` if it has no row.
+#[cfg(feature = "server")]
+pub(crate) fn with<R>(id: u64, f: impl FnOnce(&Arc<Live>) -> R) -> Option<R> {
+    TASKS.get(&id).map(|live| f(&live))
+}
+
+/// All live tasks.
+pub(crate) fn all() -> Vec<Arc<Live>> {
+    let live = LIVE.load(Ordering::Relaxed);
+    let mut all = Vec::with_capacity(usize::try_from(live).unwrap_or(0));
+    all.extend(TASKS.iter().map(|entry| entry.value().clone()));
+    all
+}
+
+/// Tasks that got no row.
+pub(crate) fn lost() -> u64 {
+    LOST.load(Ordering::Relaxed)
+}
+
+/// At most so many tasks get a row.
+pub(crate) fn limit(tasks: u64) {
+    LIMIT.store(tasks, Ordering::Relaxed);
+}

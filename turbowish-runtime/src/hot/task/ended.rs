@@ -1,0 +1,47 @@
+//! Tasks that ended by a panic: the last ones are remembered, for who asks.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use turbowish_model::account::task::Birth;
+
+use crate::hot::clock;
+use crate::hot::origin::Story;
+
+/// A task that ended by a panic.
+#[derive(Clone, Debug)]
+pub(crate) struct Panicked {
+    pub(crate) birth: Birth,
+    pub(crate) story: Option<Arc<Story>>,
+    /// In ticks.
+    pub(crate) at: u64,
+    /// Nobody could ask for its result any more.
+    pub(crate) detached: Option<bool>,
+}
+
+/// The last ones of them.
+static ENDED: Mutex<VecDeque<Panicked>> = Mutex::new(VecDeque::new());
+
+/// How many are kept.
+const ENDED_LIMIT: usize = 64;
+
+/// A task ends by a panic.
+#[cold]
+pub(crate) fn panicked(birth: Birth, story: &Option<Arc<Story>>) {
+    let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if ended.len() == ENDED_LIMIT {
+        ended.pop_front();
+    }
+    ended.push_back(Panicked {
+        birth,
+        detached: story.as_ref().and_then(|story| story.is_detached()),
+        story: story.clone(),
+        at: clock::ticks(),
+    });
+}
+
+/// Tasks that ended by a panic, the last ones.
+pub(crate) fn ended() -> Vec<Panicked> {
+    let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    ended.iter().cloned().collect()
+}

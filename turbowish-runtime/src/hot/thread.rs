@@ -1,0 +1,244 @@
+//! Each thread's ledger: found without a lock, enrolled once, read by the monitor for ever.
+
+#[cfg(feature = "server")]
+use std::cell::Cell;
+use std::cell::RefCell;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use turbowish_model::account::ledger::Ledger;
+use turbowish_model::account::metrics::Meters;
+use turbowish_model::account::task::Newborn;
+
+use crate::hot::origin::Story;
+use crate::hot::switch;
+use crate::init::monitor;
+use crate::monitor::runtimes;
+use crate::os_thread;
+
+/// A thread's ledger for one epoch.
+pub(crate) struct ThreadLedger {
+    pub(crate) ledger: Ledger,
+    /// Number of the thread, in order of its first event; the same in every epoch.
+    pub(crate) index: u32,
+    pub(crate) name: Arc<str>,
+    /// As the operating system calls it.
+    pub(crate) os_id: Option<u64>,
+    pub(crate) newborn: Newborn,
+    /// Where the newborn comes from, if it says so.
+    pub(crate) story: Mutex<Option<Arc<Story>>>,
+    /// What the program counts.
+    pub(crate) meters: Meters,
+    /// It has polled a task. Others only run plain functions, which may take their time there.
+    pub(crate) polls: AtomicBool,
+    /// Where the waker points that the innermost poll was given. Of no use to other threads.
+    pub(crate) lent: AtomicUsize,
+}
+
+impl ThreadLedger {
+    /// The newborn's story begins, or ends.
+    pub(crate) fn tell(&self, story: Option<Arc<Story>>) {
+        *lock(&self.story) = story;
+    }
+
+    /// The newborn's story.
+    pub(crate) fn told(&self) -> Option<Arc<Story>> {
+        lock(&self.story).clone()
+    }
+}
+
+thread_local! {
+    /// It is none of the application's.
+    #[cfg(feature = "server")]
+    static OURS: Cell<bool> = const { Cell::new(false) };
+    static OWN: Own = const { Own(RefCell::new(None)) };
+    /// The runtime in which the thread was when it was enrolled. It goes with the thread, and not where its ledger is folded: with a
+    /// runtime may go anything.
+    static RUNTIME: RefCell<Option<Arc<runtimes::Seen>>> = const { RefCell::new(None) };
+}
+
+/// Dropped with the thread, so that the monitor can tell that nobody writes any more.
+struct Own(RefCell<Option<Arc<ThreadLedger>>>);
+
+static ENROLLED: Mutex<Vec<Arc<ThreadLedger>>> = Mutex::new(Vec::new());
+static THREADS: AtomicU32 = AtomicU32::new(0);
+/// Takes the events of threads whose own storage is gone: drops in destructors at thread exit.
+static STRAY: Mutex<Option<Arc<ThreadLedger>>> = Mutex::new(None);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a thread of ours. Signals that are sent to the process are none of its: they go to threads of the application.
+#[cfg(unix)]
+pub(crate) fn start(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    turbowish_unsafe::signal::apart(|| thread.spawn(work))
+}
+
+/// Starts a thread of ours.
+#[cfg(not(unix))]
+pub(crate) fn start(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(work)
+}
+
+/// Nothing of this thread is accounted: it is the monitor's.
+#[cfg(feature = "server")]
+pub(crate) fn disown() {
+    OURS.set(true);
+}
+
+/// Whether this thread is the monitor's.
+#[cfg(feature = "server")]
+pub(crate) fn is_ours() -> bool {
+    OURS.get()
+}
+
+/// Without a monitor's thread all are the application's.
+#[cfg(not(feature = "server"))]
+pub(crate) const fn is_ours() -> bool {
+    false
+}
+
+/// Runs `f` with this thread's ledger of `epoch`; `None` while the thread's storage is being torn
+/// down. `f` must not run user code.
+#[inline]
+pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
+    let own = OWN.try_with(|own| {
+        let mut slot = own.0.try_borrow().ok()?;
+        if slot
+            .as_ref()
+            .is_none_or(|thread| thread.ledger.epoch() != epoch)
+        {
+            drop(slot);
+            enroll(epoch, &own.0)?;
+            slot = own.0.try_borrow().ok()?;
+        }
+        slot.as_ref().map(|thread| f(thread))
+    });
+    own.ok().flatten()
+}
+
+/// Runs `f` with the ledger that stands in for threads whose own storage is gone; `None` if the epoch has ended.
+#[cold]
+pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
+    stray(epoch, &mut lock(&STRAY)).map(f)
+}
+
+/// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of what began there.
+#[inline]
+pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
+    let own = OWN.try_with(|own| {
+        let slot = own.0.try_borrow().ok()?;
+        let thread = slot.as_ref()?;
+        (thread.ledger.epoch() == epoch).then(|| f(thread))
+    });
+    own.ok().flatten()
+}
+
+#[cold]
+fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
+    if is_ours() {
+        return None;
+    }
+    let mut slot = slot.try_borrow_mut().ok()?;
+    let (index, name) = match &*slot {
+        Some(before) => (before.index, before.name.clone()),
+        None => {
+            let index = THREADS.fetch_add(1, Ordering::Relaxed);
+            let thread = std::thread::current();
+            (
+                index,
+                thread
+                    .name()
+                    .map_or_else(|| format!("thread-{index}").into(), Into::into),
+            )
+        }
+    };
+    let fresh = Arc::new(ThreadLedger {
+        ledger: Ledger::new(epoch),
+        index,
+        name,
+        os_id: os_thread::id(),
+        newborn: Newborn::default(),
+        story: Mutex::default(),
+        meters: Meters::default(),
+        polls: AtomicBool::new(false),
+        lent: AtomicUsize::new(0),
+    });
+    let enrolled = list(&fresh)?;
+    *slot = Some(fresh);
+    drop(slot);
+    see_runtime();
+    if enrolled >= FOLD_AT
+        && let Some(monitor) = monitor()
+    {
+        monitor.fold();
+    }
+    Some(())
+}
+
+/// Takes note of the runtime that this thread is in. Anything may run as the one before is let go of, so nothing is borrowed here.
+fn see_runtime() {
+    let seen = runtimes::current();
+    let before = RUNTIME.try_with(|own| {
+        own.try_borrow_mut()
+            .ok()
+            .map(|mut own| std::mem::replace(&mut *own, seen))
+    });
+    drop(before);
+}
+
+/// Enters a ledger into the list; returns how many there are. `None` if its epoch has ended: whoever ended it has then
+/// taken the list, or takes it after this, and knows all of its ledgers.
+fn list(fresh: &Arc<ThreadLedger>) -> Option<usize> {
+    let mut all = lock(&ENROLLED);
+    if switch::epoch() != Some(fresh.ledger.epoch()) {
+        return None;
+    }
+    all.push(fresh.clone());
+    Some(all.len())
+}
+
+/// Without a monitor thread, whoever finds so many new ledgers folds those of ended threads.
+const FOLD_AT: usize = 64;
+
+/// The ledger that stands in for them is called so.
+pub(crate) const ENDED: &str = "ended threads";
+
+fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedger> {
+    let fits = slot
+        .as_ref()
+        .is_some_and(|thread| thread.ledger.epoch() == epoch);
+    if !fits {
+        let index = THREADS.fetch_add(1, Ordering::Relaxed);
+        let fresh = Arc::new(ThreadLedger {
+            ledger: Ledger::new(epoch),
+            index,
+            name: ENDED.into(),
+            os_id: None,
+            newborn: Newborn::default(),
+            story: Mutex::default(),
+            meters: Meters::default(),
+            polls: AtomicBool::new(false),
+            lent: AtomicUsize::new(0),
+        });
+        list(&fresh)?;
+        *slot = Some(fresh);
+    }
+    slot.as_deref()
+}
+
+/// Hands over the ledgers that were enrolled since the last time.
+pub(crate) fn take_enrolled() -> Vec<Arc<ThreadLedger>> {
+    std::mem::take(&mut *lock(&ENROLLED))
+}

@@ -1,0 +1,216 @@
+//! Counters and gauges: a static where each is used, numbered at its first use. Nothing here locks, panics or touches the ledger, and once
+//! each place was used on a thread nothing allocates, so that even an allocator may count.
+
+use std::panic::Location;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use turbowish_model::account::metrics::SITE_LIMIT;
+use turbowish_model::collect::metric_rows::MeterName;
+use turbowish_model::snapshot::MeterKind;
+
+use crate::hot::thread::ThreadLedger;
+use crate::hot::{clock, switch, thread};
+
+/// Adds to a counter of the program's own, by its name: `counter!("requests")` is one more, `counter!("bytes", n)` is `n` more.
+///
+/// It belongs to the instrumented function that is polled on this thread, the innermost one, or to none. Consoles show its total and its
+/// rate: `turbowish query counters`. A counter never falls. The name is a constant; the number may be of any integer type, and one below
+/// zero counts as lost. Like the arguments of `log`'s macros it is evaluated only while accounting is on: do not do there what must be
+/// done.
+///
+/// ```
+/// # fn serve(buffer: &[u8]) {
+/// turbowish_runtime::counter!("requests");
+/// turbowish_runtime::counter!("bytes", buffer.len());
+/// # }
+/// # serve(&[]);
+/// ```
+///
+/// A few nanoseconds each: a place in the thread's own memory, no lock. 1024 places in the source have room, each in 64 functions.
+#[macro_export]
+macro_rules! counter {
+    ($name:expr $(,)?) => {
+        $crate::counter!($name, 1_u64)
+    };
+    ($name:expr, $by:expr $(,)?) => {{
+        static __TURBOWISH_COUNTER: $crate::hot::private::Counter =
+            $crate::hot::private::Counter::new($name);
+        if $crate::hot::private::counts() {
+            __TURBOWISH_COUNTER.add($by);
+        }
+    }};
+}
+
+/// Sets a gauge of the program's own, by its name: `gauge!("queue", queue.len())`.
+///
+/// Consoles show what it was set to last, on whatever thread, and the least and the most: `turbowish query counters`. It is a whole number
+/// of any integer type; one that no `i64` holds counts as lost. All else is as with [`counter!`].
+///
+/// ```
+/// # let queue = [1, 2];
+/// turbowish_runtime::gauge!("queue", queue.len());
+/// turbowish_runtime::gauge!("balance", -5);
+/// ```
+#[macro_export]
+macro_rules! gauge {
+    ($name:expr, $value:expr $(,)?) => {{
+        static __TURBOWISH_GAUGE: $crate::hot::private::Gauge =
+            $crate::hot::private::Gauge::new($name);
+        if $crate::hot::private::counts() {
+            __TURBOWISH_GAUGE.set($value);
+        }
+    }};
+}
+
+/// What stands behind one [`counter!`].
+#[derive(Debug)]
+pub struct Counter(Meter);
+
+/// What stands behind one [`gauge!`].
+#[derive(Debug)]
+pub struct Gauge(Meter);
+
+/// A place in the source that counts or sets.
+#[derive(Debug)]
+struct Meter {
+    name: &'static str,
+    kind: MeterKind,
+    place: &'static Location<'static>,
+    /// Its number plus one; 0 before its first use.
+    id: AtomicU32,
+}
+
+/// There are too many.
+const NO_ROOM: u32 = u32::MAX;
+
+/// By number. No vector: that would allocate, and an allocator may be what counts.
+static METERS: [OnceLock<&'static Meter>; SITE_LIMIT as usize] =
+    [const { OnceLock::new() }; SITE_LIMIT as usize];
+static NEXT: AtomicU32 = AtomicU32::new(0);
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+impl Counter {
+    /// The one where it is called.
+    #[track_caller]
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(Meter::new(name, MeterKind::Counter))
+    }
+
+    /// So many more.
+    #[inline]
+    pub fn add(&'static self, by: impl TryInto<u64>) {
+        match by.try_into() {
+            Ok(by) => self.0.count(by),
+            Err(_) => lose(),
+        }
+    }
+}
+
+impl Gauge {
+    /// The one where it is called.
+    #[track_caller]
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(Meter::new(name, MeterKind::Gauge))
+    }
+
+    /// It is so much now.
+    #[inline]
+    pub fn set(&'static self, value: impl TryInto<i64>) {
+        match value.try_into() {
+            Ok(value) => self.0.set(value),
+            Err(_) => lose(),
+        }
+    }
+}
+
+impl Meter {
+    #[track_caller]
+    const fn new(name: &'static str, kind: MeterKind) -> Self {
+        Self {
+            name,
+            kind,
+            place: Location::caller(),
+            id: AtomicU32::new(0),
+        }
+    }
+
+    fn count(&'static self, by: u64) {
+        self.note(|thread, site| thread.meters.count((site, thread.ledger.here().proc), by));
+    }
+
+    fn set(&'static self, value: i64) {
+        let now = clock::ticks();
+        self.note(|thread, site| {
+            let key = (site, thread.ledger.here().proc);
+            thread.meters.set(key, value, now)
+        });
+    }
+
+    #[inline]
+    fn note(&'static self, note: impl FnOnce(&ThreadLedger, u32) -> bool) {
+        let Some(epoch) = switch::epoch() else { return };
+        let noted = self
+            .number()
+            .and_then(|site| thread::with(epoch, |thread| note(thread, site)));
+        if noted != Some(true) {
+            missed(epoch);
+        }
+    }
+
+    #[inline]
+    fn number(&'static self) -> Option<u32> {
+        match self.id.load(Ordering::Relaxed) {
+            0 => self.enter(),
+            NO_ROOM => None,
+            id => Some(id - 1),
+        }
+    }
+
+    /// Two threads may come here at once: then one meter has two numbers, and rows of one name are one.
+    #[cold]
+    fn enter(&'static self) -> Option<u32> {
+        let grown = |next: u32| (next < SITE_LIMIT).then_some(next + 1);
+        let number = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
+        let Ok(number) = number else {
+            self.id.store(NO_ROOM, Ordering::Relaxed);
+            return None;
+        };
+        let _ = METERS[number as usize].set(self);
+        self.id.store(number + 1, Ordering::Relaxed);
+        Some(number)
+    }
+}
+
+/// It found no room, or the thread is at its end. What comes while accounting is being switched off is not missed, nor what an allocator
+/// counts for the monitor.
+#[cold]
+fn missed(epoch: u32) {
+    if switch::epoch() == Some(epoch) && !thread::is_ours() {
+        lose();
+    }
+}
+
+#[cold]
+fn lose() {
+    LOST.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Counts and settings that were not taken.
+pub(crate) fn lost() -> u64 {
+    LOST.load(Ordering::Relaxed)
+}
+
+/// The counter or gauge with this number.
+pub(crate) fn name(site: u32) -> Option<MeterName<'static>> {
+    let meter = METERS.get(site as usize)?.get()?;
+    Some(MeterName {
+        name: meter.name,
+        kind: meter.kind,
+        file: meter.place.file(),
+        line: meter.place.line(),
+        column: meter.place.column(),
+    })
+}

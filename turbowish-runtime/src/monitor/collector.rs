@@ -1,0 +1,247 @@
+//! All threads' ledgers as one set of totals: nothing is lost when a thread ends, nothing counted twice.
+//!
+//! Ledgers are grouped by epoch, because a call may begin on one thread and end on another: only the
+//! sum over an epoch is balanced. All that is open and live counts up to one instant, after the last ledger was
+//! read, or up to the end of the epoch if it was switched off. Ledgers without a writer are folded into sums, and
+//! so are epochs without ledgers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use turbowish_model::account::aggregate::Tally;
+#[cfg(feature = "server")]
+use turbowish_model::account::counters::Sum;
+use turbowish_model::account::task::Birth;
+use turbowish_model::collect::history::Totals;
+use turbowish_model::collect::read::{OpenPoll, ThreadReading};
+
+use crate::hot::origin::Story;
+use crate::hot::thread::{self, ThreadLedger};
+
+/// Every ledger that has not been folded yet.
+#[derive(Default)]
+pub(crate) struct Gather {
+    past: Totals,
+    epochs: BTreeMap<u32, Epoch>,
+}
+
+#[derive(Default)]
+struct Epoch {
+    /// When it was switched off. A thread that was in the middle of an event then ends it later, and the epoch with it.
+    ended: Option<u64>,
+    departed: Departed,
+    ledgers: Vec<Arc<ThreadLedger>>,
+}
+
+/// Threads that are gone, or have gone on to another epoch.
+#[derive(Default)]
+struct Departed {
+    /// Raw.
+    tally: Tally,
+    busy: u64,
+    /// The time of their last event.
+    latest: u64,
+    /// What was open when the epoch was switched off, to be charged once it is known when it ended.
+    open: Vec<ThreadReading>,
+}
+
+/// One living thread at one instant.
+pub(crate) struct ThreadNow {
+    pub(crate) index: u32,
+    pub(crate) name: Arc<str>,
+    /// As the operating system calls it.
+    pub(crate) os_id: Option<u64>,
+    pub(crate) epoch: u32,
+    pub(crate) open: Vec<OpenPoll>,
+    /// The task whose first poll it makes.
+    pub(crate) newborn: Option<Birth>,
+    /// Where that comes from, if it says so.
+    pub(crate) story: Option<Arc<Story>>,
+    /// It has polled a task.
+    #[cfg_attr(
+        not(feature = "server"),
+        expect(dead_code, reason = "asked for by the alerts")
+    )]
+    pub(crate) polls: bool,
+}
+
+impl Gather {
+    /// The epoch was switched off at `t`.
+    pub(crate) fn end(&mut self, epoch: u32, t: u64) {
+        self.epochs.entry(epoch).or_default().ended = Some(t);
+    }
+
+    /// Settled totals as of `clock`, read when all threads have been, and what every living thread does.
+    pub(crate) fn read(&mut self, clock: impl Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
+        self.fold(&clock);
+        let mut totals = self.past.clone();
+        let (mut threads, mut at) = (Vec::new(), None);
+        for (&number, epoch) in &self.epochs {
+            let until = epoch.add_to(&mut totals, &clock, number, &mut threads);
+            at = at.or_else(|| epoch.ended.is_none().then_some(until));
+        }
+        totals.at = at.unwrap_or_else(clock);
+        threads.sort_by_key(|thread| (thread.index, thread.epoch));
+        // A thread that has moved on to a later epoch shows that one.
+        threads.reverse();
+        threads.dedup_by_key(|thread| thread.index);
+        threads.reverse();
+        (totals, threads)
+    }
+
+    fn take_in(&mut self) {
+        for ledger in thread::take_enrolled() {
+            let number = ledger.ledger.epoch();
+            self.epochs.entry(number).or_default().ledgers.push(ledger);
+        }
+    }
+
+    /// Polls begun since the start, by proc: no more than that, so that it can be asked often.
+    #[cfg(feature = "server")]
+    pub(crate) fn polls(&mut self) -> Vec<u64> {
+        self.take_in();
+        let mut polls = Vec::new();
+        let mut add = |proc: u32, more: u64| {
+            let at = proc as usize;
+            if polls.len() <= at {
+                polls.resize(at + 1, 0);
+            }
+            polls[at] += more;
+        };
+        let departed = self.epochs.values().map(|epoch| &epoch.departed.tally);
+        for tally in departed.chain([&self.past.tally]) {
+            for (proc, known) in tally.procs.iter().enumerate() {
+                add(proc as u32, known.sum(Sum::Polls));
+            }
+        }
+        for ledger in self.epochs.values().flat_map(|epoch| &epoch.ledgers) {
+            ledger.ledger.polls(&mut add);
+        }
+        polls
+    }
+
+    /// Takes in new ledgers, and folds those that nobody writes any more.
+    pub(crate) fn fold(&mut self, clock: &dyn Fn() -> u64) {
+        self.take_in();
+        for epoch in self.epochs.values_mut() {
+            epoch.fold(clock);
+        }
+        // No thread enrolls in an epoch that has ended, so nothing can come after this.
+        let over = |epoch: &Epoch| epoch.ended.is_some() && epoch.ledgers.is_empty();
+        let done: Vec<u32> = self
+            .epochs
+            .iter()
+            .filter(|(_, epoch)| over(epoch))
+            .map(|(&n, _)| n)
+            .collect();
+        for number in done {
+            if let Some(epoch) = self.epochs.remove(&number) {
+                epoch.add_to(&mut self.past, clock, number, &mut Vec::new());
+                self.past.tally.forget_recent();
+            }
+        }
+    }
+
+    /// Begins the next tick of all threads.
+    #[cfg(any(test, feature = "server"))]
+    pub(crate) fn next_tick(&mut self) {
+        for epoch in self.epochs.values_mut() {
+            epoch.departed.tally.forget_recent();
+        }
+        for ledger in self.epochs.values().flat_map(|epoch| &epoch.ledgers) {
+            ledger.ledger.next_tick();
+        }
+    }
+
+    /// How many ledgers of threads of these names are not folded, and of how many epochs.
+    #[cfg(test)]
+    pub(crate) fn kept(&self, names: &[&str]) -> [usize; 2] {
+        let of = |epoch: &Epoch| {
+            let ledgers = epoch.ledgers.iter();
+            ledgers
+                .filter(|ledger| names.contains(&&*ledger.name))
+                .count()
+        };
+        let counts = self.epochs.values().map(of);
+        let counts: Vec<usize> = counts.filter(|&count| count > 0).collect();
+        [counts.iter().sum(), counts.len()]
+    }
+}
+
+impl Epoch {
+    fn fold(&mut self, clock: &dyn Fn() -> u64) {
+        let (departed, ended) = (&mut self.departed, self.ended);
+        self.ledgers.retain_mut(|ledger| {
+            let Some(gone) = Arc::get_mut(ledger) else {
+                return true;
+            };
+            let mut reading = gone.ledger.read(&mut departed.tally, &mut relax);
+            gone.meters.read(&mut departed.tally.meters, &mut relax);
+            departed.latest = departed.latest.max(reading.latest);
+            if ended.is_some() && !reading.open.is_empty() {
+                departed.open.push(reading);
+                return false;
+            }
+            // Polls that a thread left open when it ended last no longer.
+            reading.charge(clock().max(reading.latest), &mut departed.tally);
+            departed.busy += reading.busy;
+            false
+        });
+    }
+
+    /// Returns the instant up to which all that is open and live was counted: none of the events is later.
+    fn add_to(
+        &self,
+        totals: &mut Totals,
+        clock: &dyn Fn() -> u64,
+        number: u32,
+        threads: &mut Vec<ThreadNow>,
+    ) -> u64 {
+        let mut tally = self.departed.tally.clone();
+        let gone = self.departed.open.iter().cloned();
+        let mut readings: Vec<(u32, ThreadReading)> = gone.map(|open| (DEPARTED, open)).collect();
+        for ledger in &self.ledgers {
+            let (index, name) = (ledger.index, ledger.name.clone());
+            let reading = ledger.ledger.read(&mut tally, &mut relax);
+            ledger.meters.read(&mut tally.meters, &mut relax);
+            threads.push(ThreadNow {
+                index,
+                name,
+                os_id: ledger.os_id,
+                epoch: number,
+                open: reading.open.clone(),
+                newborn: ledger.newborn.read(&mut relax),
+                story: ledger.told(),
+                polls: ledger.polls.load(Relaxed),
+            });
+            readings.push((index, reading));
+        }
+        let latest = readings.iter().map(|(_, reading)| reading.latest);
+        let latest = latest.fold(self.departed.latest, u64::max);
+        let until = self.ended.unwrap_or_else(clock).max(latest);
+        *totals.busy.entry(DEPARTED).or_default() += self.departed.busy;
+        for (thread, mut reading) in readings {
+            reading.charge(until, &mut tally);
+            *totals.busy.entry(thread).or_default() += reading.busy;
+        }
+        tally.settle(until);
+        tally.mend();
+        if self.ended.is_some() {
+            tally.abandon();
+        }
+        if totals.tally == Tally::default() {
+            totals.tally = tally;
+        } else {
+            totals.tally.merge(&tally);
+        }
+        until
+    }
+}
+
+/// Stands for all threads that are gone.
+const DEPARTED: u32 = u32::MAX;
+
+fn relax() {
+    std::thread::yield_now();
+}

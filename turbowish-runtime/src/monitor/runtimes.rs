@@ -1,0 +1,189 @@
+//! How many tasks the application's runtimes have, covered or not: of those in which TurboWish was started, or a thread has polled a call.
+
+#[cfg(any(feature = "tokio", feature = "server"))]
+mod tokio {
+    use std::collections::HashMap;
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+    use ::tokio::runtime::{Handle, Id, RuntimeMetrics};
+
+    /// A runtime, for as long as a thread lives that was seen in it.
+    pub(crate) struct Seen {
+        id: Id,
+        metrics: RuntimeMetrics,
+    }
+
+    static SEEN: Mutex<Vec<Weak<Seen>>> = Mutex::new(Vec::new());
+    /// The one that TurboWish was started in: none of its threads may ever poll a call.
+    static HOME: Mutex<Option<Arc<Seen>>> = Mutex::new(None);
+
+    fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All that are seen. A runtime that goes with the last hold on it may run anything, so none is let go of under the lock. Nor is
+    /// memory asked for there: the application's allocator may count what it does, and that may lead back here.
+    fn all() -> Vec<Arc<Seen>> {
+        let mut all = Vec::new();
+        loop {
+            let seen = lock(&SEEN);
+            if seen.len() <= all.capacity() {
+                all.extend(seen.iter().filter_map(Weak::upgrade));
+                return all;
+            }
+            let room = seen.len();
+            drop(seen);
+            all.reserve_exact(room);
+        }
+    }
+
+    /// The runtime that this is called in.
+    pub(crate) fn current() -> Option<Arc<Seen>> {
+        let handle = Handle::try_current().ok()?;
+        let id = handle.id();
+        if let Some(known) = all().into_iter().find(|known| known.id == id) {
+            return Some(known);
+        }
+        let metrics = handle.metrics();
+        let fresh = Arc::new(Seen { id, metrics });
+        let mut seen = lock(&SEEN);
+        seen.retain(|known| known.strong_count() > 0);
+        seen.push(Arc::downgrade(&fresh));
+        Some(fresh)
+    }
+
+    /// Takes note of the runtime that this is called in.
+    pub(crate) fn note() {
+        let home = current();
+        let before = std::mem::replace(&mut *lock(&HOME), home);
+        drop(before);
+    }
+
+    /// Lets go of it.
+    pub(crate) fn forget() {
+        let before = lock(&HOME).take();
+        drop(before);
+    }
+
+    /// Live tasks of all that are seen.
+    pub(crate) fn tasks() -> Option<u64> {
+        // Two threads may have seen one at the same moment.
+        let seen: HashMap<Id, Arc<Seen>> = all().into_iter().map(|seen| (seen.id, seen)).collect();
+        let tasks = seen
+            .values()
+            .map(|seen| seen.metrics.num_alive_tasks() as u64);
+        (!seen.is_empty()).then(|| tasks.sum::<u64>().saturating_sub(own()))
+    }
+
+    /// Whether what is polled on this thread is no task of a runtime: a thread waits for it, or it is another executor's.
+    pub(crate) fn is_outside() -> bool {
+        ::tokio::task::try_id().is_none()
+    }
+
+    /// A task of a runtime, if one is polled on a thread.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct RunningTask(Option<::tokio::task::Id>);
+
+    impl RunningTask {
+        pub(crate) const NONE: Self = Self(None);
+
+        /// It is a task, and not `around`.
+        pub(crate) fn is_other_than(self, around: Self) -> bool {
+            self.0.is_some() && self != around
+        }
+    }
+
+    /// The one that is polled on this thread; that of the innermost runtime, if one blocks in another one's poll.
+    #[inline]
+    pub(crate) fn running_task() -> RunningTask {
+        RunningTask(::tokio::task::try_id())
+    }
+
+    /// Those of ours.
+    #[cfg(feature = "server")]
+    fn own() -> u64 {
+        crate::monitor::heartbeat::tasks()
+    }
+
+    /// Those of ours.
+    #[cfg(not(feature = "server"))]
+    const fn own() -> u64 {
+        0
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::sync::Arc;
+
+        use super::{all, current};
+
+        #[test]
+        fn a_runtime_is_seen_once_and_for_as_long_as_somebody_stands_for_it() {
+            assert!(current().is_none(), "no runtime around");
+            let runtime = tokio::runtime::Runtime::new().expect("it starts");
+            let seen = runtime.block_on(async { current() }).expect("it is there");
+            runtime.spawn(std::future::pending::<()>());
+            let id = seen.id;
+            let elsewhere = std::thread::scope(|scope| {
+                let other = scope.spawn(|| runtime.block_on(async { current() }));
+                other.join().expect("it does not panic")
+            });
+            assert!(Arc::ptr_eq(&seen, &elsewhere.expect("it is there")));
+            assert_eq!(seen.metrics.num_alive_tasks(), 1);
+            let is_known = || all().iter().any(|known| known.id == id);
+            assert!(is_known());
+            drop(seen);
+            assert!(!is_known());
+        }
+    }
+}
+
+#[cfg(not(any(feature = "tokio", feature = "server")))]
+mod unknown {
+    use std::sync::Arc;
+
+    /// Of no runtime is anything known without its crate.
+    pub(crate) enum Seen {}
+
+    pub(crate) const fn current() -> Option<Arc<Seen>> {
+        None
+    }
+
+    pub(crate) const fn note() {}
+
+    pub(crate) const fn forget() {}
+
+    pub(crate) const fn tasks() -> Option<u64> {
+        None
+    }
+
+    /// No task is known.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct RunningTask;
+
+    impl RunningTask {
+        pub(crate) const NONE: Self = Self;
+
+        pub(crate) const fn is_other_than(self, _around: Self) -> bool {
+            false
+        }
+    }
+
+    pub(crate) const fn running_task() -> RunningTask {
+        RunningTask
+    }
+
+    /// Nobody asks where nothing is known of tasks inside.
+    pub(crate) const fn is_outside() -> bool {
+        false
+    }
+}
+
+#[cfg(any(feature = "tokio", feature = "server"))]
+pub(crate) use self::tokio::{
+    RunningTask, Seen, current, forget, is_outside, note, running_task, tasks,
+};
+#[cfg(not(any(feature = "tokio", feature = "server")))]
+pub(crate) use self::unknown::{
+    RunningTask, Seen, current, forget, is_outside, note, running_task, tasks,
+};

@@ -1,0 +1,268 @@
+//! The scene that the alert rules look at: made of what the threads, the tasks and the resources show at one instant.
+//!
+//! A task that rests ([`crowd`]) and has nothing to do with a resource is left out: there may be a million of them, and no rule has
+//! anything to say about them.
+
+mod await_text;
+mod by_id;
+pub(super) mod crowd;
+mod event_rates;
+mod handoff;
+#[cfg(feature = "tokio")]
+mod interrupted;
+mod proc;
+mod queue_time;
+mod resource;
+mod sliding_window;
+mod tree;
+#[cfg(not(feature = "tokio"))]
+mod uninterrupted;
+
+use std::collections::BTreeSet;
+
+use turbowish_model::account::resource::Reading;
+use turbowish_model::account::time::Scale;
+use turbowish_model::collect::assemble::Assembly;
+use turbowish_model::diagnose::situation::{
+    Ended, OpenPoll, Resource, Scene, Spot, Task, TaskKind, Wake, Wakes, Worker,
+};
+use turbowish_model::snapshot::{Place, TaskState};
+
+use self::crowd::{Crowd, Pick};
+use self::resource::{Trees, seat};
+use super::Registry;
+use super::tasks::{Known, One};
+use crate::hot::{clock, task};
+use crate::monitor::collector::ThreadNow;
+use crate::monitor::heartbeat;
+use crate::os_thread;
+
+/// What is remembered from one scene to the next.
+#[derive(Debug, Default)]
+pub(super) struct Scout {
+    /// Instant of the last scene, in ticks; 0 if there was none.
+    at: u64,
+    density: event_rates::Density,
+    paces: proc::Paces,
+    inside: queue_time::Inside,
+}
+
+/// What a scene is made of.
+pub(super) struct Stage<'a> {
+    pub(super) assembly: &'a Assembly<'a, Registry>,
+    pub(super) threads: &'a [ThreadNow],
+    pub(super) crowd: &'a Crowd,
+    pub(super) known: &'a Known<'a>,
+    pub(super) resources: &'a [Reading],
+    /// Polls beyond this many nanoseconds are long.
+    pub(super) long_ns: u64,
+}
+
+impl Scout {
+    /// Whether polls are so many that they are to be counted between the scenes.
+    pub(super) const fn is_dense(&self, limit: u64) -> bool {
+        self.density.is_dense(limit)
+    }
+
+    /// Polls by proc at an instant between two scenes, in nanoseconds.
+    pub(super) fn sample(&mut self, now: u64, polls: Vec<u64>) {
+        self.density.sample(now, polls);
+    }
+
+    /// Uses of resources between the last two scenes.
+    pub(super) const fn used(&self) -> u64 {
+        self.density.used()
+    }
+
+    /// What tells which tasks matter for a scene.
+    pub(super) fn pick(&self, epoch: u32, scale: Scale) -> Pick {
+        Pick {
+            epoch,
+            before: self.at,
+            short: scale.ticks(Crowd::SHORT_POLL),
+        }
+    }
+
+    /// The scene of this instant.
+    pub(super) fn scene(&mut self, stage: &Stage<'_>) -> Scene {
+        let at = stage.assembly.now.at;
+        let settled = stage.crowd.settled(at);
+        let trees: Trees<'_> = settled.map(|one| (one.birth.id, &one.reading)).collect();
+        let picked = stage.crowd.picked().iter();
+        let mut tasks: Vec<Task> = picked.filter_map(|one| stage.task(one)).collect();
+        self.at = at;
+        let readings = stage.resources.iter();
+        let resources: Vec<Resource> = readings
+            .map(|reading| {
+                let mut resource = stage.resource(reading, &trees, &tasks);
+                let inside = self
+                    .inside
+                    .percentile(stage.ns(stage.assembly.now.at), reading);
+                resource.flow.inside_p99_ns = inside.map(|ticks| stage.ns(ticks));
+                resource
+            })
+            .collect();
+        self.inside.turn();
+        seat(&mut tasks, &resources);
+        Scene {
+            now: stage.ns(stage.assembly.now.at),
+            resources,
+            tasks,
+            ended: stage.ended(),
+            workers: stage.workers(),
+            procs: stage.procs(&mut self.paces),
+            orders: stage.orders(),
+            heartbeat: stage.heartbeat(),
+            heirs: stage.heirs(),
+            sources: self.density.sources(stage),
+        }
+    }
+}
+
+/// The tasks that have to do with a resource: one that is left out of a scene would be taken for one that is gone.
+pub(super) fn claims(resources: &[Reading]) -> BTreeSet<u64> {
+    let mut claims = BTreeSet::new();
+    for reading in resources {
+        let waiters = reading.waiters.iter().map(|waiter| waiter.who.task);
+        let holders = reading.holders.iter().map(|holder| holder.who.task);
+        // Who uses a channel, too.
+        let users = reading.ends.iter().filter_map(|end| end.user);
+        let intents = reading.intents.iter().map(|intent| intent.who.task);
+        claims.extend(waiters.chain(holders).chain(users).chain(intents));
+    }
+    claims
+}
+
+impl Stage<'_> {
+    fn name(&self, one: &One) -> Option<String> {
+        let given = one.story.as_ref().and_then(|story| story.name.as_deref());
+        given
+            .map(str::to_owned)
+            .or_else(|| self.known.name(one.birth.id))
+    }
+
+    fn ns(&self, ticks: u64) -> u64 {
+        self.assembly.scale.ns(ticks)
+    }
+
+    fn ticks(&self, ns: u64) -> u64 {
+        self.assembly.scale.ticks(ns)
+    }
+
+    fn task(&self, one: &One) -> Option<Task> {
+        let reading = &one.reading;
+        let waker = reading.waker;
+        let woken = waker.and_then(|waker| waker.woken);
+        let (state, since) = match (reading.thread, woken) {
+            (Some(_), _) => (TaskState::Polling, reading.since),
+            (None, Some(woken)) => (TaskState::Ready, woken.max(reading.since)),
+            (None, None) => (TaskState::Waiting, reading.since),
+        };
+        let now = self.assembly.now.at;
+        let in_poll = match state {
+            TaskState::Polling => now.saturating_sub(reading.since),
+            _ => 0,
+        };
+        Some(Task {
+            id: one.birth.id,
+            name: self.name(one)?,
+            root: self.path(one.birth.root())?,
+            kind: match &one.story {
+                Some(story) if story.blocks => TaskKind::BlockOn,
+                _ => TaskKind::Spawned,
+            },
+            state,
+            since: self.ns(since),
+            created: self.ns(one.birth.created),
+            polls: reading.polls,
+            busy_ns: self.ns(reading.running + in_poll),
+            idle_polls: Some(reading.idle),
+            wakes: waker.map(|waker| Wakes {
+                total: waker.wakes,
+                by_itself: waker.own_wakes,
+                last: woken.map(|at| Wake {
+                    at: self.ns(at),
+                    by: self.known.waker(waker.by).unwrap_or_default(),
+                }),
+                clones: waker.clones,
+                live: (!one.unseen).then_some(waker.live.into()),
+            }),
+            future_bytes: u64::from(one.birth.future_bytes),
+            spawned: one.story.as_ref().map(|story| spot(story.place)),
+            // A poll under way is judged like any other.
+            paused: reading.pause.is_some() && reading.thread.is_none(),
+            tree: match state {
+                TaskState::Polling => Vec::new(),
+                _ => self.tree(reading),
+            },
+        })
+    }
+
+    /// Workers that are free poll what is woken at once.
+    fn heartbeat(&self) -> Option<u64> {
+        const PACE_NS: u64 = 900_000_000;
+        let scale = self.assembly.scale;
+        let at = heartbeat::ask(clock::ticks(), scale.ticks(PACE_NS))?;
+        Some(self.ns(at.min(self.assembly.now.at)))
+    }
+
+    fn path(&self, proc: u32) -> Option<String> {
+        Some(self.assembly.names.0.get(proc as usize)?.path.to_string())
+    }
+
+    fn place(&self, proc: u32, site: u16) -> Option<Place> {
+        let index = site.checked_sub(1)?;
+        turbowish_model::collect::assemble::Names::place(self.assembly.names, proc, index)
+    }
+
+    fn ended(&self) -> Vec<Ended> {
+        let ended = task::ended().into_iter().filter_map(|ended| {
+            let story = ended.story.as_ref();
+            let given = story.and_then(|story| story.name.as_deref().map(str::to_owned));
+            Some(Ended {
+                id: ended.birth.id,
+                name: given.or_else(|| self.known.name(ended.birth.id))?,
+                root: self.path(ended.birth.root())?,
+                at: self.ns(ended.at),
+                detached: ended.detached,
+                spawned: story.map(|story| spot(story.place)),
+                place: None,
+            })
+        });
+        ended.collect()
+    }
+
+    fn workers(&self) -> Vec<Worker> {
+        let polls = |thread: &&ThreadNow| thread.polls;
+        let workers = self.threads.iter().filter(polls).map(|thread| Worker {
+            id: thread.index.into(),
+            name: thread.name.to_string(),
+            run_delay_ns: thread.os_id.and_then(os_thread::run_delay_ns),
+            poll: self.open(thread),
+        });
+        workers.collect()
+    }
+
+    fn open(&self, thread: &ThreadNow) -> Option<OpenPoll> {
+        let root = thread.open.iter().rposition(|poll| poll.root)?;
+        let (first, last) = (thread.open.first()?, thread.open.last()?);
+        let stack = thread.open.iter().filter_map(|poll| {
+            let path = self.path(poll.proc)?;
+            Some((path, self.ns(poll.start)))
+        });
+        Some(OpenPoll {
+            task: Some(thread.open[root].key).filter(|&key| key != 0),
+            since: self.ns(first.start),
+            stack: stack.collect(),
+            passed: self.place(last.proc, last.site),
+        })
+    }
+}
+
+fn spot(place: &std::panic::Location<'_>) -> Spot {
+    Spot {
+        file: place.file().to_owned(),
+        line: place.line(),
+        column: place.column(),
+    }
+}

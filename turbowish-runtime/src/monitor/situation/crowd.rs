@@ -1,0 +1,283 @@
+//! The live tasks as the alert rules look at them: one glance at each, and a reading of those that matter.
+//!
+//! There may be a million tasks, and nearly all of them wait. A task *rests* if it waits, can be woken, has no future that was woken, and
+//! either was not polled since the scene before or has done so little in all that no rule speaks of it. Nothing is kept of such a task,
+//! here or in the scene.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use turbowish_model::account::task::{Glance, Pause};
+
+use crate::hot::task;
+use crate::monitor::collector::ThreadNow;
+use crate::monitor::tasks::{One, newborns};
+
+/// All live tasks at one instant.
+pub(in crate::monitor) struct Crowd {
+    rows: Vec<Arc<task::Live>>,
+    epoch: u32,
+    pauses: HashMap<u64, Pause>,
+    /// Those that do not rest, and those that have to do with a resource.
+    picked: Vec<One>,
+    /// So many of these were read before the resources.
+    early: usize,
+    /// Wakes since the scene before, by root proc.
+    pub(super) wakes: BTreeMap<u32, u64>,
+}
+
+/// When a task has done little: so many polls in all,
+const FEW_POLLS: u64 = 10;
+/// none of which took longer than this, in nanoseconds.
+const SHORT_POLL: u64 = 1_000_000;
+
+/// What tells whether a task rests.
+#[derive(Clone, Copy)]
+pub(in crate::monitor) struct Pick {
+    pub(in crate::monitor) epoch: u32,
+    /// The instant of the scene before, in ticks; 0 if there was none.
+    pub(in crate::monitor) before: u64,
+    /// [`SHORT_POLL`] in ticks.
+    pub(in crate::monitor) short: u64,
+}
+
+impl Pick {
+    /// See the module: a task that may rest by its wakers does.
+    fn rests(self, glance: &Glance) -> bool {
+        // It was not polled since accounting was switched on.
+        let unseen = glance.epoch != self.epoch;
+        let still = glance.since < self.before;
+        let small = glance.polls <= FEW_POLLS && glance.longest < self.short;
+        unseen || !glance.is_polled && (still || small)
+    }
+}
+
+impl Crowd {
+    pub(in crate::monitor) const SHORT_POLL: u64 = SHORT_POLL;
+
+    /// The threads were read before.
+    pub(in crate::monitor) fn read(
+        threads: &[ThreadNow],
+        pauses: HashMap<u64, Pause>,
+        pick: Pick,
+    ) -> Self {
+        let mut crowd = Self {
+            rows: task::all(),
+            epoch: pick.epoch,
+            pauses,
+            picked: Vec::new(),
+            early: 0,
+            wakes: BTreeMap::new(),
+        };
+        let mut newborn = newborns(threads);
+        for row in &crowd.rows {
+            let birth = row.cell.birth;
+            let wakes = row.wakes_since_told();
+            if wakes > 0 {
+                *crowd.wakes.entry(birth.root()).or_default() += u64::from(wakes);
+            }
+            let glance = row.glance();
+            let unseen = glance.epoch != pick.epoch;
+            // The threads were read first: a newborn may have got its row since.
+            newborn.retain(|one| one.birth.id != birth.id);
+            if !pick.rests(&glance) || !unseen && !row.may_rest() {
+                crowd.picked.push(One::read(row, pick.epoch, &|| 0));
+            }
+        }
+        crowd.picked.append(&mut newborn);
+        crowd.tell_pauses(0);
+        crowd.take_branches();
+        crowd.early = crowd.picked.len();
+        crowd
+    }
+
+    fn tell_pauses(&mut self, from: usize) {
+        for one in &mut self.picked[from..] {
+            one.reading.pause = self.pauses.remove(&one.birth.id).map(Box::new);
+        }
+    }
+
+    /// Adds the branches of the tasks that are picked, and picks those whose branches were woken.
+    fn take_branches(&mut self) {
+        let picked: BTreeSet<u64> = self.picked.iter().map(|one| one.birth.id).collect();
+        let mut branches =
+            task::branches(|branch| branch.is_woken() || picked.contains(&branch.owner()));
+        let woken = branches.keys().filter(|task| !picked.contains(*task));
+        let woken: BTreeSet<u64> = woken.copied().collect();
+        for one in &mut self.picked {
+            one.take_branches(&mut branches, &|| 0);
+        }
+        self.pick(&woken);
+    }
+
+    /// Picks these as well, with all of their branches.
+    pub(in crate::monitor) fn pick(&mut self, more: &BTreeSet<u64>) {
+        let known: BTreeSet<u64> = self.picked.iter().map(|one| one.birth.id).collect();
+        let more: BTreeSet<u64> = more.difference(&known).copied().collect();
+        if more.is_empty() {
+            return;
+        }
+        let from = self.picked.len();
+        let rows = self.rows.iter();
+        let rows = rows.filter(|row| more.contains(&row.cell.birth.id));
+        let epoch = self.epoch;
+        self.picked
+            .extend(rows.map(|row| One::read(row, epoch, &|| 0)));
+        self.tell_pauses(from);
+        let mut branches = task::branches(|branch| more.contains(&branch.owner()));
+        for one in &mut self.picked[from..] {
+            one.take_branches(&mut branches, &|| 0);
+        }
+    }
+
+    /// Those that stand now where they stood when the resources were read, or before: what was polled since stands there for another reason.
+    pub(super) fn settled(&self, at: u64) -> impl Iterator<Item = &One> {
+        let (early, late) = self.picked.split_at(self.early);
+        let late = late.iter().filter(move |one| one.reading.since < at);
+        early.iter().chain(late)
+    }
+
+    /// Those that are picked.
+    pub(in crate::monitor) fn picked(&self) -> &[One] {
+        &self.picked
+    }
+
+    /// All of them that have a row.
+    pub(super) fn rows(&self) -> &[Arc<task::Live>] {
+        &self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashMap};
+    use std::future::poll_fn;
+    use std::pin::Pin;
+    use std::sync::Mutex;
+    use std::task::{Context, Poll, Waker};
+
+    use turbowish_model::account::task::Glance;
+
+    use super::{Crowd, Pick};
+    use crate::hot::clock;
+    use crate::monitor::Monitor;
+    use crate::tests::stage::{advance, alone};
+
+    static WAKERS: Mutex<Vec<Waker>> = Mutex::new(Vec::new());
+
+    #[turbowish::instrument]
+    async fn parks_in_a_crowd() {
+        let park = |cx: &mut Context<'_>| {
+            WAKERS.lock().expect("no panic").push(cx.waker().clone());
+            Poll::<()>::Pending
+        };
+        poll_fn(park).await;
+    }
+
+    /// What the monitor reads in full is what it makes a scene of: of many tasks that were made and wait, none.
+    #[test]
+    fn tasks_that_were_just_parked_are_not_read() {
+        const TASKS: usize = 500;
+        let _alone = alone();
+        let monitor = Monitor::new("test".into());
+        monitor.arm();
+        advance(1);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut tasks: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::new();
+        for _ in 0..TASKS {
+            let mut task = Box::pin(parks_in_a_crowd());
+            assert!(task.as_mut().poll(&mut context).is_pending());
+            tasks.push(task);
+        }
+        let epoch = monitor.state().switched.epoch;
+        let (totals, threads) = monitor.totals();
+        let root = |names: &crate::monitor::Registry, of: u32| {
+            names.0[of as usize].path.ends_with("::parks_in_a_crowd")
+        };
+        let read = |before| {
+            let pick = Pick {
+                epoch,
+                before,
+                short: clock::scale().ticks(Crowd::SHORT_POLL),
+            };
+            let names = crate::monitor::Registry(crate::hot::proc::all());
+            let crowd = Crowd::read(&threads, HashMap::new(), pick);
+            let ours = |root_of: u32| root(&names, root_of);
+            let rows = crowd.rows().iter();
+            let rows = rows.filter(|row| ours(row.cell.birth.root()));
+            let ids: BTreeSet<u64> = rows.map(|row| row.cell.birth.id).collect();
+            let picked = crowd.picked().iter();
+            let picked = picked.filter(|one| ids.contains(&one.birth.id)).count();
+            (crowd, ids, picked)
+        };
+        // Polled since the scene before, or before any.
+        for before in [0, 1] {
+            let (_, ids, picked) = read(before);
+            assert_eq!((ids.len(), picked), (TASKS, 0));
+        }
+        // One that is woken is, and one that has to do with a resource.
+        WAKERS.lock().expect("no panic")[7].wake_by_ref();
+        let (mut crowd, ids, picked) = read(totals.at);
+        assert_eq!(picked, 1);
+        let woken = crowd.picked().iter().map(|one| one.birth.id);
+        let woken: BTreeSet<u64> = woken.collect();
+        let claimed: BTreeSet<u64> = ids.difference(&woken).copied().take(2).collect();
+        crowd.pick(&claimed);
+        let picked = crowd.picked().iter().map(|one| one.birth.id);
+        let picked: BTreeSet<u64> = picked.collect();
+        assert!(picked.is_superset(&claimed) && picked.is_superset(&woken));
+        // What nobody can wake any more is.
+        let wakers = std::mem::take(&mut *WAKERS.lock().expect("no panic"));
+        drop(wakers);
+        assert_eq!(read(0).2, TASKS);
+        monitor.disarm();
+    }
+
+    #[test]
+    fn a_task_that_waits_and_did_nothing_of_note_rests() {
+        let pick = Pick {
+            epoch: 3,
+            before: 1_000,
+            short: 100,
+        };
+        let rested = Glance {
+            epoch: 3,
+            since: 500,
+            polls: 1_000,
+            longest: 400,
+            ..Glance::default()
+        };
+        let polled = Glance {
+            since: 1_000,
+            ..rested
+        };
+        let check = |glance: Glance, expected| {
+            assert_eq!(pick.rests(&glance), expected, "{glance:?}");
+        };
+        check(rested, true);
+        check(polled, false);
+        let few = Glance {
+            polls: 10,
+            ..polled
+        };
+        check(few, false);
+        check(Glance { longest: 99, ..few }, true);
+        check(
+            Glance {
+                longest: 99,
+                ..polled
+            },
+            false,
+        );
+        let is_polled = |glance| Glance {
+            is_polled: true,
+            ..glance
+        };
+        check(is_polled(rested), false);
+        let past = Glance {
+            epoch: 1,
+            ..is_polled(polled)
+        };
+        check(past, true);
+    }
+}

@@ -1,0 +1,191 @@
+//! How many events there are in 100 ms, by what makes them.
+//!
+//! No thread counts by the clock for this; that would be a cost of every poll. Polls are counted by the monitor, in windows that slide on by
+//! half of their length while there are many. Of the others it is the average since the scene before, a quarter of a second: a burst that is
+//! shorter than that is spread over it, and one that lasts is told as it is.
+
+use std::collections::{BTreeMap, HashMap};
+
+use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::account::metrics::MeterKey;
+use turbowish_model::diagnose::situation::Source;
+
+use super::Stage;
+use super::sliding_window::{Sliding, within};
+use crate::monitor::cost::uses;
+use crate::monitor::resources;
+
+/// What there was at the scene before.
+#[derive(Debug, Default)]
+pub(super) struct Density {
+    /// When that was; 0 if there was none.
+    at: u64,
+    /// By proc.
+    polls: Vec<u64>,
+    sliding: Sliding,
+    /// Polls of woken tasks, by root proc.
+    woken: Vec<u64>,
+    said: BTreeMap<MeterKey, u64>,
+    /// By resource.
+    uses: HashMap<u64, u64>,
+    /// Uses of resources since that scene.
+    used: u64,
+    /// Polls in 100 ms.
+    average: u64,
+}
+
+/// Polls are counted often when there are so many of those that the limit allows, in hundredths: a window beyond the limit raises the
+/// average of a whole quarter of a second to 40 of them.
+const MANY_PERCENT: u64 = 20;
+
+impl Density {
+    /// Whether there were so many polls that windows between the scenes are to be looked at.
+    pub(super) const fn is_dense(&self, limit: u64) -> bool {
+        self.average.saturating_mul(100) >= limit.saturating_mul(MANY_PERCENT)
+    }
+
+    /// Polls by proc at an instant between two scenes.
+    pub(super) fn sample(&mut self, now: u64, polls: Vec<u64>) {
+        self.sliding.read(now, polls);
+    }
+
+    /// Events of each source since the scene before, as many as there were in 100 ms.
+    pub(super) fn sources(&mut self, stage: &Stage<'_>) -> Vec<Source> {
+        let now = stage.ns(stage.assembly.now.at);
+        let then = std::mem::replace(&mut self.at, now);
+        let elapsed = now.saturating_sub(then);
+        let grown = [
+            ("polls", self.polls(stage)),
+            ("wake-ups", self.wakes(stage)),
+            ("counters", self.said(stage)),
+            ("resources", self.uses(stage)),
+        ];
+        let source = |(name, grown): (&str, Grown)| Source {
+            name: name.to_owned(),
+            // Of the first scene it is not known since when they are.
+            events: if then == 0 {
+                0
+            } else {
+                within(grown.total, elapsed)
+            },
+            noisiest: grown.noisiest.and_then(|(_, proc)| stage.path(proc)),
+            resource: grown.resource,
+        };
+        let mut sources = grown.map(source);
+        let [polls, ..] = &mut sources;
+        self.average = polls.events;
+        let densest = self.sliding.take();
+        if densest.events > polls.events {
+            polls.events = densest.events;
+            polls.noisiest = densest.noisiest.and_then(|proc| stage.path(proc));
+        }
+        sources.into()
+    }
+
+    /// Uses of resources between the last two scenes.
+    pub(super) const fn used(&self) -> u64 {
+        self.used
+    }
+
+    fn polls(&mut self, stage: &Stage<'_>) -> Grown {
+        let procs = stage.assembly.now.tally.procs.iter();
+        let polls: Vec<u64> = procs.map(|tally| tally.sum(Sum::Polls)).collect();
+        let before = std::mem::replace(&mut self.polls, polls);
+        let mut grown = Grown::default();
+        for (id, polls) in since(&self.polls, &before) {
+            grown.add(id, polls);
+        }
+        self.sliding
+            .read(stage.ns(stage.assembly.now.at), self.polls.clone());
+        grown
+    }
+
+    /// Wakes of tasks that live, and at least one for each poll of a task that was woken for it, which may have ended since.
+    fn wakes(&mut self, stage: &Stage<'_>) -> Grown {
+        let procs = stage.assembly.now.tally.procs.iter();
+        let woken = procs.map(|tally| tally.populations[Population::ReadyLatency as usize].total());
+        let before = std::mem::replace(&mut self.woken, woken.collect());
+        let wakes = &stage.crowd.wakes;
+        let mut grown = Grown::default();
+        for (id, woken) in since(&self.woken, &before) {
+            let wakes = wakes.get(&id).copied().unwrap_or(0);
+            grown.add(id, wakes.max(woken));
+        }
+        grown
+    }
+
+    fn said(&mut self, stage: &Stage<'_>) -> Grown {
+        let meters = &stage.assembly.now.tally.meters;
+        let mut by_proc: BTreeMap<u32, u64> = BTreeMap::new();
+        for (key, meter) in meters {
+            let earlier = self.said.insert(*key, meter.updates).unwrap_or(0);
+            *by_proc.entry(key.1).or_default() += meter.updates.saturating_sub(earlier);
+        }
+        let mut grown = Grown::default();
+        for (proc, said) in by_proc {
+            // 0 is outside of every proc, which no path names.
+            grown.add(proc.wrapping_sub(1), said);
+        }
+        grown
+    }
+
+    /// Who uses a resource is not counted by proc: it is the resource that is named.
+    fn uses(&mut self, stage: &Stage<'_>) -> Grown {
+        let mut grown = Grown::default();
+        let mut seen = HashMap::with_capacity(stage.resources.len());
+        let mut most = 0;
+        for reading in stage.resources {
+            let all = uses(reading);
+            seen.insert(reading.id, all);
+            let more = all.saturating_sub(self.uses.get(&reading.id).copied().unwrap_or(0));
+            grown.total += more;
+            if more > most {
+                most = more;
+                grown.resource = Some((reading.id, resources::name(reading)));
+            }
+        }
+        self.uses = seen;
+        self.used = grown.total;
+        grown
+    }
+}
+
+/// What each proc has added to.
+pub(super) fn since(now: &[u64], before: &[u64]) -> impl Iterator<Item = (u32, u64)> {
+    now.iter().enumerate().map(|(id, &count)| {
+        let earlier = before.get(id).copied().unwrap_or(0);
+        (id as u32, count.saturating_sub(earlier))
+    })
+}
+
+/// Events since the scene before.
+#[derive(Default)]
+struct Grown {
+    total: u64,
+    /// Its own events, and the proc.
+    noisiest: Option<(u64, u32)>,
+    resource: Option<(u64, String)>,
+}
+
+impl Grown {
+    fn add(&mut self, proc: u32, events: u64) {
+        self.total = self.total.saturating_add(events);
+        if events > self.noisiest.map_or(0, |(most, _)| most) {
+            self.noisiest = Some((events, proc));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Grown, since};
+
+    #[test]
+    fn the_noisiest_is_the_one_with_most_of_its_own() {
+        let mut grown = Grown::default();
+        for (id, events) in since(&[10, 50, 7, 3], &[10, 20, 9]) {
+            grown.add(id, events);
+        }
+        assert_eq!((grown.total, grown.noisiest), (33, Some((30, 1))));
+    }
+}

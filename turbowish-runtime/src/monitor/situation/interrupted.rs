@@ -1,0 +1,97 @@
+//! Calls that were dropped half-way, by the await point of who dropped them; and which lock was asked for while another was held.
+
+use std::collections::BTreeMap;
+
+use turbowish_model::account::counters::Sum;
+use turbowish_model::diagnose::situation::{Cut, Order, Site, Taken};
+
+use super::await_text::{self, Dropper};
+use super::{Stage, spot};
+use crate::cancel_safety::{self, Count};
+use crate::monitor::resources;
+use crate::resource;
+
+impl Stage<'_> {
+    /// By proc, the await points at which something was dropped half-way.
+    pub(super) fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
+        let mut sites: BTreeMap<(u32, u16), (Site, u64)> = BTreeMap::new();
+        for (cut, count) in cancel_safety::cuts() {
+            let Some(place) = self.place(cut.by.0, cut.by.1) else {
+                continue;
+            };
+            let Some(dropper) = await_text::dropper(&place.expr) else {
+                continue;
+            };
+            let times = self.lost(&cut, &count);
+            if times == 0 {
+                continue;
+            }
+            let (site, worst) = sites.entry(cut.by).or_insert_with(|| {
+                let site = Site {
+                    place,
+                    ..Site::default()
+                };
+                (site, 0)
+            });
+            let sum = match dropper {
+                Dropper::Select => &mut site.cut_in_select,
+                Dropper::Timeout => &mut site.cut_in_timeout,
+            };
+            *sum = Some(sum.unwrap_or(0) + times);
+            if times > *worst {
+                *worst = times;
+                site.cut = Some(self.cut(&cut, &count));
+            }
+        }
+        let mut procs: BTreeMap<u32, Vec<Site>> = BTreeMap::new();
+        for ((proc, _), (site, _)) in sites {
+            procs.entry(proc).or_default().push(site);
+        }
+        procs
+    }
+
+    /// How often something was lost for all that is known.
+    ///
+    /// An item in hand was, unless the call has taken its time with it. Who has sent, or is back for the next item, may be done with
+    /// what it did. It was in the middle of it if calls like that return at times, and the same task drops them again and again.
+    fn lost(&self, cut: &cancel_safety::Cut, count: &Count) -> u64 {
+        let stood = self.place(cut.at.0, cut.at.1);
+        let pauses = stood.is_some_and(|place| await_text::is_pause(&place.expr));
+        if cut.in_hand && !pauses {
+            return count.times;
+        }
+        let head = self.assembly.now.tally.procs.get(cut.head as usize);
+        let returns = head.is_some_and(|tally| tally.sum(Sum::Ready) > 0);
+        if returns { count.repeated } else { 0 }
+    }
+
+    fn cut(&self, cut: &cancel_safety::Cut, count: &Count) -> Cut {
+        let source = &count.source;
+        Cut {
+            proc: self.path(cut.at.0).unwrap_or_default(),
+            place: self.place(cut.at.0, cut.at.1),
+            did: cut.role.word().to_owned(),
+            resource: resources::label(source.kind, source.name.as_deref(), source.place),
+            resource_id: source.id,
+        }
+    }
+
+    /// Locks that were taken, or asked for, under others since the scene before.
+    pub(super) fn orders(&self) -> Vec<Order> {
+        let taken = |taken: &resource::Taken| Taken {
+            resource: taken.resource,
+            role: Some(taken.role),
+            spot: Some(spot(taken.at)),
+        };
+        let orders = resource::orders().into_iter().filter_map(|order| {
+            Some(Order {
+                first: taken(&order.first),
+                second: taken(&order.second),
+                task: order.task,
+                name: self.known.name(order.task)?,
+                gates: order.gates,
+            })
+        });
+        orders.collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! Procs in a scene: what their calls did, what is large in them, and what was dropped half-way.
+
+use std::collections::BTreeMap;
+
+use turbowish_model::account::aggregate::ProcTally;
+use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::account::histogram::bucket_of;
+use turbowish_model::diagnose::situation::{Proc, Spot, awaits_a_resource};
+
+use super::{Stage, await_text};
+use crate::hot::call::OWN_BYTES;
+use crate::hot::never_polled;
+
+/// What is remembered of procs from one scene to the next.
+#[derive(Debug, Default)]
+pub(super) struct Paces(Vec<Pace>);
+
+/// Polls of one that changed nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    futile: u64,
+    nested: u64,
+    /// Those of them that are more than what goes with `select!`.
+    spurious: u64,
+}
+
+/// So many polls of a call for each one of the task are what goes with a `select!` over a few futures.
+const FEW: f64 = 8.0;
+/// What is around a call in an operand is smaller than this.
+const SMALL: u64 = 1_024;
+/// Callers of callers that are looked at.
+const DEPTH: u32 = 32;
+
+/// By proc, how often a call of it is polled for each poll of its task, as far as that was asked for.
+type Fans = BTreeMap<u32, f64>;
+
+impl Stage<'_> {
+    pub(super) fn procs(&self, paces: &mut Paces) -> Vec<Proc> {
+        let tallies = &self.assembly.now.tally.procs;
+        paces.0.resize(tallies.len(), Pace::default());
+        let races = self.races();
+        let mut sites = self.sites();
+        let mut fans = Fans::new();
+        let mut rows = Vec::new();
+        for (id, tally) in tallies.iter().enumerate() {
+            let number = id as u32;
+            let spurious = paces.0[id].turn(self, number, tally, &mut fans);
+            let Some(known) = self.assembly.names.0.get(id) else {
+                continue;
+            };
+            let (polls, never_polled) = (tally.sum(Sum::Polls), tally.sum(Sum::NeverPolled));
+            if polls == 0 && never_polled == 0 {
+                continue;
+            }
+            let (lost, mistakes) = races.get(&number).copied().unwrap_or_default();
+            // Who drops what was polled at other times may have changed its mind; who has made it itself, in the same poll, has forgotten it.
+            let lost = if polls == 0 {
+                lost
+            } else {
+                never_polled.saturating_sub(mistakes)
+            };
+            rows.push(Proc {
+                path: known.path.to_string(),
+                spot: Spot {
+                    file: known.file.to_owned(),
+                    line: known.line,
+                    column: 1,
+                },
+                never_polled,
+                lost_races: Some(lost.min(never_polled)),
+                polls,
+                spurious: Some(spurious),
+                slow: self.slow(tally),
+                longest_ns: self.ns(tally.recent_longest),
+                future_bytes: tally.future_bytes,
+                parts: self.parts(number, tally),
+                sites: sites.remove(&number).unwrap_or_default(),
+            });
+        }
+        rows
+    }
+
+    fn slow(&self, tally: &ProcTally) -> u64 {
+        let running = &tally.populations[Population::PollRunning as usize];
+        // A bucket counts if all of it is beyond.
+        let limit = bucket_of(self.assembly.scale.ticks(self.long_ns));
+        let slow = running
+            .iter()
+            .filter(|&(bucket, _)| usize::from(bucket) > limit);
+        in_polls(tally, slow.map(|(_, count)| count).sum())
+    }
+
+    /// By proc: calls that were dropped unpolled where others won, and those by the one that had made them, elsewhere.
+    fn races(&self) -> BTreeMap<u32, (u64, u64)> {
+        let mut races: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        for (drop, times) in never_polled::all() {
+            let place = self.place(drop.by.0, drop.by.1);
+            let is_race = place.is_some_and(|place| await_text::is_race(&place.expr));
+            let (lost, mistakes) = races.entry(drop.proc).or_default();
+            if is_race {
+                *lost += times;
+            } else if drop.by_maker {
+                *mistakes += times;
+            }
+        }
+        races
+    }
+
+    /// What is large of what a proc awaits, largest first.
+    fn parts(&self, proc: u32, tally: &ProcTally) -> Vec<(String, u64)> {
+        let sites = (0..).zip(&tally.sites).filter(|(_, site)| site.operand > 0);
+        let parts = sites.filter_map(|(site, tally)| {
+            let expr = self.place(proc, site)?.expr;
+            let bytes = tally.operand;
+            Some((self.callee(proc, bytes).unwrap_or(expr), bytes))
+        });
+        let mut parts: Vec<(String, u64)> = parts.collect();
+        parts.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        parts.dedup();
+        parts
+    }
+
+    /// The one proc that `caller` polls and whose calls are nearly all of so many bytes.
+    fn callee(&self, caller: u32, bytes: u64) -> Option<String> {
+        let tallies = (0..).zip(&self.assembly.now.tally.procs);
+        let mut fitting = tallies.filter(|(_, tally)| {
+            let own = bytes.saturating_sub(tally.future_bytes);
+            let fits = (OWN_BYTES..OWN_BYTES + SMALL).contains(&own);
+            fits && tally.future_bytes > SMALL && tally.edges.contains_key(&caller)
+        });
+        let (id, _) = fitting.next()?;
+        fitting.next().is_none().then(|| self.path(id)).flatten()
+    }
+
+    /// How often a call of a proc is polled for each poll of its task, as far as that is known.
+    fn fan(&self, proc: u32, depth: u32, fans: &mut Fans) -> f64 {
+        if let Some(&known) = fans.get(&proc) {
+            return known;
+        }
+        // Until it is known: who calls itself is no more than once in itself.
+        fans.insert(proc, 1.0);
+        let tallies = &self.assembly.now.tally.procs;
+        let edges = tallies.get(proc as usize).map(|tally| &tally.edges);
+        let mut fan = 1.0;
+        for (&by, edge) in edges.into_iter().flatten() {
+            let Some(caller) = tallies.get(by as usize).filter(|_| edge.polls > 0) else {
+                continue;
+            };
+            let above = match depth {
+                0 => 1.0,
+                depth => self.fan(by, depth - 1, fans),
+            };
+            let each = edge.polls as f64 / caller.sum(Sum::Polls).max(1) as f64;
+            fan = f64::max(fan, each * above);
+        }
+        fans.insert(proc, fan);
+        fan
+    }
+}
+
+impl Pace {
+    /// Polls that changed nothing and were for nothing.
+    fn turn(&mut self, stage: &Stage<'_>, proc: u32, tally: &ProcTally, fans: &mut Fans) -> u64 {
+        let sites = (0..).zip(&tally.sites).filter(|(_, site)| site.futile > 0);
+        let waits = sites.filter(|&(site, _)| {
+            let place = stage.place(proc, site);
+            place.is_some_and(|place| awaits_a_resource(&place.expr))
+        });
+        let futile: u64 = waits.map(|(_, site)| site.futile).sum();
+        let nested: u64 = tally.edges.values().map(|edge| edge.polls).sum();
+        let grown = futile.saturating_sub(self.futile);
+        if grown > 0 {
+            self.spurious += if stage.fan(proc, DEPTH, fans) >= FEW {
+                grown
+            } else {
+                // Its task was polled for nothing if it is the task.
+                grown.saturating_sub(nested.saturating_sub(self.nested))
+            };
+        }
+        (self.futile, self.nested) = (futile, nested);
+        self.spurious
+    }
+}
+
+/// How many of a proc's `slow` polls kept a worker from other tasks, at least. What is counted of a plain function, which has no
+/// future, may have taken its time on a thread of its own: only what was called by a call that was polled did not.
+fn in_polls(tally: &ProcTally, slow: u64) -> u64 {
+    if tally.future_bytes > 0 {
+        return slow;
+    }
+    let nested = tally.edges.values().map(|edge| edge.polls).sum();
+    slow.min(nested)
+}

@@ -1,0 +1,160 @@
+//! Who has it, or a part of it. Who has all of a lock sits in a seat that is beside the record's own lock.
+
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use turbowish_model::account::resource::{Holder, Kind, Role};
+
+use super::super::NONE;
+use super::super::state::SOLE;
+use super::Record;
+use crate::hot::clock;
+use crate::hot::current::Here;
+
+impl Record {
+    /// A task has so much from now on. Returns the slot.
+    #[inline]
+    pub(in crate::resource) fn hold(
+        &self,
+        who: Here,
+        role: Role,
+        amount: u32,
+        at: &'static Location<'static>,
+        owned: bool,
+    ) -> u32 {
+        let since = clock::ticks();
+        if self.sole_role() == Some(role) {
+            count(&self.put, 1);
+            self.sole.seat((who, since), amount, at, owned);
+            self.met_by(who, role);
+            return SOLE;
+        }
+        let holder = Holder {
+            ticket: 0,
+            who,
+            role,
+            amount,
+            since,
+            at,
+            owned,
+        };
+        self.hold_part(holder)
+    }
+
+    /// Who has it like this is the only one, by the lock itself.
+    #[inline]
+    const fn sole_role(&self) -> Option<Role> {
+        match self.kind {
+            Kind::Mutex => Some(Role::Lock),
+            Kind::RwLock => Some(Role::Write),
+            _ => None,
+        }
+    }
+
+    /// The only one, if there is one.
+    pub(super) fn sole_holder(&self) -> Option<Holder> {
+        self.sole.seated(self.sole_role()?)
+    }
+
+    fn hold_part(&self, holder: Holder) -> u32 {
+        let mut state = self.state();
+        state.held += u64::from(holder.amount);
+        if self.counts_holds() {
+            count(&self.put, 1);
+            self.meet(&mut state, holder.who, holder.role);
+        }
+        state.seat(holder)
+    }
+
+    /// What is held in a slot is given back. Returns the task that took it, as [`Here`] says.
+    #[inline]
+    pub(in crate::resource) fn release(&self, slot: u32) -> u64 {
+        let now = clock::ticks();
+        if slot != SOLE {
+            return self.release_part(slot, now);
+        }
+        let (task, since) = self.sole.leave();
+        count(&self.took, 1);
+        self.kept.record(now.saturating_sub(since));
+        task
+    }
+
+    fn release_part(&self, slot: u32, now: u64) -> u64 {
+        let mut state = self.state();
+        let Some(holder) = state.unseat(slot) else {
+            return 0;
+        };
+        state.held -= u64::from(holder.amount);
+        if self.counts_holds() {
+            count(&self.took, 1);
+            self.kept.record(now.saturating_sub(holder.since));
+        }
+        holder.who.task
+    }
+
+    /// Of a channel the items are counted, not the room that is reserved for them.
+    const fn counts_holds(&self) -> bool {
+        !matches!(self.kind, Kind::Mpsc)
+    }
+
+    /// What is held in a slot is never given back. Returns the task that took it.
+    pub(in crate::resource) fn forget(&self, slot: u32) -> u64 {
+        let mut state = self.state();
+        let Some(holder) = state.unseat(slot) else {
+            return 0;
+        };
+        let amount = u64::from(holder.amount);
+        state.held -= amount;
+        state.forgotten += amount;
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        if capacity != NONE {
+            self.capacity
+                .store(capacity.saturating_sub(amount), Ordering::Relaxed);
+        }
+        holder.who.task
+    }
+
+    /// Splits `amount` off what is held in a slot, into one of its own.
+    pub(in crate::resource) fn split(&self, slot: u32, amount: u32) -> u32 {
+        self.state().split(slot, amount)
+    }
+
+    /// Adds what is held in `from` to `slot`.
+    pub(in crate::resource) fn merge(&self, slot: u32, from: u32) {
+        self.state().merge(slot, from);
+    }
+
+    /// What is held alone is held as a part from now on, by the same. Returns the slot.
+    pub(in crate::resource) fn share(&self, slot: u32, role: Role) -> u32 {
+        let Some(holder) = self.holder_in(slot) else {
+            return slot;
+        };
+        let mut state = self.state();
+        state.held += u64::from(holder.amount);
+        let slot = state.seat(Holder { role, ..holder });
+        // Whoever reads sees one of them.
+        self.sole.leave();
+        drop(state);
+        slot
+    }
+
+    /// Who has taken what is held in a slot.
+    pub(in crate::resource) fn holder(&self, slot: u32) -> Option<Here> {
+        Some(self.holder_in(slot)?.who)
+    }
+
+    fn holder_in(&self, slot: u32) -> Option<Holder> {
+        if slot == SOLE {
+            return self.sole.seated(self.sole_role()?);
+        }
+        *self.state().holders.get(slot as usize)?
+    }
+}
+
+/// So many more, where one at a time says so.
+#[inline]
+pub(super) fn count(counter: &AtomicU64, more: u64) {
+    let counted = counter.load(Ordering::Relaxed) + more;
+    // Whoever sees this has what was counted before.
+    counter.store(counted, Ordering::Release);
+}

@@ -1,0 +1,229 @@
+//! Consoles are answered on the monitor's own thread, queries on one beside it, and nothing that they do reaches the application's.
+//!
+//! [`serve`] listens on the Unix socket of this process and, when asked and only on loopback with a
+//! token, on TCP. What cannot be had costs one line on stderr; the rest goes on. Every reply is made
+//! from one [`Source`] when the client is ready to take it and there is room for it, so that clients that do not
+//! read hold back nobody, and no more bytes than `quota` allows.
+
+mod accept;
+mod admit;
+mod answer;
+mod lobby;
+mod making;
+mod quota;
+mod service;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod unix;
+mod watch;
+mod worker;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use accept::{Incoming, Listen};
+use admit::{Gate, Slots};
+use answer::Meter;
+use quota::House;
+use service::Service;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::Server;
+use turbowish_model::query::{Budget, Query, QueryError};
+use turbowish_model::snapshot::{Accounting, Process, Snapshot};
+use turbowish_wire::proto::turbowish_server::TurbowishServer;
+use turbowish_wire::{MESSAGE_LIMIT, PauseTask, discovery};
+
+use crate::log;
+
+/// A request is a query and no more.
+const REQUEST_LIMIT: usize = 64 << 10;
+
+/// Requests that one client may have open.
+const STREAMS_PER_CLIENT: u32 = 16;
+
+/// Bytes of one request that are taken before it is read, and of all requests of a connection.
+const REQUEST_WINDOW: u32 = 64 << 10;
+const REQUESTS_WINDOW: u32 = 256 << 10;
+
+/// Bytes of a request's headers.
+const HEADERS_LIMIT: u32 = 8 << 10;
+
+/// A client that is silent so long is asked whether it lives.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
+
+/// A client that does not answer so long is dropped: longer than a short stop of a console.
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Where replies come from: the monitor.
+pub(crate) trait Source: Send + Sync + 'static {
+    /// What the query asks for, now.
+    ///
+    /// # Errors
+    /// The query makes no sense, or takes more than its budget; the text goes to the client.
+    fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError>;
+
+    /// This process.
+    fn process(&self) -> Process;
+
+    /// Processor time that this thread has taken so far.
+    fn used(&self) -> Duration;
+
+    /// The answer to a query took so much processor time.
+    fn answered(&self, took: Duration);
+
+    /// Switches accounting.
+    fn set_accounting(&self, accounting: Accounting);
+
+    /// Keeps a task from being polled.
+    ///
+    /// # Errors
+    /// It cannot be.
+    fn pause_task(&self, order: &PauseTask) -> Result<(), Refused>;
+
+    /// Lets a task go on, by its id.
+    ///
+    /// # Errors
+    /// It is not paused.
+    fn resume_task(&self, task: u64) -> Result<(), Refused>;
+}
+
+/// Why a task is not paused, or not resumed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// There is none with this id, or none any more.
+    NoTask,
+    /// It has not waited yet.
+    FirstPoll,
+    /// Calls do not look while accounting is off.
+    Off,
+    /// It is not paused, or not any more.
+    NotPaused,
+    /// Somebody else has paused it since.
+    PausedBy(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoTask => {
+                f.write_str("there is no such task any more; turbowish query tasks lists those there are")
+            }
+            Self::FirstPoll => f.write_str(
+                "the task is in its first poll, and can be paused from its first wait on: try again then",
+            ),
+            Self::Off => {
+                f.write_str("accounting is off, and tasks are paused by it: switch it on (a in turbowish top)")
+            }
+            Self::NotPaused => f.write_str("the task is not paused (any more)"),
+            Self::PausedBy(by) => write!(f, "the task is paused by {by} now"),
+        }
+    }
+}
+
+/// Takes one line for the user.
+pub(crate) type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What the server may do.
+#[derive(Clone)]
+pub(crate) struct Config {
+    /// Folder of the Unix socket.
+    pub(crate) folder: PathBuf,
+    /// `host:port` for TCP, which is off without it.
+    pub(crate) listen: Option<String>,
+    /// What TCP clients must prove that they know.
+    pub(crate) token: Option<String>,
+    /// Refuse to be touched.
+    pub(crate) read_only: bool,
+    /// Clients at the same time, for each of the two listeners.
+    pub(crate) max_clients: usize,
+    /// Rows of each table in a snapshot.
+    pub(crate) max_rows: u32,
+    /// How long a TCP client may take to prove it.
+    pub(crate) hello_time: Duration,
+    /// How long a client may take nothing of what was made for it.
+    pub(crate) stall_time: Duration,
+    /// Where the lines go that say what could not be had.
+    pub(crate) say: Say,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            folder: discovery::folder(),
+            listen: None,
+            token: None,
+            read_only: false,
+            max_clients: 16,
+            max_rows: 10_000,
+            hello_time: Duration::from_secs(2),
+            stall_time: Duration::from_secs(5),
+            say: Arc::new(log::say),
+        }
+    }
+}
+
+/// Answers consoles until `stop` is ready; then the socket is gone. Connections that are still open
+/// end with the runtime.
+pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Future<Output = ()>) {
+    let unix = match unix::bind(&config.folder, std::process::id()).await {
+        Ok(listener) => Some(listener),
+        Err(fault) => {
+            (config.say)(&format!("no console can attach by process id: {fault}"));
+            None
+        }
+    };
+    let tcp = match &config.listen {
+        Some(listen) => tcp::bind(listen, &config).await,
+        None => None,
+    };
+    let service = Service::new(source, &config);
+    let house = House::new(config.stall_time, Arc::clone(&config.say));
+    let over_unix = listen_on(unix, &service, &house, &config);
+    let over_tcp = listen_on(tcp, &service, &house, &config);
+    tokio::select! {
+        () = stop => {}
+        () = async { tokio::join!(over_unix, over_tcp); } => {}
+    }
+}
+
+/// Serves one listener for ever; without one, waits for ever.
+async fn listen_on<L: Listen>(
+    listener: Option<L>,
+    service: &Service,
+    house: &Arc<House>,
+    config: &Config,
+) {
+    let Some(listener) = listener else {
+        return std::future::pending().await;
+    };
+    let name = listener.name();
+    let gate = Gate::new(&service.label(), config.max_clients);
+    let server = TurbowishServer::new(service.clone())
+        .max_decoding_message_size(REQUEST_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let meter = Meter {
+        service: server,
+        house: Arc::clone(house),
+    };
+    let slots = Slots::new(config.max_clients, Arc::clone(house));
+    let outcome = Server::builder()
+        .max_concurrent_streams(STREAMS_PER_CLIENT)
+        .initial_stream_window_size(REQUEST_WINDOW)
+        .initial_connection_window_size(REQUESTS_WINDOW)
+        .http2_max_header_list_size(HEADERS_LIMIT)
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .serve_with_incoming::<_, _, _, Infallible, _>(
+            InterceptedService::new(meter, gate),
+            Incoming::new(listener, slots),
+        )
+        .await;
+    if let Err(error) = outcome {
+        (config.say)(&format!("no longer listening on {name}: {error}"));
+    }
+    std::future::pending().await
+}

@@ -1,0 +1,99 @@
+//! Whose turn it is: what is free is had at once, and what is not is waited for, seen by who watches the resource.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::sync::TryLockError;
+use tokio::task::coop::{consume_budget, has_budget_remaining};
+
+/// What is free, or what comes of the wait for it: `turn!(resource, role, at, now, later)`, of which `later` is a future.
+macro_rules! turn {
+    ($resource:expr, $role:expr, $at:expr, $now:expr, $later:expr) => {
+        'turn: {
+            // Nothing of this is left while it waits: a future is no less `Sync` for it.
+            if let Some(got) = $crate::sync::acquire::within_budget(|| $now).await {
+                break 'turn got;
+            }
+            let later = $later;
+            $resource.wait($role, 1, $at, later).await
+        }
+    };
+}
+pub(super) use turn;
+
+/// The same of what is kept alive: `turn_owned!(lock, role, at, now, later)`, where `now` makes it of the lock, and `later` is a method of
+/// what the lock guards.
+macro_rules! turn_owned {
+    ($lock:expr, $role:expr, $at:expr, $now:path, $later:ident) => {
+        'turn: {
+            let lock = match $crate::sync::acquire::owned_within_budget($lock, $now).await {
+                Ok(got) => break 'turn got,
+                Err(lock) => lock,
+            };
+            let later = lock.value.$later();
+            let got = lock.resource.wait($role, 1, $at, later).await;
+            got.own(lock.clone(), |lock: &Self| &lock.value)
+        }
+    };
+}
+pub(super) use turn_owned;
+
+/// What `attempt` comes to, as part of the task's budget: nothing if none is left. It is ready at once, and holds nothing while it waits.
+#[inline]
+pub(super) fn within_budget<T>(
+    mut attempt: impl FnMut() -> Option<T>,
+) -> impl Future<Output = Option<T>> {
+    poll_fn(move |cx| {
+        if !has_budget_remaining() {
+            return Poll::Ready(None);
+        }
+        let result = attempt();
+        if result.is_some() {
+            spend(cx);
+        }
+        Poll::Ready(result)
+    })
+}
+
+/// The same of what is made of a lock, which comes back if nothing is.
+#[inline]
+pub(super) fn owned_within_budget<L: ?Sized, G>(
+    lock: Arc<L>,
+    mut attempt: impl FnMut(Arc<L>) -> Result<G, Arc<L>>,
+) -> impl Future<Output = Result<G, Arc<L>>> {
+    let mut lock = Some(lock);
+    poll_fn(move |cx| {
+        // It is ready the first time.
+        let Some(lock) = lock.take() else {
+            return Poll::Pending;
+        };
+        if !has_budget_remaining() {
+            return Poll::Ready(Err(lock));
+        }
+        let result = attempt(lock);
+        if result.is_ok() {
+            spend(cx);
+        }
+        Poll::Ready(result)
+    })
+}
+
+/// Takes from the task's budget, of which there is some left: this is ready.
+#[inline]
+fn spend(cx: &mut Context<'_>) {
+    let _ready = pin!(consume_budget()).poll(cx);
+}
+
+/// Tokio's error, which only its own locks can make.
+#[cold]
+pub(super) fn would_block() -> TryLockError {
+    let lock = tokio::sync::Mutex::const_new(());
+    let _held = lock.try_lock();
+    loop {
+        if let Err(error) = lock.try_lock() {
+            return error;
+        }
+    }
+}

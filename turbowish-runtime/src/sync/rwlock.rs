@@ -1,0 +1,269 @@
+//! A lock of many readers or one writer that says who has it and who waits.
+//!
+//! Who comes next is decided by a semaphore of as many places as there may be readers, of which a writer takes all: what tokio's lock does
+//! inside, with the same order.
+
+mod guard;
+mod mapped;
+mod read;
+mod write;
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use tokio::sync::TryLockError;
+use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned, Shared};
+
+pub use self::guard::{RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard};
+pub use self::mapped::OwnedRwLockMappedWriteGuard;
+pub use self::read::OwnedRwLockReadGuard;
+pub use self::write::OwnedRwLockWriteGuard;
+use super::Named;
+use super::acquire::{turn, turn_owned, would_block};
+use super::blocking::block_on;
+use crate::intent::{Means, Meant, verb};
+use crate::resource::{Kind, Resource, Role};
+
+/// What tokio allows.
+const MAX_READERS: u32 = u32::MAX >> 3;
+
+/// An asynchronous lock of many readers or one writer: [`tokio::sync::RwLock`], and who has it and who waits for it is seen.
+pub struct RwLock<T: ?Sized> {
+    resource: Resource,
+    value: Guarded<T, true>,
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// A lock that nobody has.
+    #[track_caller]
+    pub fn new(value: T) -> Self
+    where
+        T: Sized,
+    {
+        Self::const_new(value)
+    }
+
+    /// The same, for a `static`.
+    #[track_caller]
+    pub const fn const_new(value: T) -> Self
+    where
+        T: Sized,
+    {
+        Self {
+            resource: Resource::new(Kind::RwLock, None),
+            value: Guarded::for_readers(value, MAX_READERS),
+        }
+    }
+
+    /// A lock that nobody has, for at most so many readers at a time.
+    ///
+    /// # Panics
+    /// With no reader, or with more than tokio allows.
+    #[track_caller]
+    pub fn with_max_readers(value: T, max_reads: u32) -> Self
+    where
+        T: Sized,
+    {
+        // It is tokio's to say how many there may be.
+        let _checked = tokio::sync::RwLock::with_max_readers((), max_reads);
+        Self {
+            resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
+            value: Guarded::for_readers(value, max_reads),
+        }
+    }
+
+    /// The same, for a `static`.
+    ///
+    /// # Panics
+    /// With no reader, or with more than tokio allows.
+    #[track_caller]
+    pub const fn const_with_max_readers(value: T, max_reads: u32) -> Self
+    where
+        T: Sized,
+    {
+        // It is tokio's to say how many there may be.
+        let _checked = tokio::sync::RwLock::const_with_max_readers((), max_reads);
+        Self {
+            resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
+            value: Guarded::for_readers(value, max_reads),
+        }
+    }
+
+    /// Waits until it may read. Those who wait are served in the order in which they came, readers and writers; dropped before it is
+    /// ready, it has lost its place.
+    #[track_caller]
+    pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
+        let at = Location::caller();
+        async move {
+            let (value, resource) = (&self.value, &self.resource);
+            let inner = turn!(resource, Role::Read, at, value.try_read(), value.read());
+            RwLockReadGuard::new(self, inner, at)
+        }
+    }
+
+    /// Waits until it may write. In order, and dropped like [`read`](Self::read).
+    #[track_caller]
+    pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
+        let at = Location::caller();
+        async move {
+            let (value, resource) = (&self.value, &self.resource);
+            let inner = turn!(
+                resource,
+                Role::Write,
+                at,
+                value.try_change(),
+                value.change()
+            );
+            RwLockWriteGuard::new(self, inner, at)
+        }
+    }
+
+    /// Waits until it may read, with a guard that keeps the lock alive. In order, and dropped like [`read`](Self::read).
+    #[track_caller]
+    pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
+        let at = Location::caller();
+        async move {
+            let inner = turn_owned!(self, Role::Read, at, Self::try_own_part, read);
+            OwnedRwLockReadGuard::new(inner, at)
+        }
+    }
+
+    /// Waits until it may write, with a guard that keeps the lock alive. In order, and dropped like [`read`](Self::read).
+    #[track_caller]
+    pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
+        let at = Location::caller();
+        async move {
+            let inner = turn_owned!(self, Role::Write, at, Self::try_own, change);
+            OwnedRwLockWriteGuard::new(inner, at)
+        }
+    }
+
+    fn try_own_part(this: Arc<Self>) -> Result<Shared<Owned<Self>, T>, Arc<Self>> {
+        Guarded::try_read_owned(this, |this: &Self| &this.value)
+    }
+
+    fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T, true>, Arc<Self>> {
+        Guarded::try_change_owned(this, |this: &Self| &this.value)
+    }
+
+    /// Blocks the thread until it may read.
+    ///
+    /// # Panics
+    /// On a thread that runs tasks.
+    #[track_caller]
+    pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
+        block_on(self.read())
+    }
+
+    /// Blocks the thread until it may write.
+    ///
+    /// # Panics
+    /// On a thread that runs tasks.
+    #[track_caller]
+    pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
+        block_on(self.write())
+    }
+
+    /// Reads now, or not at all.
+    ///
+    /// # Errors
+    /// Somebody writes, or waits to do so, or there are as many readers as there may be.
+    #[track_caller]
+    pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
+        let inner = self.value.try_read().ok_or_else(would_block)?;
+        Ok(RwLockReadGuard::new(self, inner, Location::caller()))
+    }
+
+    /// Writes now, or not at all.
+    ///
+    /// # Errors
+    /// Somebody has the lock, or is next.
+    #[track_caller]
+    pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
+        let inner = self.value.try_change().ok_or_else(would_block)?;
+        Ok(RwLockWriteGuard::new(self, inner, Location::caller()))
+    }
+
+    /// Reads now, with a guard that keeps the lock alive, or not at all.
+    ///
+    /// # Errors
+    /// As of [`try_read`](Self::try_read).
+    #[track_caller]
+    pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
+        let at = Location::caller();
+        match Self::try_own_part(self) {
+            Ok(inner) => Ok(OwnedRwLockReadGuard::new(inner, at)),
+            Err(_) => Err(would_block()),
+        }
+    }
+
+    /// Writes now, with a guard that keeps the lock alive, or not at all.
+    ///
+    /// # Errors
+    /// As of [`try_write`](Self::try_write).
+    #[track_caller]
+    pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
+        let at = Location::caller();
+        match Self::try_own(self) {
+            Ok(inner) => Ok(OwnedRwLockWriteGuard::new(inner, at)),
+            Err(_) => Err(would_block()),
+        }
+    }
+
+    /// What is inside; that nobody has the lock is known from the exclusive reference.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    /// What was inside.
+    pub fn into_inner(self) -> T
+    where
+        T: Sized,
+    {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> Means<verb::Read> for RwLock<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl<T: ?Sized> Means<verb::Write> for RwLock<T> {
+    fn meant(&self) -> Meant<'_> {
+        self.resource.meant()
+    }
+}
+
+impl<T: ?Sized> Named for RwLock<T> {
+    fn name(&self, name: &str) {
+        self.resource.name(name);
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    #[track_caller]
+    fn from(s: T) -> Self {
+        Self::new(s)
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("RwLock");
+        match self.value.try_read() {
+            Some(data) => shown.field("data", &&*data),
+            None => shown.field("data", &format_args!("<locked>")),
+        };
+        shown.finish()
+    }
+}
