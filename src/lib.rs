@@ -73,7 +73,7 @@ pub use off::tokio::{JoinHandle, JoinSet, block_on, spawn, spawn_local, sync, ti
 
 #[cfg(feature = "enabled")]
 #[doc(hidden)]
-pub use turbowish_runtime::hot::private as __private;
+pub use turbowish_runtime::private as __private;
 
 #[cfg(not(feature = "enabled"))]
 #[doc(hidden)]

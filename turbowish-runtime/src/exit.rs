@@ -4,6 +4,8 @@
 //! a panic there is one line on stderr, and who ends the process does not wait for what does not move.
 
 mod place;
+#[cfg(unix)]
+pub(crate) mod signals;
 mod stream;
 mod watched;
 
@@ -17,8 +19,8 @@ use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::report;
 
 use self::watched::{Step, Steps};
-use crate::init::monitor;
 use crate::log::{say, tell};
+use crate::monitor;
 use crate::monitor::overhead;
 use crate::monitor::unix_ns;
 use crate::settings::Report;
@@ -37,7 +39,7 @@ pub(crate) fn watch(report: &Report) {
     *WANTED.lock().unwrap_or_else(PoisonError::into_inner) = (report.clone(), unix_ns());
     OWNER.store(std::process::id(), Ordering::Release);
     #[cfg(unix)]
-    crate::signals::watch();
+    crate::exit::signals::watch();
 }
 
 /// Writes the report if one is wanted and none was written.
@@ -57,7 +59,8 @@ pub(crate) fn leave() {
 
 fn write(to: Option<(&Path, u64)>, steps: &Steps) {
     overhead::calibrate();
-    let Some(Ok(snapshot)) = monitor().map(|monitor| monitor.snapshot(&everything())) else {
+    let Some(Ok(snapshot)) = monitor::process().map(|monitor| monitor.snapshot(&everything()))
+    else {
         return;
     };
     let written = to.and_then(|(path, begun)| match save(path, begun, &snapshot, steps) {

@@ -15,8 +15,6 @@ pub(crate) mod pause;
 #[path = "hot/pause/absent.rs"]
 pub(crate) mod pause;
 #[doc(hidden)]
-pub mod private;
-#[doc(hidden)]
 pub mod probe;
 pub(crate) mod proc;
 pub(crate) mod switch;

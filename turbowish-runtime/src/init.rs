@@ -1,16 +1,15 @@
 //! The one line in `main`: `let _turbowish = turbowish::init();`, and its longer form, the builder.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use crate::exit;
 use crate::hot::{child, switch, task};
 use crate::log::say;
-use crate::monitor::{Monitor, runtimes};
-use crate::settings::{Environment, Mode, Report};
-
-static PROCESS: OnceLock<Arc<Monitor>> = OnceLock::new();
+use crate::monitor::{self, Monitor};
+use crate::runtimes;
+use crate::settings::{Environment, Mode, Report, Settings};
 
 /// Starts accounting with default settings: see [`Builder::init`].
 pub fn init() -> Guard {
@@ -23,7 +22,7 @@ static OVER: AtomicBool = AtomicBool::new(false);
 /// Switches accounting off until [`resume`]. Calls that live now are let go of: what they do after
 /// this is not known, and they count as new ones when they are polled after `resume`.
 pub fn pause() {
-    if let Some(monitor) = monitor() {
+    if let Some(monitor) = monitor::process() {
         monitor.disarm();
     }
 }
@@ -31,35 +30,18 @@ pub fn pause() {
 /// Switches accounting on, after [`pause`] or a start with `TURBOWISH=paused`. Without [`init`],
 /// after its guard was dropped, with `TURBOWISH=off` and in a child of `fork`, nothing happens.
 pub fn resume() {
-    if let Some(monitor) = monitor()
+    if let Some(monitor) = monitor::process()
         && !OVER.load(Ordering::Relaxed)
     {
         monitor.arm();
     }
 }
 
-/// This process's monitor, if it was started. A child of `fork` has none.
-pub(crate) fn monitor() -> Option<&'static Arc<Monitor>> {
-    PROCESS.get().filter(|_| !switch::is_child())
-}
-
 /// Settings, with their defaults; environment variables win over them.
 #[derive(Clone, Debug)]
 #[must_use = "nothing starts before `init`"]
 pub struct Builder {
-    name: Option<String>,
-    pub(crate) mode: Mode,
-    pub(crate) listen: Option<String>,
-    pub(crate) token: Option<String>,
-    pub(crate) report: Report,
-    read_only: bool,
-    max_tasks: u64,
-    max_clients: usize,
-    max_rows: u32,
-    pub(crate) wakers: bool,
-    pub(crate) heartbeat: bool,
-    /// Names and values of alert limits.
-    pub(crate) limits: Vec<(String, String)>,
+    settings: Settings,
 }
 
 impl Default for Builder {
@@ -72,96 +54,85 @@ impl Builder {
     /// The defaults: armed, a Unix socket for consoles of the same user, no TCP, no report.
     pub const fn new() -> Self {
         Self {
-            name: None,
-            mode: Mode::On,
-            listen: None,
-            token: None,
-            report: Report::None,
-            read_only: false,
-            max_tasks: task::DEFAULT_LIMIT,
-            max_clients: 16,
-            max_rows: 10_000,
-            wakers: true,
-            heartbeat: false,
-            limits: Vec::new(),
+            settings: Settings::new(),
         }
     }
 
     /// The name that consoles show; by default that of the executable.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.settings.name = Some(name.into());
         self
     }
 
     /// Starts with accounting off, everything else ready; [`resume`] or a console switches it on.
     /// `TURBOWISH=on|off|paused` wins.
     pub const fn paused(mut self, paused: bool) -> Self {
-        self.mode = if paused { Mode::Paused } else { Mode::On };
+        self.settings.mode = if paused { Mode::Paused } else { Mode::On };
         self
     }
 
     /// Also listens on TCP, on a loopback address such as `127.0.0.1:6680`; needs a [`token`](Self::token).
     /// `TURBOWISH_LISTEN` wins. Takes effect with the feature `server`.
     pub fn listen(mut self, address: impl Into<String>) -> Self {
-        self.listen = Some(address.into());
+        self.settings.listen = Some(address.into());
         self
     }
 
     /// The secret that this process and TCP consoles share: 16 random characters or more. `TURBOWISH_TOKEN` wins.
     pub fn token(mut self, token: impl Into<String>) -> Self {
-        self.token = Some(token.into());
+        self.settings.token = Some(token.into());
         self
     }
 
     /// Prints a report to stderr when the guard drops, at `std::process::exit` and at SIGTERM.
     /// `TURBOWISH_REPORT=1` (or `0`) wins.
     pub fn report(mut self, report: bool) -> Self {
-        self.report = if report { Report::Text } else { Report::None };
+        self.settings.report = if report { Report::Text } else { Report::None };
         self
     }
 
     /// Like [`report`](Self::report), and writes the whole of it to a file as JSON.
     /// In the path, `%p` stands for the process id. `TURBOWISH_REPORT=path.json` wins.
     pub fn report_to(mut self, path: impl Into<PathBuf>) -> Self {
-        self.report = Report::File(path.into());
+        self.settings.report = Report::File(path.into());
         self
     }
 
     /// Consoles may look, but neither switch accounting nor pause tasks.
     pub const fn read_only(mut self, read_only: bool) -> Self {
-        self.read_only = read_only;
+        self.settings.read_only = read_only;
         self
     }
 
     /// Live tasks with a row of their own, a million by default; more are accounted, but counted as lost.
     pub const fn max_tasks(mut self, tasks: u64) -> Self {
-        self.max_tasks = tasks;
+        self.settings.max_tasks = tasks;
         self
     }
 
     /// Consoles at the same time, 16 by default.
     pub const fn max_clients(mut self, clients: usize) -> Self {
-        self.max_clients = clients;
+        self.settings.max_clients = clients;
         self
     }
 
     /// Rows of each table in one reply, 10,000 by default.
     pub const fn max_rows(mut self, rows: u32) -> Self {
-        self.max_rows = rows;
+        self.settings.max_rows = rows;
         self
     }
 
     /// A limit of the alert rules, by name: `.limit("long_poll.warn", "20ms")`. What is wrong with it costs one line on stderr.
     /// `TURBOWISH_LIMITS=long_poll.warn=20ms,overload=500000` wins. Takes effect with the feature `server`.
     pub fn limit(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.limits.push((name.into(), value.into()));
+        self.settings.limits.push((name.into(), value.into()));
         self
     }
 
     /// Tasks are polled with a waker of ours around the executor's, unless this is `false`: for executors that look into their
     /// wakers. Without it nobody knows when a task was woken, or whether something can wake it. `TURBOWISH_WAKERS=off` wins.
     pub const fn wakers(mut self, wakers: bool) -> Self {
-        self.wakers = wakers;
+        self.settings.wakers = wakers;
         self
     }
 
@@ -169,7 +140,7 @@ impl Builder {
     /// not polled, no worker is free, also if none of what holds them is annotated. The runtime counts it among its live tasks.
     /// `TURBOWISH_HEARTBEAT=on|off` wins. Takes effect with the feature `server`.
     pub const fn heartbeat(mut self, heartbeat: bool) -> Self {
-        self.heartbeat = heartbeat;
+        self.settings.heartbeat = heartbeat;
         self
     }
 
@@ -188,33 +159,28 @@ impl Builder {
             child::tell();
             return Guard { owner: None };
         }
-        for line in Environment::read().apply(&mut self) {
+        for line in Environment::read().apply(&mut self.settings) {
             say(&line);
         }
-        if self.mode == Mode::Off {
+        if self.settings.mode == Mode::Off {
             return Guard { owner: None };
         }
         child::watch();
-        let mut first = false;
-        let name = self.name.clone().unwrap_or_else(executable);
-        let monitor = PROCESS.get_or_init(|| {
-            first = true;
-            Arc::new(Monitor::new(name))
-        });
-        if !first {
+        let name = self.settings.name.clone().unwrap_or_else(executable);
+        let Some(monitor) = monitor::start(name) else {
             say("init was called before in this process; the first call's settings stay");
             return Guard { owner: None };
-        }
+        };
         runtimes::note();
-        task::limit(self.max_tasks);
-        task::wrap(self.wakers);
-        exit::watch(&self.report);
+        task::limit(self.settings.max_tasks);
+        task::wrap(self.settings.wakers);
+        exit::watch(&self.settings.report);
         #[cfg(feature = "server")]
-        for line in monitor.limit(&self.limits) {
+        for line in monitor.limit(&self.settings.limits) {
             say(&line);
         }
         self.serve(monitor);
-        if self.mode == Mode::On {
+        if self.settings.mode == Mode::On {
             monitor.arm();
         }
         Guard {
@@ -225,24 +191,29 @@ impl Builder {
     #[cfg(feature = "server")]
     fn serve(&self, monitor: &Arc<Monitor>) {
         let config = crate::server::Config {
-            listen: self.listen.clone(),
-            token: self.token.clone(),
-            read_only: self.read_only,
-            max_clients: self.max_clients,
-            max_rows: self.max_rows,
+            listen: self.settings.listen.clone(),
+            token: self.settings.token.clone(),
+            read_only: self.settings.read_only,
+            max_clients: self.settings.max_clients,
+            max_rows: self.settings.max_rows,
             ..crate::server::Config::default()
         };
         crate::monitor::thread::start(monitor.clone(), config);
-        if self.heartbeat {
+        if self.settings.heartbeat {
             crate::monitor::heartbeat::start();
         }
     }
 
     #[cfg(not(feature = "server"))]
     fn serve(&self, _monitor: &Arc<Monitor>) {
-        let _ = (&self.token, self.read_only, self.max_clients, self.max_rows);
-        let _ = self.heartbeat;
-        if self.listen.is_some() {
+        let _ = (
+            &self.settings.token,
+            self.settings.read_only,
+            self.settings.max_clients,
+            self.settings.max_rows,
+        );
+        let _ = self.settings.heartbeat;
+        if self.settings.listen.is_some() {
             say("not listening: this program was built without the feature `server` of turbowish");
         }
     }

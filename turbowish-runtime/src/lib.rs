@@ -4,11 +4,12 @@
 #[cfg(test)]
 extern crate self as turbowish;
 #[cfg(test)]
-pub use {hot::private as __private, turbowish_macros::instrument};
+pub use {private as __private, turbowish_macros::instrument};
 
 #[cfg(feature = "tokio")]
 mod cancel_safety;
 mod exit;
+mod hot;
 mod init;
 #[doc(hidden)]
 pub mod intent;
@@ -16,13 +17,14 @@ mod log;
 mod metrics;
 mod monitor;
 mod os_thread;
+#[doc(hidden)]
+pub mod private;
 #[cfg(feature = "tokio")]
 mod resource;
+mod runtimes;
 #[cfg(feature = "server")]
 mod server;
 mod settings;
-#[cfg(unix)]
-mod signals;
 #[cfg(feature = "tokio")]
 mod spawn;
 #[cfg(feature = "tokio")]
@@ -34,9 +36,8 @@ pub mod time;
 
 pub use crate::hot::origin::{Root, TaskBuilder, root};
 #[doc(hidden)]
-pub use crate::hot::{private, probe};
+pub use crate::hot::probe;
 pub use crate::init::{Builder, Guard, init, pause, resume};
 pub use crate::intent::Intent;
 #[cfg(feature = "tokio")]
 pub use crate::spawn::{JoinHandle, JoinSet, block_on, spawn, spawn_local};
-mod hot;

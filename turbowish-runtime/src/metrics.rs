@@ -34,9 +34,8 @@ macro_rules! counter {
         $crate::counter!($name, 1_u64)
     };
     ($name:expr, $by:expr $(,)?) => {{
-        static __TURBOWISH_COUNTER: $crate::hot::private::Counter =
-            $crate::hot::private::Counter::new($name);
-        if $crate::hot::private::counts() {
+        static __TURBOWISH_COUNTER: $crate::private::Counter = $crate::private::Counter::new($name);
+        if $crate::private::counts() {
             __TURBOWISH_COUNTER.add($by);
         }
     }};
@@ -55,9 +54,8 @@ macro_rules! counter {
 #[macro_export]
 macro_rules! gauge {
     ($name:expr, $value:expr $(,)?) => {{
-        static __TURBOWISH_GAUGE: $crate::hot::private::Gauge =
-            $crate::hot::private::Gauge::new($name);
-        if $crate::hot::private::counts() {
+        static __TURBOWISH_GAUGE: $crate::private::Gauge = $crate::private::Gauge::new($name);
+        if $crate::private::counts() {
             __TURBOWISH_GAUGE.set($value);
         }
     }};

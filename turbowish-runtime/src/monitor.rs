@@ -12,7 +12,6 @@ pub(crate) mod overhead;
 #[cfg(feature = "server")]
 mod pauses;
 mod resources;
-pub(crate) mod runtimes;
 #[cfg(feature = "server")]
 mod served;
 #[cfg(feature = "server")]
@@ -21,7 +20,7 @@ mod tasks;
 #[cfg(feature = "server")]
 pub(crate) mod thread;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use turbowish_model::account::time::Scale;
@@ -39,12 +38,46 @@ use self::tasks::{Known, Live, Rows};
 #[cfg(feature = "server")]
 use crate::hot::pause;
 use crate::hot::proc::{self, Registered};
+use crate::hot::thread as thread_list;
 use crate::hot::{call, clock, switch, task};
-use crate::metrics;
 use crate::monitor::collector::{Gather, ThreadNow};
+use crate::{metrics, runtimes};
 
 /// Length of a cell of a proc's trend.
 const TREND_NS: u64 = 3_000_000_000;
+
+/// Tasks of the runtimes that are the heartbeat's.
+#[cfg(feature = "server")]
+fn heartbeat_tasks() -> u64 {
+    heartbeat::tasks()
+}
+
+#[cfg(not(feature = "server"))]
+const fn heartbeat_tasks() -> u64 {
+    0
+}
+
+static PROCESS: OnceLock<Arc<Monitor>> = OnceLock::new();
+
+/// This process's monitor, if it was started. A child of `fork` has none.
+pub(crate) fn process() -> Option<&'static Arc<Monitor>> {
+    PROCESS.get().filter(|_| !switch::is_child())
+}
+
+/// Starts this process's monitor. Returns `None` if it was started before.
+pub(crate) fn start(name: String) -> Option<&'static Arc<Monitor>> {
+    let mut first = false;
+    let monitor = PROCESS.get_or_init(|| {
+        first = true;
+        Arc::new(Monitor::new(name))
+    });
+    thread_list::on_crowd(|| {
+        if let Some(monitor) = process() {
+            monitor.fold();
+        }
+    });
+    first.then_some(monitor)
+}
 
 /// This process, as long as it lives.
 pub(crate) struct Monitor {
@@ -207,6 +240,7 @@ impl Monitor {
             procs_known: procs.len() as u64,
             // A runtime counts what was spawned: what blocks on a thread of it, or has several roots, is beside that.
             runtime_tasks: runtimes::tasks()
+                .map(|all| all.saturating_sub(heartbeat_tasks()))
                 .map(|inside| task::live().max(inside + task::outside())),
             own_cost: None,
         }

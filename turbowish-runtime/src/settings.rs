@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::init::Builder;
+use crate::hot::task;
 
 /// Whether accounting runs from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,43 @@ pub(crate) enum Report {
     Text,
     /// To stderr, and all of it as JSON to a file.
     File(PathBuf),
+}
+
+/// What the program asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) name: Option<String>,
+    pub(crate) mode: Mode,
+    pub(crate) listen: Option<String>,
+    pub(crate) token: Option<String>,
+    pub(crate) report: Report,
+    pub(crate) read_only: bool,
+    pub(crate) max_tasks: u64,
+    pub(crate) max_clients: usize,
+    pub(crate) max_rows: u32,
+    pub(crate) wakers: bool,
+    pub(crate) heartbeat: bool,
+    /// Names and values of alert limits.
+    pub(crate) limits: Vec<(String, String)>,
+}
+
+impl Settings {
+    pub(crate) const fn new() -> Self {
+        Self {
+            name: None,
+            mode: Mode::On,
+            listen: None,
+            token: None,
+            report: Report::None,
+            read_only: false,
+            max_tasks: task::DEFAULT_LIMIT,
+            max_clients: 16,
+            max_rows: 10_000,
+            wakers: true,
+            heartbeat: false,
+            limits: Vec::new(),
+        }
+    }
 }
 
 /// The variables.
@@ -54,29 +91,29 @@ impl Environment {
     }
 
     /// Overrides what the program asked for. Returns the lines to say.
-    pub(crate) fn apply(self, builder: &mut Builder) -> Vec<String> {
+    pub(crate) fn apply(self, settings: &mut Settings) -> Vec<String> {
         let mut lines = Vec::new();
         match self.mode.as_deref().map(str::to_ascii_lowercase).as_deref() {
             None => {}
-            Some("on" | "1" | "true") => builder.mode = Mode::On,
-            Some("off" | "0" | "false") => builder.mode = Mode::Off,
-            Some("paused") => builder.mode = Mode::Paused,
+            Some("on" | "1" | "true") => settings.mode = Mode::On,
+            Some("off" | "0" | "false") => settings.mode = Mode::Off,
+            Some("paused") => settings.mode = Mode::Paused,
             Some(other) => lines.push(format!(
                 "TURBOWISH={other} is none of on, off, paused; it is ignored"
             )),
         }
         if self.listen.is_some() {
-            builder.listen = self.listen;
+            settings.listen = self.listen;
         }
         if self.token.is_some() {
-            builder.token = self.token;
+            settings.token = self.token;
         }
         let switches = [
-            ("TURBOWISH_WAKERS", self.wakers, &mut builder.wakers),
+            ("TURBOWISH_WAKERS", self.wakers, &mut settings.wakers),
             (
                 "TURBOWISH_HEARTBEAT",
                 self.heartbeat,
-                &mut builder.heartbeat,
+                &mut settings.heartbeat,
             ),
         ];
         for (name, said, switch) in switches {
@@ -93,7 +130,7 @@ impl Environment {
             match limit.split_once('=') {
                 Some((name, value)) => {
                     let limit = (name.trim().to_owned(), value.trim().to_owned());
-                    builder.limits.push(limit);
+                    settings.limits.push(limit);
                 }
                 None => lines.push(format!(
                     "TURBOWISH_LIMITS: {limit:?} is not NAME=VALUE; it is ignored"
@@ -102,9 +139,9 @@ impl Environment {
         }
         match self.report.as_deref() {
             None => {}
-            Some("0" | "off" | "no" | "false") => builder.report = Report::None,
-            Some("1" | "on" | "yes" | "true") => builder.report = Report::Text,
-            Some(path) => builder.report = Report::File(PathBuf::from(path)),
+            Some("0" | "off" | "no" | "false") => settings.report = Report::None,
+            Some("1" | "on" | "yes" | "true") => settings.report = Report::Text,
+            Some(path) => settings.report = Report::File(PathBuf::from(path)),
         }
         lines
     }
@@ -114,8 +151,7 @@ impl Environment {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Environment, Mode, Report};
-    use crate::init::Builder;
+    use super::{Environment, Mode, Report, Settings};
 
     fn check(mode: &str, report: &str, expected: (Mode, Report), lines: usize) {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -124,9 +160,13 @@ mod tests {
             report: some(report),
             ..Environment::default()
         };
-        let mut builder = Builder::new().paused(true).report(true);
-        assert_eq!(environment.apply(&mut builder).len(), lines);
-        assert_eq!((builder.mode, builder.report), expected);
+        let mut settings = Settings {
+            mode: Mode::Paused,
+            report: Report::Text,
+            ..Settings::new()
+        };
+        assert_eq!(environment.apply(&mut settings).len(), lines);
+        assert_eq!((settings.mode, settings.report), expected);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::hot::pause::{self, Mark};
 use crate::hot::proc::Proc;
 use crate::hot::waker_state::{self, Begun, Late, Node, Noded};
 use crate::hot::{dropped, switch};
-use crate::monitor::runtimes;
+use crate::runtimes;
 
 static TASKS: LazyLock<DashMap<u64, Arc<Live>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));

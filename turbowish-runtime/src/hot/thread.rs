@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::cell::RefCell;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use turbowish_model::account::ledger::Ledger;
@@ -14,9 +14,8 @@ use turbowish_model::account::task::Newborn;
 
 use crate::hot::origin::Story;
 use crate::hot::switch;
-use crate::init::monitor;
-use crate::monitor::runtimes;
 use crate::os_thread;
+use crate::runtimes;
 
 /// A thread's ledger for one epoch.
 pub(crate) struct ThreadLedger {
@@ -180,9 +179,9 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
     drop(slot);
     see_runtime();
     if enrolled >= FOLD_AT
-        && let Some(monitor) = monitor()
+        && let Some(fold) = FOLD.get()
     {
-        monitor.fold();
+        fold();
     }
     Some(())
 }
@@ -209,8 +208,16 @@ fn list(fresh: &Arc<ThreadLedger>) -> Option<usize> {
     Some(all.len())
 }
 
-/// Without a monitor thread, whoever finds so many new ledgers folds those of ended threads.
+/// A thread that enrolls as one of so many ledgers has those of ended threads folded: there may be no monitor thread.
 const FOLD_AT: usize = 64;
+
+/// Folds the ledgers of ended threads.
+static FOLD: OnceLock<fn()> = OnceLock::new();
+
+/// Sets what folds the ledgers of ended threads. The first caller's stays.
+pub(crate) fn on_crowd(fold: fn()) {
+    let _ = FOLD.set(fold);
+}
 
 /// The ledger that stands in for them is called so.
 pub(crate) const ENDED: &str = "ended threads";

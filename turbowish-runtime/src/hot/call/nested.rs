@@ -24,7 +24,7 @@ use super::root::{Given, open_root};
 use crate::hot::task::{self, Task};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, origin, switch, thread};
-use crate::monitor::runtimes::{self, RunningTask};
+use crate::runtimes::{self, RunningTask};
 
 thread_local! {
     /// The runtime's task in which the innermost task's root poll began.

@@ -72,7 +72,7 @@ mod tokio {
         let tasks = seen
             .values()
             .map(|seen| seen.metrics.num_alive_tasks() as u64);
-        (!seen.is_empty()).then(|| tasks.sum::<u64>().saturating_sub(own()))
+        (!seen.is_empty()).then(|| tasks.sum())
     }
 
     /// Whether what is polled on this thread is no task of a runtime: a thread waits for it, or it is another executor's.
@@ -97,18 +97,6 @@ mod tokio {
     #[inline]
     pub(crate) fn running_task() -> RunningTask {
         RunningTask(::tokio::task::try_id())
-    }
-
-    /// Those of ours.
-    #[cfg(feature = "server")]
-    fn own() -> u64 {
-        crate::monitor::heartbeat::tasks()
-    }
-
-    /// Those of ours.
-    #[cfg(not(feature = "server"))]
-    const fn own() -> u64 {
-        0
     }
 
     #[cfg(test)]
