@@ -128,7 +128,7 @@ impl Checks {
         let limits = self.limits.iter().map(|limit| limit.is_in(saved));
         limits.collect::<Result<(), _>>()?;
         match &self.alerts {
-            Some(_) => limit::has::<turbowish_model::diagnose::alert::Alert>(saved),
+            Some(_) => limit::has::<turbowish_model::snapshot::alert::Alert>(saved),
             None => Ok(()),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::QueryError;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{self, Column, Family, Row};
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
@@ -148,7 +148,7 @@ fn columns<R: Row>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use turbowish_model::diagnose::alert::Alert;
+    use turbowish_model::snapshot::alert::Alert;
     use turbowish_model::snapshot::column::Row;
     use turbowish_model::snapshot::quantile::Percentile;
     use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};

@@ -3,8 +3,8 @@
 mod compare;
 mod print;
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::Filter;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Column, Row};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 

@@ -1,7 +1,7 @@
 //! `top` without a terminal: one snapshot as plain text, no colour, no bars, names in full.
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{self, Column, Context, Row, Style, Unit};
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::text_table::{Grid, aligned};
@@ -153,7 +153,7 @@ fn alerts(snapshot: &Snapshot) -> String {
         return if looks { "no alerts" } else { "alerts unknown" }.to_owned();
     };
     let Alert { title, .. } = worst;
-    let (count, docs) = (column::tally(alerts), worst.row().docs);
+    let (count, docs) = (column::tally(alerts), worst.pitfall.docs());
     format!("{count}; {title} ({docs})")
 }
 

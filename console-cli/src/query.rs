@@ -1,7 +1,7 @@
 //! `turbowish query`: one snapshot, one table, as text, JSON or CSV.
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Column, Context, Row, Style};
 use turbowish_model::snapshot::json::{self, Record, Shape, Table};
 use turbowish_model::snapshot::quantile::Percentile;

@@ -11,8 +11,8 @@ pub(crate) mod task;
 pub(crate) mod told;
 mod tree;
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Row;
 use turbowish_model::snapshot::json::{self, Record, Shape, Table};
 use turbowish_model::snapshot::report::span;

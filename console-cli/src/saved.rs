@@ -7,7 +7,7 @@ mod tables;
 use std::io::Read as _;
 
 use serde_json::{Map, Value};
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Column, Row};
 use turbowish_model::snapshot::json::SCHEMA;
 use turbowish_model::snapshot::{

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use tokio::time::{MissedTickBehavior, interval, sleep};
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Row;
 use turbowish_model::snapshot::json::{self, Shape, Table};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};

@@ -1,7 +1,7 @@
 //! Filters and limits: any text is parsed or refused, and what is parsed can be asked about any row.
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Budget, Condition, Filter, Query, Rows, Selection};
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Context, Row};
 use turbowish_model::snapshot::{
     AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, StackRow, TaskRow,

@@ -4,12 +4,15 @@
 //! occupancy definitions (`running`, `inclusive`, `hold`, `yielded`, `unstarted`, `wall`); the
 //! window to which sums and histograms belong is [`Snapshot::window_ns`].
 
+pub mod alert;
 pub mod column;
 pub mod combinator;
 mod counters;
+pub mod expression;
 pub mod json;
 mod lost;
 pub mod natural;
+pub mod pitfall;
 pub mod quantile;
 pub mod report;
 mod resources;
@@ -28,7 +31,7 @@ pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, W
 pub use self::tasks::{
     PauseRow, PollRow, StackRow, TaskGroup, TaskParts, TaskRow, TaskState, WakerRow,
 };
-use crate::diagnose::alert::Alert;
+use crate::snapshot::alert::Alert;
 use crate::snapshot::quantile::Distribution;
 
 /// An expression that the attribute could not see: inside a macro, or reached before it was armed.

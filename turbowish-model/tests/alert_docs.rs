@@ -22,17 +22,16 @@ fn line(row: &LimitRow) -> String {
 #[test]
 fn rows_stand_where_their_pitfalls_say() {
     for (at, row) in TABLE.iter().enumerate() {
-        assert_eq!(row.pitfall as usize, at, "{}", row.id);
-        assert_eq!(row.pitfall.row().id, row.id);
-        let page = format!("docs/alerts/{}.md", row.id.replace('_', "-"));
-        assert_eq!(row.docs, page);
+        assert_eq!(row.pitfall as usize, at, "{}", row.pitfall.id());
+        let page = format!("docs/alerts/{}.md", row.pitfall.id().replace('_', "-"));
+        assert_eq!(row.pitfall.docs(), page);
         assert!(
             !row.why.is_empty() && !row.fixes.is_empty() && !row.limits.is_empty(),
             "{}",
-            row.id
+            row.pitfall.id()
         );
     }
-    let ids: BTreeSet<&str> = TABLE.iter().map(|row| row.id).collect();
+    let ids: BTreeSet<&str> = TABLE.iter().map(|row| row.pitfall.id()).collect();
     assert_eq!(ids.len(), TABLE.len());
     let keys: BTreeSet<&str> = LIMITS.iter().map(|row| row.key).collect();
     assert_eq!(keys.len(), LIMITS.len());
@@ -42,21 +41,29 @@ fn rows_stand_where_their_pitfalls_say() {
 fn each_alert_has_its_page() {
     let mut pages = BTreeSet::from(["README.md".to_owned()]);
     for alert in TABLE {
-        let path = root().join(alert.docs);
-        let page = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", alert.docs));
+        let path = root().join(alert.pitfall.docs());
+        let page =
+            fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", alert.pitfall.docs()));
         let mut lines = page.lines();
-        assert_eq!(lines.next(), Some(format!("# {}", alert.title).as_str()));
+        assert_eq!(
+            lines.next(),
+            Some(format!("# {}", alert.pitfall.title()).as_str())
+        );
         let head = lines.nth(1).unwrap_or_default();
         assert!(
-            head.starts_with(&format!("`{}`, {}; ", alert.id, alert.severity.word())),
+            head.starts_with(&format!(
+                "`{}`, {}; ",
+                alert.pitfall.id(),
+                alert.severity.word()
+            )),
             "{head}"
         );
         let stay = if alert.lingers { "`linger`" } else { "`clear`" };
-        assert!(head.contains(stay), "{}: {head}", alert.docs);
+        assert!(head.contains(stay), "{}: {head}", alert.pitfall.docs());
         if let Some(hold) = alert.hold {
             let hold = row(hold);
             let text = format!("raised after {} (`{}`)", hold.default_text(), hold.key);
-            assert!(head.contains(&text), "{}: {head}", alert.docs);
+            assert!(head.contains(&text), "{}: {head}", alert.pitfall.docs());
         }
         let headings: Vec<&str> = page
             .lines()
@@ -68,13 +75,13 @@ fn each_alert_has_its_page() {
             "## What the detector knows",
             "## Thresholds",
         ];
-        assert_eq!(headings, expected, "{}", alert.docs);
+        assert_eq!(headings, expected, "{}", alert.pitfall.docs());
         let limits: Vec<&str> = page
             .lines()
             .filter(|line| line.starts_with("| `"))
             .collect();
         let expected: Vec<String> = alert.limits.iter().map(|limit| line(row(*limit))).collect();
-        assert_eq!(limits, expected, "{}", alert.docs);
+        assert_eq!(limits, expected, "{}", alert.pitfall.docs());
         pages.extend(
             path.file_name()
                 .map(|name| name.to_string_lossy().into_owned()),
@@ -102,11 +109,11 @@ fn the_first_page_lists_all() {
         .collect();
     assert_eq!(rows.len(), TABLE.len());
     for (row, alert) in rows.iter().zip(TABLE) {
-        let name = alert.docs.rsplit('/').next().unwrap_or_default();
+        let name = alert.pitfall.docs().rsplit('/').next().unwrap_or_default();
         let begin = format!(
             "| [{}]({name}) | `{}` | {} | ",
-            alert.title,
-            alert.id,
+            alert.pitfall.title(),
+            alert.pitfall.id(),
             alert.severity.word()
         );
         assert!(row.starts_with(&begin), "{row}");

@@ -1,12 +1,11 @@
 //! Alerts as rows: what the table shows, what filters and orders keep, and what JSON, CSV and the report say.
 
 use serde_json::{Value, json};
-use turbowish_model::diagnose::alert::{
-    Alert, Behind, Party, PartyKind, Pitfall, Point, Severity, Step,
-};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
+use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
 use turbowish_model::snapshot::column::{Context, Style, find, tally};
 use turbowish_model::snapshot::json::{Shape, Table, document, flat_header, flat_row};
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::{Page, Place, ProcRow, Snapshot, TaskRow};
 
@@ -175,7 +174,7 @@ fn select(alerts: Option<Rows>) -> Snapshot {
 
 fn kinds(snapshot: &Snapshot) -> Vec<&'static str> {
     let rows = snapshot.alerts.rows.iter();
-    rows.map(|alert| alert.row().id).collect()
+    rows.map(|alert| alert.pitfall.id()).collect()
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use turbowish_model::account::resource::Role;
+pub use turbowish_model::account::resource::{AGAIN, PROVEN, SAID, WILL};
 
 #[cfg(not(feature = "tokio"))]
 pub use self::absent::{Link, Meant};
@@ -33,16 +34,6 @@ pub trait Means<V> {
     /// Its account.
     fn meant(&self) -> Meant<'_>;
 }
-
-/// It is sure: a will, and no may.
-pub const WILL: u8 = 1;
-/// It is done again and again, so that having done it once does not end it.
-pub const AGAIN: u8 = 2;
-/// What is used is the call's own or borrowed by it, as its source shows: until then, if it is a will to be done once; else as long as the
-/// call's body runs.
-pub const PROVEN: u8 = 4;
-/// Its author says so.
-pub const SAID: u8 = 8;
 
 /// An intent that is to be.
 #[derive(Clone, Copy, Debug)]

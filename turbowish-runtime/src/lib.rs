@@ -6,8 +6,6 @@ extern crate self as turbowish;
 #[cfg(test)]
 pub use {private as __private, turbowish_macros::instrument};
 
-#[cfg(feature = "tokio")]
-mod cancel_safety;
 mod exit;
 mod hot;
 mod init;

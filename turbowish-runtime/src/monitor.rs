@@ -172,7 +172,7 @@ impl Monitor {
             };
             drop(state);
             #[cfg(feature = "tokio")]
-            crate::cancel_safety::clear();
+            crate::resource::cancel_safety::clear();
             #[cfg(feature = "server")]
             {
                 pause::resume_all();
@@ -213,7 +213,7 @@ impl Monitor {
 
     /// Alerts that hold; without a thread of its own, the monitor looks for none.
     #[cfg(not(feature = "server"))]
-    const fn alerts(&self) -> Vec<turbowish_model::diagnose::alert::Alert> {
+    const fn alerts(&self) -> Vec<turbowish_model::snapshot::alert::Alert> {
         Vec::new()
     }
 

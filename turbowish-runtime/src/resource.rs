@@ -4,6 +4,7 @@
 //! the monitor finds in a map. A record's lock is held for a few stores, and never while user code runs; the application meets
 //! the monitor there only while one record is copied.
 
+pub(crate) mod cancel_safety;
 mod ends;
 mod exclusive_holder;
 mod hold;
@@ -23,6 +24,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use dashmap::DashMap;
 pub(crate) use turbowish_model::account::resource::{Kind, Role};
 
+use self::cancel_safety::Source;
 pub(crate) use self::ends::End;
 use self::ends::Ends;
 pub(crate) use self::hold::{Hold, OwnedHold};
@@ -34,7 +36,6 @@ pub(crate) use self::record::Record;
 use self::timer::timers_beyond;
 pub(crate) use self::timer::{TimerWait, timers};
 pub(crate) use self::wait::{Entry, Waited};
-use crate::cancel_safety::{self, Source};
 use crate::hot::current::{self, Here};
 use crate::hot::{clock, switch};
 

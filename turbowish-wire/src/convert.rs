@@ -20,7 +20,7 @@ mod tests;
 use std::fmt;
 
 pub use control::{Action, PauseTask};
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, TaskRow};
 
 use crate::proto;

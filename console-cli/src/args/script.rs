@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use turbowish_model::diagnose::alert::{Pitfall, Severity, TABLE};
+use turbowish_model::snapshot::alert::Severity;
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
 
@@ -245,9 +246,8 @@ fn pace(text: &str) -> Result<Duration, String> {
 /// By its name in JSON, on screens or of its page: `long_poll`, `long poll`, `long-poll`.
 fn pitfall(text: &str) -> Result<Pitfall, String> {
     let id = text.replace([' ', '-'], "_").to_lowercase();
-    let known = TABLE.iter().find(|row| row.id == id);
-    known.map(|row| row.pitfall).ok_or_else(|| {
-        let all: Vec<&str> = TABLE.iter().map(|row| row.id).collect();
+    Pitfall::from_id(&id).ok_or_else(|| {
+        let all: Vec<&str> = Pitfall::ALL.iter().map(|known| known.id()).collect();
         format!("no alert is called so; there are {}", all.join(", "))
     })
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::diagnose::alert::{Alert, Pitfall, Severity};
 use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::alert::{Alert, Severity};
+use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::args::CheckArgs;
 
@@ -48,7 +49,7 @@ impl NoAlerts {
     /// What was asked for, in words.
     pub(super) fn text(&self) -> String {
         let titles = |pitfalls: &[Pitfall]| {
-            let titles: Vec<&str> = pitfalls.iter().map(|each| each.row().title).collect();
+            let titles: Vec<&str> = pitfalls.iter().map(|each| each.title()).collect();
             titles.join(", ")
         };
         let mut text = match &self.only[..] {

@@ -29,11 +29,11 @@ pub(super) fn report(checks: &Checks, seen: &Snapshot) -> String {
                 let found: Vec<_> = alerts.seen.values().collect();
                 out.array(&found, |out, alert| {
                     out.object(|out| {
-                        out.text("kind", alert.row().id);
+                        out.text("kind", alert.pitfall.id());
                         out.text("severity", alert.severity.word());
                         out.text("title", &alert.title);
                         out.number("since_ns", alert.held_ns);
-                        out.text("docs", alert.row().docs);
+                        out.text("docs", alert.pitfall.docs());
                     });
                 });
             }

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Condition, Filter, QueryError, Verdict};
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Context, Row, Style, Unit};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
 

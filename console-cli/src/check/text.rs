@@ -1,6 +1,6 @@
 //! The verdict as lines: one for each thing that fails, with the row, its value and the limit; then a summary.
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 
 use super::Checks;
 use super::limit::{Broken, Outcome};
@@ -73,7 +73,7 @@ fn alert(alert: &Alert) -> String {
         "{}: {} ({})",
         alert.severity.word(),
         alert.title,
-        alert.row().docs
+        alert.pitfall.docs()
     )
 }
 

@@ -1,8 +1,8 @@
 //! `turbowish query alert`: which alert is meant, and the problem view of it as text.
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::json::{self, Shape, Table};
 use turbowish_model::snapshot::units::Micro;
 use turbowish_wire::client::Target;
@@ -71,7 +71,7 @@ fn choose(snapshot: &mut Snapshot, name: &str) -> Result<(), Failure> {
     } else if there.iter().any(|alert| is_named(alert, name)) {
         snapshot.alerts.rows.retain(|alert| is_named(alert, name));
     } else {
-        let mut titles: Vec<&str> = there.iter().map(|alert| alert.row().title).collect();
+        let mut titles: Vec<&str> = there.iter().map(|alert| alert.pitfall.title()).collect();
         titles.dedup();
         let hint = if titles.is_empty() {
             "there are no alerts".to_owned()
@@ -90,10 +90,9 @@ fn choose(snapshot: &mut Snapshot, name: &str) -> Result<(), Failure> {
 
 /// By what it is, however that is written, or by somebody who is part of it.
 fn is_named(alert: &Alert, name: &str) -> bool {
-    let row = alert.row();
     let plain = name.replace(['-', '_'], " ").to_lowercase();
     let mut parties = alert.parties.iter();
-    row.title == plain || parties.any(|party| is_called(&party.name, name))
+    alert.pitfall.title() == plain || parties.any(|party| is_called(&party.name, name))
 }
 
 fn text(alert: &Alert, snapshot: &Snapshot) -> String {

@@ -4,7 +4,7 @@ mod behind;
 mod chain;
 pub(crate) mod source;
 
-use turbowish_model::diagnose::alert::{Alert, Party, PartyKind};
+use turbowish_model::snapshot::alert::{Alert, Party, PartyKind};
 use turbowish_model::snapshot::report::{one_line, span};
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Place, ResourceRow, TaskRow, TaskState};
@@ -103,7 +103,7 @@ pub(crate) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
 
 /// ` DEADLOCK   3 tasks and 3 resources wait in a cycle      since 17:05:20, 41.2 s`
 fn heading(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
-    let title = format!(" {}   ", alert.row().title.to_uppercase());
+    let title = format!(" {}   ", alert.pitfall.title().to_uppercase());
     let mut begin = around.labelled(&title, &alert.summary);
     if begin.is_empty() {
         begin.push(title.trim_end().to_owned());
@@ -235,6 +235,6 @@ fn advice(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         };
         lines.extend(around.labelled(&label, &format!("{or}{fix}")));
     }
-    lines.push(format!(" MORE  {}", alert.row().docs));
+    lines.push(format!(" MORE  {}", alert.pitfall.docs()));
     lines.into_iter().map(Told::from).collect()
 }

@@ -1,6 +1,7 @@
 //! A line of a record: words, some of which lead to another record; a screen, a pipe and an issue get the same.
 
-use turbowish_model::diagnose::alert::{Alert, Party, PartyKind, Pitfall};
+use turbowish_model::snapshot::alert::{Alert, Party, PartyKind};
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units;
 
 use crate::text;

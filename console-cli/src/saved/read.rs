@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use turbowish_model::account::resource::Role;
-use turbowish_model::diagnose::alert::{Party, PartyKind, Point};
+use turbowish_model::snapshot::alert::{Party, PartyKind, Point};
 use turbowish_model::snapshot::combinator::Fork;
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 use turbowish_model::snapshot::{

@@ -1,7 +1,8 @@
 //! Which fields of docs/json.md are read into which rows: one table for each kind of row.
 
 use turbowish_model::account::resource::Kind;
-use turbowish_model::diagnose::alert::{Alert, Severity, TABLE};
+use turbowish_model::snapshot::alert::{Alert, Severity};
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::{
     AwaitRow, CounterRow, MeterKind, ProcRow, ResourceRow, TaskRow, TaskState,
 };
@@ -151,8 +152,7 @@ const KINDS: [Kind; 11] = [
 pub(super) static ALERTS: Reads<Alert> = fields! {
     kind = |row, value| {
         let id = value.as_str()?;
-        let known = TABLE.iter().find(|known| known.id == id)?;
-        row.pitfall = known.pitfall;
+        row.pitfall = Pitfall::from_id(id)?;
         Some(())
     },
     severity = |row, value| {

@@ -1,7 +1,7 @@
 //! What scripts need of each kind of row: how it is read back, what it is called, where it stands.
 
 use serde_json::Value;
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{self, Context, Row, Style};
 use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
@@ -115,8 +115,8 @@ impl Kept for Alert {
     /// `deadlock: there, back`
     fn label(&self) -> String {
         match cell(self, "who") {
-            who if who.is_empty() => self.row().title.to_owned(),
-            who => format!("{}: {who}", self.row().title),
+            who if who.is_empty() => self.pitfall.title().to_owned(),
+            who => format!("{}: {who}", self.pitfall.title()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What was written comes back: every field of every table, and what is no report is refused in words.
 
 use serde_json::Value;
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{self, Context};
 use turbowish_model::snapshot::json::{self, Shape, Table};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};

@@ -1,6 +1,6 @@
 //! One line says about a row what its columns leave out.
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Style;
 use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units;

@@ -1,6 +1,7 @@
 //! Alerts that one does not want to hear of for a while. Only this console knows of them, and only while it runs.
 
-use turbowish_model::diagnose::alert::{Alert, Party, Pitfall, Severity};
+use turbowish_model::snapshot::alert::{Alert, Party, Severity};
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units::{self, Micro, SECOND};
 
 use crate::record::told::Link;
@@ -115,7 +116,7 @@ mod tests {
         mutes.mute(&alert(Severity::Warning, 5), 0);
         let other = Alert {
             parties: vec![Party {
-                kind: turbowish_model::diagnose::alert::PartyKind::Task,
+                kind: turbowish_model::snapshot::alert::PartyKind::Task,
                 id: 7,
                 name: "conn".to_owned(),
             }],

@@ -1,7 +1,7 @@
 //! What a record shows: the lines of one row and what it is tied to, as wide as the screen; its links are data.
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::json::{self, Table as Document};
 use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, TaskRow};
 
@@ -87,11 +87,11 @@ impl Record {
     /// What the breadcrumb calls it.
     pub(crate) fn name(&self) -> String {
         match (&self.subject, &self.kept) {
-            (_, Kept::Alert(alert)) => alert.row().title.to_owned(),
+            (_, Kept::Alert(alert)) => alert.pitfall.title().to_owned(),
             (Link::Task { name, .. } | Link::Resource { name, .. } | Link::Proc(name), _) => {
                 name.clone()
             }
-            (Link::Alert(pitfall, ..), _) => pitfall.row().title.to_owned(),
+            (Link::Alert(pitfall, ..), _) => pitfall.title().to_owned(),
         }
     }
 
@@ -355,7 +355,7 @@ pub(crate) fn crumbs(state: &State) -> Vec<(String, usize)> {
         let mut name = record.name();
         // Who is involved tells alerts of one kind apart, where there is room for it.
         if let (Some(alert), true) = (record.alert(), at + 1 == last) {
-            let tasks = alert.named(turbowish_model::diagnose::alert::PartyKind::Task);
+            let tasks = alert.named(turbowish_model::snapshot::alert::PartyKind::Task);
             name = format!("{name} {}", tasks.join(" ")).trim_end().to_owned();
         }
         words.push((name, last - 1 - at));

@@ -6,8 +6,8 @@ mod hidden;
 mod merge;
 mod table;
 
-use turbowish_model::diagnose::alert::{Alert, Severity};
 use turbowish_model::query::{self, Grouping};
+use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::column::{Context, Row, Style, Unit, Value};
 use turbowish_model::snapshot::json::{Record, Table as Document};
 use turbowish_model::snapshot::{Snapshot, Spot};

@@ -5,8 +5,8 @@ mod views;
 mod visit;
 mod wanted;
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Context, Style};
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::Target;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::folder::Folder;
 
 /// What the runtime exports, as it is written there.
-const SYNC: &str = include_str!("../../../turbowish-runtime/src/sync/mod.rs");
-const TIME: &str = include_str!("../../../turbowish-runtime/src/time/mod.rs");
+const SYNC: &str = include_str!("../../../turbowish-runtime/src/sync.rs");
+const TIME: &str = include_str!("../../../turbowish-runtime/src/time.rs");
 
 fn check(text: &str) -> (i32, String, String) {
     let folder = Folder::of(&[

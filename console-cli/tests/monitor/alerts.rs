@@ -1,9 +1,8 @@
 //! The alerts of the screens: three tasks in a cycle, a future that is not polled, and polls that take long.
 
-use turbowish_model::diagnose::alert::{
-    Alert, Behind, Party, PartyKind, Pitfall, Point, Severity, Step,
-};
 use turbowish_model::snapshot::Place;
+use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
+use turbowish_model::snapshot::pitfall::Pitfall;
 
 const TENTH: u64 = 100_000_000;
 /// When the alerts were seen last, on the process's own clock, in tenths of a second.

@@ -1,7 +1,7 @@
 //! A program that calls everything of its own the same thing, and what of that must reach no terminal.
 #![allow(dead_code, reason = "each of the tests that include it takes its part")]
 
-use turbowish_model::diagnose::alert::{Alert, Party, Point};
+use turbowish_model::snapshot::alert::{Alert, Party, Point};
 use turbowish_model::snapshot::{
     Caller, Claim, HolderRow, Place, Snapshot, Spot, TaskRow, WaiterRow, WakerRow,
 };

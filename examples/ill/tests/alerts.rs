@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use turbowish_model::diagnose::alert::{Alert, PartyKind};
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::alert::{Alert, PartyKind};
 use turbowish_model::snapshot::{IntentRow, Snapshot};
 use turbowish_wire::client::{Connection, Target};
 
@@ -80,7 +80,7 @@ fn line(alert: &Alert) -> String {
     let place = at.and_then(|at| at.place.as_ref());
     format!(
         "{} {} | {} | {} | {} | {}",
-        alert.row().id,
+        alert.pitfall.id(),
         alert.severity.word(),
         of(PartyKind::Task),
         of(PartyKind::Resource),
@@ -254,7 +254,7 @@ async fn a_preempted_poll_is_told_as_run_delay() {
     let told = |alert: &Alert| {
         let machine = "The machine did not run thread main for ";
         let alike = |fix: &String| fix.contains("spawn_blocking");
-        alert.row().id == "blocked_worker"
+        alert.pitfall.id() == "blocked_worker"
             && alert
                 .title
                 .starts_with("blocked worker main: the machine did not run it for ")

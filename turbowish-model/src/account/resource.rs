@@ -4,6 +4,16 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::panic::Location;
 
+/// It is sure: a will, and no may.
+pub const WILL: u8 = 1;
+/// It is done again and again, so that having done it once does not end it.
+pub const AGAIN: u8 = 2;
+/// What is used is the call's own or borrowed by it, as its source shows: until then, if it is a will to be done once; else as long as the
+/// call's body runs.
+pub const PROVEN: u8 = 4;
+/// Its author says so.
+pub const SAID: u8 = 8;
+
 use crate::account::histogram::Buckets;
 
 /// What a resource is.

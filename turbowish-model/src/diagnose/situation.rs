@@ -4,19 +4,18 @@
 //! Counters count from the start of accounting and never fall. The order of rows means nothing, except in [`Resource::waiters`].
 //! An `Option` that is `None` is not known: a rule that needs it stays silent.
 
-mod direct;
 mod resource;
 mod tree;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub(crate) use self::direct::last_method;
-pub use self::direct::{asks_directly, awaits_a_resource};
 pub use self::resource::{End, Flow, Holder, Intent, Resource, Seat, Strength, Waiter};
 pub use self::tree::{Node, NodeKind, NodeWake};
 use crate::account::resource::Role;
-use crate::snapshot::{Place, TaskState};
+pub(crate) use crate::snapshot::expression::last_method;
+pub use crate::snapshot::expression::{asks_directly, awaits_a_resource};
+use crate::snapshot::{Place, Spot, TaskState};
 
 /// One instant of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,17 +58,6 @@ pub struct Heir {
     pub name: String,
     /// When it was made: what was taken later is not there.
     pub made: u64,
-}
-
-/// A place in the source without its text.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
-    /// Source file.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
 }
 
 /// Who polls a task at its root.

@@ -10,7 +10,7 @@ pub use self::pick::TaskSource;
 
 use super::group::{self, Grouping};
 use super::{Budget, Filter, LONGEST_WINDOW_NS, Query, QueryError, Rows};
-use crate::diagnose::alert::Alert;
+use crate::snapshot::alert::Alert;
 use crate::snapshot::column::{self, Column, Context, Involved, Row, SortKey};
 use crate::snapshot::natural::Natural;
 use crate::snapshot::quantile::Distribution;

@@ -19,7 +19,7 @@ pub use self::alerts::{Involved, tally, worst, worst_first};
 pub use self::nearest::{closest, nearest};
 pub use self::title::titled;
 pub use self::value::{ASCII_LEVELS, Levels, Shown, SortKey, Style, Value};
-use crate::diagnose::alert::{Alert, PartyKind};
+use crate::snapshot::alert::{Alert, PartyKind};
 use crate::snapshot::quantile::{Distribution, Percentile};
 use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
 

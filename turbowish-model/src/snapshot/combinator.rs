@@ -1,6 +1,6 @@
 //! What an await point that polls several futures is, told from its text: no more is known of what a macro or a combinator does.
 
-use crate::diagnose::situation::last_method;
+use super::expression::last_method;
 
 /// An await point at which several futures are polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 pub use self::fields::{Fact, Field, Record};
 pub use self::writer::Writer;
-use crate::diagnose::alert::Alert;
+use crate::snapshot::alert::Alert;
 use crate::snapshot::column::tasks::leaf;
 use crate::snapshot::combinator::Fork;
 use crate::snapshot::quantile::{Distribution, Percentile};

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::diagnose::alert::{Alert, Party, PartyKind};
+use crate::snapshot::alert::{Alert, Party, PartyKind};
 use crate::snapshot::column::tasks::leaf;
 use crate::snapshot::column::{self, Column, Context, Row, Style, Value};
 use crate::snapshot::json::{self, Shape, Table};
@@ -313,7 +313,7 @@ fn alerts(snapshot: &Snapshot) -> Vec<String> {
     let mut lines: Vec<String> = shown
         .map(|(at, alert)| {
             let label = if at == 0 { "alerts:" } else { "       " };
-            format!("{label} {}   {}", alert.title, alert.row().docs)
+            format!("{label} {}   {}", alert.title, alert.pitfall.docs())
         })
         .collect();
     let left = alerts.len().saturating_sub(ALERT_ROWS);
@@ -327,7 +327,7 @@ fn alerts(snapshot: &Snapshot) -> Vec<String> {
 fn part_of(task: &TaskRow, alerts: &[Alert]) -> String {
     let this = |party: &Party| party.kind == PartyKind::Task && party.id == task.id;
     let of = alerts.iter().filter(|alert| alert.parties.iter().any(this));
-    let mut names: Vec<&str> = of.map(|alert| alert.row().title).collect();
+    let mut names: Vec<&str> = of.map(|alert| alert.pitfall.title()).collect();
     names.dedup();
     if names.is_empty() {
         String::new()

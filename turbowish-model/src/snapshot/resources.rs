@@ -58,7 +58,7 @@ pub struct ResourceRow {
 }
 
 /// Where something stands in the source.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
     /// Source file.
     pub file: String,

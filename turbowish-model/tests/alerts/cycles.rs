@@ -1,9 +1,10 @@
 //! Deadlocks: two scans, the order of the cycle, what is behind it, and no word of what follows from it.
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::alert::{Alert, Pitfall};
 use turbowish_model::diagnose::situation::{NodeKind, Strength};
 use turbowish_model::snapshot::TaskState;
+use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::play::{Play, check, check_still};
 use crate::scenes::{MS, SECOND, START, Stage, place, spot};
@@ -110,7 +111,7 @@ fn the_cycle_is_told_in_its_order() {
             "do not wait for mutex log in a receiver of mpsc repl, app::repl",
         ]
     );
-    assert_eq!(alert.row().docs, "docs/alerts/deadlock.md");
+    assert_eq!(alert.pitfall.docs(), "docs/alerts/deadlock.md");
 }
 
 #[test]

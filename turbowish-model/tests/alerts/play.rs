@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use turbowish_model::diagnose::alert::{Alert, Detector, Limits, Pitfall};
+use turbowish_model::diagnose::alert::{Detector, Limits};
+use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::scenes::{MS, START, Stage};
 
@@ -59,7 +61,7 @@ impl Play {
             }
             for (pitfall, since) in &self.shown {
                 if !now.contains(&(*pitfall, *since)) {
-                    self.log.push(format!("{} - {}", self.ms, pitfall.row().id));
+                    self.log.push(format!("{} - {}", self.ms, pitfall.id()));
                 }
             }
             self.shown = now;

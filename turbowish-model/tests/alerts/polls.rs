@@ -1,8 +1,9 @@
 //! Long polls, blocked workers, tasks that hardly wait, and those that are not served.
 
-use turbowish_model::diagnose::alert::{Alert, Limit, Limits};
+use turbowish_model::diagnose::alert::{Limit, Limits};
 use turbowish_model::diagnose::situation::{OpenPoll, Proc, Worker};
 use turbowish_model::snapshot::TaskState;
+use turbowish_model::snapshot::alert::Alert;
 
 use crate::play::{Play, check, check_still};
 use crate::scenes::{MS, SECOND, START, Stage, place, spot};

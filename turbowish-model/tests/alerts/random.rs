@@ -3,8 +3,10 @@
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
-use turbowish_model::diagnose::alert::{Detector, Limits, Pitfall, Severity};
+use turbowish_model::diagnose::alert::{Detector, Limits};
 use turbowish_model::diagnose::situation::NodeKind;
+use turbowish_model::snapshot::alert::Severity;
+use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::scenes::random::scene;
 

@@ -5,9 +5,9 @@ pub(crate) mod random;
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Heir, Holder, Intent, Node, NodeKind, Resource, Scene, Seat, Spot, Strength, Task, Waiter,
-    Wakes,
+    End, Heir, Holder, Intent, Node, NodeKind, Resource, Scene, Seat, Strength, Task, Waiter, Wakes,
 };
+use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::{Place, TaskState};
 
 pub(crate) const MS: u64 = 1_000_000;

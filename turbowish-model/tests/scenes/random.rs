@@ -6,9 +6,9 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
     End, Ended, Flow, Heir, Holder, Intent, Node, NodeKind, NodeWake, OpenPoll, Order, Proc,
-    Resource, Scene, Seat, Site, Source, Spot, Strength, Taken, Task, TaskKind, Waiter, Wakes,
-    Worker,
+    Resource, Scene, Seat, Site, Source, Strength, Taken, Task, TaskKind, Waiter, Wakes, Worker,
 };
+use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::{Place, TaskState};
 
 fn id() -> impl Strategy<Value = u64> {

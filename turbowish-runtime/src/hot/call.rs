@@ -28,7 +28,7 @@ pub(crate) use self::reading::REUSE;
 use self::reading::reused;
 use self::root::{Closing, Given, close_root, leave_task, open_root, outlast, told_of};
 #[cfg(feature = "tokio")]
-use crate::cancel_safety;
+use crate::hot::events::marked_calls;
 #[cfg(feature = "server")]
 use crate::hot::never_polled;
 use crate::hot::pause::{self, Withheld};
@@ -247,10 +247,11 @@ extern "C" fn forget(life: &mut Life) {
     if life.account.is_marked()
         && !switch::is_child()
         && let Some(proc) = life.proc.id()
+        && let Some(listener) = marked_calls()
     {
-        cancel_safety::forget(&life.account, proc);
+        (listener.forgotten)(&life.account, proc);
         let root = life.task.as_ref().filter(|task| !task.is_branch());
-        root.inspect(|task| crate::resource::over(task.birth.id));
+        root.inspect(|task| (listener.task_over)(task.birth.id));
     }
     *life.task = None;
 }
@@ -274,8 +275,10 @@ impl Life {
                 never_polled::unpolled(&thread.ledger, proc, account.maker());
             }
             #[cfg(feature = "tokio")]
-            if account.is_marked() {
-                cancel_safety::dropped(thread, account, proc);
+            if account.is_marked()
+                && let Some(listener) = marked_calls()
+            {
+                (listener.dropped)(thread, account, proc);
             }
         };
         if thread::with(epoch, |thread| drop_in(thread, account)).is_none() {
@@ -328,6 +331,7 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closin
     #[cfg(feature = "tokio")]
     if life.account.is_marked()
         && let Some(proc) = life.proc.id()
+        && let Some(listener) = marked_calls()
     {
         let is_nested = || {
             closing
@@ -336,7 +340,7 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closin
                 .is_some_and(|around| around.is_task())
         };
         let at = (depth, depth == 0 || is_nested());
-        cancel_safety::closed(ledger, &mut life.account, proc, at, end);
+        (listener.closed)(ledger, &mut life.account, proc, at, end);
     }
     let Some(charge) = charge else { return };
     if depth == 0 {

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use turbowish_model::account::time::Usual;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::collect::history::{Totals, Trend, Window};
-use turbowish_model::diagnose::alert::{Alert, Detector, Limit, Limits};
+use turbowish_model::diagnose::alert::{Detector, Limit, Limits};
+use turbowish_model::snapshot::alert::Alert;
 
 use super::cost::Series;
 use super::situation::crowd::Crowd;

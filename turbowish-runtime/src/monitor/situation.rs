@@ -24,8 +24,9 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, Resource, Scene, Spot, Task, TaskKind, Wake, Wakes, Worker,
+    Ended, OpenPoll, Resource, Scene, Task, TaskKind, Wake, Wakes, Worker,
 };
+use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::{Place, TaskState};
 
 use self::crowd::{Crowd, Pick};

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use turbowish_model::account::resource::{End as Shown, SHOWN};
 
 use super::{Resource, Role};
-use crate::cancel_safety;
 use crate::hot::{current, switch};
+use crate::resource::cancel_safety;
 
 /// All ends of one channel.
 #[derive(Debug, Default)]

@@ -7,14 +7,15 @@ use std::collections::HashMap;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use turbowish_model::account::resource::{Here, Intent, Role, SHOWN, Strength};
+use turbowish_model::account::resource::{
+    AGAIN, Here, Intent, PROVEN, Role, SAID, SHOWN, Strength, WILL,
+};
 
 use super::Resource;
 use super::ends::End;
 use super::record::Record;
 use super::state::NO_SLOT;
 use crate::hot::{clock, dropped};
-use crate::intent::{AGAIN, PROVEN, SAID, WILL};
 
 /// What an intent names: a resource, or nothing that is seen.
 #[derive(Clone, Copy, Debug)]

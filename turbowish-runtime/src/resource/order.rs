@@ -17,9 +17,9 @@ use turbowish_model::account::resource::Role;
 
 use super::record::Record;
 use super::{ALERTS, source_held};
-use crate::cancel_safety;
 use crate::hot::current::{self, Here};
 use crate::hot::{dropped, switch};
+use crate::resource::cancel_safety;
 
 /// A lock as a task takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

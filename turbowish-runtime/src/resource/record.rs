@@ -17,9 +17,9 @@ use super::ends::Ends;
 use super::exclusive_holder::Sole;
 use super::state::State;
 use super::wait::WaitNode;
-use crate::cancel_safety::Source;
 use crate::hot::current::Here;
 use crate::hot::{clock, switch};
+use crate::resource::cancel_safety::{self, Source};
 
 /// What is known of one resource.
 pub(crate) struct Record {
@@ -72,6 +72,7 @@ impl Record {
         capacity: u64,
         ends: Arc<Ends>,
     ) -> Self {
+        cancel_safety::listen();
         Self {
             id,
             kind,

@@ -10,9 +10,10 @@ use turbowish_model::account::resource::Role;
 
 use super::stage::{advance, alone};
 use crate::hot::{never_polled, proc, switch};
+use crate::resource;
+use crate::resource::cancel_safety;
 use crate::sync::mpsc::{self, Receiver, Sender};
 use crate::sync::{Mutex, MutexGuard as Guard, RwLock, Semaphore, named, oneshot};
-use crate::{cancel_safety, resource};
 
 /// Accounting is on, until this is dropped; nothing is told that was counted before.
 struct Scene {

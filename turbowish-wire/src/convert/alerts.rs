@@ -1,6 +1,7 @@
 //! Alerts that hold, and what they are about.
 
-use turbowish_model::diagnose::alert as model;
+use turbowish_model::snapshot::alert as model;
+use turbowish_model::snapshot::pitfall::Pitfall;
 
 use super::{Malformed, required, rows};
 use crate::proto;
@@ -24,7 +25,7 @@ impl From<model::Alert> for proto::Alert {
             fixes,
         } = alert;
         Self {
-            pitfall: pitfall.row().id.to_owned(),
+            pitfall: pitfall.id().to_owned(),
             severity: proto::Severity::from(severity).into(),
             since,
             held_ns,
@@ -47,10 +48,10 @@ impl TryFrom<proto::Alert> for model::Alert {
     type Error = Malformed;
 
     fn try_from(alert: proto::Alert) -> Result<Self, Malformed> {
-        let known = model::TABLE.iter().find(|row| row.id == alert.pitfall);
+        let known = Pitfall::from_id(&alert.pitfall);
         let known = known.ok_or_else(|| Malformed::name("Alert.pitfall", alert.pitfall));
         Ok(Self {
-            pitfall: known?.pitfall,
+            pitfall: known?,
             severity: severity(alert.severity)?,
             since: alert.since,
             held_ns: alert.held_ns,

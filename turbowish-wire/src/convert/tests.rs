@@ -2,11 +2,10 @@
 
 use prost::Message;
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::alert::{
-    Alert, Behind, Party, PartyKind, Point, Severity, Step, TABLE,
-};
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
 use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
@@ -347,7 +346,7 @@ impl Distinct {
     /// The nth kind of alert, so that with all of them every severity is there.
     fn alert(&mut self, nth: usize) -> Alert {
         Alert {
-            pitfall: TABLE[nth].pitfall,
+            pitfall: Pitfall::ALL[nth],
             severity: SEVERITIES[nth % SEVERITIES.len()],
             since: self.number(),
             held_ns: self.number(),
@@ -400,7 +399,7 @@ impl Distinct {
         let resources = KINDS.map(|kind| self.resource_row(kind)).to_vec();
         let counters = [MeterKind::Counter, MeterKind::Gauge];
         let counters = counters.map(|kind| self.counter(kind)).to_vec();
-        let alerts = (0..TABLE.len()).map(|nth| self.alert(nth)).collect();
+        let alerts = (0..Pitfall::ALL.len()).map(|nth| self.alert(nth)).collect();
         Snapshot {
             process: self.process(Accounting::Armed),
             at_unix_ns: self.number(),

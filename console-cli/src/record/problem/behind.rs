@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::diagnose::alert::{Alert, PartyKind};
+use turbowish_model::snapshot::alert::{Alert, PartyKind};
 use turbowish_model::snapshot::units;
 
 use super::Around;

@@ -1,6 +1,7 @@
 //! A chain of waits: tasks and resources in turn, each line beginning where the one before leads.
 
-use turbowish_model::diagnose::alert::{Alert, Pitfall, Step};
+use turbowish_model::snapshot::alert::{Alert, Step};
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::report::one_line;
 
 use super::Around;

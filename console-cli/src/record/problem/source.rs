@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use turbowish_model::diagnose::alert::Alert;
 use turbowish_model::snapshot::Place;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::report::one_line;
 
 use crate::text;
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_left_out() {
-        use turbowish_model::diagnose::alert::{Alert, Point};
+        use turbowish_model::snapshot::alert::{Alert, Point};
         let at = |file: &str| Alert {
             at: Some(Point {
                 proc: String::new(),

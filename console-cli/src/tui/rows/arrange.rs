@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-use turbowish_model::diagnose::alert::Severity;
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::column::{Column, Context, SortKey, find};
 use turbowish_model::snapshot::{natural, units};
 

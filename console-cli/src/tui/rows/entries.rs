@@ -1,7 +1,7 @@
 //! What the console needs to know of each kind of row: identity, record, group, and the line that says more.
 
-use turbowish_model::diagnose::alert::{Alert, Severity};
 use turbowish_model::query::{Grouping, TASK_GROUPINGS, absorb_task};
+use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::column::{self, Context, Row, Style};
 use turbowish_model::snapshot::json::Table as Document;
 use turbowish_model::snapshot::units::SECOND;
@@ -227,7 +227,7 @@ impl Entry for AwaitRow {
 
 impl Entry for Alert {
     const DOCUMENT: Document = Document::Alerts;
-    const GROUPINGS: &'static [Grouping<Self>] = &[("alert", |row| row.row().title.to_owned())];
+    const GROUPINGS: &'static [Grouping<Self>] = &[("alert", |row| row.pitfall.title().to_owned())];
 
     fn absorb(&mut self, other: &Self) {
         merge::alerts(self, other);

@@ -1,6 +1,6 @@
 //! Rows of a group as one: sums add up, ages and peaks are the largest, populations are merged, never averaged.
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow};
 
 pub(super) fn procs(into: &mut ProcRow, other: &ProcRow) {

@@ -4,9 +4,9 @@ mod rows;
 
 use std::collections::BTreeSet;
 
-use turbowish_model::diagnose::alert::Severity;
 use turbowish_model::query::{Filter, Grouping};
 use turbowish_model::snapshot::Page;
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::column::{Column, Context, Value};
 
 use super::arrange::{Arrangement, At, Group};

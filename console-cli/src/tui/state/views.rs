@@ -1,6 +1,6 @@
 //! The views of the console, and a table for each.
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
 
 use crate::tui::rows::{Rows, Table};

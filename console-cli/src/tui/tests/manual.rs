@@ -1,6 +1,6 @@
 //! docs/console.md says the keys and columns as the tables say them.
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Family, Row};
 use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
 

@@ -1,6 +1,6 @@
 //! Alerts that are muted: unheard, not unseen.
 
-use turbowish_model::diagnose::alert::{Alert, Severity};
+use turbowish_model::snapshot::alert::{Alert, Severity};
 
 use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{alarmed, arrives, attached, listed, press, screen, tell, until, with};

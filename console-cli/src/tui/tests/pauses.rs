@@ -1,6 +1,6 @@
 //! Tasks that are paused: how they look, what `p` and `D` do, and what the console does not forget.
 
-use turbowish_model::diagnose::alert::{Alert, Party, PartyKind};
+use turbowish_model::snapshot::alert::{Alert, Party, PartyKind};
 use turbowish_model::snapshot::{Accounting, PauseRow, Snapshot, TaskState};
 
 use super::alerts::{deadlock, long_poll};

@@ -1,6 +1,6 @@
 //! Alerts on the screen: what `!`, `n`, Enter and Esc open, what is marked, and what becomes of an alert that goes.
 
-use turbowish_model::diagnose::alert::{Alert, Severity};
+use turbowish_model::snapshot::alert::{Alert, Severity};
 
 use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{alarmed, arrives, attached, press, screen, tell, until, with};
@@ -16,7 +16,7 @@ fn line(state: &State, at: usize) -> String {
 /// The title of the alert that is open.
 fn open(state: &State) -> Option<&str> {
     let open = state.record.as_ref()?;
-    Some(open.alert()?.row().title)
+    Some(open.alert()?.pitfall.title())
 }
 
 fn check_open(keys: &str, expected: Option<&str>) {

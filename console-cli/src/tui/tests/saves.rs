@@ -1,6 +1,6 @@
 //! Saving what is shown: what is asked for, what is written, and that it can be read again.
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{ProcRow, TaskRow};
 
 use super::alerts::deadlock;

@@ -1,6 +1,6 @@
 //! Every view, overlay and empty state at three sizes, beside the mock-ups of the screens' specification.
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{Accounting, Page, Snapshot};
 
 use super::alerts::{deadlock, futurelock, long_poll};

@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Accounting, Snapshot};

@@ -1,6 +1,6 @@
 //! Tasks are paused and go on, and what this console has paused is not forgotten.
 
-use turbowish_model::diagnose::alert::{Party, PartyKind};
+use turbowish_model::snapshot::alert::{Party, PartyKind};
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Accounting, TaskState};
 use turbowish_wire::client::Target;

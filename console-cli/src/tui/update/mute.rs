@@ -22,7 +22,7 @@ pub(super) fn switch(state: &mut State) {
         let height = layout::table_rows(state);
         state.table_mut().select(row, height);
     }
-    let (now, title) = (state.now.mono_ns, alert.row().title);
+    let (now, title) = (state.now.mono_ns, alert.pitfall.title());
     let mutes = &mut state.visit.mutes;
     state.notice = Some(if mutes.left(&alert, now).is_some() {
         mutes.unmute(&alert);

@@ -1,6 +1,6 @@
 //! Records: what is open, where its links lead, and the way back.
 
-use turbowish_model::diagnose::alert::Alert;
+use turbowish_model::snapshot::alert::Alert;
 
 use super::{Stride, stride};
 use crate::record::told::Link;

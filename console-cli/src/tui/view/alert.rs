@@ -2,8 +2,8 @@
 
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
-use turbowish_model::diagnose::alert::Severity;
 use turbowish_model::snapshot::Accounting;
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::units::{self, SECOND};
 

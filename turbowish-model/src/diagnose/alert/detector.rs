@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use super::finding::{Finding, Key, Scan, Subject};
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
-use super::{Alert, fold, rules, words};
+use super::{fold, rules, table, words};
 use crate::diagnose::situation::Scene;
+use crate::snapshot::alert::Alert;
 
 /// Things found that are kept at once; what is found beyond them is more of the same.
 const KEPT: usize = 1_000;
@@ -100,7 +101,7 @@ impl Detector {
         }
         let limits = self.limits;
         self.entries.retain(|key, entry| {
-            let row = key.0.row();
+            let row = table::row(key.0);
             let stay = limits.get(if row.lingers {
                 Limit::Linger
             } else {
@@ -135,7 +136,7 @@ impl Detector {
         if let Some(entry) = &known {
             finding.keep_place(&entry.finding);
         }
-        let row = finding.alert.row();
+        let row = table::row(finding.alert.pitfall);
         let began = finding.alert.since.min(now);
         let (since, scans, raised) = match known {
             Some(entry) if entry.raised => (entry.since, entry.scans, true),

@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
-use super::table::{Pitfall, Row};
-use super::{Alert, Party, PartyKind, Point};
+use super::table::{self, Row};
 use crate::diagnose::situation::{Node, NodeKind, Resource, Scene, Task, TaskKind, Worker};
 use crate::diagnose::wait_graph::Waits;
+use crate::snapshot::alert::{Alert, Party, PartyKind, Point};
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Place, TaskState};
 
 /// What tells one alert of a kind from another, over scans.
@@ -47,7 +48,7 @@ impl Finding {
             resources: BTreeSet::new(),
             alert: Alert {
                 pitfall,
-                severity: pitfall.row().severity,
+                severity: table::row(pitfall).severity,
                 since,
                 certain: true,
                 ..Alert::default()
@@ -146,7 +147,7 @@ impl Finding {
 
     /// Reason and remedies, from the templates of the table.
     pub(super) fn explained(mut self, values: &[(&str, &str)]) -> Self {
-        let row = self.alert.row();
+        let row = table::row(self.alert.pitfall);
         self.alert.why = Row::fill(row.why, values).unwrap_or_default();
         let fixes = row.fixes.iter().filter_map(|fix| Row::fill(fix, values));
         self.alert.fixes = fixes.collect();

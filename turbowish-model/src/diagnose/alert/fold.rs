@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::finding::Finding;
-use super::table::Pitfall;
+use crate::snapshot::pitfall::Pitfall;
 
 /// Cycles of waits: the same one if tasks and resources are, as far as they still are.
 pub(super) const fn is_cycle(pitfall: Pitfall) -> bool {

@@ -4,21 +4,17 @@ use alloc::string::String;
 
 use super::limits::Limit;
 use super::rules;
-use super::{Severity, words};
+use super::words;
+use crate::snapshot::alert::Severity;
+use crate::snapshot::pitfall::Pitfall;
 
 /// An alert as documented.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Which.
     pub pitfall: Pitfall,
-    /// Its name in JSON and filters.
-    pub id: &'static str,
-    /// Its name on screens.
-    pub title: &'static str,
     /// How bad it is, unless the rule says that one is worse or better.
     pub severity: Severity,
-    /// Its page.
-    pub docs: &'static str,
     /// How long it must hold.
     pub hold: Option<Limit>,
     /// In how many scans it must be seen.
@@ -33,97 +29,48 @@ pub struct Row {
     pub limits: &'static [Limit],
 }
 
-macro_rules! pitfalls {
-    ($($(#[$doc:meta])* $name:ident $row:path;)*) => {
-        /// Something that goes wrong in a program.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Pitfall {
-            $($(#[$doc])* $name,)*
-        }
+/// The rule of every pitfall, in the order of [`Pitfall`].
+pub const TABLE: &[Row] = &[
+    rules::deadlock::DEADLOCK,
+    rules::deadlock::SELF_DEADLOCK,
+    rules::futurelock::FUTURELOCK,
+    rules::open_polls::BLOCKED_WORKER,
+    rules::open_polls::NEVER_YIELDS,
+    rules::wakes::LOST_WAKER,
+    rules::channels::BLOCKED_SENDER,
+    rules::futures::DETACHED_FAILURE,
+    rules::polls::LONG_POLL,
+    rules::polls::YIELDS_RARELY,
+    rules::polls::STARVATION,
+    rules::snoozed::SNOOZED_FUTURE,
+    rules::snoozed::STREAM_STALL,
+    rules::cancelled::CANCEL_UNSAFE_SELECT,
+    rules::cancelled::TIMEOUT_HALF_DONE,
+    rules::order::LOCK_ORDER_INVERSION,
+    rules::channels::UNBOUNDED_GROWTH,
+    rules::channels::BUFFER_BLOAT,
+    rules::locks::GUARD_ACROSS_AWAIT,
+    rules::locks::LOCK_CONVOY,
+    rules::wakes::SELF_WAKE_SPIN,
+    rules::wakes::SPURIOUS_POLLS,
+    rules::futures::NEVER_POLLED,
+    rules::futures::LARGE_FUTURE,
+    rules::overload::OVERLOAD,
+    rules::wakes::WAKER_CHURN,
+];
 
-        /// Every alert, worst first among those of one severity, in the order of [`Pitfall`].
-        pub const TABLE: &[Row] = &[$($row,)*];
-    };
-}
-
-pitfalls! {
-    /// Tasks wait for each other in a cycle.
-    #[default]
-    Deadlock rules::deadlock::DEADLOCK;
-    /// A task waits for what only itself could give.
-    SelfDeadlock rules::deadlock::SELF_DEADLOCK;
-    /// A future has its turn, and its task polls another one that waits behind it.
-    Futurelock rules::futurelock::FUTURELOCK;
-    /// A worker does not come out of a poll.
-    BlockedWorker rules::open_polls::BLOCKED_WORKER;
-    /// A task does not come out of its first poll.
-    NeverYields rules::open_polls::NEVER_YIELDS;
-    /// A task waits, and nothing can wake it.
-    LostWaker rules::wakes::LOST_WAKER;
-    /// A sender waits for a receiver that does not receive.
-    BlockedSender rules::channels::BLOCKED_SENDER;
-    /// A task panicked, and nobody can know.
-    DetachedFailure rules::futures::DETACHED_FAILURE;
-    /// Polls take long.
-    LongPoll rules::polls::LONG_POLL;
-    /// A task hardly ever waits.
-    YieldsRarely rules::polls::YIELDS_RARELY;
-    /// A task is ready and is not polled, while others are.
-    Starvation rules::polls::STARVATION;
-    /// A future was woken, and its task does not poll it.
-    SnoozedFuture rules::snoozed::SNOOZED_FUTURE;
-    /// The same for the futures of a stream.
-    StreamStall rules::snoozed::STREAM_STALL;
-    /// A branch of a `select!` was dropped when it had already taken something.
-    CancelUnsafeSelect rules::cancelled::CANCEL_UNSAFE_SELECT;
-    /// A timeout dropped something half-way.
-    TimeoutHalfDone rules::cancelled::TIMEOUT_HALF_DONE;
-    /// Two tasks take two locks in opposite orders.
-    LockOrderInversion rules::order::LOCK_ORDER_INVERSION;
-    /// A channel without bound fills.
-    UnboundedGrowth rules::channels::UNBOUNDED_GROWTH;
-    /// A bounded channel is always full.
-    BufferBloat rules::channels::BUFFER_BLOAT;
-    /// A guard is kept while its task waits for something else.
-    GuardAcrossAwait rules::locks::GUARD_ACROSS_AWAIT;
-    /// Many tasks come to a lock at once.
-    LockConvoy rules::locks::LOCK_CONVOY;
-    /// A task wakes itself all the time and gets nowhere.
-    SelfWakeSpin rules::wakes::SELF_WAKE_SPIN;
-    /// Polls change nothing.
-    SpuriousPolls rules::wakes::SPURIOUS_POLLS;
-    /// A future was made and dropped.
-    NeverPolled rules::futures::NEVER_POLLED;
-    /// A future is large.
-    LargeFuture rules::futures::LARGE_FUTURE;
-    /// The instrumentation itself has too much to do.
-    Overload rules::overload::OVERLOAD;
-    /// Wakers are cloned more often than needed.
-    WakerChurn rules::wakes::WAKER_CHURN;
-}
-
-impl Pitfall {
-    /// Its row in the table.
-    #[must_use]
-    pub const fn row(self) -> &'static Row {
-        &TABLE[self as usize]
-    }
+/// The rule of a pitfall.
+#[must_use]
+pub const fn row(pitfall: Pitfall) -> &'static Row {
+    &TABLE[pitfall as usize]
 }
 
 impl Row {
     /// What most rows are: raised at once, a warning, with nothing to say.
-    pub(super) const fn new(
-        pitfall: Pitfall,
-        id: &'static str,
-        title: &'static str,
-        docs: &'static str,
-    ) -> Self {
+    pub(super) const fn new(pitfall: Pitfall) -> Self {
         Self {
             pitfall,
-            id,
-            title,
             severity: Severity::Warning,
-            docs,
             hold: None,
             scans: 1,
             lingers: false,

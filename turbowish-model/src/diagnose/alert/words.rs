@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::account::resource::Role;
-use crate::diagnose::situation::Spot;
 use crate::snapshot::Place;
+use crate::snapshot::Spot;
 use crate::snapshot::units::{self, Micro};
 
 /// Puts values for `{name}`; `None` if one has no value.

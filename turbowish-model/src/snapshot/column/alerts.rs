@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::Unit::{Count, Duration, Place, Text};
 use super::{Column, Family, Row, Value};
-use crate::diagnose::alert::{Alert, Party, PartyKind, Pitfall, Severity};
+use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Page, Place as AwaitPlace, Snapshot};
 
 /// Too wide for a screen, where the problem view shows the same.
@@ -31,7 +32,7 @@ static COLUMNS: [Column<Alert>; 11] = [
         "what goes wrong",
         (Text, 15, 0),
         &["kind"],
-        |row, _| Value::Text(Cow::Borrowed(row.row().title)),
+        |row, _| Value::Text(Cow::Borrowed(row.pitfall.title())),
     ),
     Column::new(
         "who",
@@ -63,7 +64,7 @@ static COLUMNS: [Column<Alert>; 11] = [
         "the page that explains it",
         (Text, 35, 1),
         &["docs"],
-        |row, _| Value::Text(Cow::Borrowed(row.row().docs)),
+        |row, _| Value::Text(Cow::Borrowed(row.pitfall.docs())),
     ),
     Column::new(
         "at",
@@ -96,7 +97,7 @@ static COLUMNS: [Column<Alert>; 11] = [
         "its name in JSON and settings",
         (Text, 20, LISTS_ONLY),
         &["kind"],
-        |row, _| Value::Text(Cow::Borrowed(row.row().id)),
+        |row, _| Value::Text(Cow::Borrowed(row.pitfall.id())),
     ),
     Column::new(
         "sure",
@@ -166,10 +167,9 @@ impl Row for Alert {
     }
 
     fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
-        let row = self.row();
         let mut parties = self.parties.iter().chain(&self.behind.tasks);
-        found(row.id)
-            || found(row.title)
+        found(self.pitfall.id())
+            || found(self.pitfall.title())
             || found(&self.title)
             || found(&self.summary)
             || parties.any(|party| found(&party.name))

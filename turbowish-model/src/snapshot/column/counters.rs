@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 
 use super::Unit::{Count, Place, Rate, Text};
 use super::{Column, Family, Row, Value};
-use crate::diagnose::alert::PartyKind;
+use crate::snapshot::alert::PartyKind;
 use crate::snapshot::{CounterRow, Page, Snapshot};
 
 static COLUMNS: [Column<CounterRow>; 9] = [

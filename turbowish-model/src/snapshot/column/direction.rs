@@ -26,7 +26,7 @@ impl<R> Column<R> {
 #[cfg(test)]
 mod tests {
     use super::{NEUTRAL, WORSE};
-    use crate::diagnose::alert::Alert;
+    use crate::snapshot::alert::Alert;
     use crate::snapshot::column::{self, Row};
     use crate::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
     use alloc::vec::Vec;

@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 
 use super::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
 use super::{Column, Family, Row, Value, attribute, given};
-use crate::diagnose::alert::PartyKind;
+use crate::snapshot::alert::PartyKind;
 use crate::snapshot::{Page, ProcRow, Snapshot};
 
 const RUN: Family<ProcRow> = Family {

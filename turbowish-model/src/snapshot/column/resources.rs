@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Unit::{Count, Duration, Place, Rate, Share, Text};
 use super::{Column, Family, Row, Value};
 use crate::account::resource::{Kind, Role};
-use crate::diagnose::alert::PartyKind;
+use crate::snapshot::alert::PartyKind;
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::units;
 use crate::snapshot::{Page, ResourceRow, Snapshot};

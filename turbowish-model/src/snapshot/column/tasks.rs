@@ -5,8 +5,8 @@ use alloc::string::String;
 
 use super::Unit::{Bytes, Count, Duration, Place, Text};
 use super::{Column, Family, Row, Value, attribute, given};
-use crate::diagnose::alert::PartyKind;
 use crate::snapshot::UNSEEN;
+use crate::snapshot::alert::PartyKind;
 use crate::snapshot::units::SECOND;
 use crate::snapshot::{Claim, Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
 

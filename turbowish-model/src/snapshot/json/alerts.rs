@@ -5,11 +5,11 @@ use alloc::string::{String, ToString};
 use super::fields::{Fact, Field, Record};
 use super::writer::Writer;
 use super::{PLACE, Shape, fact};
-use crate::diagnose::alert::{Alert, Party, PartyKind, Point, Step};
+use crate::snapshot::alert::{Alert, Party, PartyKind, Point, Step};
 
 static ALERTS: [Field<Alert>; 18] = [
     Field::new("kind", "which: the name of its page", |row| {
-        Fact::Text(row.row().id)
+        Fact::Text(row.pitfall.id())
     }),
     Field::new("severity", "alert, warning or note", |row| {
         Fact::Text(row.severity.word())
@@ -64,7 +64,7 @@ static ALERTS: [Field<Alert>; 18] = [
         Fact::Texts(&row.fixes)
     }),
     Field::new("docs", "the page that explains it", |row| {
-        Fact::Text(row.row().docs)
+        Fact::Text(row.pitfall.docs())
     }),
 ];
 

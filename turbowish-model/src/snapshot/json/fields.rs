@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::diagnose::alert::{Alert, Party, Point};
+use crate::snapshot::alert::{Alert, Party, Point};
 use crate::snapshot::column::Row;
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::units;

@@ -488,5 +488,5 @@ fn columns_name_fields_that_exist() {
     check::<TaskRow>();
     check::<AwaitRow>();
     check::<ResourceRow>();
-    check::<crate::diagnose::alert::Alert>();
+    check::<crate::snapshot::alert::Alert>();
 }

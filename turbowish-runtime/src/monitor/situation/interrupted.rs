@@ -7,9 +7,9 @@ use turbowish_model::diagnose::situation::{Cut, Order, Site, Taken};
 
 use super::await_text::{self, Dropper};
 use super::{Stage, spot};
-use crate::cancel_safety::{self, Count};
 use crate::monitor::resources;
 use crate::resource;
+use crate::resource::cancel_safety::{self, Count};
 
 impl Stage<'_> {
     /// By proc, the await points at which something was dropped half-way.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use turbowish_model::account::aggregate::ProcTally;
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::histogram::bucket_of;
-use turbowish_model::diagnose::situation::{Proc, Spot, awaits_a_resource};
+use turbowish_model::diagnose::situation::{Proc, awaits_a_resource};
+use turbowish_model::snapshot::Spot;
 
 use super::{Stage, await_text};
 use crate::hot::call::OWN_BYTES;

@@ -1,7 +1,7 @@
 //! A table of one kind as the console sees any table.
 
-use turbowish_model::diagnose::alert::{Alert, Severity};
 use turbowish_model::query::{self, Filter, QueryError};
+use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::column::{
     Column, Context, Involved, Style, Unit, Value, find, nearest,
 };

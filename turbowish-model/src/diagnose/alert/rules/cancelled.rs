@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Proc, Site};
+use crate::snapshot::pitfall::Pitfall;
 
 pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: Row = Row {
     lingers: true,
@@ -19,12 +20,7 @@ pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: Row = Row {
         "or spawn {cut} and select on its handle",
     ],
     limits: &[Limit::Linger],
-    ..Row::new(
-        Pitfall::CancelUnsafeSelect,
-        "cancel_unsafe_select",
-        "cancel-unsafe select!",
-        "docs/alerts/cancel-unsafe-select.md",
-    )
+    ..Row::new(Pitfall::CancelUnsafeSelect)
 };
 
 pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: Row = Row {
@@ -35,12 +31,7 @@ pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: Row = Row {
         "or spawn {cut} and put the timeout on its handle: it goes on to its end",
     ],
     limits: &[Limit::Linger],
-    ..Row::new(
-        Pitfall::TimeoutHalfDone,
-        "timeout_half_done",
-        "timeout leaves work half done",
-        "docs/alerts/timeout-half-done.md",
-    )
+    ..Row::new(Pitfall::TimeoutHalfDone)
 };
 
 /// Await points where more was dropped half-way than at the last look.
@@ -80,7 +71,7 @@ fn finding(scan: &Scan<'_>, pitfall: Pitfall, proc: &Proc, site: &Site, times: u
     };
     let title = format!(
         "{}: {name} was dropped at {stood}{did}, {}",
-        pitfall.row().title,
+        pitfall.title(),
         many(times, "time")
     );
     let mut finding = Finding::undated(pitfall, scan.now());

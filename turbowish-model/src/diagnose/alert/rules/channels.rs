@@ -8,11 +8,12 @@ use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, is_judged, task_party};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::is_part;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, time};
-use crate::diagnose::alert::{Behind, Severity};
 use crate::diagnose::situation::{Resource, Task, Waiter};
 use crate::snapshot::TaskState;
+use crate::snapshot::alert::{Behind, Severity};
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: Row = Row {
@@ -22,12 +23,7 @@ pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: Row = Row {
         "or receive more at once (recv_many), or in more tasks",
     ],
     limits: &[Limit::GrowthWindows, Limit::GrowthLength, Limit::Window],
-    ..Row::new(
-        Pitfall::UnboundedGrowth,
-        "unbounded_growth",
-        "unbounded growth",
-        "docs/alerts/unbounded-growth.md",
-    )
+    ..Row::new(Pitfall::UnboundedGrowth)
 };
 
 pub(in crate::diagnose::alert) const BUFFER_BLOAT: Row = Row {
@@ -39,12 +35,7 @@ pub(in crate::diagnose::alert) const BUFFER_BLOAT: Row = Row {
         "or make the bound smaller: the same throughput, and items that are younger",
     ],
     limits: &[Limit::BloatFill, Limit::BloatHeld, Limit::BloatInside],
-    ..Row::new(
-        Pitfall::BufferBloat,
-        "buffer_bloat",
-        "buffer bloat",
-        "docs/alerts/buffer-bloat.md",
-    )
+    ..Row::new(Pitfall::BufferBloat)
 };
 
 pub(in crate::diagnose::alert) const BLOCKED_SENDER: Row = Row {
@@ -58,12 +49,7 @@ pub(in crate::diagnose::alert) const BLOCKED_SENDER: Row = Row {
         "{at}: try_send or send_timeout, if the item may be lost",
     ],
     limits: &[Limit::BlockedSender],
-    ..Row::new(
-        Pitfall::BlockedSender,
-        "blocked_sender",
-        "blocked sender",
-        "docs/alerts/blocked-sender.md",
-    )
+    ..Row::new(Pitfall::BlockedSender)
 };
 
 fn channels<'a>(scan: &Scan<'a>) -> impl Iterator<Item = &'a Resource> {

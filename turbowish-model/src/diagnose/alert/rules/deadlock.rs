@@ -8,11 +8,12 @@ use alloc::vec::Vec;
 use crate::account::resource::Role;
 use crate::diagnose::alert::finding::{Finding, Scan, resource_party, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, does, many, time};
-use crate::diagnose::alert::{Behind, Point, Severity, Step};
 use crate::diagnose::situation::{Resource, Scene, Task, TaskKind, Waiter};
 use crate::diagnose::wait_graph::{self, Cycle, Link, Tie};
+use crate::snapshot::alert::{Behind, Point, Severity, Step};
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const DEADLOCK: Row = Row {
@@ -21,12 +22,7 @@ pub(in crate::diagnose::alert) const DEADLOCK: Row = Row {
     why: "No task of the cycle can run before another one does. None was woken.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
-    ..Row::new(
-        Pitfall::Deadlock,
-        "deadlock",
-        "deadlock",
-        "docs/alerts/deadlock.md",
-    )
+    ..Row::new(Pitfall::Deadlock)
 };
 
 pub(in crate::diagnose::alert) const SELF_DEADLOCK: Row = Row {
@@ -35,12 +31,7 @@ pub(in crate::diagnose::alert) const SELF_DEADLOCK: Row = Row {
     why: "Only {task} could end this wait, and it cannot run before it is over.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
-    ..Row::new(
-        Pitfall::SelfDeadlock,
-        "self_deadlock",
-        "self deadlock",
-        "docs/alerts/self-deadlock.md",
-    )
+    ..Row::new(Pitfall::SelfDeadlock)
 };
 
 /// One per arc that could be cut; each is filled where an arc has what it names.

@@ -9,11 +9,12 @@ use crate::diagnose::alert::finding::{
     Finding, Scan, is_judged, leaves, resource_party, task_party,
 };
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, last, time};
-use crate::diagnose::alert::{Behind, Party, Point, Severity, Step};
 use crate::diagnose::situation::{Holder, Resource, Seat, Task, Waiter};
 use crate::diagnose::wait_graph::was_left;
+use crate::snapshot::alert::{Behind, Party, Point, Severity, Step};
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Place, TaskState};
 
 pub(in crate::diagnose::alert) const FUTURELOCK: Row = Row {
@@ -26,12 +27,7 @@ pub(in crate::diagnose::alert) const FUTURELOCK: Row = Row {
         "or drop {future} before {at}: `drop({future})`",
     ],
     limits: &[Limit::Snoozed],
-    ..Row::new(
-        Pitfall::Futurelock,
-        "futurelock",
-        "futurelock",
-        "docs/alerts/futurelock.md",
-    )
+    ..Row::new(Pitfall::Futurelock)
 };
 
 const DOUBT: &str =

@@ -7,11 +7,13 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, many};
-use crate::diagnose::alert::{Party, PartyKind, Severity};
-use crate::diagnose::situation::{Ended, Proc, Spot};
+use crate::diagnose::situation::{Ended, Proc};
 use crate::snapshot::Place;
+use crate::snapshot::Spot;
+use crate::snapshot::alert::{Party, PartyKind, Severity};
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const DETACHED_FAILURE: Row = Row {
@@ -23,12 +25,7 @@ pub(in crate::diagnose::alert) const DETACHED_FAILURE: Row = Row {
         "if it must always run, start it again when its handle says that it failed",
     ],
     limits: &[Limit::Linger],
-    ..Row::new(
-        Pitfall::DetachedFailure,
-        "detached_failure",
-        "detached failure",
-        "docs/alerts/detached-failure.md",
-    )
+    ..Row::new(Pitfall::DetachedFailure)
 };
 
 pub(in crate::diagnose::alert) const LARGE_FUTURE: Row = Row {
@@ -39,12 +36,7 @@ pub(in crate::diagnose::alert) const LARGE_FUTURE: Row = Row {
         "end the scope of large values before the next await",
     ],
     limits: &[Limit::LargeFuture, Limit::LargeFutureNote],
-    ..Row::new(
-        Pitfall::LargeFuture,
-        "large_future",
-        "large future",
-        "docs/alerts/large-future.md",
-    )
+    ..Row::new(Pitfall::LargeFuture)
 };
 
 pub(in crate::diagnose::alert) const NEVER_POLLED: Row = Row {
@@ -52,12 +44,7 @@ pub(in crate::diagnose::alert) const NEVER_POLLED: Row = Row {
     why: "A future does nothing until it is polled. {proc} was called, and what it returned was dropped: nothing of it ran.",
     fixes: &["{at}: await what it returns, or spawn it"],
     limits: &[Limit::Linger],
-    ..Row::new(
-        Pitfall::NeverPolled,
-        "never_polled",
-        "never polled",
-        "docs/alerts/never-polled.md",
-    )
+    ..Row::new(Pitfall::NeverPolled)
 };
 
 /// Tasks that panicked with nobody to ask, together by what they are.

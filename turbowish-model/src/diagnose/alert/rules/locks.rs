@@ -4,13 +4,14 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::account::resource::{Kind, Role};
-use crate::diagnose::alert::Severity;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, many};
 use crate::diagnose::situation::{Holder, Resource, Task, Waiter};
 use crate::snapshot::TaskState;
+use crate::snapshot::alert::Severity;
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: Row = Row {
@@ -22,12 +23,7 @@ pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: Row = Row {
         "or copy out what is needed, wait, and lock again",
     ],
     limits: &[Limit::GuardHeld],
-    ..Row::new(
-        Pitfall::GuardAcrossAwait,
-        "guard_across_await",
-        "guard across await",
-        "docs/alerts/guard-across-await.md",
-    )
+    ..Row::new(Pitfall::GuardAcrossAwait)
 };
 
 pub(in crate::diagnose::alert) const LOCK_CONVOY: Row = Row {
@@ -38,12 +34,7 @@ pub(in crate::diagnose::alert) const LOCK_CONVOY: Row = Row {
         "or shard {resource}, or hold it for less",
     ],
     limits: &[Limit::ConvoyWaiters, Limit::ConvoySpread, Limit::ConvoyWait],
-    ..Row::new(
-        Pitfall::LockConvoy,
-        "lock_convoy",
-        "lock convoy",
-        "docs/alerts/lock-convoy.md",
-    )
+    ..Row::new(Pitfall::LockConvoy)
 };
 
 /// Exclusive guards that are held while their task waits for something else.

@@ -4,13 +4,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::diagnose::alert::Severity;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::is_part;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{OpenPoll, Task, Worker};
+use crate::snapshot::alert::Severity;
+use crate::snapshot::pitfall::Pitfall;
 
 pub(in crate::diagnose::alert) const NEVER_YIELDS: Row = Row {
     severity: Severity::Alert,
@@ -21,12 +22,7 @@ pub(in crate::diagnose::alert) const NEVER_YIELDS: Row = Row {
         "if it loops, yield_now().await every few ms",
     ],
     limits: &[Limit::NeverYields],
-    ..Row::new(
-        Pitfall::NeverYields,
-        "never_yields",
-        "never yields",
-        "docs/alerts/never-yields.md",
-    )
+    ..Row::new(Pitfall::NeverYields)
 };
 
 pub(in crate::diagnose::alert) const BLOCKED_WORKER: Row = Row {
@@ -40,12 +36,7 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: Row = Row {
         "see it now: attach a debugger to the thread of {thread}",
     ],
     limits: &[Limit::BlockedWorker],
-    ..Row::new(
-        Pitfall::BlockedWorker,
-        "blocked_worker",
-        "blocked worker",
-        "docs/alerts/blocked-worker.md",
-    )
+    ..Row::new(Pitfall::BlockedWorker)
 };
 
 /// A root poll in progress.

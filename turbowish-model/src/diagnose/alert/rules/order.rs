@@ -8,10 +8,12 @@ use alloc::vec::Vec;
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, leaf};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words;
-use crate::diagnose::alert::{Party, PartyKind};
-use crate::diagnose::situation::{Resource, Scene, Spot};
+use crate::diagnose::situation::{Resource, Scene};
+use crate::snapshot::Spot;
+use crate::snapshot::alert::{Party, PartyKind};
+use crate::snapshot::pitfall::Pitfall;
 
 pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: Row = Row {
     why: "If {one} has {a} when {other} has {b}, each waits for the other for ever. It has not happened yet.",
@@ -21,12 +23,7 @@ pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: Row = Row {
         "or put both behind one lock",
     ],
     limits: &[Limit::Clear],
-    ..Row::new(
-        Pitfall::LockOrderInversion,
-        "lock_order_inversion",
-        "lock order inversion",
-        "docs/alerts/lock-order-inversion.md",
-    )
+    ..Row::new(Pitfall::LockOrderInversion)
 };
 
 /// Orders kept; a program with more pairs of locks than this has other worries.

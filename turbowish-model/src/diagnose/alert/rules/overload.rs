@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, proc_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::{Pitfall, Row};
-use crate::diagnose::alert::{Party, PartyKind};
+use crate::diagnose::alert::table::Row;
+use crate::snapshot::alert::{Party, PartyKind};
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const OVERLOAD: Row = Row {
@@ -21,12 +22,7 @@ pub(in crate::diagnose::alert) const OVERLOAD: Row = Row {
     ],
     limits: &[Limit::Overload],
     scans: 2,
-    ..Row::new(
-        Pitfall::Overload,
-        "overload",
-        "overload",
-        "docs/alerts/overload.md",
-    )
+    ..Row::new(Pitfall::Overload)
 };
 
 /// Sources of more events than the limit.

@@ -4,14 +4,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::diagnose::alert::Severity;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::{LONG, is_more, is_part};
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, many, time};
 use crate::diagnose::situation::Task;
 use crate::snapshot::TaskState;
+use crate::snapshot::alert::Severity;
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const LONG_POLL: Row = Row {
@@ -25,12 +26,7 @@ pub(in crate::diagnose::alert) const LONG_POLL: Row = Row {
         Limit::LongPollShare,
         Limit::LongPollAlert,
     ],
-    ..Row::new(
-        Pitfall::LongPoll,
-        "long_poll",
-        "long poll",
-        "docs/alerts/long-poll.md",
-    )
+    ..Row::new(Pitfall::LongPoll)
 };
 
 pub(in crate::diagnose::alert) const YIELDS_RARELY: Row = Row {
@@ -40,12 +36,7 @@ pub(in crate::diagnose::alert) const YIELDS_RARELY: Row = Row {
         "or cut it into pieces of less than a millisecond with yield_now().await between them",
     ],
     limits: &[Limit::RarelyShare, Limit::RarelyPoll, Limit::Window],
-    ..Row::new(
-        Pitfall::YieldsRarely,
-        "yields_rarely",
-        "yields rarely",
-        "docs/alerts/yields-rarely.md",
-    )
+    ..Row::new(Pitfall::YieldsRarely)
 };
 
 pub(in crate::diagnose::alert) const STARVATION: Row = Row {
@@ -56,12 +47,7 @@ pub(in crate::diagnose::alert) const STARVATION: Row = Row {
         "if {other} never waits, let it yield: yield_now().await",
     ],
     limits: &[Limit::StarvationReady, Limit::StarvationPolls],
-    ..Row::new(
-        Pitfall::Starvation,
-        "starvation",
-        "starvation",
-        "docs/alerts/starvation.md",
-    )
+    ..Row::new(Pitfall::Starvation)
 };
 
 /// Procs whose polls were long.

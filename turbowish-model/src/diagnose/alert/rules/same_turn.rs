@@ -8,10 +8,11 @@ use alloc::vec::Vec;
 
 use super::snoozed::{around, left};
 use crate::diagnose::alert::finding::{Finding, Scan, leaves, task_party};
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, last, time};
-use crate::diagnose::alert::{Party, PartyKind, Point, Step};
 use crate::diagnose::situation::{Node, Task, Waiter, last_method};
+use crate::snapshot::alert::{Party, PartyKind, Point, Step};
+use crate::snapshot::pitfall::Pitfall;
 
 const DOUBT: &str = " That both wait for the same one is told by the text of the two places alone: it is none of turbowish::sync.";
 

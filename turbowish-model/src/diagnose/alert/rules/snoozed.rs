@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, last};
 use crate::diagnose::situation::{Node, NodeKind, Resource, Seat, Task, Waiter};
 use crate::diagnose::wait_graph::was_left;
 use crate::snapshot::TaskState;
+use crate::snapshot::pitfall::Pitfall;
 
 pub(in crate::diagnose::alert) const SNOOZED_FUTURE: Row = Row {
     hold: Some(Limit::Snoozed),
@@ -21,12 +22,7 @@ pub(in crate::diagnose::alert) const SNOOZED_FUTURE: Row = Row {
         "or drop {future} if nobody needs it any more",
     ],
     limits: &[Limit::Snoozed],
-    ..Row::new(
-        Pitfall::SnoozedFuture,
-        "snoozed_future",
-        "snoozed future",
-        "docs/alerts/snoozed-future.md",
-    )
+    ..Row::new(Pitfall::SnoozedFuture)
 };
 
 pub(in crate::diagnose::alert) const STREAM_STALL: Row = Row {
@@ -38,12 +34,7 @@ pub(in crate::diagnose::alert) const STREAM_STALL: Row = Row {
         "or spawn the futures themselves: a JoinSet goes on by itself",
     ],
     limits: &[Limit::Snoozed],
-    ..Row::new(
-        Pitfall::StreamStall,
-        "stream_stall",
-        "stream stall",
-        "docs/alerts/stream-stall.md",
-    )
+    ..Row::new(Pitfall::StreamStall)
 };
 
 /// All of them: what has a waker of its own, and what waited for a resource.

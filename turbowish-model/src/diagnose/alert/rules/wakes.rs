@@ -5,13 +5,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::diagnose::alert::Severity;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, leaf, leaves};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::{TaskCounts, is_more, is_part};
-use crate::diagnose::alert::table::{Pitfall, Row};
+use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Node, Task};
+use crate::snapshot::alert::Severity;
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const LOST_WAKER: Row = Row {
@@ -24,12 +25,7 @@ pub(in crate::diagnose::alert) const LOST_WAKER: Row = Row {
         "if the other side was dropped, end the wait instead of returning Pending",
     ],
     limits: &[Limit::LostWaker],
-    ..Row::new(
-        Pitfall::LostWaker,
-        "lost_waker",
-        "lost waker",
-        "docs/alerts/lost-waker.md",
-    )
+    ..Row::new(Pitfall::LostWaker)
 };
 
 pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: Row = Row {
@@ -46,12 +42,7 @@ pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: Row = Row {
         Limit::SpuriousShare,
         Limit::Window,
     ],
-    ..Row::new(
-        Pitfall::SelfWakeSpin,
-        "self_wake_spin",
-        "self-wake spin",
-        "docs/alerts/self-wake-spin.md",
-    )
+    ..Row::new(Pitfall::SelfWakeSpin)
 };
 
 pub(in crate::diagnose::alert) const SPURIOUS_POLLS: Row = Row {
@@ -61,12 +52,7 @@ pub(in crate::diagnose::alert) const SPURIOUS_POLLS: Row = Row {
         "a Notify or broadcast that wakes all to serve one: notify_one, or a channel",
     ],
     limits: &[Limit::SpuriousShare, Limit::SpuriousPolls, Limit::Window],
-    ..Row::new(
-        Pitfall::SpuriousPolls,
-        "spurious_polls",
-        "spurious polls",
-        "docs/alerts/spurious-polls.md",
-    )
+    ..Row::new(Pitfall::SpuriousPolls)
 };
 
 pub(in crate::diagnose::alert) const WAKER_CHURN: Row = Row {
@@ -76,12 +62,7 @@ pub(in crate::diagnose::alert) const WAKER_CHURN: Row = Row {
         "keep the waker that a future has, and clone only if !waker.will_wake(cx.waker()): Waker::clone_from does that",
     ],
     limits: &[Limit::ChurnClones, Limit::ChurnPolls, Limit::Window],
-    ..Row::new(
-        Pitfall::WakerChurn,
-        "waker_churn",
-        "waker churn",
-        "docs/alerts/waker-churn.md",
-    )
+    ..Row::new(Pitfall::WakerChurn)
 };
 
 /// Proc, line and column, and the tasks that wait there.

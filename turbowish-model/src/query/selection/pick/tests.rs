@@ -12,8 +12,8 @@ use proptest::{collection, option};
 
 use super::TaskSource;
 use crate::account::resource::Role;
-use crate::diagnose::alert::{Alert, Party, PartyKind, Severity};
 use crate::query::{Budget, Overrun, Query, QueryError, Rows, Selection, TASK_GROUPINGS};
+use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
 use crate::snapshot::column;
 use crate::snapshot::{
     Aim, Claim, Page, PauseRow, Place, PollRow, Snapshot, Spot, StackRow, TaskParts, TaskRow,

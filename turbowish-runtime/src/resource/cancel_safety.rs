@@ -20,9 +20,20 @@ use turbowish_model::account::resource::{Here, Kind, Role};
 
 #[cfg(feature = "server")]
 pub(crate) use self::interrupted::{Count, Cut, cuts};
-use crate::hot::dropped;
+use crate::hot::dropped as losses;
+use crate::hot::events::{self, MarkedCalls};
 use crate::hot::thread::ThreadLedger;
 use crate::resource;
+
+/// Has the hot path tell of marked calls. Each resource does so when it begins, before it can mark one.
+pub(super) fn listen() {
+    events::on_marked_calls(MarkedCalls {
+        closed,
+        dropped,
+        forgotten: forget,
+        task_over: resource::over,
+    });
+}
 
 /// A resource, as long as something is to be said of it.
 #[derive(Clone, Debug)]
@@ -174,7 +185,7 @@ pub(crate) fn lock(
 
 /// A poll at `depth` that has marked its call, or an earlier one has, is closed; it may be that of a task's root.
 #[cold]
-pub(crate) fn closed(
+fn closed(
     ledger: &Ledger,
     account: &mut Account,
     proc: u32,
@@ -254,7 +265,7 @@ fn key(account: &Account) -> usize {
 
 fn keep(account: &Account, proc: u32, fresh: Effects) {
     if COUNT.load(Ordering::Relaxed) >= LIMIT && !KEPT.contains_key(&key(account)) {
-        dropped::detail();
+        losses::detail();
         return;
     }
     let mut entry = KEPT.entry(key(account)).or_insert_with(|| {
@@ -295,13 +306,13 @@ pub(crate) fn kept() -> usize {
 
 /// A marked call is dropped, and nothing is to be said of it.
 #[cold]
-pub(crate) fn forget(account: &Account, proc: u32) {
+fn forget(account: &Account, proc: u32) {
     let _ = take(account, proc);
 }
 
 /// A marked call was dropped while it waited, which its ledger has noted.
 #[cold]
-pub(crate) fn dropped(thread: &ThreadLedger, account: &Account, proc: u32) {
+fn dropped(thread: &ThreadLedger, account: &Account, proc: u32) {
     if let Some(effects) = take(account, proc) {
         interrupted::tell(&thread.ledger, proc, account.site() as u16, &effects);
     }

@@ -1,7 +1,7 @@
 //! Whether an await point awaits a resource itself, or something that was wrapped around it and may end earlier.
 
-use super::Spot;
 use crate::snapshot::Place;
+use crate::snapshot::Spot;
 
 /// Whether what is awaited at `place` is the very call that was made at `asked`, where `Location::caller()` points: at the name of a method.
 ///
