@@ -1,8 +1,8 @@
 //! The command line as data: parsing, `--help`, completions and the manual all come from here.
 
 mod annotate;
-mod script;
-mod touch;
+mod ci;
+mod control;
 mod value;
 
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
 
 use crate::columns::Listing;
-use crate::tui::Theme;
+use crate::theme::Theme;
 
 pub(crate) use self::annotate::{AnnotateArgs, OriginArgs, Permission};
-use self::script::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
-pub(crate) use self::script::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
-use self::touch::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
-pub(crate) use self::touch::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
+use self::ci::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
+pub(crate) use self::ci::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
+use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
+pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
 pub(crate) use self::value::window;
 use self::value::{interval, percentile};
 

@@ -1,8 +1,8 @@
 //! Entrances of the fuzz targets: what the command line does with files, on bytes and without files.
 
 use crate::annotate::{inserted, removed, with_large_stack};
-use crate::diff;
-use crate::saved::Saved;
+use crate::commands::diff;
+use crate::report_file::Saved;
 
 /// Reads the input as a saved report and compares it with itself.
 pub fn reports(input: &[u8]) {

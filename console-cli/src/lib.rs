@@ -2,35 +2,33 @@
 
 mod annotate;
 mod args;
-mod check;
 mod columns;
-mod debug;
+mod commands;
 #[cfg(feature = "demo")]
 mod demo;
-mod diff;
+mod detail;
 mod failure;
+mod footer;
 #[doc(hidden)]
 pub mod fuzzing;
-mod paper;
-mod pause;
-mod plain;
-mod ps;
-mod query;
-mod record;
-mod saved;
+mod man;
+mod pattern;
+mod plain_text;
+mod report_file;
 mod sheet;
 mod signals;
 mod source;
 mod text;
+mod theme;
 mod top;
 mod tui;
-mod watch;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::args::{Cli, Command};
+use crate::commands::{check, debug, diff, pause, ps, query, watch};
 
 /// Runs the command of the process's command line.
 #[must_use]
@@ -44,7 +42,7 @@ pub fn main() -> ExitCode {
         Command::Top(args) => top::run(&args, token),
         Command::Ps => ps::run(),
         Command::Query(args) => query::run(&args, token),
-        Command::Tree(args) => record::tree(&args, token),
+        Command::Tree(args) => detail::tree(&args, token),
         Command::Check(args) => check::run(&args, token),
         Command::Watch(args) => watch::run(&args, token),
         Command::Diff(args) => diff::run(&args),
@@ -54,8 +52,8 @@ pub fn main() -> ExitCode {
         Command::Annotate(args) => annotate::run(&args),
         #[cfg(feature = "demo")]
         Command::Demo(view) => top::demo(&view),
-        Command::Completions { shell } => paper::completions(shell),
-        Command::Man { out } => paper::man(out.as_deref()),
+        Command::Completions { shell } => man::completions(shell),
+        Command::Man { out } => man::man(out.as_deref()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

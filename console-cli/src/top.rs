@@ -11,7 +11,7 @@ use crate::args::{TopArgs, ViewArgs};
 use crate::failure::{Failure, note, print};
 #[cfg(feature = "demo")]
 use crate::signals::Signals;
-use crate::{plain, source, tui};
+use crate::{plain_text, source, tui};
 
 /// Runs `turbowish top`.
 ///
@@ -76,7 +76,7 @@ fn checked(view: &ViewArgs) -> Result<Query, Failure> {
         limit: view.limit,
         ..Rows::default()
     };
-    let query = plain::query(view.window().0, rows);
+    let query = plain_text::query(view.window().0, rows);
     Selection::parse(&query)?;
     Ok(query)
 }
@@ -116,5 +116,9 @@ fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
 
 async fn page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Result<(), Failure> {
     let snapshot = source::snapshot(target, query).await?;
-    print(&plain::text(&snapshot, &view.rows.sort, plain::width()))
+    print(&plain_text::text(
+        &snapshot,
+        &view.rows.sort,
+        plain_text::width(),
+    ))
 }

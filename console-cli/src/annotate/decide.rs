@@ -1,7 +1,7 @@
 //! Which attributes go where: a decision over the [`Tree`](super::tree::Tree) alone, which `--check` and the edits share.
 
-use super::pattern::Filter;
 use super::tree::{Attribute, Kind, Node, Own};
+use crate::pattern::Filter;
 
 /// What is asked for, and where.
 pub(crate) struct Wanted<'a> {

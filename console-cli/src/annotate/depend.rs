@@ -7,8 +7,8 @@ use proc_macro2::TokenTree;
 use super::manifest::{CRATE, Named, Section};
 use super::origin::{Origin, Origins};
 use super::package::{Package, all_files, shown};
+use super::plan::Change;
 use super::source::{Source, each_token};
-use super::work::Change;
 use crate::failure::Failure;
 
 /// A change of a manifest, and what is said about it.

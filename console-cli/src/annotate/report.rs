@@ -6,7 +6,7 @@ use super::decide::{Decision, LeftOut};
 use super::manifest::{CRATE, Named, Section};
 use super::origin::{Origin, Origins};
 use super::package::{Package, shown};
-use super::work::{Change, Plan, Read, Work};
+use super::plan::{Change, Plan, Read, Work};
 
 /// The answer of `--check`.
 pub(crate) struct Answer {

@@ -5,8 +5,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{AttrStyle, Block, Item, Signature, Type, Visibility};
 
+use super::attribute;
 use super::names::{Names, leaves, segments, text};
-use super::own;
 use super::source::{Source, Unreadable};
 use super::tokens::{async_fns, paths};
 use super::tokio_types::{Wrapped, instead_of, instead_of_all};
@@ -71,7 +71,7 @@ struct Found<'a> {
 
 impl Scanner<'_> {
     fn node(&mut self, found: Found<'_>, members: bool, inside: impl FnOnce(&mut Self)) {
-        let (own, attributes) = own::read(found.attrs, &self.names, self.source);
+        let (own, attributes) = attribute::read(found.attrs, &self.names, self.source);
         let other = found.attrs.iter().find(|attribute| {
             matches!(attribute.style, AttrStyle::Outer) && !attribute.path().is_ident("doc")
         });

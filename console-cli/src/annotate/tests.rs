@@ -1,12 +1,12 @@
 //! Files before and after: what is inserted, that a second run changes nothing, and that removal gives back every byte.
 
 use super::decide::{Decision, Wanted};
-use super::pattern::{Filter, Pattern};
+use super::plan::{insertions, removals};
 use super::scan::scan;
 use super::source::Source;
 use super::tokio_types::Wrapped;
 use super::tree::Tree;
-use super::work::{insertions, removals};
+use crate::pattern::{Filter, Pattern};
 
 mod cases;
 mod checks;

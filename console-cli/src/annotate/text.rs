@@ -1,10 +1,10 @@
 //! One file's text in, its text out: what the fuzz target asks for.
 
 use super::decide::Wanted;
-use super::pattern::Filter;
+use super::plan::{insertions, removals};
 use super::scan::scan;
 use super::source::Source;
-use super::work::{insertions, removals};
+use crate::pattern::Filter;
 
 /// The text with attributes; `None` if it cannot be read.
 pub(crate) fn inserted(text: &str) -> Option<String> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::annotate::Pattern;
+use crate::pattern::Pattern;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:

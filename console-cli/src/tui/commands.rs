@@ -6,8 +6,8 @@ use turbowish_model::snapshot::natural;
 use super::keys::{Action, KEYS, Scope};
 use super::rows::Table;
 use super::state::{HelpPage, State, View};
-use super::theme::Theme;
-use crate::record::is_called;
+use crate::detail::is_called;
+use crate::theme::Theme;
 use crate::tui::rows::Entry;
 
 /// What a command does.

@@ -6,7 +6,7 @@ use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, HolderRow, Place, ProcRow, ResourceRow, TaskRow};
 
-use crate::record::{at, spot};
+use crate::detail::{at, spot};
 
 /// `kv::snapshot::write  src/snapshot.rs:90  called by kv::snapshot::run`
 pub(crate) fn proc(row: &ProcRow) -> String {

@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus};
 
 use turbowish_model::snapshot::Spot;
 
-use crate::record::problem::source;
+use crate::detail::problem::source;
 
 /// How an editor is told where to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

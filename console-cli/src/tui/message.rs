@@ -7,7 +7,7 @@ use super::clock::Now;
 use super::keys::Key;
 use super::record::Excerpt;
 use super::state::{Fate, Hold, Listed};
-use super::theme::{Palette, Theme};
+use crate::theme::{Palette, Theme};
 
 /// Something happened.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use turbowish_model::snapshot::alert::{Alert, Party, Severity};
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units::{self, Micro, SECOND};
 
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
 
 /// How long an alert is muted.
 pub(crate) const MUTE_NS: u64 = 600 * SECOND;

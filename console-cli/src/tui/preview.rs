@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::layout;
 use super::record::{self, Excerpt, Record};
 use super::state::State;
-use crate::record::told::{Link, Told};
+use crate::detail::rich_line::{Link, Told};
 
 /// The preview is on; it is seen where the terminal has room for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub(crate) fn under(state: &State, (x, y): (u16, u16)) -> Option<Link> {
 #[cfg(test)]
 mod tests {
     use super::split;
-    use crate::record::told::Told;
+    use crate::detail::rich_line::Told;
 
     /// Lines of one letter each, a blank between parts; the two pages, and what is left over.
     fn check(lines: &str, height: usize, expected: (&str, &str, usize)) {

@@ -8,9 +8,9 @@ use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, Tas
 use super::layout;
 use super::rows::{Absent, OPEN_ROWS};
 use super::state::State;
-use crate::record::problem::{self, Around};
-use crate::record::told::{Kind, Link, Told};
-use crate::record::{Beside, proc, resource, task};
+use crate::detail::problem::{self, Around};
+use crate::detail::rich_line::{Kind, Link, Told};
+use crate::detail::{Beside, proc, resource, task};
 
 /// Rows beside the subject that a record asks for at most.
 pub(crate) const BESIDE: u32 = 1_000;

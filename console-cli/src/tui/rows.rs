@@ -13,7 +13,7 @@ use turbowish_model::snapshot::json::{Record, Table as Document};
 use turbowish_model::snapshot::{Snapshot, Spot};
 
 pub(crate) use self::table::{BACKGROUND_ROWS, OPEN_ROWS, Table};
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
 
 /// What makes a row the same row in the next snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use turbowish_model::snapshot::units;
 
 use super::rows::Order;
 use super::state::{State, View, Window};
-use super::theme::Theme;
 use crate::args;
+use crate::theme::Theme;
 
 /// Version of the document: it changes if an older console would misread it.
 const VERSION: u64 = 1;

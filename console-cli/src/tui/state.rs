@@ -19,8 +19,8 @@ use super::clock::Now;
 use super::glyphs::Glyphs;
 use super::record::Record;
 use super::rows::Rows;
-use super::theme::{Palette, Theme};
-use crate::record::Beside;
+use crate::detail::Beside;
+use crate::theme::{Palette, Theme};
 
 /// The length of the window that the tables speak of; `None` reaches back to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

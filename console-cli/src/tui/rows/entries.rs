@@ -10,8 +10,8 @@ use turbowish_model::snapshot::{
 };
 
 use super::{Entry, Muted, RowId, Sum, merge};
-use crate::record::task::stands_at;
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
+use crate::detail::task::stands_at;
 use crate::tui::detail;
 
 /// The path without its last name.

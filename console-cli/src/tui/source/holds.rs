@@ -10,7 +10,7 @@ use turbowish_wire::client::{ClientError, Connection};
 use turbowish_wire::{Action, PauseTask};
 
 use super::{PAUSE, Told};
-use crate::pause::LEASE_NS;
+use crate::commands::pause::LEASE_NS;
 use crate::tui::message::Message;
 use crate::tui::state::Hold;
 

@@ -3,8 +3,8 @@
 use turbowish_model::snapshot::Snapshot;
 
 use super::{Hold, Peer, Tables, Toggle, View, Window};
-use crate::record::length::Lengths;
-use crate::record::told::Link;
+use crate::detail::length::Lengths;
+use crate::detail::rich_line::Link;
 use crate::tui::history::History;
 use crate::tui::mutes::Mutes;
 use crate::tui::preview::Preview;

@@ -5,10 +5,10 @@ use turbowish_model::snapshot::Accounting;
 use super::alerts::deadlock;
 use super::fixture::{SECOND, alarmed, attached, listed, looking, press, screen, tell};
 use super::screens::{MIDDLE, SMALL, check};
+use crate::theme::Theme;
 use crate::tui::commands::{self, Does};
 use crate::tui::message::{Effect, Message};
 use crate::tui::state::{Overlay, State, View, Window};
-use crate::tui::theme::Theme;
 
 /// Types a line after `:`; the last letters are keys.
 fn type_line(state: &mut State, line: &str) {

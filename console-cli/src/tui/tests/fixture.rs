@@ -13,12 +13,12 @@ use turbowish_model::snapshot::{
 };
 use turbowish_wire::client::Target;
 
+use crate::theme::Palette;
 use crate::tui::clock::Now;
 use crate::tui::glyphs::GlyphSet;
 use crate::tui::keys::Key;
 use crate::tui::message::{Effect, Message};
 use crate::tui::state::{Listed, Look, Peer, State, Window};
-use crate::tui::theme::Palette;
 use crate::tui::update::update;
 use crate::tui::view::view;
 

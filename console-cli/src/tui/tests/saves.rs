@@ -6,7 +6,7 @@ use turbowish_model::snapshot::{ProcRow, TaskRow};
 use super::alerts::deadlock;
 use super::fixture::{alarmed, attached, kv, looking, press, screen, tell, until, with};
 use super::screens::SMALL;
-use crate::saved::Saved;
+use crate::report_file::Saved;
 use crate::tui::message::{Effect, File, Message};
 use crate::tui::state::State;
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::fixture::{SECOND, attached, listed, looking, press, screen, tell};
 use super::screens::SMALL;
+use crate::theme::Theme;
 use crate::tui::message::Message;
 use crate::tui::settings::Settings;
 use crate::tui::state::{State, Window};
 use crate::tui::store::{self, Store};
-use crate::tui::theme::Theme;
 
 /// A folder, and the file in it.
 fn file() -> (tempfile::TempDir, PathBuf) {

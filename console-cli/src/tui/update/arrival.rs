@@ -8,7 +8,7 @@ use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::{QUIET_NS, hold, mute, record};
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
 use crate::text;
 use crate::tui::history::History;
 use crate::tui::mutes::Mutes;

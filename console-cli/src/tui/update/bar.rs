@@ -5,7 +5,7 @@ use turbowish_wire::client::Target;
 
 use super::{overlay, perform, record, save, scopes, seats, set_filter, sort};
 use crate::args;
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
 use crate::tui::commands::{self, Does};
 use crate::tui::keys::{Action, KEYS, Scope};
 use crate::tui::message::Effect;

@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::sanitize;
 
-use crate::record::told::Told;
+use crate::detail::rich_line::Told;
 use crate::text;
 use crate::tui::layout::{self, Placed};
 use crate::tui::message::Effect;

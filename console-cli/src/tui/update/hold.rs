@@ -5,7 +5,7 @@ use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Accounting, TaskState};
 use turbowish_wire::client::Target;
 
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
 use crate::tui::keys::Action;
 use crate::tui::layout;
 use crate::tui::message::Effect;

@@ -1,7 +1,7 @@
 //! The mouse: a click selects, again opens, the header sorts, the wheel scrolls, the right button goes back.
 
 use super::{on_table, overlay, record, sort, touched};
-use crate::tui::hit::{self, Hit};
+use crate::tui::hit_test::{self, Hit};
 use crate::tui::keys::Action;
 use crate::tui::layout;
 use crate::tui::message::{Effect, Mouse};
@@ -20,7 +20,7 @@ pub(super) fn act(state: &mut State, event: Mouse) -> Option<Effect> {
         Mouse::WheelUp => roll(state, Action::Up),
         Mouse::Click(..) if state.overlay.is_some() => None,
         Mouse::Click(x, y) => {
-            if let Some(hit) = hit::at(state, (x, y)) {
+            if let Some(hit) = hit_test::at(state, (x, y)) {
                 click(state, hit);
             }
             None

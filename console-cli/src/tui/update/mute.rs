@@ -1,6 +1,6 @@
 //! Muted alerts: no banner, no mark, and at the end of what is worst.
 
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
 use crate::tui::state::{State, View};
 use crate::tui::{layout, mutes};
 

@@ -3,13 +3,13 @@
 use turbowish_model::snapshot::alert::Alert;
 
 use super::{Stride, stride};
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
 use crate::tui::record::{self, Kept, Record};
 use crate::tui::rows::Absent;
 use crate::tui::state::{State, Step, View};
-use crate::tui::worst::{self, Thing};
+use crate::tui::triage::{self, Thing};
 
 /// Opens the first alert.
 pub(super) fn worst_alert(state: &mut State) {
@@ -23,7 +23,7 @@ pub(super) fn worst_alert(state: &mut State) {
 
 /// Opens the next of the worst things or the one before, round the end; the first if none of them is open.
 pub(super) fn step(state: &mut State, forward: bool) {
-    let list = worst::list(state);
+    let list = triage::list(state);
     let here = stands(state, &list);
     let to = match (here, state.visit.step) {
         (Some(at), _) if forward => (at + 1) % list.len(),
@@ -59,7 +59,7 @@ fn stands(state: &State, list: &[Thing]) -> Option<usize> {
 /// The list may be another one now.
 pub(super) fn restep(state: &mut State) {
     let Some(step) = state.visit.step else { return };
-    let stands = stands(state, &worst::list(state));
+    let stands = stands(state, &triage::list(state));
     state.visit.step = Some(Step {
         at: stands.unwrap_or(step.at),
         stands_out: stands.is_some(),
@@ -72,7 +72,7 @@ pub(crate) fn worst(state: &State) -> Option<String> {
     if !stands_out {
         return Some("none of the worst now".to_owned());
     }
-    let list = worst::list(state);
+    let list = triage::list(state);
     let place = format!("{} of {} worst", at + 1, list.len());
     Some(match list.get(at).map(|thing| &*thing.told) {
         None | Some("") => place,
@@ -274,7 +274,7 @@ fn follow_link(state: &mut State) {
     let own = state
         .record
         .as_ref()
-        .is_some_and(|open| worst::same(&open.subject, &link));
+        .is_some_and(|open| triage::same(&open.subject, &link));
     if own {
         state.notice = Some("this is its record".to_owned());
         return;

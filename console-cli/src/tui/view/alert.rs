@@ -9,9 +9,9 @@ use turbowish_model::snapshot::units::{self, SECOND};
 
 use super::put;
 use crate::text;
+use crate::theme::Role;
 use crate::tui::layout::{Form, Screen};
 use crate::tui::state::{Fate, Phase, State};
-use crate::tui::theme::Role;
 
 /// The line, and what to do about missing data on the line below.
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {

@@ -5,9 +5,9 @@ use ratatui::style::Style;
 
 use super::frame::Framed;
 use super::text;
+use crate::theme::Palette;
 use crate::tui::layout;
 use crate::tui::state::State;
-use crate::tui::theme::Palette;
 use crate::tui::update;
 
 const WIDTH: u16 = 76;

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{put, text};
+use crate::theme::Role;
 use crate::tui::state::State;
-use crate::tui::theme::Role;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let table = state.table();

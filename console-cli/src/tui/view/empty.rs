@@ -6,10 +6,10 @@ use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::{put, text};
+use crate::theme::Role;
 use crate::tui::layout::Screen;
 use crate::tui::rows::Rows;
 use crate::tui::state::{Fate, Phase, State, View};
-use crate::tui::theme::Role;
 
 /// No process, or one from which nothing has come yet.
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {

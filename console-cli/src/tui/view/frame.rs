@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
 
 use super::{put, text};
+use crate::theme::Role;
 use crate::tui::state::State;
-use crate::tui::theme::Role;
 
 /// A framed area with a title above and words below.
 #[derive(Debug)]

@@ -9,10 +9,10 @@ use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::{alert, hints, put, tasks, text};
-use crate::ps;
+use crate::commands::ps;
+use crate::theme::{Palette, Role};
 use crate::tui::layout::Screen;
 use crate::tui::state::{Listed, Peer, Picker, State};
-use crate::tui::theme::{Palette, Role};
 use crate::tui::update;
 
 /// Columns for the number of alerts.

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{put, record, text};
+use crate::theme::Role;
 use crate::tui::preview::{self, GAP};
 use crate::tui::state::State;
-use crate::tui::theme::Role;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     if area.height == 0 {

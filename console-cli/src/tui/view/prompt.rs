@@ -7,10 +7,10 @@ use ratatui::widgets::Clear;
 use turbowish_model::snapshot::units;
 
 use super::{hints, put, text};
+use crate::theme::Role;
 use crate::tui::commands;
 use crate::tui::layout::Screen;
 use crate::tui::state::{Question, State, Typed};
-use crate::tui::theme::Role;
 use crate::tui::update;
 
 /// ` filter: conn_      Enter keeps  ^U erases  Esc undoes`

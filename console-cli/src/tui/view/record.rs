@@ -5,13 +5,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::put;
-use crate::record::told::{Kind, Told};
+use crate::detail::rich_line::{Kind, Told};
 use crate::text;
+use crate::theme::{Palette, Role};
 use crate::tui::layout::{self, Parts};
 use crate::tui::mutes;
 use crate::tui::record::{self, Record};
 use crate::tui::state::State;
-use crate::tui::theme::{Palette, Role};
 use crate::tui::update;
 
 pub(super) fn draw(state: &State, open: &Record, frame: &mut Frame<'_>, parts: &Parts) {

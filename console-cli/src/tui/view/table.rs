@@ -7,9 +7,9 @@ use turbowish_model::snapshot::column::{Context, Shown, Style, Unit, Value};
 use turbowish_model::snapshot::units;
 
 use super::{alert, put, text, titles};
+use crate::theme::{Palette, Role};
 use crate::tui::layout::{self, FULL_PLACE, Form, GUTTER, Placed, Screen};
 use crate::tui::state::{Phase, State, View};
-use crate::tui::theme::{Palette, Role};
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let columns = layout::columns(state.table(), screen.table.width);

@@ -5,15 +5,15 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{put, text};
-use crate::tui::hit;
+use crate::theme::Role;
+use crate::tui::hit_test;
 use crate::tui::rows::Order;
 use crate::tui::state::State;
-use crate::tui::theme::Role;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let palette = state.look.palette;
     let mut spans = Vec::new();
-    for (view, label) in hit::tabs(state) {
+    for (view, label) in hit_test::tabs(state) {
         spans.push(if view == state.view {
             Span::styled(format!(" [{label}]"), palette.style(Role::Title))
         } else {

@@ -7,8 +7,8 @@ use turbowish_model::snapshot::units::{self, SECOND};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::{put, text};
+use crate::theme::Role;
 use crate::tui::state::{Fate, Phase, State, Window};
-use crate::tui::theme::Role;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let Some(shown) = &state.shown else { return };

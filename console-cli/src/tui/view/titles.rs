@@ -5,9 +5,9 @@ use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::column::Unit;
 
 use super::text;
+use crate::theme::Role;
 use crate::tui::layout::{GUTTER, Placed};
 use crate::tui::state::State;
-use crate::tui::theme::Role;
 
 /// Where the mark of the order finds room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Snapshot, Worker};
 
 use super::coverage;
+use crate::theme::Role;
 use crate::tui::state::State;
-use crate::tui::theme::Role;
 
 /// More workers than this are one glyph each.
 const BARS: usize = 8;

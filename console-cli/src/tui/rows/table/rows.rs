@@ -13,7 +13,7 @@ use super::super::arrange::At;
 use super::super::hidden::Hidden;
 use super::super::{Absent, Counts, Entry, Face, Muted, Order, RowId, Rows};
 use super::{BACKGROUND_ROWS, OPEN_ROWS, Table};
-use crate::record::told::Link;
+use crate::detail::rich_line::Link;
 use crate::tui::mutes;
 
 /// The column in which a muted row says that it is, and how wide that is: `muted 10m00s`.

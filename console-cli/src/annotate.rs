@@ -1,0 +1,136 @@
+//! `turbowish annotate`: everything is read and decided before the first file changes, and a file changes whole or not at all.
+//!
+//! `select` asks cargo which packages a path stands for and finds their files by a `walk`, inside one `repository`. `scan` reads a
+//! `source` into a `tree`, with the meaning of its paths (`names`, `tokens`, `tokio_types`) and attributes (`own`). `decide` says where attributes
+//! are missing. `work` turns that into changes of files and `depend` into those of a `manifest`, which name the `origin` of the crate.
+//! `replace` makes the changes, and `report` describes them.
+
+mod attribute;
+mod decide;
+mod depend;
+mod manifest;
+mod names;
+mod origin;
+mod package;
+mod plan;
+mod replace;
+mod report;
+mod repository;
+mod scan;
+mod select;
+mod source;
+mod text;
+mod tokens;
+mod tokio_types;
+mod tree;
+mod walk;
+
+pub(crate) use text::{inserted, removed};
+
+use std::path::Path;
+
+use turbowish_model::snapshot::sanitize;
+
+use crate::args::AnnotateArgs;
+use crate::failure::{Failure, note};
+use crate::pattern::Filter;
+use origin::Origins;
+use plan::{Change, Work};
+use report::{Plural, plural};
+use tokio_types::WRAPPED;
+
+/// Code that is nested deeply is read by deep recursion.
+const STACK: usize = 256 << 20;
+
+/// Runs the command.
+///
+/// # Errors
+/// A path that is not there; a file that cannot be read or written; with `--check`, anything that is not covered.
+pub(crate) fn run(args: &AnnotateArgs) -> Result<(), Failure> {
+    with_large_stack(|| annotate(args))
+        .map_err(|cause| Failure::local("cannot start a thread", &cause))?
+}
+
+/// Runs `task` where syntax can be nested deeply.
+///
+/// # Errors
+/// No thread can be started.
+pub(crate) fn with_large_stack<T: Send>(task: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let running = thread.spawn_scoped(scope, task)?;
+        let result = running.join();
+        Ok(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
+    let found = select::select(&args.paths, args.all_targets)?;
+    let filter = Filter::new(&args.include, &args.exclude);
+    let work = Work::read(found, filter, WRAPPED)?;
+    for fault in &work.faults {
+        note(&fault.to_string());
+    }
+    let uncovered = if args.check {
+        let answer = work.check();
+        print(&answer.text)?;
+        answer.complaint
+    } else {
+        change(args, &work)?;
+        None
+    };
+    let unread = work.faults.len();
+    match (uncovered, unread) {
+        (Some(complaint), _) => Err(Failure::Local(complaint)),
+        (None, 0) => Ok(()),
+        (None, unread) => Err(Failure::Local(format!(
+            "{} could not be read",
+            plural(unread, Plural::File)
+        ))),
+    }
+}
+
+/// Says what changes, changes it, and says what has changed.
+fn change(args: &AnnotateArgs, work: &Work) -> Result<(), Failure> {
+    let origins = Origins { args: &args.origin };
+    let plan = if args.remove {
+        work.remove()?
+    } else {
+        work.insert(args.blocks, &origins)?
+    };
+    if args.dry_run {
+        return print(&format!(
+            "dry run, nothing is written\n{}{}",
+            plan.before, plan.after
+        ));
+    }
+    let files: Vec<&Path> = plan
+        .changes
+        .iter()
+        .map(|change| change.path.as_path())
+        .collect();
+    repository::check(&files, &args.permission)?;
+    print(&plan.before)?;
+    write(&plan.changes)?;
+    print(&plan.after)
+}
+
+/// Names of files and functions come from outside.
+fn print(text: &str) -> Result<(), Failure> {
+    crate::failure::print(&sanitize::lines(text))
+}
+
+fn write(changes: &[Change]) -> Result<(), Failure> {
+    for (done, change) in changes.iter().enumerate() {
+        replace::replace(&change.path, &change.text).map_err(|cause| {
+            let path = package::shown(&change.path);
+            let done = plural(done, Plural::File);
+            let what = format!("cannot write {path}, {done} written before it");
+            Failure::local(&what, &cause)
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! `turbowish diff`: two saved documents, row by row and column by column; a file is no different from itself.
+
+mod compare;
+mod print;
+
+use turbowish_model::query::Filter;
+use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::column::{Column, Row};
+use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
+
+use self::compare::Compared;
+use crate::args::{DiffArgs, Format, Share, TableName};
+use crate::columns::choose;
+use crate::failure::{Failure, note};
+use crate::report_file::{Kept, Saved};
+
+/// Runs the command.
+///
+/// # Errors
+/// A mistake on the command line, a file that is no report, or something has become worse.
+pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
+    let before = Saved::read(&args.before)?;
+    let after = Saved::read(&args.after)?;
+    let compared = match table(args, &before, &after)? {
+        TableName::Procs | TableName::Proc => of::<ProcRow>(args, &before, &after),
+        TableName::Tasks | TableName::Task => of::<TaskRow>(args, &before, &after),
+        TableName::Resources | TableName::Resource => of::<ResourceRow>(args, &before, &after),
+        TableName::Awaits => of::<AwaitRow>(args, &before, &after),
+        TableName::Alerts | TableName::Alert => of::<Alert>(args, &before, &after),
+        TableName::Counters => of::<CounterRow>(args, &before, &after),
+    }?;
+    if before.snapshot.process.name != after.snapshot.process.name {
+        note(&format!(
+            "two programs are compared: {} and {}",
+            before.snapshot.process.name, after.snapshot.process.name
+        ));
+    }
+    crate::failure::print(&match args.format {
+        Format::Table => print::table(&compared),
+        Format::Json => print::json(&compared, &before, &after),
+        Format::Csv => print::csv(&compared)?,
+    })?;
+    if compared.has_failed() {
+        Err(Failure::Found)
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether no column of any table that both files have has changed for the worse.
+pub(crate) fn is_no_worse(before: &Saved, after: &Saved) -> bool {
+    fn of_table<R: Kept>(before: &Saved, after: &Saved) -> bool {
+        let judged = |column: &Column<R>| before.tells(column) && after.tells(column);
+        let columns: Vec<Column<R>> = R::columns().iter().filter(|c| judged(c)).cloned().collect();
+        let all = Filter::parse("").expect("a blank filter keeps every row");
+        !Compared::of((before, after), &columns, &all, Share(0)).has_failed()
+    }
+    of_table::<ProcRow>(before, after)
+        && of_table::<TaskRow>(before, after)
+        && of_table::<ResourceRow>(before, after)
+        && of_table::<AwaitRow>(before, after)
+        && of_table::<Alert>(before, after)
+        && of_table::<CounterRow>(before, after)
+}
+
+/// The table asked for, else the first that both have.
+fn table(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<TableName, Failure> {
+    if let Some(table) = args.table {
+        return Ok(table);
+    }
+    let all = [
+        (TableName::Procs, ProcRow::TABLE),
+        (TableName::Resources, ResourceRow::TABLE),
+        (TableName::Awaits, AwaitRow::TABLE),
+        (TableName::Tasks, TaskRow::TABLE),
+        (TableName::Alerts, Alert::TABLE),
+        (TableName::Counters, CounterRow::TABLE),
+    ];
+    let (old, new) = (before.tables(), after.tables());
+    let both = all
+        .iter()
+        .find(|(_, name)| old.contains(name) && new.contains(name));
+    both.map(|(table, _)| *table).ok_or_else(|| {
+        let list = |tables: &[&str]| match tables {
+            [] => "no table".to_owned(),
+            tables => tables.join(", "),
+        };
+        Failure::usage(format!(
+            "nothing to compare: {} has {}, {} has {}",
+            before.name,
+            list(&old),
+            after.name,
+            list(&new)
+        ))
+    })
+}
+
+fn of<R: Kept>(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<Compared, Failure> {
+    for saved in [before, after] {
+        if !saved.has::<R>() {
+            return Err(Failure::usage(format!(
+                "{} has no {}, it has {}",
+                saved.name,
+                R::TABLE,
+                saved.tables().join(", ")
+            )));
+        }
+    }
+    let filter = Filter::<R>::parse(&args.filter)?;
+    let columns = columns::<R>(args, before, after)?;
+    Ok(Compared::of(
+        (before, after),
+        &columns,
+        &filter,
+        args.fail_over,
+    ))
+}
+
+/// The columns asked for, which must be numbers in both files; else those of which more is worse: of
+/// what the table shows, or if that has none, of all.
+fn columns<R: Kept>(
+    args: &DiffArgs,
+    before: &Saved,
+    after: &Saved,
+) -> Result<Vec<Column<R>>, Failure> {
+    let mut columns = choose::<R>(&args.columns, &args.percentiles)?;
+    if args.columns.is_empty() {
+        let judged = |column: &Column<R>| {
+            column.larger_is_worse() && before.tells(column) && after.tells(column)
+        };
+        columns.retain(judged);
+        if columns.is_empty() {
+            columns = R::columns().to_vec();
+            columns.retain(judged);
+        }
+        return Ok(columns);
+    }
+    for column in &columns {
+        if !column.unit.is_number() {
+            return Err(Failure::usage(format!(
+                "{} is text, and only numbers are compared",
+                column.key
+            )));
+        }
+        before.must_tell(column)?;
+        after.must_tell(column)?;
+    }
+    Ok(columns)
+}

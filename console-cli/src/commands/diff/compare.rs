@@ -1,0 +1,266 @@
+//! What has changed between two tables: rows are the same that are called the same.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use turbowish_model::query::Filter;
+use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::column::{Column, Context, Style, Unit};
+use turbowish_model::snapshot::units;
+
+use crate::args::Share;
+use crate::report_file::{Kept, Saved};
+
+/// What has changed by less than this has not changed, in billionths.
+pub(super) const SAME: Share = Share(20_000_000);
+
+/// All that is different.
+pub(super) struct Compared {
+    /// `procs`
+    pub(super) table: &'static str,
+    /// Columns of rows that are in both files, what fails first, and then the largest growth.
+    pub(super) changes: Vec<Change>,
+    /// Rows that are only in the second file.
+    pub(super) new: Vec<String>,
+    /// Rows that are only in the first one.
+    pub(super) gone: Vec<String>,
+    /// How many rows are in both.
+    pub(super) both: usize,
+    /// What fails is worse by more than this.
+    pub(super) fail_over: Share,
+}
+
+/// One column of one row that has changed.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// What the row is called.
+    pub(super) row: String,
+    /// The column's key.
+    pub(super) column: String,
+    /// What its numbers are.
+    pub(super) unit: Unit,
+    /// Before and after.
+    pub(super) before: Side,
+    pub(super) after: Side,
+    /// What it means.
+    pub(super) verdict: Verdict,
+}
+
+/// A value in one of the files.
+#[derive(Debug)]
+pub(super) struct Side {
+    /// In the column's unit; `None` is "not measured", or not known.
+    pub(super) number: Option<i128>,
+    /// As people read it.
+    pub(super) text: String,
+}
+
+/// What a change means, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// Worse by more than is allowed.
+    Fail,
+    /// Worse, but not by that much.
+    Worse,
+    /// Better.
+    Better,
+    /// Neither good nor bad, or measured on one side only.
+    Changed,
+}
+
+impl Compared {
+    pub(super) fn of<R: Kept>(
+        (before, after): (&Saved, &Saved),
+        columns: &[Column<R>],
+        filter: &Filter<R>,
+        fail_over: Share,
+    ) -> Self {
+        let old = rows(&before.snapshot, filter);
+        let new = rows(&after.snapshot, filter);
+        let contexts = (Context::of(&before.snapshot), Context::of(&after.snapshot));
+        let mut changes = Vec::new();
+        for (key, was) in &old {
+            let Some(is) = new.get(key) else { continue };
+            for column in columns {
+                let before = side(column, was, &contexts.0);
+                let after = side(column, is, &contexts.1);
+                if let Some(verdict) = judge(column, &before, &after, fail_over) {
+                    changes.push(Change {
+                        row: name(key),
+                        column: column.key.clone().into_owned(),
+                        unit: column.unit,
+                        before,
+                        after,
+                        verdict,
+                    });
+                }
+            }
+        }
+        // What has no ratio comes last; rows and columns of one ratio stay in order.
+        changes.sort_by_key(|change| (change.verdict, Reverse(change.ratio())));
+        let missing = |there: &Keyed<'_, R>, here: &Keyed<'_, R>| -> Vec<String> {
+            let missing = there.keys().filter(|key| !here.contains_key(*key));
+            missing.map(name).collect()
+        };
+        Self {
+            table: R::TABLE,
+            changes,
+            gone: missing(&old, &new),
+            new: missing(&new, &old),
+            both: old.keys().filter(|key| new.contains_key(*key)).count(),
+            fail_over,
+        }
+    }
+
+    /// Something is worse by more than is allowed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.changes
+            .iter()
+            .any(|change| change.verdict == Verdict::Fail)
+    }
+
+    /// Rows of which a column satisfies this.
+    pub(super) fn rows(&self, which: impl Fn(&Change) -> bool) -> usize {
+        let mut names: Vec<&str> = self
+            .changes
+            .iter()
+            .filter(|change| which(change))
+            .map(|change| change.row.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len()
+    }
+}
+
+impl Change {
+    /// After / before in billionths; `None` if there is nothing to divide by, or less than nothing.
+    /// From 0 on it is without bound.
+    pub(super) fn ratio(&self) -> Option<u64> {
+        let whole = |side: &Side| u64::try_from(side.number?).ok();
+        match (whole(&self.before)?, whole(&self.after)?) {
+            (0, _) => Some(u64::MAX),
+            (before, after) => Some(units::ppb(after, before)),
+        }
+    }
+}
+
+/// Rows by what they are called, and which of those that are called the same.
+type Keyed<'a, R> = BTreeMap<(String, usize), &'a R>;
+
+/// `kv::db::get`, and `kv::db::get #2` for the next one of that name.
+fn name((label, nth): &(String, usize)) -> String {
+    match nth {
+        0 => label.clone(),
+        nth => format!("{label} #{}", nth + 1),
+    }
+}
+
+fn rows<'a, R: Kept>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<'a, R> {
+    let context = Context::of(snapshot);
+    let mut kept: Vec<(String, u64, &R)> = R::page(snapshot)
+        .rows
+        .iter()
+        .filter(|row| filter.keeps(row, &context))
+        .map(|row| (row.label(), row.name().1, row))
+        .collect();
+    kept.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    let mut keyed = Keyed::new();
+    let mut nth = 0;
+    for (label, _, row) in kept {
+        nth = if keyed.contains_key(&(label.clone(), 0)) {
+            nth + 1
+        } else {
+            0
+        };
+        keyed.insert((label, nth), row);
+    }
+    keyed
+}
+
+fn side<R: Kept>(column: &Column<R>, row: &R, context: &Context) -> Side {
+    let value = column.value(row, context);
+    Side {
+        number: value.integer(),
+        text: value.print(Style::default()),
+    }
+}
+
+/// What a change means; `None` if there is none worth speaking of.
+fn judge<R>(column: &Column<R>, before: &Side, after: &Side, allowed: Share) -> Option<Verdict> {
+    let (Some(old), Some(new)) = (before.number, after.number) else {
+        return (before.number != after.number).then_some(Verdict::Changed);
+    };
+    let beyond = |share: Share| {
+        // 2^64 billionths of a number up to 2^64 are at most 2^128.
+        let off = old.abs_diff(new) * 1_000_000_000;
+        off > old.unsigned_abs().saturating_mul(u128::from(share.0))
+    };
+    if !beyond(SAME) {
+        // Not worth a line, unless it is all that is allowed.
+        return (new > old && column.larger_is_worse() && beyond(allowed)).then_some(Verdict::Fail);
+    }
+    Some(match (column.larger_is_worse(), new > old) {
+        (false, _) => Verdict::Changed,
+        (true, false) => Verdict::Better,
+        (true, true) if beyond(allowed) => Verdict::Fail,
+        (true, true) => Verdict::Worse,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Share, Side, Verdict, judge};
+    use turbowish_model::snapshot::ProcRow;
+    use turbowish_model::snapshot::column;
+
+    fn check(key: &str, old: Option<i128>, new: Option<i128>, expected: Option<Verdict>) {
+        let side = |number| Side {
+            number,
+            text: String::new(),
+        };
+        let column = column::find::<ProcRow>(key).expect(key);
+        let ten_percent = Share(100_000_000);
+        let verdict = judge(&column, &side(old), &side(new), ten_percent);
+        assert_eq!(verdict, expected, "{key} {old:?} {new:?}");
+    }
+
+    #[test]
+    fn worse_is_more_of_what_costs() {
+        check("hold_p99", Some(1_000), Some(1_000), None);
+        check("hold_p99", Some(1_000), Some(1_020), None);
+        check("hold_p99", Some(1_000), Some(1_021), Some(Verdict::Worse));
+        check("hold_p99", Some(1_000), Some(1_100), Some(Verdict::Worse));
+        check("hold_p99", Some(1_000), Some(1_101), Some(Verdict::Fail));
+        check("hold_p99", Some(1_000), Some(900), Some(Verdict::Better));
+        check("hold_p99", Some(0), Some(1), Some(Verdict::Fail));
+        check("hold_p99", Some(0), Some(0), None);
+        check("hold_p99", Some(1), Some(0), Some(Verdict::Better));
+        check(
+            "hold_p99",
+            Some(u64::MAX.into()),
+            Some(1),
+            Some(Verdict::Better),
+        );
+        check(
+            "hold_p99",
+            Some(1),
+            Some(u64::MAX.into()),
+            Some(Verdict::Fail),
+        );
+    }
+
+    #[test]
+    fn more_traffic_is_neither_good_nor_bad() {
+        check("calls", Some(1_000), Some(9_000), Some(Verdict::Changed));
+        check("run", Some(1_000), Some(100), Some(Verdict::Changed));
+        check("panicked", Some(0), Some(1), Some(Verdict::Fail));
+    }
+
+    #[test]
+    fn what_was_measured_once_only_is_told_and_does_not_fail() {
+        check("hold_p99", None, None, None);
+        check("hold_p99", None, Some(5), Some(Verdict::Changed));
+        check("hold_p99", Some(5), None, Some(Verdict::Changed));
+    }
+}

@@ -1,0 +1,223 @@
+//! `turbowish watch`: a line of JSON for each table and snapshot; lines are whole, whatever ends it.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::column::Row;
+use turbowish_model::snapshot::json::{self, Shape, Table};
+use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
+use turbowish_wire::client::{ClientError, Connection, Target};
+
+use crate::args::{TableName, WatchArgs};
+use crate::columns::{Defaults, choose};
+use crate::failure::{Failure, note, print};
+use crate::report_file::TABLES;
+use crate::signals::Signals;
+use crate::source;
+
+/// Between two attempts to find a process again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Runs the command.
+///
+/// # Errors
+/// A mistake on the command line; a target that cannot be reached, or ends before the snapshots asked for.
+pub(crate) fn run(args: &WatchArgs, token: Option<&str>) -> Result<(), Failure> {
+    let (target, tables) = words(args)?;
+    let shape = shape(args, &tables)?;
+    let query = query(args, &tables);
+    Selection::parse(&query)?;
+    let target = source::target(target, token)?;
+    let stream = Stream {
+        args,
+        target,
+        query,
+        tables,
+        shape,
+    };
+    source::runtime()?.block_on(async {
+        let mut signals = Signals::new().map_err(|cause| Failure::local("cannot start", &cause))?;
+        tokio::select! {
+            ended = stream.run() => ended,
+            signal = signals.first() => Err(Failure::signal(signal)),
+        }
+    })
+}
+
+/// The target and the tables, in whichever order they are written.
+fn words(args: &WatchArgs) -> Result<(Option<&str>, Vec<TableName>), Failure> {
+    let mut target = None;
+    let mut tables = Vec::new();
+    for word in &args.words {
+        match table(word) {
+            Some(table) if tables.contains(&table) => {}
+            Some(table) => tables.push(table),
+            None if target.is_none() => target = Some(word.as_str()),
+            None => {
+                return Err(Failure::usage(format!(
+                    "{word} is none of the tables: {}",
+                    TABLES.join(", ")
+                )));
+            }
+        }
+    }
+    if tables.is_empty() {
+        tables.push(TableName::Procs);
+    }
+    Ok((target, tables))
+}
+
+/// A table by its name; records are none.
+fn table(word: &str) -> Option<TableName> {
+    let known = TableName::from_str(word, false).ok()?;
+    of_document(known).map(|_| known)
+}
+
+const fn of_document(table: TableName) -> Option<Table> {
+    match table {
+        TableName::Procs => Some(Table::Procs),
+        TableName::Tasks => Some(Table::Tasks),
+        TableName::Resources => Some(Table::Resources),
+        TableName::Awaits => Some(Table::Awaits),
+        TableName::Alerts => Some(Table::Alerts),
+        TableName::Counters => Some(Table::Counters),
+        TableName::Task | TableName::Resource | TableName::Proc | TableName::Alert => None,
+    }
+}
+
+fn query(args: &WatchArgs, tables: &[TableName]) -> Query {
+    let rows = |table| {
+        tables.contains(&table).then(|| Rows {
+            filter: args.rows.filter.clone(),
+            sort: args.rows.sort.clone(),
+            invert: false,
+            limit: args.limit,
+            ..Rows::default()
+        })
+    };
+    Query {
+        window_ns: args.window.0,
+        procs: rows(TableName::Procs),
+        tasks: rows(TableName::Tasks),
+        resources: rows(TableName::Resources),
+        awaits: rows(TableName::Awaits),
+        alerts: rows(TableName::Alerts),
+        counters: rows(TableName::Counters),
+    }
+}
+
+fn shape(args: &WatchArgs, tables: &[TableName]) -> Result<Shape, Failure> {
+    let mut shape = Shape::default();
+    if !args.percentiles.is_empty() {
+        shape.percentiles.clone_from(&args.percentiles);
+    }
+    if args.columns.is_empty() {
+        return Ok(shape);
+    }
+    let [table] = tables else {
+        return Err(Failure::usage(
+            "--columns is about one table; leave it out, or watch each table by itself",
+        ));
+    };
+    shape.fields = Some(match table {
+        TableName::Procs | TableName::Proc => fields::<ProcRow>(args, &shape)?,
+        TableName::Tasks | TableName::Task => fields::<TaskRow>(args, &shape)?,
+        TableName::Resources | TableName::Resource => fields::<ResourceRow>(args, &shape)?,
+        TableName::Awaits => fields::<AwaitRow>(args, &shape)?,
+        TableName::Alerts | TableName::Alert => fields::<Alert>(args, &shape)?,
+        TableName::Counters => fields::<CounterRow>(args, &shape)?,
+    });
+    Ok(shape)
+}
+
+fn fields<R: Row + Defaults>(
+    args: &WatchArgs,
+    shape: &Shape,
+) -> Result<Vec<&'static str>, Failure> {
+    let columns = choose::<R>(&args.columns, &shape.percentiles)?;
+    let fields = columns.iter().flat_map(|column| column.fields);
+    Ok(fields.copied().collect())
+}
+
+struct Stream<'a> {
+    args: &'a WatchArgs,
+    target: Option<Target>,
+    query: Query,
+    tables: Vec<TableName>,
+    shape: Shape,
+}
+
+impl Stream<'_> {
+    /// Prints until there are enough snapshots, or no process any more.
+    async fn run(&self) -> Result<(), Failure> {
+        let mut connection = source::connect(self.target.as_ref(), source::PATIENCE).await?;
+        let mut ticks = interval(self.args.every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut done = 0;
+        let mut told = false;
+        loop {
+            ticks.tick().await;
+            match connection.snapshot(&self.query).await {
+                Ok(snapshot) => {
+                    if let Some(warning) = source::disarmed(&snapshot).filter(|_| !told) {
+                        note(&warning);
+                        told = true;
+                    }
+                    self.print(&snapshot)?;
+                    done += 1;
+                    if done == self.args.count {
+                        return Ok(());
+                    }
+                }
+                Err(error @ (ClientError::Gone { .. } | ClientError::Silent { .. }))
+                    if self.args.reconnect =>
+                {
+                    note(&format!("{error}; waiting for it"));
+                    connection = self.again(&connection).await;
+                }
+                // The first question is answered, or it is no process to watch.
+                Err(ClientError::Gone { .. }) if done > 0 => return self.ended(done, &connection),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn print(&self, snapshot: &Snapshot) -> Result<(), Failure> {
+        let tables = self.tables.iter().copied().filter_map(of_document);
+        let lines: String = tables
+            .map(|table| json::document(snapshot, &[table], &self.shape))
+            .collect();
+        print(&lines)
+    }
+
+    /// A process that has ended is the end of what was to be seen, unless more was asked for.
+    fn ended(&self, done: u64, connection: &Connection) -> Result<(), Failure> {
+        let process = connection.process();
+        match self.args.count {
+            0 => Ok(()),
+            count => Err(Failure::Target(format!(
+                "{} {} has ended after {done} of {count} snapshots",
+                process.name, process.pid
+            ))),
+        }
+    }
+
+    /// The same target, or a process of the same name and command line.
+    async fn again(&self, lost: &Connection) -> Connection {
+        loop {
+            let here = !matches!(self.target, Some(Target::Tcp { .. }));
+            if let Some(target) = &self.target
+                && let Ok(connection) = Connection::connect(target).await
+            {
+                return connection;
+            }
+            if here && let Some(connection) = source::successor(lost.process()).await {
+                return connection;
+            }
+            sleep(PAUSE).await;
+        }
+    }
+}

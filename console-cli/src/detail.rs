@@ -1,0 +1,297 @@
+//! One thing and what it is tied to: the lines of its record, on the screen, in `turbowish query` and `turbowish tree`.
+
+mod alert;
+mod histogram;
+pub(crate) mod length;
+mod place;
+pub(crate) mod problem;
+pub(crate) mod proc;
+pub(crate) mod resource;
+pub(crate) mod rich_line;
+pub(crate) mod task;
+mod tree;
+
+use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::column::Row;
+use turbowish_model::snapshot::json::{self, Record, Shape, Table};
+use turbowish_model::snapshot::report::span;
+use turbowish_model::snapshot::units::{self, Micro};
+use turbowish_model::snapshot::{
+    AwaitRow, Claim, CounterRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskRow,
+};
+
+use self::length::Lengths;
+pub(crate) use self::place::{at, spot};
+use self::rich_line::{Link, Told};
+use crate::args::{Format, QueryArgs, TableName, TreeArgs};
+use crate::failure::{Failure, note, print};
+use crate::{source, text};
+
+/// From here on there is room for folders; the console's first column is a mark.
+const WIDE: usize = 119;
+/// Names that are printed of a list before it is cut.
+const NAMED: usize = 4;
+
+/// The rows beside the one that a record is of, as far as they are at hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Beside<'a> {
+    pub(crate) procs: &'a [ProcRow],
+    pub(crate) tasks: &'a [TaskRow],
+    /// There are tasks that are not among these.
+    pub(crate) some_tasks: bool,
+    pub(crate) resources: &'a [ResourceRow],
+    pub(crate) awaits: &'a [AwaitRow],
+    pub(crate) counters: &'a [CounterRow],
+    pub(crate) alerts: &'a [Alert],
+    /// Length of the window that sums are of.
+    pub(crate) window_ns: u64,
+    /// Columns of the terminal, where that matters; below [`WIDE`] places have no folders.
+    pub(crate) room: Option<usize>,
+    /// How full resources were, where somebody has looked for a while.
+    pub(crate) lengths: Option<&'a Lengths>,
+    /// How microseconds are written.
+    pub(crate) micro: Micro,
+}
+
+impl<'a> Beside<'a> {
+    /// All rows of a snapshot.
+    pub(crate) fn of(snapshot: &'a Snapshot) -> Self {
+        Self {
+            procs: &snapshot.procs.rows,
+            tasks: &snapshot.tasks.rows,
+            some_tasks: snapshot.tasks.left_out() > 0,
+            resources: &snapshot.resources.rows,
+            awaits: &snapshot.awaits.rows,
+            counters: &snapshot.counters.rows,
+            alerts: &snapshot.alerts.rows,
+            window_ns: snapshot.window_ns,
+            room: None,
+            lengths: None,
+            micro: Micro::Ascii,
+        }
+    }
+
+    /// `src/conn.rs:88:9-33`
+    fn place(&self, place: &Place) -> String {
+        self.short(span(place))
+    }
+
+    /// `41.4 s`
+    fn time(&self, ns: u64) -> String {
+        units::duration(ns, self.micro)
+    }
+
+    /// `src/repl.rs:18:18`
+    fn spot(&self, at: &Spot) -> String {
+        self.short(spot(at))
+    }
+
+    fn short(&self, place: String) -> String {
+        match place.rsplit_once(['/', '\\']) {
+            Some((_, name)) if self.room.is_some_and(|room| room < WIDE) => name.to_owned(),
+            _ => place,
+        }
+    }
+}
+
+/// Runs `query task`, `query resource`, `query proc` or `query alert`.
+///
+/// # Errors
+/// A mistake on the command line, no answer, or nothing of that name.
+pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> {
+    if args.table == TableName::Alert {
+        return alert::run(args, token);
+    }
+    let (target, name) = named(args)?;
+    if args.format == Format::Csv || !args.columns.is_empty() {
+        return Err(Failure::usage(format!(
+            "a record has no columns: turbowish query {}s --format csv",
+            word(args.table)
+        )));
+    }
+    let snapshot = ask(target, token, &query_of(args, name))?;
+    match args.table {
+        TableName::Resource => one::<ResourceRow>(snapshot, args, name, resource::lines),
+        TableName::Proc => one::<ProcRow>(snapshot, args, name, proc::lines),
+        _ => one::<TaskRow>(snapshot, args, name, task::lines),
+    }
+}
+
+/// Runs `tree`.
+///
+/// # Errors
+/// A mistake in the filter, or no answer.
+pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> {
+    let query = Query {
+        tasks: Some(Rows {
+            filter: args.rows.filter.clone(),
+            sort: args.rows.sort.clone(),
+            invert: false,
+            limit: args.limit,
+            ..Rows::default()
+        }),
+        resources: Some(Rows::default()),
+        ..Query::default()
+    };
+    let snapshot = ask(args.target.as_deref(), token, &query)?;
+    let mut lines = Vec::new();
+    for row in &snapshot.tasks.rows {
+        lines.push(tree::head(row, Micro::Ascii).text());
+        let calls = tree::lines(row, &Beside::of(&snapshot));
+        lines.extend(calls.iter().map(Told::text));
+    }
+    lines.push(crate::footer::footer::<TaskRow>(&snapshot));
+    lines.push(String::new());
+    print(&text::printed(&lines))
+}
+
+fn ask(target: Option<&str>, token: Option<&str>, query: &Query) -> Result<Snapshot, Failure> {
+    Selection::parse(query)?;
+    let target = source::target(target, token)?;
+    let snapshot = source::runtime()?.block_on(source::snapshot(target, query))?;
+    if let Some(warning) = source::disarmed(&snapshot) {
+        note(&warning);
+    }
+    Ok(snapshot)
+}
+
+const fn word(table: TableName) -> &'static str {
+    match table {
+        TableName::Resource => "resource",
+        TableName::Proc => "proc",
+        _ => "task",
+    }
+}
+
+/// The process and the name; a single word is the name, in the only process.
+fn named(args: &QueryArgs) -> Result<(Option<&str>, &str), Failure> {
+    match (args.target.as_deref(), args.name.as_deref()) {
+        (target, Some(name)) => Ok((target, name)),
+        (Some(name), None) => Ok((None, name)),
+        (None, None) => {
+            let word = word(args.table);
+            Err(Failure::usage(format!(
+                "which {word}? turbowish query {word} PID NAME; turbowish query {word}s lists them"
+            )))
+        }
+    }
+}
+
+fn query_of(args: &QueryArgs, name: &str) -> Query {
+    // The process looks for the text anywhere in a name; here only whole names count.
+    let filter = |column: &str| match name.contains('"') {
+        true => String::new(),
+        false => format!("{column}:\"{name}\""),
+    };
+    let rows = |filter: String| {
+        Some(Rows {
+            filter,
+            ..Rows::default()
+        })
+    };
+    let query = Query {
+        window_ns: args.window.0,
+        ..Query::default()
+    };
+    match args.table {
+        TableName::Resource => Query {
+            resources: rows(String::new()),
+            tasks: rows(String::new()),
+            ..query
+        },
+        // Who calls it is with it, and whom it calls with those.
+        TableName::Proc => Query {
+            procs: rows(String::new()),
+            awaits: rows(filter("proc")),
+            counters: rows(filter("proc")),
+            tasks: rows(filter("root")),
+            ..query
+        },
+        // Who holds what a task waits for, and who waits for what it holds, is with the resources.
+        _ => Query {
+            tasks: rows(filter("task")),
+            resources: rows(String::new()),
+            ..query
+        },
+    }
+}
+
+/// Prints the rows of that name.
+fn one<R: Record + Clone>(
+    mut snapshot: Snapshot,
+    args: &QueryArgs,
+    name: &str,
+    lines: fn(&R, &Beside<'_>) -> Vec<Told>,
+) -> Result<(), Failure> {
+    let page = R::page_mut(&mut snapshot);
+    let near = page.rows.iter().map(|row| row.name().0);
+    let near = near.filter(|known| known.contains(name)).min();
+    let near = near.map(str::to_owned);
+    let named = page.rows.iter().filter(|row| is_called(row.name().0, name));
+    let named: Vec<R> = named.cloned().collect();
+    if named.is_empty() {
+        let word = word(args.table);
+        let hint = near.map_or_else(
+            || format!("turbowish query {word}s lists them"),
+            |near| format!("did you mean {near}?"),
+        );
+        return Err(Failure::Local(format!(
+            "no {word} {name} in {} {}; {hint}",
+            snapshot.process.name, snapshot.process.pid
+        )));
+    }
+    if args.format == Format::Json {
+        let table = match args.table {
+            TableName::Resource => Table::Resources,
+            TableName::Proc => Table::Procs,
+            _ => Table::Tasks,
+        };
+        page.matched = named.len() as u64;
+        page.rows = named;
+        let shape = match &args.percentiles[..] {
+            [] => Shape::default(),
+            asked => Shape {
+                percentiles: asked.to_vec(),
+                ..Shape::default()
+            },
+        };
+        return print(&json::document(&snapshot, &[table], &shape));
+    }
+    let beside = Beside::of(&snapshot);
+    let told = |row: &R| {
+        let lines: Vec<String> = lines(row, &beside).iter().map(Told::text).collect();
+        text::printed(&lines) + "\n"
+    };
+    print(&named.iter().map(told).collect::<Vec<_>>().join("\n"))
+}
+
+/// A resource may be called without its kind, `db` for `mutex db`, and a proc without the modules that it is in.
+pub(crate) fn is_called(full: &str, name: &str) -> bool {
+    let inside = |end: &str| {
+        full.strip_suffix(name)
+            .is_some_and(|rest| rest.ends_with(end))
+    };
+    full == name || full.split_once(' ').is_some_and(|(_, own)| own == name) || inside("::")
+}
+
+/// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, for each that the row is part of.
+fn alerts<R: Row>(row: &R, beside: &Beside<'_>) -> Vec<Told> {
+    let Some((kind, id, name)) = row.party() else {
+        return Vec::new();
+    };
+    let speaks = |alert: &&Alert| {
+        let mut parties = alert.parties.iter();
+        parties.any(|party| (party.kind, party.id) == (kind, id) && (id > 0 || party.name == name))
+    };
+    let told = |alert: &Alert| {
+        let line = Told::default().label("  alert: ");
+        line.link(alert.title.clone(), Some(Link::alert(alert)))
+    };
+    beside.alerts.iter().filter(speaks).map(told).collect()
+}
+
+/// The resource that a claim is about, if it was sent along.
+fn of<'a>(claim: &Claim, resources: &'a [ResourceRow]) -> Option<&'a ResourceRow> {
+    resources.iter().find(|row| row.id == claim.resource_id)
+}

@@ -1,0 +1,122 @@
+//! `turbowish query alert`: which alert is meant, and the problem view of it as text.
+
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::json::{self, Shape, Table};
+use turbowish_model::snapshot::units::Micro;
+use turbowish_wire::client::Target;
+
+use super::problem::{self, Around};
+use super::{ask, is_called};
+use crate::args::{Format, QueryArgs};
+use crate::failure::{Failure, print};
+use crate::plain_text;
+use crate::text::printed;
+
+/// What stands for the first alert there is.
+const WORST: &str = "worst";
+
+/// Prints one alert in full, or all of that name.
+///
+/// # Errors
+/// A mistake on the command line, no answer, or no alert of that name.
+pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> {
+    if args.format == Format::Csv || !args.columns.is_empty() {
+        return Err(Failure::usage(
+            "an alert in full has no columns: turbowish query alerts --format csv",
+        ));
+    }
+    let (target, name) = meant(args.target.as_deref(), args.name.as_deref(), token);
+    let everything = Some(Rows::default());
+    let query = Query {
+        window_ns: args.window.0,
+        tasks: everything.clone(),
+        resources: everything.clone(),
+        alerts: everything,
+        ..Query::default()
+    };
+    let mut snapshot = ask(target, token, &query)?;
+    choose(&mut snapshot, name)?;
+    if args.format == Format::Json {
+        let shape = Shape::default();
+        return print(&json::document(&snapshot, &[Table::Alerts], &shape));
+    }
+    if snapshot.alerts.rows.is_empty() {
+        return print("no alerts\n");
+    }
+    let alerts = snapshot.alerts.rows.iter();
+    let told: Vec<String> = alerts.map(|alert| text(alert, &snapshot)).collect();
+    print(&told.join("\n"))
+}
+
+/// The process and the name; of one word alone, whichever it can be.
+fn meant<'a>(
+    target: Option<&'a str>,
+    name: Option<&'a str>,
+    token: Option<&str>,
+) -> (Option<&'a str>, &'a str) {
+    match (target, name) {
+        (target, Some(name)) => (target, name),
+        (Some(word), None) if Target::parse(word, token).is_none() => (None, word),
+        (target, None) => (target, WORST),
+    }
+}
+
+/// Leaves the alerts of that name.
+fn choose(snapshot: &mut Snapshot, name: &str) -> Result<(), Failure> {
+    let there = &snapshot.alerts.rows;
+    if name == WORST {
+        snapshot.alerts.rows.truncate(1);
+    } else if there.iter().any(|alert| is_named(alert, name)) {
+        snapshot.alerts.rows.retain(|alert| is_named(alert, name));
+    } else {
+        let mut titles: Vec<&str> = there.iter().map(|alert| alert.pitfall.title()).collect();
+        titles.dedup();
+        let hint = if titles.is_empty() {
+            "there are no alerts".to_owned()
+        } else {
+            format!("there are: {}", titles.join(", "))
+        };
+        let process = &snapshot.process;
+        return Err(Failure::Local(format!(
+            "no alert {name} in {} {}; {hint}",
+            process.name, process.pid
+        )));
+    }
+    snapshot.alerts.matched = snapshot.alerts.rows.len() as u64;
+    Ok(())
+}
+
+/// By what it is, however that is written, or by somebody who is part of it.
+fn is_named(alert: &Alert, name: &str) -> bool {
+    let plain = name.replace(['-', '_'], " ").to_lowercase();
+    let mut parties = alert.parties.iter();
+    alert.pitfall.title() == plain || parties.any(|party| is_called(&party.name, name))
+}
+
+fn text(alert: &Alert, snapshot: &Snapshot) -> String {
+    let began = snapshot.at_unix_ns.saturating_sub(alert.held_ns);
+    let clock = plain_text::local(began);
+    let source = problem::source::lines(alert, Some(snapshot.process.pid));
+    let around = Around {
+        tasks: &snapshot.tasks.rows,
+        resources: &snapshot.resources.rows,
+        began: clock.split_once(' ').map(|(_, time)| time.to_owned()),
+        source: &source,
+        micro: Micro::Ascii,
+        room: plain_text::width(),
+        cuts: false,
+    };
+    let told = problem::lines(alert, &around);
+    let mut lines: Vec<String> = told
+        .iter()
+        .map(|line| {
+            let line = line.text();
+            line.strip_prefix(' ').unwrap_or(&line).to_owned()
+        })
+        .collect();
+    lines.splice(0..0, [alert.title.clone(), String::new()]);
+    lines.push(String::new());
+    printed(&lines)
+}

@@ -1,0 +1,141 @@
+//! A chain of waits: tasks and resources in turn, each line beginning where the one before leads.
+
+use turbowish_model::snapshot::alert::{Alert, Step};
+use turbowish_model::snapshot::pitfall::Pitfall;
+use turbowish_model::snapshot::report::one_line;
+
+use super::Around;
+use crate::detail::rich_line::{Link, Told};
+use crate::text;
+
+/// The steps of an alert, as the cycle or the two futures that they are.
+pub(super) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+    if alert.pitfall == Pitfall::Futurelock {
+        return futures(alert, around);
+    }
+    let widths = Widths::of(alert, around);
+    let cycle = matches!(alert.pitfall, Pitfall::Deadlock | Pitfall::SelfDeadlock);
+    let mut lines = Vec::new();
+    for step in &alert.steps {
+        lines.push(waits(alert, step, &widths, around));
+        let end = if cycle { ":" } else { "" };
+        let indent = 1 + widths.name;
+        let how = around.labelled(&" ".repeat(indent), &format!("{}{end}", step.how));
+        let on = Told::from("   on ").link(step.on.name.clone(), Link::party(&step.on));
+        lines.extend(begin(on, indent, how));
+    }
+    if let Some(first) = alert.steps.first().filter(|_| cycle) {
+        let line = Told::from(" ^  ").link(first.task.name.clone(), Link::party(&first.task));
+        lines.push(line.left(1 + widths.name).say("the cycle closes here"));
+    }
+    lines
+}
+
+/// Indented lines, the first of which begins with words of its own.
+fn begin(words: Told, indent: usize, lines: Vec<String>) -> Vec<Told> {
+    let mut lines = lines.into_iter();
+    let rest = lines.next().unwrap_or_default();
+    let first = words
+        .left(indent)
+        .say(rest.get(indent..).unwrap_or_default());
+    std::iter::once(first)
+        .chain(lines.map(Told::from))
+        .collect()
+}
+
+/// How wide the columns of a chain are.
+struct Widths {
+    name: usize,
+    proc: usize,
+    waits: usize,
+}
+
+impl Widths {
+    fn of(alert: &Alert, around: &Around<'_>) -> Self {
+        let steps = || alert.steps.iter();
+        let most = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+        let name = most(&mut steps().map(|step| {
+            // "task " and "  on " are as long.
+            5 + text::width(&step.task.name).max(text::width(&step.on.name))
+        }));
+        let proc = most(&mut steps().map(|step| text::width(&step.point.proc)));
+        let waits = most(&mut steps().map(|step| text::width(&age(alert, step, around))));
+        let place = most(&mut steps().map(|step| text::width(&place(step, around))));
+        let mut widths = Self {
+            name: name + 2,
+            proc: proc + 2,
+            waits: waits + 2,
+        };
+        if around.cuts {
+            let room = around.room.saturating_sub(1);
+            widths.name = widths.name.min(room * 3 / 8);
+            let left = room.saturating_sub(widths.name + widths.waits + place + 1);
+            widths.proc = widths.proc.min(left.max(12));
+        }
+        widths
+    }
+}
+
+fn age(alert: &Alert, step: &Step, around: &Around<'_>) -> String {
+    format!("waits {}", around.time(alert.age(step.since)))
+}
+
+fn place(step: &Step, around: &Around<'_>) -> String {
+    let place = step.point.place.as_ref();
+    place.map_or_else(|| "?".to_owned(), |place| around.place(place))
+}
+
+/// ` task conn:51022   kv::conn::serve      waits 41.4 s   conn.rs:88:9-33`
+fn waits(alert: &Alert, step: &Step, widths: &Widths, around: &Around<'_>) -> Told {
+    // "task " stands before it, and a blank behind it.
+    let name = text::head(&step.task.name, widths.name.saturating_sub(6));
+    let proc = text::fit_path(&step.point.proc, "::", widths.proc.saturating_sub(1));
+    let mut link = Told::from(" task ").link(name, Link::party(&step.task));
+    link = link.left(1 + widths.name);
+    let proc = Told::default().link(proc, Some(Link::Proc(step.point.proc.clone())));
+    let waits = text::left(&age(alert, step, around), widths.waits);
+    link.join(proc.left(widths.proc))
+        .say(format!("{waits}{}", place(step, around)))
+        .say(expression(step, around))
+}
+
+/// The expression, where there is room for it.
+fn expression(step: &Step, around: &Around<'_>) -> String {
+    let expr = step.point.place.as_ref().map(|place| one_line(&place.expr));
+    match expr {
+        Some(expr) if around.is_wide() && !expr.is_empty() => format!("  {expr}"),
+        _ => String::new(),
+    }
+}
+
+/// Of a futurelock: the future that has its turn and is not polled, and the one that waits behind it.
+fn futures(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+    let mut lines = Vec::new();
+    let steps = alert.steps.iter();
+    let width = steps.map(|step| text::width(&step.point.proc)).max();
+    for (at, step) in alert.steps.iter().enumerate() {
+        let same = |other: Option<&Step>| other.is_some_and(|other| other.task == step.task);
+        if at == 0 || !same(alert.steps.get(at - 1)) {
+            let name = step.task.name.clone();
+            lines.push(Told::from(" task ").link(name, Link::party(&step.task)));
+        }
+        let (branch, stem) = if same(alert.steps.get(at + 1)) {
+            ("|-", "| ")
+        } else {
+            ("`-", "  ")
+        };
+        let letter = char::from(b'A' + u8::try_from(at % 26).unwrap_or(0));
+        let proc = Told::default().proc(&step.point.proc);
+        let line = Told::from(format!(" {branch} {letter}  "))
+            .join(proc.left(width.unwrap_or(0)))
+            .say(format!("   {}", place(step, around)));
+        lines.push(line.say(expression(step, around)));
+        let on = Told::from(format!(" {stem}      "))
+            .link(step.on.name.clone(), Link::party(&step.on))
+            .say(": ");
+        let indent = on.width();
+        let how = around.labelled(&" ".repeat(indent), &step.how);
+        lines.extend(begin(on, indent, how));
+    }
+    lines
+}

@@ -1,0 +1,251 @@
+//! One proc: what it costs, how its calls ended, where they wait, who calls it and whom it calls.
+
+use turbowish_model::snapshot::column::{Style, Value};
+use turbowish_model::snapshot::report::one_line;
+use turbowish_model::snapshot::units;
+use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow};
+
+use super::rich_line::{Told, aligned, shrink};
+use super::{Beside, alerts, histogram, tree};
+use crate::text;
+
+/// Columns of the left one of two histograms.
+const HALF: usize = 37;
+/// Tasks that are named before the list is cut.
+const TASKS: usize = 8;
+
+/// The record of a proc, line by line.
+pub(crate) fn lines(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+    let mut lines = vec![head(row), shares(row, beside).into(), outcomes(row)];
+    let pairs = row.attributes.iter();
+    lines.extend(pairs.map(|(name, value)| Told::from(format!("  {name} = {value}"))));
+    lines.extend(alerts(row, beside));
+    let parts = [
+        histograms(row, beside),
+        counts(row, beside),
+        waits(row, beside),
+        others(row, beside),
+    ];
+    for part in parts {
+        if !part.is_empty() {
+            lines.push(Told::default());
+            lines.extend(part);
+        }
+    }
+    lines
+}
+
+/// `kv::snapshot::write   src/snapshot.rs:90`
+fn head(row: &ProcRow) -> Told {
+    let place = format!("   {}:{}", row.file, row.line);
+    Told::default().title(row.proc.clone()).say(place)
+}
+
+/// `run  8.3%   incl  8.3%   calls 1.60/s   polls 4.80/s   live 0   future 3.1KiB`
+fn shares(row: &ProcRow, beside: &Beside<'_>) -> String {
+    let share = |ns| units::share(units::ppb(ns, beside.window_ns));
+    let rate = |n| units::rate(units::micro_per_second(n, beside.window_ns));
+    let size = match row.future_bytes {
+        0 => units::UNKNOWN.to_owned(),
+        bytes => units::bytes(bytes),
+    };
+    format!(
+        "  run {}%   incl {}%   yielded {}%   calls {}/s   polls {}/s   live {}   future {size}",
+        share(row.running_ns),
+        share(row.inclusive_ns),
+        share(row.yielded_ns),
+        rate(row.ready + row.cancelled + row.panicked),
+        rate(row.polls),
+        units::count(row.live),
+    )
+}
+
+/// `ended: ready 16, of them err 0   cancelled 0, of them never polled 0   panicked 0`
+fn outcomes(row: &ProcRow) -> Told {
+    Told::default().label("  ended").say(format!(
+        " ready {}, of them err {}   cancelled {}, of them never polled {}   panicked {}",
+        units::count(row.ready),
+        units::count(row.err),
+        units::count(row.cancelled),
+        units::count(row.never_polled),
+        units::count(row.panicked),
+    ))
+}
+
+/// Two histograms side by side: how long a poll takes, and how much time a call needs; one below the other where there is no room.
+fn histograms(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+    let (hold, run) = (&row.poll_hold, &row.call_running);
+    let mut left = histogram::lines(hold, '#', beside.micro);
+    if row.max_poll_open {
+        let open = beside.time(row.max_poll_ns);
+        left.push(format!("  one is still open, for {open}+"));
+    }
+    let right = histogram::lines(run, '#', beside.micro);
+    let polls = format!("  HOLD per poll, {} polls", units::count(hold.n));
+    let calls = format!("RUN per call, {} calls ended", units::count(run.n));
+    let both = |text: &String| text::width(text) <= HALF;
+    let room = beside.room.unwrap_or(2 * HALF + 2);
+    if room < 2 * HALF + 2 || !left.iter().chain([&polls, &calls]).all(both) {
+        let mut lines = vec![Told::default().label(polls)];
+        lines.extend(left.into_iter().map(Told::from));
+        lines.push(Told::default().label(format!("  {calls}")));
+        lines.extend(right.into_iter().map(Told::from));
+        return lines;
+    }
+    let blank = |at: usize, lines: &[String]| lines.get(at).cloned().unwrap_or_default();
+    let title = Told::default().label(polls).left(HALF);
+    let mut lines = vec![title.say(" | ").label(calls)];
+    let rows = left.len().max(right.len());
+    lines.extend((0..rows).map(|at| {
+        let line = Told::from(blank(at, &left)).left(HALF);
+        line.say(" |").say(blank(at, &right))
+    }));
+    lines
+}
+
+/// What it counts and sets: `commands 82.4k/s 61.9M`, `queue 40 (0 to 64)`.
+fn counts(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+    let own = |counter: &&CounterRow| counter.proc.as_deref() == Some(&*row.proc);
+    let cells = |counter: &CounterRow| {
+        let signed = |n: Option<i64>| {
+            n.map_or(Value::Blank, Value::Signed)
+                .print(Style::default())
+        };
+        let (rate, value) = match (counter.added, counter.total) {
+            (Some(added), Some(total)) => {
+                let rate = units::micro_per_second(added, beside.window_ns);
+                (format!("{}/s", units::rate(rate)), units::count(total))
+            }
+            _ => (String::new(), signed(counter.value)),
+        };
+        let mut cells = [counter.name.clone(), rate, value].map(Told::from).to_vec();
+        if counter.min.is_some() {
+            let range = format!("({} to {})", signed(counter.min), signed(counter.max));
+            cells.push(range.into());
+        }
+        cells
+    };
+    let rows: Vec<Vec<Told>> = beside.counters.iter().filter(own).map(cells).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Told::default().label("  COUNTERS")];
+    let rows = aligned(rows, &[1, 2]);
+    lines.extend(rows.into_iter().map(|row| Told::from("  ").join(row)));
+    lines
+}
+
+/// Where its calls wait, the longest sum first.
+fn waits(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+    let here = |point: &&AwaitRow| point.proc == row.proc && point.place.file == row.file;
+    let mut points: Vec<&AwaitRow> = beside.awaits.iter().filter(here).collect();
+    if points.is_empty() {
+        return Vec::new();
+    }
+    points.sort_by_key(|point| std::cmp::Reverse(point.waited_ns));
+    let titles = [
+        "  AWAIT POINTS",
+        "EXPRESSION",
+        "WAITS",
+        "NOW",
+        "LONGEST",
+        "TOTAL",
+        "%",
+    ];
+    let mut rows = vec![titles.map(|title| Told::default().label(title)).to_vec()];
+    rows.extend(points.into_iter().map(|point| {
+        vec![
+            format!("  {}", beside.place(&point.place)).into(),
+            one_line(&point.place.expr).into(),
+            units::count(point.waits).into(),
+            units::count(point.now).into(),
+            beside.time(point.max_wait_ns).into(),
+            beside.time(point.waited_ns).into(),
+            units::share(point.share_ppm.saturating_mul(1_000)).into(),
+        ]
+    }));
+    if let Some(room) = beside.room {
+        shrink(&mut rows, 1, room);
+    }
+    aligned(rows, &[2, 3, 4, 5, 6])
+}
+
+/// Who calls it, whom it calls, and the tasks of which it is the root.
+fn others(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+    let part = |hold_ns: u64, of: &str| {
+        let share = units::share(units::ppb(hold_ns, row.hold_ns));
+        format!("{share}% of {of}")
+    };
+    let line = |proc: &str, polls: u64, told: String| {
+        vec![
+            Told::from("  ").proc(proc),
+            format!("{} polls", units::count(polls)).into(),
+            told.into(),
+        ]
+    };
+    let callers = row.callers.iter();
+    let nested: u64 = callers.clone().map(|caller| caller.polls).sum();
+    let nested_ns: u64 = callers.clone().map(|caller| caller.hold_ns).sum();
+    let mut by: Vec<Vec<Told>> = callers
+        .map(|caller| line(&caller.proc, caller.polls, part(caller.hold_ns, "its hold")))
+        .collect();
+    if row.polls > nested {
+        let mut cells = line(
+            "",
+            row.polls - nested,
+            part(row.hold_ns.saturating_sub(nested_ns), "its hold"),
+        );
+        cells[0] = "  as the root of a task".into();
+        by.push(cells);
+    }
+    let calls = beside.procs.iter().flat_map(|other| {
+        let own = other
+            .callers
+            .iter()
+            .filter(|caller| caller.proc == row.proc);
+        own.map(|caller| (caller.hold_ns, other.proc.as_str(), caller.polls))
+    });
+    let mut calls: Vec<_> = calls.collect();
+    calls.sort_by(|a, b| b.cmp(a));
+    let below = calls
+        .into_iter()
+        .map(|(hold_ns, proc, polls)| line(proc, polls, part(hold_ns, "this hold")));
+    let mut lines = listed("  CALLED BY", by);
+    lines.extend(listed("  CALLS", below.collect()));
+    lines.extend(tasks(row, beside));
+    lines
+}
+
+fn listed(label: &str, rows: Vec<Vec<Told>>) -> Vec<Told> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Told::default().label(label)];
+    let rows = aligned(rows, &[1]);
+    lines.extend(rows.into_iter().map(|row| Told::from("  ").join(row)));
+    lines
+}
+
+/// `TASKS  snapshot waiting 41.2 s, ..`
+fn tasks(row: &ProcRow, beside: &Beside<'_>) -> Option<Told> {
+    let rooted = || beside.tasks.iter().filter(|task| task.root == row.proc);
+    let count = rooted().count();
+    if count == 0 {
+        return None;
+    }
+    let mut named: Vec<Told> = rooted()
+        .take(TASKS)
+        .map(|task| {
+            let line = Told::default().task(Some(&task.name));
+            line.say(format!(" {}", tree::state(task, beside.micro)))
+        })
+        .collect();
+    match count.saturating_sub(TASKS) {
+        0 if beside.some_tasks => named.push("perhaps more".into()),
+        0 => {}
+        more if beside.some_tasks => named.push(format!("at least {more} more").into()),
+        more => named.push(format!("{more} more").into()),
+    }
+    let label = Told::default().label("  TASKS  ");
+    Some(label.join(Told::joined(named, ", ")))
+}

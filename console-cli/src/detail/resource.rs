@@ -1,0 +1,209 @@
+//! One resource: how full it is, who has it, who waits for it in order, and what went through.
+
+use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::snapshot::quantile::{Distribution, Percentile};
+use turbowish_model::snapshot::units;
+use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
+
+use super::rich_line::{Told, aligned};
+use super::tree::{self, fill};
+use super::{Beside, alerts};
+
+/// The record of a resource, line by line.
+pub(crate) fn lines(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
+    let mut lines = vec![head(row, beside), flow(row).into()];
+    if let Some(lengths) = beside.lengths {
+        lines.extend(lengths.lines(row, beside.room));
+    }
+    lines.extend(times("waited", &row.waited, beside));
+    let kept = match row.kind {
+        Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch => "inside",
+        _ => "held",
+    };
+    lines.extend(times(kept, &row.kept, beside));
+    lines.extend(ends("senders", &row.senders));
+    lines.extend(ends("receivers", &row.receivers));
+    lines.extend(intents("will", &row.will, row.will_count));
+    lines.extend(intents("may", &row.may, row.may_count));
+    let holders = row.holders.iter().map(|row| holder(row, beside));
+    lines.extend(list("held by", holders.collect(), row.holder_count));
+    let waiters = row.waiters.iter().map(|row| waiter(row, beside));
+    lines.extend(list(
+        "waiting, in order",
+        waiters.collect(),
+        row.waiter_count,
+    ));
+    lines.extend(idle(row, beside));
+    lines.extend(alerts(row, beside));
+    lines
+}
+
+/// `mpsc repl  full 64/64   made at src/main.rs:33:26   in use for 14m02s`
+fn head(row: &ResourceRow, beside: &Beside<'_>) -> Told {
+    let mut line = row.name.clone();
+    if let Some(fill) = fill(row) {
+        line += &format!("  {fill}");
+    } else if row.capacity.is_some() && row.level.is_some() {
+        line += if row.level == Some(0) {
+            "  free"
+        } else {
+            "  held"
+        };
+    }
+    if row.closed {
+        line += "  closed";
+    }
+    Told::default().title(line).say(format!(
+        "   made at {}   in use for {}",
+        beside.spot(&row.made_at),
+        beside.time(row.age_ns)
+    ))
+}
+
+/// `in 320476, out 320412   waits 9120, 1 now`
+fn flow(row: &ResourceRow) -> String {
+    let ResourceRow {
+        put,
+        took,
+        waits,
+        waiter_count,
+        ..
+    } = row;
+    format!("  in {put}, out {took}   waits {waits}, {waiter_count} now")
+}
+
+/// `waited p50 20.0us  p99 2.00ms  max 11.0ms`; nothing where nothing was measured.
+fn times(what: &str, population: &Distribution, beside: &Beside<'_>) -> Option<Told> {
+    let at = |percent| population.percentile(Percentile::whole(percent));
+    let (half, most) = (at(50)?, at(99)?);
+    Some(Told::default().label(format!("  {what}")).say(format!(
+        " p50 {}  p99 {}  max {}",
+        beside.time(half),
+        beside.time(most),
+        beside.time(population.max_ns)
+    )))
+}
+
+/// `senders 2: conn:51022, ?`
+fn ends(what: &str, users: &[Option<String>]) -> Option<Told> {
+    let count = users.len() as u64;
+    (count > 0).then(|| {
+        Told::default()
+            .label(format!("  {what}"))
+            .say(format!(" {}: ", units::count(count)))
+            .join(Told::tasks(users.iter().map(Option::as_deref), count))
+    })
+}
+
+/// `will send 1: conn:51022`, a line for each thing that is meant
+fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<Told> {
+    const ROLES: [Role; 7] = [
+        Role::Lock,
+        Role::Read,
+        Role::Write,
+        Role::Acquire,
+        Role::Send,
+        Role::Receive,
+        Role::Wait,
+    ];
+    let mut lines = Vec::new();
+    // What those that are not listed mean is known if there is only one thing to mean.
+    let only = rows.iter().all(|row| row.role == rows[0].role);
+    for role in ROLES {
+        let of_role = || rows.iter().filter(|row| row.role == role);
+        let listed = of_role().count() as u64;
+        if listed == 0 {
+            continue;
+        }
+        let all = if only { count } else { listed };
+        let names = Told::tasks(of_role().map(|row| row.task.as_deref()), all);
+        let line = Told::default().label(format!("  {word}"));
+        let role = format!(" {} {}: ", role.word(), units::count(all));
+        lines.push(line.say(role).join(names));
+    }
+    let left_out = count.saturating_sub(rows.len() as u64);
+    if left_out > 0 && !only {
+        lines.push(format!("  {word}: {} more", units::count(left_out)).into());
+    }
+    lines
+}
+
+fn list(what: &str, rows: Vec<Vec<Told>>, count: u64) -> Vec<Told> {
+    if count == 0 {
+        return Vec::new();
+    }
+    let shown = rows.len() as u64;
+    let title = Told::default().label(format!("  {what}"));
+    let mut lines = vec![title.say(format!(" ({})", units::count(count)))];
+    let rows = aligned(rows, &[2]).into_iter();
+    lines.extend(rows.map(|row| Told::from("    ").join(row)));
+    if count > shown {
+        lines.push(format!("    ... {} more", units::count(count - shown)).into());
+    }
+    lines
+}
+
+/// `repl-1 does not receive: waiting 41.6 s on mutex log, held by snapshot`: why nobody empties a full one.
+fn idle(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
+    let full = row.capacity.is_some_and(|all| row.level >= Some(all));
+    if !full || row.waiter_count == 0 {
+        return Vec::new();
+    }
+    let receivers = row.receivers.iter().flatten();
+    let tasks = receivers.filter_map(|name| beside.tasks.iter().find(|task| task.name == *name));
+    let elsewhere = tasks.filter(|task| {
+        let mut on = task.waits_on.iter();
+        !task.waits_on.is_empty() && on.all(|claim| claim.resource_id != row.id)
+    });
+    elsewhere
+        .map(|task| {
+            let on = task.waits_on.iter();
+            let on = on.map(|claim| tree::reason(claim, beside.resources));
+            Told::from("  ")
+                .task(Some(&task.name))
+                .say(format!(
+                    " does not receive: {} on ",
+                    tree::state(task, beside.micro)
+                ))
+                .join(Told::joined(on, "; "))
+        })
+        .collect()
+}
+
+fn holder(row: &HolderRow, beside: &Beside<'_>) -> Vec<Told> {
+    claim(
+        row.task.as_deref(),
+        row.role.word(),
+        row.amount,
+        beside.time(row.since_ns),
+        beside.spot(&row.at),
+    )
+}
+
+fn waiter(row: &WaiterRow, beside: &Beside<'_>) -> Vec<Told> {
+    let mut cells = claim(
+        row.task.as_deref(),
+        row.role.word(),
+        row.amount,
+        beside.time(row.since_ns),
+        beside.spot(&row.at),
+    );
+    if let Some(woken) = row.woken_ns {
+        cells.push(format!("woken {} ago, not polled since", beside.time(woken)).into());
+    }
+    cells
+}
+
+fn claim(task: Option<&str>, role: &str, amount: u64, since: String, at: String) -> Vec<Told> {
+    let role = if amount > 1 {
+        format!("{role} {}", units::count(amount))
+    } else {
+        role.to_owned()
+    };
+    vec![
+        Told::default().task(task),
+        role.into(),
+        since.into(),
+        at.into(),
+    ]
+}

@@ -1,0 +1,46 @@
+//! The line below a table: how many rows of how many, and which window.
+
+use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::column::Row;
+use turbowish_model::snapshot::units::{self, Micro};
+use turbowish_model::snapshot::{ResourceRow, Snapshot, TaskRow, report};
+
+/// `4 of 17 procs, window 10 s`
+pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
+    let page = R::page(snapshot);
+    let shown = page.rows.len() as u64;
+    let mut text = match shown {
+        all if all == page.total => format!("{all} {}", counted(R::TABLE, all)),
+        some => format!("{some} of {} {}", page.total, counted(R::TABLE, page.total)),
+    };
+    let left_out = page.left_out();
+    if left_out > 0 {
+        text += &format!(", {left_out} more match");
+    }
+    // What tasks, resources and alerts show is of now, or since they began.
+    if ![TaskRow::TABLE, ResourceRow::TABLE, Alert::TABLE].contains(&R::TABLE) {
+        text += &format!(", {}", window(snapshot));
+    }
+    match report::lost(snapshot) {
+        0 => text,
+        _ => format!("{text}, {}", report::lost_in_full(snapshot)),
+    }
+}
+
+/// `proc` of `procs` if there is one.
+pub(crate) fn counted(table: &str, count: u64) -> &str {
+    match count {
+        1 => table.strip_suffix('s').unwrap_or(table),
+        _ => table,
+    }
+}
+
+/// `window 10 s`, or `since start 12m31s`.
+pub(crate) fn window(snapshot: &Snapshot) -> String {
+    let length = units::window(snapshot.window_ns, Micro::Ascii);
+    if snapshot.since_start {
+        format!("since start, {length}")
+    } else {
+        format!("window {length}")
+    }
+}

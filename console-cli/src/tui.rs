@@ -1,0 +1,375 @@
+//! `turbowish top`: messages change the state, the screen is a function of it, and the loop below is
+//! the only place that touches terminal, clock, files and network.
+
+mod child_process;
+mod clock;
+mod commands;
+mod debugger;
+mod detail;
+mod editor;
+mod files;
+mod glyphs;
+mod help;
+mod history;
+mod hit_test;
+mod input;
+mod keys;
+mod layout;
+mod message;
+mod mutes;
+mod output;
+mod preview;
+mod record;
+mod rows;
+mod settings;
+mod source;
+mod state;
+mod store;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod triage;
+mod update;
+mod view;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use tokio::signal::unix::SignalKind;
+use tokio::sync::mpsc::{self, Receiver};
+use tokio::time::{MissedTickBehavior, interval};
+use turbowish_model::snapshot::Spot;
+use turbowish_model::snapshot::units::SECOND;
+use turbowish_wire::client::Target;
+
+use self::child_process::Found;
+use self::clock::Clock;
+use self::editor::Call;
+pub(crate) use self::glyphs::GlyphSet;
+use self::input::Input;
+use self::message::{Effect, Message};
+use self::record::Excerpt;
+use self::source::{Source, Told};
+use self::state::{Hold, Look, Peer, State, View, Window};
+use self::store::Store;
+use self::terminal::Screen;
+use self::update::update;
+use crate::commands::debug;
+use crate::detail::problem::source as lines;
+use crate::failure::note;
+use crate::signals::Signals;
+use crate::theme::Palette;
+use crate::theme::Theme;
+
+/// How the console starts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// The process to watch; without one a lone process is attached to, and several are listed.
+    pub(crate) target: Option<Target>,
+    /// Length of the window in nanoseconds, if one was asked for; `Some(None)` reaches back to the start of accounting.
+    pub(crate) window: Option<Option<u64>>,
+    /// Time between snapshots.
+    pub(crate) interval: Duration,
+    /// Column by which procs are sorted at first; empty is the default.
+    pub(crate) sort: String,
+    /// Filter of the procs at first.
+    pub(crate) filter: String,
+    /// The glyph set, if one was asked for.
+    pub(crate) glyphs: Option<GlyphSet>,
+    /// The theme, if one was asked for.
+    pub(crate) theme: Option<Theme>,
+    /// Columns, order and the like are as in the last console, and kept for the next one.
+    pub(crate) keeps: bool,
+}
+
+/// At most ten draws a second; a key is drawn at once.
+const DRAW: Duration = Duration::from_millis(100);
+
+/// Runs the console until its user leaves it, or the signal that it returns ends it.
+///
+/// # Errors
+/// The terminal cannot be used.
+pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
+    // What reads and decodes rows has a thread of its own: a key never waits for thousands of them.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        // Before the terminal is ours: nothing ends us then without giving it back.
+        let signals = Signals::new()?;
+        let found = Found::now();
+        let mut screen = Screen::open()?;
+        let (state, store) = first_state(&options, screen.size()?);
+        screen.mouse(state.look.mouse)?;
+        let mut console = Console::new(screen, found, signals, store, options.interval);
+        console.attend(state).await
+    })
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
+    let look = Look {
+        palette: Palette::of_environment(None, variable),
+        glyphs: options
+            .glyphs
+            .unwrap_or_else(|| GlyphSet::of_environment(variable))
+            .glyphs(),
+        mouse: true,
+        theme: None,
+    };
+    let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    let window = Window(Some(10 * SECOND));
+    let mut state = State::new(look, size, window, ns(options.interval));
+    let path = options.keeps.then(|| store::path(variable)).flatten();
+    let mut store = Store::open(path, &mut state);
+    if let Some(window) = options.window {
+        state.window = Window(window);
+    }
+    state.look.palette = Palette::of_start(options.theme, state.look.theme, variable);
+    state.look.theme = options.theme.or(state.look.theme);
+    state.link.peer = options.target.clone().map(|target| {
+        let pid = if let Target::Pid(pid) = target {
+            Some(pid)
+        } else {
+            None
+        };
+        Peer { pid, target }
+    });
+    let context = state.context();
+    let procs = state.tables.of_mut(View::Procs);
+    procs.set_filter(options.filter.clone(), &context);
+    if !options.sort.is_empty() {
+        let order = rows::Order {
+            key: options.sort.clone(),
+            invert: false,
+        };
+        procs.sort(order, &context);
+    }
+    store.begin(&state);
+    (state, store)
+}
+
+/// What a running console has to do with the world.
+struct Console {
+    screen: Screen,
+    found: Found,
+    signals: Signals,
+    store: Store,
+    clock: Clock,
+    inbox: Receiver<Told>,
+    input: Input,
+    source: Source,
+}
+
+/// How the console is left: by which signal, if it was one.
+type Left = Option<SignalKind>;
+
+impl Console {
+    fn new(screen: Screen, found: Found, signals: Signals, store: Store, every: Duration) -> Self {
+        let (sender, inbox) = mpsc::channel(64);
+        Self {
+            screen,
+            found,
+            signals,
+            store,
+            clock: Clock::start(),
+            inbox,
+            input: Input::start(sender.clone()),
+            source: Source::new(sender, every),
+        }
+    }
+
+    /// The loop: one message, one update, perhaps one effect, perhaps one draw.
+    async fn attend(&mut self, mut state: State) -> io::Result<Left> {
+        let mut ticks = interval(DRAW);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut drawing = Drawing::default();
+        loop {
+            self.source.follow(state.wanted());
+            let tick = || Told::from(Message::Tick(self.clock.now()));
+            let told = tokio::select! {
+                signal = self.signals.first() => return Ok(Some(signal)),
+                told = next(&mut self.inbox) => told?,
+                _ = ticks.tick() => tick(),
+                // A picture that had to wait is drawn at once.
+                () = self.screen.ready() => tick(),
+            };
+            // What an older subscription still sends speaks of other rows.
+            if !self.source.is_current(&told) {
+                continue;
+            }
+            drawing.note(&told.message);
+            let held = state.pending.held.is_some();
+            update(&mut state, Message::Tick(self.clock.now()));
+            drawing.changed |= held && state.pending.held.is_none();
+            let touched = drawing.urgent;
+            let effect = update(&mut state, told.message);
+            if touched && let Err(fault) = self.store.keep(&state) {
+                update(&mut state, Message::Noted(fault));
+            }
+            if let Some(effect) = effect
+                && let Some(left) = self.perform(effect, &mut state).await?
+            {
+                return Ok(left);
+            }
+            read_source(&mut state);
+            if self.screen.is_ready() && drawing.is_due(&state) {
+                self.screen.draw(&state)?;
+            }
+        }
+    }
+
+    /// Does what the state asks for; gives how the console is left, if it is.
+    async fn perform(&mut self, effect: Effect, state: &mut State) -> io::Result<Option<Left>> {
+        match effect {
+            Effect::Quit => return Ok(Some(None)),
+            Effect::Redraw => self.screen.clear()?,
+            Effect::Suspend => {
+                self.screen.suspend(state.look.mouse)?;
+                self.source.renew();
+                state.size = self.screen.size()?;
+            }
+            Effect::Switch(accounting) => self.source.switch(accounting),
+            Effect::Copy(text) => self.screen.copy(&text)?,
+            Effect::Mouse(ours) => self.screen.mouse(ours)?,
+            Effect::Fetch { query, file } => self.source.fetch(query, file),
+            Effect::Write(file) => {
+                update(state, Message::Written(files::write(&file)));
+            }
+            Effect::Theme(theme) => {
+                let palette = Palette::of_environment(theme, variable);
+                update(state, Message::Palette(palette));
+            }
+            Effect::Edit(spots) => return self.edit(&spots, state).await,
+            Effect::Pause(hold) => self.source.pause(hold),
+            Effect::Resume(hold) => self.source.resume(hold),
+            Effect::Leave { keep } => {
+                // From here on ctrl-C ends it, and what is said stays on the terminal.
+                self.input.pause();
+                self.screen.leave();
+                let told = tokio::select! {
+                    told = self.source.settle(keep) => told,
+                    signal = self.signals.first() => return Ok(Some(Some(signal))),
+                };
+                told.iter().for_each(|line| note(line));
+                return Ok(Some(None));
+            }
+            Effect::Debug { hold, lldb } => return self.debug(&hold, lldb, state).await,
+        }
+        Ok(None)
+    }
+
+    /// Lends the terminal to a debugger; gives how the console is left, if a signal came meanwhile.
+    async fn debug(
+        &mut self,
+        hold: &Hold,
+        lldb: bool,
+        state: &mut State,
+    ) -> io::Result<Option<Left>> {
+        // Here its reason stays to be read.
+        if let Err(reason) = debug::look(lldb) {
+            update(state, Message::Noted(reason));
+            return Ok(None);
+        }
+        let ended = match debugger::command(hold, lldb) {
+            Ok(command) => self.lend(command, debugger::wait, state).await?,
+            Err(fault) => Ok(Err(fault)),
+        };
+        let ended = match ended {
+            Ok(ended) => debugger::told(ended),
+            Err(signal) => return Ok(Some(Some(signal))),
+        };
+        update(state, Message::Debugged(hold.clone(), ended));
+        Ok(None)
+    }
+
+    /// Lends the terminal to the user's editor; gives how the console is left, if a signal came meanwhile.
+    async fn edit(&mut self, spots: &[Spot], state: &mut State) -> io::Result<Option<Left>> {
+        let pid = state.link.peer.as_ref().and_then(|peer| peer.pid);
+        let call = match Call::of(spots, pid, variable) {
+            Ok(call) => call,
+            Err(fault) => {
+                update(state, Message::Noted(fault));
+                return Ok(None);
+            }
+        };
+        match self.lend(call.command(), |_| (), state).await? {
+            Err(signal) => return Ok(Some(Some(signal))),
+            Ok(ended) => {
+                if let Err(fault) = call.told(ended) {
+                    update(state, Message::Noted(fault));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Files are read here, once for each piece that an open record or the preview shows.
+fn read_source(state: &mut State) {
+    let open = state.record.clone().or_else(|| preview::record(state));
+    let Some(open) = open else { return };
+    let Some(excerpt) = open.excerpt() else {
+        return;
+    };
+    if open.source.as_ref().is_some_and(|(of, _)| *of == excerpt) {
+        return;
+    }
+    let pid = state.link.peer.as_ref().and_then(|peer| peer.pid);
+    let lines = match &excerpt {
+        Excerpt::Alert(_) => open
+            .alert()
+            .map_or_else(Vec::new, |alert| lines::lines(alert, pid)),
+        Excerpt::Await(place) => lines::around(place, pid),
+        Excerpt::Signature(proc, file, line) => lines::signature(proc, file, *line, pid),
+    };
+    update(state, Message::Source(excerpt, lines));
+}
+
+async fn next(inbox: &mut Receiver<Told>) -> io::Result<Told> {
+    inbox
+        .recv()
+        .await
+        .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))
+}
+
+/// When the screen was drawn last, and what has happened since.
+#[derive(Debug, Default)]
+struct Drawing {
+    last: Option<Instant>,
+    second: u64,
+    changed: bool,
+    urgent: bool,
+}
+
+impl Drawing {
+    fn note(&mut self, message: &Message) {
+        self.urgent |= matches!(
+            message,
+            Message::Key(_) | Message::Mouse(_) | Message::Resize(..)
+        );
+        self.changed |= !matches!(message, Message::Tick(_));
+    }
+
+    /// Whether to draw now: at once after a key, at most ten times a second after data, and once a
+    /// second for the ages on the screen.
+    fn is_due(&mut self, state: &State) -> bool {
+        let second = state.now.mono_ns / SECOND;
+        let rested = self.last.is_none_or(|last| last.elapsed() >= DRAW);
+        let due =
+            self.urgent || rested && (self.changed || second != self.second || self.last.is_none());
+        if due {
+            *self = Self {
+                last: Some(Instant::now()),
+                second,
+                changed: false,
+                urgent: false,
+            };
+        }
+        due
+    }
+}

@@ -1,0 +1,122 @@
+//! What lies under a point of the screen, from the same measures that drawing uses.
+
+use turbowish_model::snapshot::units;
+
+use super::layout::{self, Form, GUTTER};
+use super::state::{State, View};
+use super::{preview, record};
+use crate::detail::rich_line::Link;
+use crate::text;
+
+/// Something that a click means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Hit {
+    /// The tab of a view.
+    Tab(View),
+    /// The line of alerts.
+    Alerts,
+    /// The title of a column, by key.
+    Title(String),
+    /// A row of the table.
+    Row(usize),
+    /// A link of the open record, by number.
+    Link(usize),
+    /// A link of the preview, or the record that it is of.
+    Preview(Link),
+    /// A word of the breadcrumb, so many steps back.
+    Crumb(usize),
+}
+
+/// The labels of the tabs, as they stand one after the other; each takes three columns more.
+pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
+    let label = |view: View| format!("{} {} {}", view.digit(), view.title(), count(state, view));
+    View::ALL.map(|view| (view, label(view))).to_vec()
+}
+
+/// `55`, or `12 of 55` under a filter.
+fn count(state: &State, view: View) -> String {
+    let table = state.tables.of(view);
+    let counts = table.counts();
+    if table.filter().is_empty() || view != state.view {
+        units::count(counts.total)
+    } else {
+        format!(
+            "{} of {}",
+            units::count(counts.matched),
+            units::count(counts.total)
+        )
+    }
+}
+
+/// What is under a column and line, counted from 0, where no overlay is open.
+pub(crate) fn at(state: &State, (x, y): (u16, u16)) -> Option<Hit> {
+    state.shown.as_ref()?;
+    let screen = layout::of(state);
+    if screen.alert.height > 0 && y == screen.alert.y {
+        return Some(Hit::Alerts);
+    }
+    if state.record.is_some() {
+        return in_record(state, (usize::from(x), y));
+    }
+    if screen.form != Form::Tiny && y == screen.tabs.y {
+        return tab(state, usize::from(x));
+    }
+    if y == screen.titles.y {
+        return title(state, usize::from(x));
+    }
+    if (screen.preview.y..screen.preview.bottom()).contains(&y) {
+        return preview::under(state, (x, y)).map(Hit::Preview);
+    }
+    let line = usize::from(y.checked_sub(screen.table.y)?);
+    let height = layout::table_rows(state);
+    let row = state.table().first_shown(height) + line;
+    let there = line < height && row < state.table().counts().held;
+    there.then_some(Hit::Row(row))
+}
+
+fn tab(state: &State, x: usize) -> Option<Hit> {
+    let mut end = 0;
+    tabs(state).into_iter().find_map(|(view, label)| {
+        end += text::width(&label) + 3;
+        (x < end).then_some(Hit::Tab(view))
+    })
+}
+
+fn title(state: &State, x: usize) -> Option<Hit> {
+    let mut end = GUTTER;
+    let columns = layout::columns(state.table(), state.size.0);
+    columns.into_iter().enumerate().find_map(|(at, column)| {
+        let gap = if at == 0 { 0 } else { column.gap };
+        let bar = if column.bar > 0 { column.bar + 1 } else { 0 };
+        let begin = end + gap;
+        end = begin + column.width + bar;
+        let key = column.face.key.to_owned();
+        (begin..end).contains(&x).then_some(Hit::Title(key))
+    })
+}
+
+fn in_record(state: &State, (x, y): (usize, u16)) -> Option<Hit> {
+    let parts = layout::record(state.size);
+    if parts.crumb.height > 0 && y == parts.crumb.y {
+        return crumb(state, x);
+    }
+    let line = usize::from(y.checked_sub(parts.body.y)?);
+    let lines = record::lines(state);
+    let height = record::height(state, lines.len());
+    let scroll = state.record.as_ref().map_or(0, |open| open.scroll);
+    let scroll = scroll.min(lines.len().saturating_sub(height));
+    let shown = line < height;
+    let link = shown.then(|| record::link_at(&lines, scroll + line, x));
+    link.flatten().map(Hit::Link)
+}
+
+fn crumb(state: &State, x: usize) -> Option<Hit> {
+    // A blank before the first word, ` > ` between them.
+    let mut begin = 1;
+    record::crumbs(state).into_iter().find_map(|(word, steps)| {
+        let end = begin + text::width(&word);
+        let hit = (begin..end).contains(&x).then_some(Hit::Crumb(steps));
+        begin = end + 3;
+        hit
+    })
+}

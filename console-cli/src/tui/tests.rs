@@ -1,0 +1,25 @@
+//! Screens and keys of the console, as data: a scripted process, sizes, key sequences.
+
+#[path = "../../tests/monitor/alerts.rs"]
+mod alerts;
+mod bar;
+mod editor;
+mod fixture;
+mod hostile;
+mod keys;
+mod manual;
+mod mutes;
+mod pauses;
+mod preview;
+mod problem;
+mod records;
+mod saves;
+mod screens;
+#[path = "../../tests/monitor/server.rs"]
+mod server;
+mod settings;
+mod shape;
+mod source;
+#[path = "../../tests/monitor/taint.rs"]
+mod taint;
+mod updates;
