@@ -68,7 +68,7 @@ macro_rules! intend {
 #[macro_export]
 macro_rules! __intent {
     ($how:literal $verb:ident($operand:expr)) => {
-        $crate::__private::intent($crate::__private::Aim::new(
+        $crate::__private::intent($crate::__private::IntentSpec::new(
             $crate::__verb!($verb),
             &$operand,
             $how,

@@ -14,7 +14,7 @@ mod tree;
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Row;
-use turbowish_model::snapshot::json::{self, Record, Shape, Table};
+use turbowish_model::snapshot::json::{self, Options, Record, Table};
 use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{
@@ -23,7 +23,7 @@ use turbowish_model::snapshot::{
 
 use self::length::Lengths;
 pub(crate) use self::place::{at, spot};
-use self::rich_line::{Link, Told};
+use self::rich_line::{Link, RichLine};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};
 use crate::{source, text};
@@ -35,7 +35,7 @@ const NAMED: usize = 4;
 
 /// The rows beside the one that a record is of, as far as they are at hand.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct DetailContext<'a> {
     pub(crate) procs: &'a [ProcRow],
     pub(crate) tasks: &'a [TaskRow],
     /// There are tasks that are not among these.
@@ -54,7 +54,7 @@ pub(crate) struct Beside<'a> {
     pub(crate) micro: Micro,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> DetailContext<'a> {
     /// All rows of a snapshot.
     pub(crate) fn of(snapshot: &'a Snapshot) -> Self {
         Self {
@@ -138,8 +138,8 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
     let mut lines = Vec::new();
     for row in &snapshot.tasks.rows {
         lines.push(tree::head(row, Micro::Ascii).text());
-        let calls = tree::lines(row, &Beside::of(&snapshot));
-        lines.extend(calls.iter().map(Told::text));
+        let calls = tree::lines(row, &DetailContext::of(&snapshot));
+        lines.extend(calls.iter().map(RichLine::text));
     }
     lines.push(crate::footer::footer::<TaskRow>(&snapshot));
     lines.push(String::new());
@@ -222,7 +222,7 @@ fn one<R: Record + Clone>(
     mut snapshot: Snapshot,
     args: &QueryArgs,
     name: &str,
-    lines: fn(&R, &Beside<'_>) -> Vec<Told>,
+    lines: fn(&R, &DetailContext<'_>) -> Vec<RichLine>,
 ) -> Result<(), Failure> {
     let page = R::page_mut(&mut snapshot);
     let near = page.rows.iter().map(|row| row.name().0);
@@ -250,17 +250,17 @@ fn one<R: Record + Clone>(
         page.matched = named.len() as u64;
         page.rows = named;
         let shape = match &args.percentiles[..] {
-            [] => Shape::default(),
-            asked => Shape {
+            [] => Options::default(),
+            asked => Options {
                 percentiles: asked.to_vec(),
-                ..Shape::default()
+                ..Options::default()
             },
         };
         return print(&json::document(&snapshot, &[table], &shape));
     }
-    let beside = Beside::of(&snapshot);
+    let beside = DetailContext::of(&snapshot);
     let told = |row: &R| {
-        let lines: Vec<String> = lines(row, &beside).iter().map(Told::text).collect();
+        let lines: Vec<String> = lines(row, &beside).iter().map(RichLine::text).collect();
         text::printed(&lines) + "\n"
     };
     print(&named.iter().map(told).collect::<Vec<_>>().join("\n"))
@@ -276,7 +276,7 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
 }
 
 /// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, for each that the row is part of.
-fn alerts<R: Row>(row: &R, beside: &Beside<'_>) -> Vec<Told> {
+fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some((kind, id, name)) = row.party() else {
         return Vec::new();
     };
@@ -285,7 +285,7 @@ fn alerts<R: Row>(row: &R, beside: &Beside<'_>) -> Vec<Told> {
         parties.any(|party| (party.kind, party.id) == (kind, id) && (id > 0 || party.name == name))
     };
     let told = |alert: &Alert| {
-        let line = Told::default().label("  alert: ");
+        let line = RichLine::default().label("  alert: ");
         line.link(alert.title.clone(), Some(Link::alert(alert)))
     };
     beside.alerts.iter().filter(speaks).map(told).collect()

@@ -4,7 +4,7 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{self, Column, Context, Row, Style, Unit};
 use turbowish_model::snapshot::report;
-use turbowish_model::snapshot::text_table::{Grid, aligned};
+use turbowish_model::snapshot::text_table::{TextTable, aligned};
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
 
@@ -189,7 +189,7 @@ fn short(place: String) -> String {
     }
 }
 
-fn grid(snapshot: &Snapshot, dropped: u8, places: Shorten) -> Grid {
+fn grid(snapshot: &Snapshot, dropped: u8, places: Shorten) -> TextTable {
     let context = Context::of(snapshot);
     let columns: Vec<Column<ProcRow>> = CHOICE
         .iter()
@@ -207,7 +207,7 @@ fn grid(snapshot: &Snapshot, dropped: u8, places: Shorten) -> Grid {
             }
         })
     };
-    let mut grid = Grid::of::<ProcRow>(&columns, &[], &context, Style::default());
+    let mut grid = TextTable::of::<ProcRow>(&columns, &[], &context, Style::default());
     rows.iter().for_each(|row| grid.push(cells(row).collect()));
     grid
 }

@@ -15,7 +15,7 @@ use turbowish_model::snapshot::{
 };
 
 use self::read::fill;
-pub(crate) use self::tables::Kept;
+pub(crate) use self::tables::Comparable;
 use crate::failure::Failure;
 
 type Object = Map<String, Value>;
@@ -90,7 +90,7 @@ impl Saved {
     }
 
     /// Its rows say enough for this column. Of a table without rows nothing is missing.
-    pub(crate) fn tells<R: Kept>(&self, column: &Column<R>) -> bool {
+    pub(crate) fn tells<R: Comparable>(&self, column: &Column<R>) -> bool {
         let rows = self.document.get(R::TABLE).and_then(Value::as_array);
         let Some(row) = rows.and_then(|rows| rows.first()) else {
             return true;
@@ -112,7 +112,7 @@ impl Saved {
     ///
     /// # Errors
     /// The file does not tell (usage), and which percentiles it has.
-    pub(crate) fn must_tell<R: Kept>(&self, column: &Column<R>) -> Result<(), Failure> {
+    pub(crate) fn must_tell<R: Comparable>(&self, column: &Column<R>) -> Result<(), Failure> {
         if self.tells(column) {
             return Ok(());
         }
@@ -198,7 +198,7 @@ fn process(document: &Object) -> Option<Process> {
 }
 
 /// Reads the rows of a table, if there is such a table.
-fn page<R: Kept>(document: &Object, snapshot: &mut Snapshot) -> Result<(), Fault> {
+fn page<R: Comparable>(document: &Object, snapshot: &mut Snapshot) -> Result<(), Fault> {
     let Some(table) = document.get(R::TABLE) else {
         return Ok(());
     };
@@ -220,7 +220,7 @@ fn page<R: Kept>(document: &Object, snapshot: &mut Snapshot) -> Result<(), Fault
 }
 
 /// A row: fields that are not there stay as they are in an empty row, and [`Saved::tells`] knows.
-fn row<R: Kept>(value: &Value, nth: usize) -> Result<R, Fault> {
+fn row<R: Comparable>(value: &Value, nth: usize) -> Result<R, Fault> {
     let at = |name: &str| format!("{}[{nth}].{name}", R::TABLE);
     if let Some(name) = R::NEEDED.iter().find(|name| value.get(name).is_none()) {
         return Err(format!(

@@ -49,8 +49,8 @@ pub(crate) use self::glyphs::GlyphSet;
 use self::input::Input;
 use self::message::{Effect, Message};
 use self::record::Excerpt;
-use self::source::{Source, Told};
-use self::state::{Hold, Look, Peer, State, View, Window};
+use self::source::{Envelope, Source};
+use self::state::{Appearance, PausedTask, Peer, State, View, Window};
 use self::store::Store;
 use self::terminal::Screen;
 use self::update::update;
@@ -112,7 +112,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
-    let look = Look {
+    let look = Appearance {
         palette: Palette::of_environment(None, variable),
         glyphs: options
             .glyphs
@@ -160,7 +160,7 @@ struct Console {
     signals: Signals,
     store: Store,
     clock: Clock,
-    inbox: Receiver<Told>,
+    inbox: Receiver<Envelope>,
     input: Input,
     source: Source,
 }
@@ -190,7 +190,7 @@ impl Console {
         let mut drawing = Drawing::default();
         loop {
             self.source.follow(state.wanted());
-            let tick = || Told::from(Message::Tick(self.clock.now()));
+            let tick = || Envelope::from(Message::Tick(self.clock.now()));
             let told = tokio::select! {
                 signal = self.signals.first() => return Ok(Some(signal)),
                 told = next(&mut self.inbox) => told?,
@@ -266,7 +266,7 @@ impl Console {
     /// Lends the terminal to a debugger; gives how the console is left, if a signal came meanwhile.
     async fn debug(
         &mut self,
-        hold: &Hold,
+        hold: &PausedTask,
         lldb: bool,
         state: &mut State,
     ) -> io::Result<Option<Left>> {
@@ -330,7 +330,7 @@ fn read_source(state: &mut State) {
     update(state, Message::Source(excerpt, lines));
 }
 
-async fn next(inbox: &mut Receiver<Told>) -> io::Result<Told> {
+async fn next(inbox: &mut Receiver<Envelope>) -> io::Result<Envelope> {
     inbox
         .recv()
         .await

@@ -12,23 +12,23 @@ mod awaits;
 mod block;
 mod capture;
 mod closure;
-mod declare;
 mod drops;
 mod expected;
 mod function;
-mod head;
-mod hidden;
 mod inert;
 mod intents;
 mod items;
-mod known;
+mod known_macros;
 mod lifetimes;
+mod opaque_macros;
+mod outer_attrs;
 mod output;
-mod plain;
+mod proc_static;
+mod raw_body;
 mod shape;
+mod simple_body;
 mod site;
-mod traced;
-mod unread;
+mod tracing_compat;
 mod valid;
 
 use proc_macro2::TokenStream;
@@ -36,7 +36,7 @@ use quote::{ToTokens, quote};
 use syn::{Item, ItemFn, Result};
 
 use attr::{Arguments, Scope};
-use head::Head;
+use outer_attrs::Head;
 
 /// The attribute: `arguments` between its parentheses, `item` below it.
 pub(crate) fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -53,7 +53,7 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
     }
     let scope = Scope::new(arguments.krate.clone()).inside(&arguments, false);
     let head = Head::of(tokens.clone().into_iter().collect());
-    if let Some(again) = traced::again_behind(&head, &arguments, &scope) {
+    if let Some(again) = tracing_compat::again_behind(&head, &arguments, &scope) {
         return Ok(again);
     }
     // The compiler has read it: what cannot be read here is newer than this, and stays as it is.
@@ -78,7 +78,7 @@ fn read(head: &Head) -> Result<Item> {
     if let Some(block) = items::read(head) {
         return Ok(block);
     }
-    unread::parse::<ItemFn>(head)
+    raw_body::parse::<ItemFn>(head)
         .map(Item::Fn)
         .or_else(|_| syn::parse2(head.tokens()))
 }

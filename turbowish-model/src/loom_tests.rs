@@ -6,15 +6,15 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::account::aggregate::{ProcTally, Tally};
-use crate::account::await_stack::Step;
+use crate::account::aggregate::{Aggregate, ProcStats};
+use crate::account::await_stack::AwaitFrame;
 use crate::account::call::{Call, PollEnd, ProcKey};
-use crate::account::counters::{Row, Sum};
+use crate::account::counters::{ProcCounters, Sum};
 use crate::account::histogram::{Buckets, Histogram};
 use crate::account::ledger::{Ledger, Start};
-use crate::account::seqlock::Sequence;
+use crate::account::seqlock::SeqLock;
 use crate::account::sync::AtomicU64;
-use crate::account::task::{Birth, TaskCell};
+use crate::account::task::{TaskCell, TaskMeta};
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -22,7 +22,7 @@ use core::sync::atomic::Ordering::Relaxed;
 fn loom_a_reader_sees_whole_events_only() {
     #[derive(Default)]
     struct Pair {
-        sequence: Sequence,
+        sequence: SeqLock,
         words: [AtomicU64; 2],
     }
     loom::model(|| {
@@ -48,7 +48,7 @@ fn loom_a_reader_sees_whole_events_only() {
 #[test]
 fn loom_a_task_is_read_as_it_was_between_two_events() {
     interrupted(2, || {
-        let cell = Arc::new(TaskCell::new(Birth::default()));
+        let cell = Arc::new(TaskCell::new(TaskMeta::default()));
         let reader = {
             let cell = cell.clone();
             thread::spawn(move || {
@@ -70,7 +70,7 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
         };
         cell.begin(1, 6, 10);
         cell.end(15, 5, 5, |each| {
-            each(Step {
+            each(AwaitFrame {
                 level: 0,
                 proc: 3,
                 site: 1,
@@ -114,8 +114,8 @@ fn loom_no_value_of_a_histogram_is_lost_or_counted_twice() {
 fn loom_a_row_is_read_as_it_was_between_two_events() {
     #[derive(Default)]
     struct Own {
-        sequence: Sequence,
-        row: Row,
+        sequence: SeqLock,
+        row: ProcCounters,
     }
     loom::model(|| {
         let own = Arc::new(Own::default());
@@ -123,7 +123,7 @@ fn loom_a_row_is_read_as_it_was_between_two_events() {
             let own = own.clone();
             thread::spawn(move || {
                 let mut tally = own.sequence.read(&mut || (), || {
-                    let mut tally = ProcTally::default();
+                    let mut tally = ProcStats::default();
                     own.row.collect(1, &mut tally);
                     tally
                 });
@@ -180,11 +180,11 @@ const KEY: ProcKey = ProcKey {
 
 /// What holds in every reading of a ledger.
 fn check(ledger: &Ledger) {
-    let mut tally = Tally::default();
+    let mut tally = Aggregate::default();
     let mut reading = ledger.read(&mut tally, &mut || ());
     assert!(reading.latest <= 40);
     reading.charge(40, &mut tally);
-    tally.settle(40);
+    tally.close_open_at(40);
     let sum = |sum: Sum| tally.procs.iter().map(move |proc| proc.sum(sum));
     assert_eq!(sum(Sum::Running).sum::<u64>(), reading.busy);
     for proc in &tally.procs {

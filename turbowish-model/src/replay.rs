@@ -11,7 +11,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::account::aggregate::Tally;
+use crate::account::aggregate::Aggregate;
 use crate::account::call::{Call, PollEnd, ProcKey};
 use crate::account::counters::PROC_LIMIT;
 use crate::account::ledger::{Charge, Ledger, Start};
@@ -21,7 +21,7 @@ const EPOCH: u32 = 1;
 /// The proc of calls whose events never say it.
 const UNNAMED: &str = "?";
 
-type Calls = BTreeMap<u64, Replayed>;
+type Calls = BTreeMap<u64, ReplayedCall>;
 
 /// One event, of thread `thread` at time `t`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub enum Kind {
 
 /// How a replayed call stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum CallOutcome {
     /// Not ended.
     #[default]
     Live,
@@ -72,12 +72,12 @@ pub enum Standing {
 
 /// One replayed call, with the sums that the live process keeps only per proc.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct ReplayedCall {
     call: Call,
     /// Proc id.
     pub proc: u32,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: CallOutcome,
     /// Creation.
     pub created: u64,
     /// First poll, if there was one.
@@ -113,11 +113,11 @@ pub struct Replay {
 #[derive(Debug)]
 pub struct Outcome {
     /// Settled totals; proc ids index `procs`.
-    pub tally: Tally,
+    pub tally: Aggregate,
     /// Names by proc id.
     pub procs: Vec<String>,
     /// Calls by id.
-    pub calls: BTreeMap<u64, Replayed>,
+    pub calls: BTreeMap<u64, ReplayedCall>,
     /// Busy time by thread.
     pub busy: BTreeMap<u64, u64>,
     /// The instant of the totals.
@@ -147,7 +147,7 @@ impl Replay {
             _ => None,
         };
         // Only a call that is not known needs its proc.
-        let live = self.calls.get(&id).is_some_and(Replayed::is_live);
+        let live = self.calls.get(&id).is_some_and(ReplayedCall::is_live);
         let proc = match (&event.kind, name) {
             (Kind::Create(_), Some(name)) if !live => Some(self.proc(name)),
             (_, Some(name)) if !self.calls.contains_key(&id) => Some(self.proc(name)),
@@ -177,7 +177,7 @@ impl Replay {
     #[must_use]
     pub fn finish(mut self, now: Option<u64>) -> Outcome {
         let now = now.unwrap_or(self.now);
-        let mut tally = Tally::default();
+        let mut tally = Aggregate::default();
         let mut busy = BTreeMap::new();
         for (&thread, ledger) in &self.threads {
             let reading = ledger.collect(now, &mut tally, &mut || ());
@@ -187,7 +187,7 @@ impl Replay {
         for call in self.calls.values_mut().filter(|call| call.is_live()) {
             call.resume(now);
         }
-        tally.settle(now);
+        tally.close_open_at(now);
         let window = now.saturating_sub(self.first.unwrap_or(now));
         Outcome {
             tally,
@@ -211,13 +211,13 @@ impl Scene<'_> {
     fn create(&self, calls: &mut Calls, id: u64, proc: Option<u32>) {
         // No proc: the call is there already.
         let Some(proc) = proc else { return };
-        let mut call = Replayed::new(proc, self.t);
+        let mut call = ReplayedCall::new(proc, self.t);
         call.call = Call::new(self.ledger.create(call.key(), self.t));
         calls.insert(id, call);
     }
 
     fn poll_start(&self, calls: &mut Calls, id: u64, proc: Option<u32>, root: bool) {
-        let new = || Replayed::new(proc.unwrap_or_default(), self.t);
+        let new = || ReplayedCall::new(proc.unwrap_or_default(), self.t);
         let call = calls.entry(id).or_insert_with(new);
         if !call.is_live() || call.polled_on.is_some() {
             return;
@@ -239,7 +239,7 @@ impl Scene<'_> {
     }
 
     fn poll_end(&self, calls: &mut Calls, id: u64, end: PollEnd) {
-        let mut stranger = Replayed::new(0, self.t);
+        let mut stranger = ReplayedCall::new(0, self.t);
         let mut own = calls.remove(&id);
         let call = own.as_mut().unwrap_or(&mut stranger);
         let forced = |key: u64, charge: Charge| {
@@ -255,9 +255,9 @@ impl Scene<'_> {
             call.closed(&charge, self.t);
             match end {
                 PollEnd::Pending => {}
-                PollEnd::Ready | PollEnd::Err => call.over(self.t, Standing::Ready),
-                PollEnd::Panic => call.over(self.t, Standing::Panicked),
-                PollEnd::Torn => call.over(self.t, Standing::Cancelled),
+                PollEnd::Ready | PollEnd::Err => call.over(self.t, CallOutcome::Ready),
+                PollEnd::Panic => call.over(self.t, CallOutcome::Panicked),
+                PollEnd::Torn => call.over(self.t, CallOutcome::Cancelled),
             }
         }
         if let Some(own) = own {
@@ -273,7 +273,7 @@ impl Scene<'_> {
             None => {
                 self.ledger.drop_call(&mut call.call, call.proc, self.t);
                 call.resume(self.t);
-                call.over(self.t, Standing::Cancelled);
+                call.over(self.t, CallOutcome::Cancelled);
             }
             Some(thread) if thread == self.thread => self.poll_end(calls, id, PollEnd::Torn),
             Some(_) => {}
@@ -284,7 +284,7 @@ impl Scene<'_> {
 fn close_open(
     open: &[crate::collect::read::OpenPoll],
     now: u64,
-    calls: &mut BTreeMap<u64, Replayed>,
+    calls: &mut BTreeMap<u64, ReplayedCall>,
 ) {
     let mut nested = 0;
     let mut foreign = 0;
@@ -302,12 +302,12 @@ fn close_open(
     }
 }
 
-impl Replayed {
+impl ReplayedCall {
     fn new(proc: u32, t: u64) -> Self {
         Self {
             call: Call::default(),
             proc,
-            standing: Standing::Live,
+            standing: CallOutcome::Live,
             created: t,
             first: None,
             ended: None,
@@ -329,7 +329,7 @@ impl Replayed {
     }
 
     fn is_live(&self) -> bool {
-        self.standing == Standing::Live
+        self.standing == CallOutcome::Live
     }
 
     /// What was yielded since the last poll ends at `t`; nothing was before the first.
@@ -351,7 +351,7 @@ impl Replayed {
         self.suspended = t;
     }
 
-    fn over(&mut self, t: u64, standing: Standing) {
+    fn over(&mut self, t: u64, standing: CallOutcome) {
         self.standing = standing;
         self.ended = Some(t);
     }

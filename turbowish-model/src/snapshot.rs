@@ -25,7 +25,7 @@ pub mod units;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use self::counters::{CounterRow, MeterKind, OwnCost};
+pub use self::counters::{CounterRow, MetricKind, Overhead};
 pub use self::lost::{Lost, Reason};
 pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};
 pub use self::tasks::{
@@ -121,7 +121,7 @@ pub struct Process {
     /// Live tasks of the application's runtimes, where it is known how many there are, and covered ones that are no runtime's.
     pub runtime_tasks: Option<u64>,
     /// What TurboWish itself costs; `None` as long as that is not known.
-    pub own_cost: Option<OwnCost>,
+    pub own_cost: Option<Overhead>,
 }
 
 /// Whether accounting is on.

@@ -27,10 +27,12 @@ mod tasks;
 
 use self::calls::Calls;
 use self::console::Console;
-pub use self::event::{Act, Claim, Event, OfConsole, OfIntent, OfResource, OfTask, OfUser};
+pub use self::event::{
+    Claim, ConsoleEvent, Event, EventKind, IntentEvent, ResourceEvent, TaskEvent, UserEvent,
+};
 use self::intents::{Intents, Users};
 pub use self::known::LIMIT;
-use self::report::{Counts, Desk};
+use self::report::{Counts, Reporter};
 pub use self::report::{Report, Subject};
 use self::resources::Resources;
 pub use self::rule::{RULES, Rule, RuleRow};
@@ -73,7 +75,7 @@ impl Validator {
     pub fn event(&mut self, event: &Event, report: &mut dyn FnMut(Report)) {
         self.nth += 1;
         let model = &mut self.model;
-        let mut desk = Desk::new(self.nth, event, &mut self.counts, report);
+        let mut desk = Reporter::new(self.nth, event, &mut self.counts, report);
         if !model.calls.reach(event.t, &mut desk) {
             self.unseen += 1;
         } else if model.console.sees(&event.act, &mut desk) {
@@ -101,9 +103,9 @@ impl Validator {
 }
 
 impl Model {
-    fn act(&mut self, act: &Act, desk: &mut Desk<'_>) {
+    fn act(&mut self, act: &EventKind, desk: &mut Reporter<'_>) {
         match act {
-            Act::Call { id, kind } => {
+            EventKind::Call { id, kind } => {
                 let task = self.calls.task_of(*id);
                 if let (Kind::PollStart { .. }, Some(task)) = (kind, task)
                     && self.console.is_paused(task)
@@ -112,29 +114,29 @@ impl Model {
                 }
                 self.calls.event(*id, kind, desk);
             }
-            Act::Task { id, kind } => self.tasks.event(*id, *kind, &mut self.calls, desk),
-            Act::Resource { id, kind } => {
-                if let OfResource::Wait(claim) | OfResource::Taken(claim) = kind {
+            EventKind::Task { id, kind } => self.tasks.event(*id, *kind, &mut self.calls, desk),
+            EventKind::Resource { id, kind } => {
+                if let ResourceEvent::Wait(claim) | ResourceEvent::Taken(claim) = kind {
                     let other = Subject::Resource(*id);
                     self.tasks.acts(claim.task, other, &self.calls, desk);
                 }
                 self.resources.event(*id, *kind, desk);
             }
-            Act::Intent { id, kind } => {
-                if let OfIntent::Made { task, resource, .. } = kind {
+            EventKind::Intent { id, kind } => {
+                if let IntentEvent::Made { task, resource, .. } = kind {
                     let other = Subject::Intent(*id);
                     self.tasks.acts(*task, other, &self.calls, desk);
                     self.resources.may_be_used(*resource, desk);
                 }
                 self.intents.event(*id, *kind, desk);
             }
-            Act::User { name, kind } => self.users.event(name, kind, desk),
-            Act::Console { client, kind } => self.console(*client, *kind, desk),
+            EventKind::User { name, kind } => self.users.event(name, kind, desk),
+            EventKind::Console { client, kind } => self.console(*client, *kind, desk),
         }
     }
 
-    fn console(&mut self, client: u64, kind: OfConsole, desk: &mut Desk<'_>) {
-        if let OfConsole::Pause { task } | OfConsole::Resume { task } = kind {
+    fn console(&mut self, client: u64, kind: ConsoleEvent, desk: &mut Reporter<'_>) {
+        if let ConsoleEvent::Pause { task } | ConsoleEvent::Resume { task } = kind {
             self.tasks.is_known(task, Subject::Client(client), desk);
         }
         let live = self.calls.live();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
 use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
 use turbowish_model::snapshot::column::{Context, Style, find, tally};
-use turbowish_model::snapshot::json::{Shape, Table, document, flat_header, flat_row};
+use turbowish_model::snapshot::json::{Options, Table, document, flat_header, flat_row};
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::{Page, Place, ProcRow, Snapshot, TaskRow};
@@ -245,7 +245,7 @@ fn counts_of_each_severity() {
 
 #[test]
 fn json_says_it_all() {
-    let text = document(&snapshot(), &[Table::Alerts], &Shape::default());
+    let text = document(&snapshot(), &[Table::Alerts], &Options::default());
     let value: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
         value["counts"],
@@ -288,7 +288,7 @@ fn json_says_it_all() {
 
 #[test]
 fn flat_rows_name_what_lists_hold() {
-    let shape = Shape::default();
+    let shape = Options::default();
     let header = flat_header::<Alert>(&shape);
     let check = |alert: &Alert, name: &str, expected: &str| {
         let row = flat_row(alert, &shape);

@@ -1,10 +1,10 @@
 //! Cases that once went wrong: each drives ledgers by hand and compares what a reader sees.
 
-use turbowish_model::account::aggregate::Tally;
+use turbowish_model::account::aggregate::Aggregate;
 use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::{OTHERS, Population, Sum};
 use turbowish_model::account::ledger::{Ledger, Start};
-use turbowish_model::account::task::{Birth, TaskCell};
+use turbowish_model::account::task::{TaskCell, TaskMeta};
 use turbowish_model::collect::history::{History, Totals};
 
 /// A clock's reading long after the machine was started.
@@ -46,19 +46,19 @@ fn drop_call(ledger: &Ledger, known: &mut Known, t: u64) {
     ledger.drop_call(&mut known.call, known.proc.id, t);
 }
 
-fn collect(ledgers: &[&Ledger], now: u64) -> Tally {
-    let mut tally = Tally::default();
+fn collect(ledgers: &[&Ledger], now: u64) -> Aggregate {
+    let mut tally = Aggregate::default();
     for ledger in ledgers {
         ledger.collect(now, &mut tally, &mut || ());
     }
-    tally.settle(now);
+    tally.close_open_at(now);
     tally
 }
 
 /// The chain that a root poll which just ended pending publishes.
 fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
     cell.begin(1, 0, 0);
-    cell.end(1, 1, 1, |each| ledger.take_trail(each));
+    cell.end(1, 1, 1, |each| ledger.take_await_stack(each));
     cell.read(&mut || ())
         .stack
         .iter()
@@ -83,17 +83,17 @@ fn a_wait_may_end_on_another_thread() {
 fn an_end_read_before_its_beginning_makes_no_absurd_time() {
     let (a, b) = (Ledger::new(1), Ledger::new(1));
     let now = BOOT + 1000;
-    let mut tally = Tally::default();
+    let mut tally = Aggregate::default();
     a.collect(now, &mut tally, &mut || ());
     let mut moves = call(0);
     create(&a, &mut moves, now + 10);
     poll(&b, &mut moves, now + 20, now + 30, PollEnd::Ready);
     b.collect(now, &mut tally, &mut || ());
-    tally.settle(now + 40);
+    tally.close_open_at(now + 40);
     let off = tally.procs[0].sum(Sum::Wall) as i64;
     assert!(off.abs() < 1000, "{off}");
     // What has ended has begun; and wall time is still the sum of its parts.
-    tally.mend();
+    tally.reconcile();
     let counts = [Sum::Calls, Sum::Started, Sum::Ready].map(|sum| tally.procs[0].sum(sum));
     assert_eq!((counts, tally.procs[0].live()), ([1, 1, 1], 0));
     let times = [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| tally.procs[0].sum(sum));
@@ -103,7 +103,7 @@ fn an_end_read_before_its_beginning_makes_no_absurd_time() {
 #[test]
 fn a_dropped_call_leaves_the_chain() {
     let ledger = Ledger::new(1);
-    let cell = TaskCell::new(Birth::default());
+    let cell = TaskCell::new(TaskMeta::default());
     let (mut parent, mut slow, mut other) = (call(0), call(1), call(2));
     create(&ledger, &mut parent, 0);
     let depth = start(&ledger, &mut parent, 1);
@@ -133,7 +133,7 @@ fn a_dropped_call_leaves_the_chain() {
 #[test]
 fn a_call_polled_several_times_in_one_poll_stands_in_the_chain_once() {
     let ledger = Ledger::new(1);
-    let cell = TaskCell::new(Birth::default());
+    let cell = TaskCell::new(TaskMeta::default());
     let (mut parent, mut child) = (call(0), call(1));
     create(&ledger, &mut parent, 0);
     let depth = start(&ledger, &mut parent, 1);
@@ -154,7 +154,7 @@ fn a_call_polled_several_times_in_one_poll_stands_in_the_chain_once() {
 #[test]
 fn a_chain_that_did_not_change_is_kept() {
     let ledger = Ledger::new(1);
-    let cell = TaskCell::new(Birth::default());
+    let cell = TaskCell::new(TaskMeta::default());
     let (mut parent, mut child) = (call(0), call(1));
     create(&ledger, &mut parent, 0);
     let depth = start(&ledger, &mut parent, 1);
@@ -174,7 +174,7 @@ fn a_chain_that_did_not_change_is_kept() {
 #[test]
 fn below_levels_that_stand_still_the_chain_moves() {
     let ledger = Ledger::new(1);
-    let cell = TaskCell::new(Birth::default());
+    let cell = TaskCell::new(TaskMeta::default());
     let mut levels = [call(0), call(1), call(2)];
     let mut wake = |t: u64, site: u32, arrives: u32| {
         let mut depths = Vec::new();
@@ -191,7 +191,7 @@ fn below_levels_that_stand_still_the_chain_moves() {
             ledger.poll_end(&mut known.call, depth, t + 3, PollEnd::Pending);
         }
         cell.begin(1, 0, 0);
-        cell.end(1, 1, 1, |each| ledger.take_trail(each));
+        cell.end(1, 1, 1, |each| ledger.take_await_stack(each));
         let stack = cell.read(&mut || ()).stack;
         stack
             .iter()
@@ -377,7 +377,7 @@ fn a_window_holds_no_more_running_than_time() {
             ..Totals::default()
         };
         ledger.collect(at, &mut totals.tally, &mut || ());
-        totals.tally.settle(at);
+        totals.tally.close_open_at(at);
         totals
     };
     let mut history = History::new(0);
@@ -417,11 +417,11 @@ fn a_reader_never_sees_half_an_event() {
         let mut readings = 0;
         while !over.load(Ordering::Acquire) || readings == 0 {
             readings += 1;
-            let mut tally = Tally::default();
+            let mut tally = Aggregate::default();
             let before = clock.load(Ordering::Acquire);
             ledger.collect(before, &mut tally, &mut std::thread::yield_now);
             let now = clock.load(Ordering::Acquire) + 2;
-            tally.settle(now);
+            tally.close_open_at(now);
             let age = now - BOOT;
             for proc in &tally.procs {
                 for sum in [Sum::Wall, Sum::Unstarted, Sum::Hold, Sum::Running] {
@@ -548,14 +548,14 @@ fn polls_for_nothing_and_large_operands_are_counted_where_they_are() {
             ledger.arrive(0, 1 + nth as u32, false);
             ledger.awaits(0, 1 + nth as u32, 2_000 + nth);
         }
-        ledger.futile();
+        ledger.spurious();
         ledger.poll_end(&mut waits.call, depth, 10 * nth + 5, PollEnd::Pending);
     }
     let tally = collect(&[&ledger], 100);
     let sites = &tally.procs[0].sites;
     let told: Vec<(u64, u64)> = sites
         .iter()
-        .map(|site| (site.futile, site.operand))
+        .map(|site| (site.spurious, site.operand))
         .collect();
     // It has come somewhere new in the first poll, and in the last one.
     assert_eq!(told, [(0, 0), (2, 2_000), (0, 0), (0, 0), (0, 2_003)]);
@@ -569,7 +569,7 @@ enum Step {
     /// It comes to an await point, which awaits an instrumented call itself, or not.
     At(u32, bool),
     /// The same, and it is known to poll several there.
-    Fork(u32),
+    Combinator(u32),
     Pends(usize),
     Ends(usize),
     Dropped(usize),
@@ -601,7 +601,7 @@ fn branches(steps: &[Step], expected: &[bool]) {
                 depth = start(&ledger, &mut parent, t);
             }
             Step::At(site, direct) => ledger.arrive(0, site, direct),
-            Step::Fork(site) => {
+            Step::Combinator(site) => {
                 ledger.arrive(0, site, false);
                 ledger.fork(0);
             }
@@ -615,7 +615,7 @@ fn branches(steps: &[Step], expected: &[bool]) {
 
 #[test]
 fn a_second_call_at_one_place_makes_both_of_them_branches() {
-    use Step::{Again, At, Dropped, Ends, Fork, Pends};
+    use Step::{Again, At, Combinator, Dropped, Ends, Pends};
     let other = At(1, false);
     branches(&[other, Pends(0), Pends(1), Pends(0)], &[false, true, true]);
     branches(
@@ -626,7 +626,7 @@ fn a_second_call_at_one_place_makes_both_of_them_branches() {
         &[other, Pends(0), Pends(1), other, Pends(2)],
         &[false, true, false],
     );
-    branches(&[Fork(1), Pends(0), Again, Pends(0)], &[true, true]);
+    branches(&[Combinator(1), Pends(0), Again, Pends(0)], &[true, true]);
     // Alone: polled over and over, or one after the other.
     branches(&[other, Pends(0), Pends(0), Again, Pends(0)], &[false; 3]);
     branches(&[other, Ends(0), Pends(1)], &[false; 2]);

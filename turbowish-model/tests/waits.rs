@@ -6,26 +6,26 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_
 use proptest::test_runner::RngSeed;
 use scenes::{MS, START, Stage};
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::{Intent, NodeKind, Scene, Seat, Strength};
-use turbowish_model::diagnose::wait_graph::{Link, Tie, Waits};
+use turbowish_model::diagnose::situation::{FutureRef, Intent, NodeKind, Situation, Strength};
+use turbowish_model::diagnose::wait_graph::{Dependency, Evidence, Waits};
 use turbowish_model::snapshot::TaskState;
 
 /// Each cycle in one line: `a waits mutex x held by b waits …; behind c`
-fn lines(scene: &Scene) -> Vec<String> {
+fn lines(scene: &Situation) -> Vec<String> {
     let waits = Waits::of(scene);
     let cycles = waits.cycles.iter().map(|cycle| {
         let steps = cycle.steps.iter().map(|step| {
             let resource = &scene.resources[step.resource];
             let how = match step.link {
-                Link::Holds(_) => "held by",
-                Link::Granted(_) => "granted to",
-                Link::Before(_) => "after",
-                Link::Receives(Tie::Proven) => "surely to be received by",
-                Link::Receives(Tie::Said) => "said to be received by",
-                Link::Receives(Tie::Seen) => "last received by",
-                Link::Sends(Tie::Proven) => "surely to be sent by",
-                Link::Sends(Tie::Said) => "said to be sent by",
-                Link::Sends(Tie::Seen) => "last sent by",
+                Dependency::Holds(_) => "held by",
+                Dependency::Granted(_) => "granted to",
+                Dependency::Before(_) => "after",
+                Dependency::Receives(Evidence::Proven) => "surely to be received by",
+                Dependency::Receives(Evidence::Said) => "said to be received by",
+                Dependency::Receives(Evidence::Seen) => "last received by",
+                Dependency::Sends(Evidence::Proven) => "surely to be sent by",
+                Dependency::Sends(Evidence::Said) => "said to be sent by",
+                Dependency::Sends(Evidence::Seen) => "last sent by",
             };
             let task = &scene.tasks[step.task];
             assert!(resource.waiters.len() > step.waiter && task.tree.len() > step.node);
@@ -85,7 +85,7 @@ fn what_is_not_known_can_go_on() {
     near(|stage| stage.on("x").holders[0].task = None);
     near(|stage| stage.on("x").holders[0].task = Some(4711));
     near(|stage| stage.on("x").holders.clear());
-    near(|stage| stage.on("x").waiters[0].seat = Seat::Unknown);
+    near(|stage| stage.on("x").waiters[0].seat = FutureRef::Unknown);
     near(|stage| stage.on("x").closed = true);
     near(|stage| stage.on("x").kind = Kind::Notify);
     near(|stage| stage.get("a").state = TaskState::Ready);
@@ -630,7 +630,7 @@ fn a_select_needs_one_branch_and_a_join_all() {
             "app::a::lock",
             "a.rs:3 y.lock()",
         );
-        stage.on("y").waiters[0].seat = Seat::Node(child);
+        stage.on("y").waiters[0].seat = FutureRef::Node(child);
     };
     let timer = |stage: &mut Stage| {
         stage.node(
@@ -671,7 +671,7 @@ fn a_select_needs_one_branch_and_a_join_all() {
         |stage| {
             build(stage, NodeKind::Join, None);
             timer(stage);
-            stage.on("x").holders[0].seat = Seat::Node(1);
+            stage.on("x").holders[0].seat = FutureRef::Node(1);
         },
         &[CROSSED],
     );
@@ -679,7 +679,7 @@ fn a_select_needs_one_branch_and_a_join_all() {
         |stage| {
             build(stage, NodeKind::Join, None);
             timer(stage);
-            stage.on("x").holders[0].seat = Seat::Node(2);
+            stage.on("x").holders[0].seat = FutureRef::Node(2);
         },
         &[],
     );
@@ -688,7 +688,7 @@ fn a_select_needs_one_branch_and_a_join_all() {
         |stage| {
             build(stage, NodeKind::Select, Some(2));
             timer(stage);
-            stage.on("x").holders[0].seat = Seat::Node(1);
+            stage.on("x").holders[0].seat = FutureRef::Node(1);
         },
         &[],
     );
@@ -701,7 +701,7 @@ fn a_turn_that_was_given_to_a_future_left_aside() {
         stage.get("t").polls = 8;
         stage.mutex("db");
         let waiter = stage.waits("t", Role::Lock, "db");
-        waiter.seat = Seat::Aside;
+        waiter.seat = FutureRef::Aside;
         waiter.woken = Some(START + 50 * MS);
         waiter.woken_poll = Some(6);
         stage.waits("t", Role::Lock, "db");
@@ -993,7 +993,7 @@ fn play(program: &Program) -> Vec<usize> {
 }
 
 /// The same program as a scene.
-fn staged(program: &Program) -> Scene {
+fn staged(program: &Program) -> Situation {
     let mut stage = Stage::new();
     for task in 0..program.tasks {
         stage.task(&format!("t{task}"), "t.rs:1 lock()");
@@ -1048,8 +1048,8 @@ proptest! {
                 let resource = &scene.resources[step.resource];
                 prop_assert_eq!(resource.waiters[step.waiter].task, Some(scene.tasks[step.task].id));
                 let owner = match step.link {
-                    Link::Holds(h) => resource.holders[h].task,
-                    Link::Before(w) => resource.waiters[w].task,
+                    Dependency::Holds(h) => resource.holders[h].task,
+                    Dependency::Before(w) => resource.waiters[w].task,
                     _ => None,
                 };
                 prop_assert_eq!(owner, Some(next.id));

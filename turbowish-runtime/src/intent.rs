@@ -17,12 +17,12 @@ use turbowish_model::account::resource::Role;
 pub use turbowish_model::account::resource::{AGAIN, PROVEN, SAID, WILL};
 
 #[cfg(not(feature = "tokio"))]
-pub use self::absent::{Link, Meant};
+pub use self::absent::{Link, ResourceRef};
 use self::verb::Verb;
 use crate::hot::current::here;
 use crate::hot::switch;
 #[cfg(feature = "tokio")]
-pub use crate::resource::{Link, Meant};
+pub use crate::resource::{Link, ResourceRef};
 
 /// What something can be meant to be used for, by a verb. Without instrumented primitives everything can, and nothing comes of it.
 #[diagnostic::on_unimplemented(
@@ -30,23 +30,23 @@ pub use crate::resource::{Link, Meant};
     label = "an intent names something of `turbowish::sync`, or a reference to it",
     note = "`send(…)` and `recv(…)` take an end of a channel, `lock(…)` a Mutex, `read(…)` and `write(…)` a RwLock, `acquire(…)` a Semaphore, `wait(…)` a Notify, a Barrier or a OnceCell"
 )]
-pub trait Means<V> {
+pub trait IntentTarget<V> {
     /// Its account.
-    fn meant(&self) -> Meant<'_>;
+    fn meant(&self) -> ResourceRef<'_>;
 }
 
 /// An intent that is to be.
 #[derive(Clone, Copy, Debug)]
-pub struct Aim<'a> {
-    what: Meant<'a>,
+pub struct IntentSpec<'a> {
+    what: ResourceRef<'a>,
     role: Role,
     how: u8,
 }
 
-impl<'a> Aim<'a> {
+impl<'a> IntentSpec<'a> {
     /// To use `operand`; `how` is a sum of [`WILL`] and the like.
     #[inline]
-    pub fn new<V: Verb, T: Means<V> + ?Sized>(_verb: V, operand: &'a T, how: u8) -> Self {
+    pub fn new<V: Verb, T: IntentTarget<V> + ?Sized>(_verb: V, operand: &'a T, how: u8) -> Self {
         Self {
             what: operand.meant(),
             role: V::ROLE,
@@ -60,13 +60,13 @@ impl<'a> Aim<'a> {
 pub fn mean<V, T, N>(verb: V, operand: &T, how: u8, next: N) -> Intents
 where
     V: Verb,
-    T: Means<V> + ?Sized,
+    T: IntentTarget<V> + ?Sized,
     N: Next,
 {
-    Aim::new(verb, operand, how).and(next.link())
+    IntentSpec::new(verb, operand, how).and(next.link())
 }
 
-impl Aim<'_> {
+impl IntentSpec<'_> {
     /// One intent names the next, so that a call keeps no more than a place of its own for all of them.
     #[inline]
     fn and(self, next: Option<Link>) -> Intents {
@@ -89,10 +89,10 @@ impl Aim<'_> {
 
 /// What may be a resource, or anything else that happens to be used like one.
 #[derive(Debug)]
-pub struct Perhaps<V, P>(pub V, pub P);
+pub struct MaybeResource<V, P>(pub V, pub P);
 
 /// Chosen where the type is known to be a resource: what a type has of its own goes before what a trait gives it.
-impl<V: Verb, T: Means<V> + ?Sized> Perhaps<V, &T> {
+impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, &T> {
     /// It is meant.
     #[inline]
     pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
@@ -101,7 +101,7 @@ impl<V: Verb, T: Means<V> + ?Sized> Perhaps<V, &T> {
 }
 
 /// The same, of what is perhaps not looked at.
-impl<V: Verb, T: Means<V> + ?Sized> Perhaps<V, Option<&T>> {
+impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, Option<&T>> {
     /// It is meant, if it is there.
     #[inline]
     pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
@@ -113,12 +113,12 @@ impl<V: Verb, T: Means<V> + ?Sized> Perhaps<V, Option<&T>> {
 }
 
 /// Chosen for every other type.
-pub trait Anything {
+pub trait NotResource {
     /// Nothing is meant, but what is `next`.
     fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> N;
 }
 
-impl<V, P> Anything for Perhaps<V, P> {
+impl<V, P> NotResource for MaybeResource<V, P> {
     #[inline]
     fn __turbowish_mean<N: Next>(self, _how: u8, next: N) -> N {
         next
@@ -153,12 +153,12 @@ impl<T: Deref + ?Sized> Fields<T> {
 }
 
 /// Chosen for every other type.
-pub trait Whoever {
+pub trait OwnFields {
     /// They are its own.
     fn __turbowish_are_own(self) -> bool;
 }
 
-impl<T: ?Sized> Whoever for Fields<T> {
+impl<T: ?Sized> OwnFields for Fields<T> {
     #[inline]
     fn __turbowish_are_own(self) -> bool {
         true
@@ -175,7 +175,7 @@ pub struct Intents {
 /// No intents: a call whose handles turn out to be something else keeps nothing.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-pub struct Nothing;
+pub struct NoIntents;
 
 /// The rest of what a call means.
 pub trait Next {
@@ -183,7 +183,7 @@ pub trait Next {
     fn link(self) -> Option<Link>;
 }
 
-impl Next for Nothing {
+impl Next for NoIntents {
     #[inline]
     fn link(self) -> Option<Link> {
         None
@@ -207,7 +207,7 @@ pub struct Intent {
 
 /// The call that is polled means to do that.
 #[inline]
-pub fn intent(aim: Aim<'_>) -> Intent {
+pub fn intent(aim: IntentSpec<'_>) -> Intent {
     Intent {
         link: aim.and(None).first,
     }

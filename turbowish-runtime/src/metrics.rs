@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use turbowish_model::account::metrics::SITE_LIMIT;
-use turbowish_model::collect::metric_rows::MeterName;
-use turbowish_model::snapshot::MeterKind;
+use turbowish_model::collect::metric_rows::MetricName;
+use turbowish_model::snapshot::MetricKind;
 
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, switch, thread};
@@ -73,7 +73,7 @@ pub struct Gauge(Meter);
 #[derive(Debug)]
 struct Meter {
     name: &'static str,
-    kind: MeterKind,
+    kind: MetricKind,
     place: &'static Location<'static>,
     /// Its number plus one; 0 before its first use.
     id: AtomicU32,
@@ -93,7 +93,7 @@ impl Counter {
     #[track_caller]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self(Meter::new(name, MeterKind::Counter))
+        Self(Meter::new(name, MetricKind::Counter))
     }
 
     /// So many more.
@@ -111,7 +111,7 @@ impl Gauge {
     #[track_caller]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self(Meter::new(name, MeterKind::Gauge))
+        Self(Meter::new(name, MetricKind::Gauge))
     }
 
     /// It is so much now.
@@ -126,7 +126,7 @@ impl Gauge {
 
 impl Meter {
     #[track_caller]
-    const fn new(name: &'static str, kind: MeterKind) -> Self {
+    const fn new(name: &'static str, kind: MetricKind) -> Self {
         Self {
             name,
             kind,
@@ -202,9 +202,9 @@ pub(crate) fn lost() -> u64 {
 }
 
 /// The counter or gauge with this number.
-pub(crate) fn name(site: u32) -> Option<MeterName<'static>> {
+pub(crate) fn name(site: u32) -> Option<MetricName<'static>> {
     let meter = METERS.get(site as usize)?.get()?;
-    Some(MeterName {
+    Some(MetricName {
         name: meter.name,
         kind: meter.kind,
         file: meter.place.file(),

@@ -28,19 +28,19 @@ use turbowish_model::collect::assemble::{Assembly, Names, ProcName};
 #[cfg(test)]
 use turbowish_model::collect::history::Window;
 use turbowish_model::collect::history::{History, Totals, Trend};
-use turbowish_model::collect::metric_rows::MeterName;
+use turbowish_model::collect::metric_rows::MetricName;
 use turbowish_model::query::{Budget, Query, QueryError, Selection};
 use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snapshot, Worker};
 
 use self::claims::Claims;
 use self::losses::{Losses, lost};
-use self::tasks::{Known, Live, Rows};
+use self::tasks::{LiveTasks, NameTable, Rows};
 #[cfg(feature = "server")]
 use crate::hot::pause;
 use crate::hot::proc::{self, Registered};
 use crate::hot::thread as thread_list;
 use crate::hot::{call, clock, switch, task};
-use crate::monitor::collector::{Gather, ThreadNow};
+use crate::monitor::collector::{Collector, ThreadNow};
 use crate::{metrics, runtimes};
 
 /// Length of a cell of a proc's trend.
@@ -91,7 +91,7 @@ pub(crate) struct Monitor {
 }
 
 struct State {
-    gather: Gather,
+    gather: Collector,
     history: History,
     switched: Switched,
     losses: Losses,
@@ -121,7 +121,7 @@ impl Monitor {
             begun: Instant::now(),
             scale: clock::scale(),
             state: Mutex::new(State {
-                gather: Gather::default(),
+                gather: Collector::default(),
                 history: History::new(now),
                 switched: Switched {
                     unix_ns: unix_ns(),
@@ -288,7 +288,7 @@ impl Monitor {
             names: &names,
             scale: self.scale,
         };
-        let live = Live::read(&threads, switched.epoch, self.pauses(), &clock);
+        let live = LiveTasks::read(&threads, switched.epoch, self.pauses(), &clock);
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
             at_unix_ns: unix_ns(),
@@ -399,11 +399,11 @@ fn fill(
     snapshot: &mut Snapshot,
     (selection, budget): (&Selection, &Budget<'_>),
     assembly: &Assembly<'_, Registry>,
-    (live, threads): (&Live, &[ThreadNow]),
+    (live, threads): (&LiveTasks, &[ThreadNow]),
     clock: &dyn Fn() -> u64,
 ) -> Result<(), QueryError> {
     let (tasks, epoch) = live.all();
-    let known = &Known::of(assembly, tasks, (threads, epoch));
+    let known = &NameTable::of(assembly, tasks, (threads, epoch));
     let (readings, rest) = resources::whole();
     let read_at = clock().max(assembly.now.at);
     let resources = resources::rows(assembly, known, &readings, read_at);
@@ -459,7 +459,7 @@ impl Names for Registry {
             .map_or(&[], |known| &known.attributes)
     }
 
-    fn meter(&self, site: u32) -> Option<MeterName<'_>> {
+    fn meter(&self, site: u32) -> Option<MetricName<'_>> {
         metrics::name(site)
     }
 }

@@ -4,7 +4,9 @@ pub use crate::hot::back::{Back, back};
 pub use crate::hot::call::{Call, Entered, at, call, enter, within};
 pub use crate::hot::probe;
 pub use crate::hot::proc::Proc;
-pub use crate::intent::{Aim, Anything, Fields, Nothing, Perhaps, Whoever, intent, mean, verb};
+pub use crate::intent::{
+    Fields, IntentSpec, MaybeResource, NoIntents, NotResource, OwnFields, intent, mean, verb,
+};
 pub use crate::metrics::{Counter, Gauge};
 
 /// A crate that depends on another one named `core` means that one by `::core`.
@@ -51,13 +53,13 @@ impl Once {
 /// An argument of a closure on its way into the block that the closure's body is: consumed, and so captured, as a whole, even if what it
 /// holds is `Copy`.
 #[derive(Debug)]
-pub struct Given<T>(T);
+pub struct Arg<T>(T);
 
-impl<T> Given<T> {
+impl<T> Arg<T> {
     /// On its way.
     #[inline]
     pub fn new(argument: T) -> Self {
-        Given(argument)
+        Arg(argument)
     }
 
     /// There.

@@ -28,7 +28,7 @@ use self::cancel_safety::Source;
 pub(crate) use self::ends::End;
 use self::ends::Ends;
 pub(crate) use self::hold::{Hold, OwnedHold};
-pub use self::intents::{Link, Meant};
+pub use self::intents::{Link, ResourceRef};
 #[cfg(feature = "server")]
 pub(crate) use self::order::{Taken, orders};
 pub(crate) use self::order::{clear, leave, over};
@@ -36,7 +36,7 @@ pub(crate) use self::record::Record;
 use self::timer::timers_beyond;
 pub(crate) use self::timer::{TimerWait, timers};
 pub(crate) use self::wait::{Entry, Waited};
-use crate::hot::current::{self, Here};
+use crate::hot::current::{self, CurrentCall};
 use crate::hot::{clock, switch};
 
 static RECORDS: LazyLock<DashMap<u64, Arc<Record>>> =
@@ -307,7 +307,7 @@ pub(crate) fn source(id: u64) -> Option<Source> {
 }
 
 /// The same, if what `who` has taken there is still held.
-pub(crate) fn source_held(id: u64, slot: u32, who: Here) -> Option<Source> {
+pub(crate) fn source_held(id: u64, slot: u32, who: CurrentCall) -> Option<Source> {
     let record = RECORDS.get(&id)?;
     (record.holder(slot) == Some(who)).then(|| record.source())
 }

@@ -4,7 +4,7 @@
 //! last waker is dropped without having woken it will never be polled again, and an executor may then free the task; whoever
 //! wraps the executor's waker has to let go of it at that moment.
 //!
-//! A waker is [`Lent`] to a poll, borrowed and without a reference count of its own: of a target,
+//! A waker is [`BorrowedWaker`] to a poll, borrowed and without a reference count of its own: of a target,
 //! or of a maker, which makes a waker whenever the lent one is cloned. Clones are wakers like any
 //! other.
 
@@ -24,7 +24,7 @@ pub trait Target: Send + Sync + 'static {
 }
 
 /// Makes a waker when one is wanted for longer than a poll.
-pub trait Maker: Sync {
+pub trait LazyTarget: Sync {
     /// A waker that outlives the poll: what a clone of the lent one is. It may unwind, to whoever
     /// clones.
     fn waker(&self) -> Waker;
@@ -34,13 +34,13 @@ pub trait Maker: Sync {
 
 /// A waker of a target, lent to a poll.
 #[derive(Debug)]
-pub struct Lent<'a> {
+pub struct BorrowedWaker<'a> {
     // Never dropped: it has no reference count to give back.
     waker: ManuallyDrop<Waker>,
     target: PhantomData<&'a ()>,
 }
 
-impl<'a> Lent<'a> {
+impl<'a> BorrowedWaker<'a> {
     /// Clones of it keep `target` alive, and wake it.
     #[inline]
     #[must_use]
@@ -65,9 +65,9 @@ impl<'a> Lent<'a> {
     /// Clones of it are what `maker` makes.
     #[inline]
     #[must_use]
-    pub fn late<M: Maker>(maker: &'a M) -> Self {
-        let raw = RawWaker::new(std::ptr::from_ref(maker).cast(), Makers::<M>::TABLE);
-        // SAFETY: the functions of `Makers<M>` are thread-safe, since `M` is `Sync`, and are only
+    pub fn late<M: LazyTarget>(maker: &'a M) -> Self {
+        let raw = RawWaker::new(std::ptr::from_ref(maker).cast(), LazyTargets::<M>::TABLE);
+        // SAFETY: the functions of `LazyTargets<M>` are thread-safe, since `M` is `Sync`, and are only
         // given this pointer, which is valid during `'a`. The waker is reached through `&self`
         // alone, which does not outlive `'a`; its clones are wakers of their own.
         Self::lend(unsafe { Waker::from_raw(raw) })
@@ -148,9 +148,9 @@ impl<T: Target> Drop for Owned<T> {
 }
 
 /// The functions of the waker that refers to a maker.
-struct Makers<M>(PhantomData<M>);
+struct LazyTargets<M>(PhantomData<M>);
 
-impl<M: Maker> Makers<M> {
+impl<M: LazyTarget> LazyTargets<M> {
     const TABLE: &'static RawWakerVTable = &RawWakerVTable::new(
         Self::clone,
         Self::wake_by_ref,

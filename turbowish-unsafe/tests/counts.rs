@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
-use turbowish_unsafe::waker::{Lent, Maker, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
 
 #[derive(Default)]
 struct Counts {
@@ -51,7 +51,7 @@ fn a_lent_waker_counts_only_its_clones() {
         (|waker| assert!(waker.will_wake(&waker.clone())), [5, 5, 3]),
     ];
     for (step, expected) in steps {
-        step(Lent::new(&target).waker());
+        step(BorrowedWaker::new(&target).waker());
         assert_eq!(target.read(), expected);
         assert_eq!(Arc::strong_count(&target), 1);
     }
@@ -60,8 +60,8 @@ fn a_lent_waker_counts_only_its_clones() {
 #[test]
 fn a_waker_lent_on_is_the_same() {
     let target = Arc::new(Counts::default());
-    let first = Lent::new(&target);
-    let second = Lent::same(first.waker());
+    let first = BorrowedWaker::new(&target);
+    let second = BorrowedWaker::same(first.waker());
     assert!(second.waker().will_wake(first.waker()));
     drop(second.waker().clone());
     second.waker().wake_by_ref();
@@ -72,7 +72,7 @@ fn a_waker_lent_on_is_the_same() {
 fn a_clone_keeps_the_target_and_the_last_one_frees_it() {
     let target = Arc::new(Counts::default());
     let weak = Arc::downgrade(&target);
-    let clone = Lent::new(&target).waker().clone();
+    let clone = BorrowedWaker::new(&target).waker().clone();
     drop(target);
     assert_eq!(weak.upgrade().expect("kept").read(), [1, 0, 0]);
     clone.wake_by_ref();
@@ -88,7 +88,7 @@ fn a_wake_that_unwinds_gives_its_count_back() {
         explode: true,
         ..Counts::default()
     });
-    let clone = Lent::new(&target).waker().clone();
+    let clone = BorrowedWaker::new(&target).waker().clone();
     let woken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| clone.wake()));
     assert!(woken.is_err());
     assert_eq!((target.read(), Arc::strong_count(&target)), ([1, 1, 1], 1));
@@ -100,9 +100,9 @@ struct Made {
     woken: AtomicUsize,
 }
 
-impl Maker for Made {
+impl LazyTarget for Made {
     fn waker(&self) -> Waker {
-        Lent::new(self.target.get_or_init(Arc::default))
+        BorrowedWaker::new(self.target.get_or_init(Arc::default))
             .waker()
             .clone()
     }
@@ -114,7 +114,7 @@ impl Maker for Made {
 #[test]
 fn a_late_waker_makes_its_target_once_and_when_it_is_cloned() {
     let made = Made::default();
-    let late = Lent::late(&made);
+    let late = BorrowedWaker::late(&made);
     late.waker().wake_by_ref();
     assert_eq!(
         (made.woken.load(SeqCst), made.target.get().is_none()),
@@ -129,7 +129,7 @@ fn a_late_waker_makes_its_target_once_and_when_it_is_cloned() {
     });
     assert!(clones.windows(2).all(|pair| pair[0].will_wake(&pair[1])));
     let target = made.target.get().expect("made").clone();
-    assert!(Lent::new(&target).waker().will_wake(&clones[0]));
+    assert!(BorrowedWaker::new(&target).waker().will_wake(&clones[0]));
     clones.into_iter().for_each(Waker::wake);
     assert_eq!((target.read(), Arc::strong_count(&target)), ([3, 3, 3], 2));
 }

@@ -12,7 +12,7 @@ use self::compare::Compared;
 use crate::args::{DiffArgs, Format, Share, TableName};
 use crate::columns::choose;
 use crate::failure::{Failure, note};
-use crate::report_file::{Kept, Saved};
+use crate::report_file::{Comparable, Saved};
 
 /// Runs the command.
 ///
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
 
 /// Whether no column of any table that both files have has changed for the worse.
 pub(crate) fn is_no_worse(before: &Saved, after: &Saved) -> bool {
-    fn of_table<R: Kept>(before: &Saved, after: &Saved) -> bool {
+    fn of_table<R: Comparable>(before: &Saved, after: &Saved) -> bool {
         let judged = |column: &Column<R>| before.tells(column) && after.tells(column);
         let columns: Vec<Column<R>> = R::columns().iter().filter(|c| judged(c)).cloned().collect();
         let all = Filter::parse("").expect("a blank filter keeps every row");
@@ -95,7 +95,7 @@ fn table(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<TableName, Fa
     })
 }
 
-fn of<R: Kept>(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<Compared, Failure> {
+fn of<R: Comparable>(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<Compared, Failure> {
     for saved in [before, after] {
         if !saved.has::<R>() {
             return Err(Failure::usage(format!(
@@ -118,7 +118,7 @@ fn of<R: Kept>(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<Compare
 
 /// The columns asked for, which must be numbers in both files; else those of which more is worse: of
 /// what the table shows, or if that has none, of all.
-fn columns<R: Kept>(
+fn columns<R: Comparable>(
     args: &DiffArgs,
     before: &Saved,
     after: &Saved,

@@ -3,7 +3,7 @@
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::report;
-use turbowish_model::snapshot::text_table::{Grid, Head};
+use turbowish_model::snapshot::text_table::{Header, TextTable};
 use turbowish_model::snapshot::units::{self, Micro, SECOND};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_wire::client::{ClientError, Connection, Found, Target};
@@ -22,15 +22,15 @@ pub(crate) fn run() -> Result<(), Failure> {
             note(&source::nothing_runs());
             return Ok(());
         }
-        let mut grid = Grid::new(vec![
-            Head::words("NAME", 6),
-            Head::numbers("PID", 6),
-            Head::numbers("UP", 6),
-            Head::words("STATE", 8),
-            Head::numbers("POLLS%", 6),
-            Head::numbers("TASKS", 5),
-            Head::words("ALERTS", 9),
-            Head::words("COMMAND", 0),
+        let mut grid = TextTable::new(vec![
+            Header::words("NAME", 6),
+            Header::numbers("PID", 6),
+            Header::numbers("UP", 6),
+            Header::words("STATE", 8),
+            Header::numbers("POLLS%", 6),
+            Header::numbers("TASKS", 5),
+            Header::words("ALERTS", 9),
+            Header::words("COMMAND", 0),
         ]);
         for found in found {
             grid.push(line(found).await);

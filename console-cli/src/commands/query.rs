@@ -3,9 +3,9 @@
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Column, Context, Row, Style};
-use turbowish_model::snapshot::json::{self, Record, Shape, Table};
+use turbowish_model::snapshot::json::{self, Options, Record, Table};
 use turbowish_model::snapshot::quantile::Percentile;
-use turbowish_model::snapshot::text_table::Grid;
+use turbowish_model::snapshot::text_table::TextTable;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
 
 use crate::args::{Format, QueryArgs, TableName};
@@ -102,23 +102,23 @@ fn query_of(args: &QueryArgs) -> Query {
     }
 }
 
-/// The percentiles asked for, else two in a table and [`Shape`]'s own in JSON and CSV.
+/// The percentiles asked for, else two in a table and [`Options`]'s own in JSON and CSV.
 fn percentiles(args: &QueryArgs) -> Vec<Percentile> {
     match (&args.percentiles[..], args.format) {
         ([], Format::Table) => [50, 99].map(Percentile::whole).to_vec(),
-        ([], Format::Json | Format::Csv) => Shape::default().percentiles,
+        ([], Format::Json | Format::Csv) => Options::default().percentiles,
         (asked, _) => asked.to_vec(),
     }
 }
 
 /// All fields, or those that say the same as the columns asked for.
-fn shape<R: Row>(args: &QueryArgs, columns: &[Column<R>]) -> Shape {
+fn shape<R: Row>(args: &QueryArgs, columns: &[Column<R>]) -> Options {
     let fields = columns
         .iter()
         .flat_map(|column| column.fields)
         .copied()
         .collect();
-    Shape {
+    Options {
         percentiles: percentiles(args),
         fields: (!args.columns.is_empty()).then_some(fields),
     }
@@ -127,13 +127,13 @@ fn shape<R: Row>(args: &QueryArgs, columns: &[Column<R>]) -> Shape {
 fn text<R: Row>(snapshot: &Snapshot, columns: &[Column<R>]) -> String {
     let context = Context::of(snapshot);
     let page = R::page(snapshot);
-    let mut lines = Grid::of(columns, &page.rows, &context, Style::default()).lines();
+    let mut lines = TextTable::of(columns, &page.rows, &context, Style::default()).lines();
     lines.push(footer::<R>(snapshot));
     lines.push(String::new());
     printed(&lines)
 }
 
-fn csv<R: Record>(snapshot: &Snapshot, shape: &Shape) -> Result<String, Failure> {
+fn csv<R: Record>(snapshot: &Snapshot, shape: &Options) -> Result<String, Failure> {
     let rows = R::page(snapshot).rows.iter();
     let rows = rows.map(|row| json::flat_row(row, shape));
     sheet::csv(std::iter::once(json::flat_header::<R>(shape)).chain(rows))

@@ -7,7 +7,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Row;
-use turbowish_model::snapshot::json::{self, Shape, Table};
+use turbowish_model::snapshot::json::{self, Options, Table};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
 use turbowish_wire::client::{ClientError, Connection, Target};
 
@@ -109,8 +109,8 @@ fn query(args: &WatchArgs, tables: &[TableName]) -> Query {
     }
 }
 
-fn shape(args: &WatchArgs, tables: &[TableName]) -> Result<Shape, Failure> {
-    let mut shape = Shape::default();
+fn shape(args: &WatchArgs, tables: &[TableName]) -> Result<Options, Failure> {
+    let mut shape = Options::default();
     if !args.percentiles.is_empty() {
         shape.percentiles.clone_from(&args.percentiles);
     }
@@ -135,7 +135,7 @@ fn shape(args: &WatchArgs, tables: &[TableName]) -> Result<Shape, Failure> {
 
 fn fields<R: Row + Defaults>(
     args: &WatchArgs,
-    shape: &Shape,
+    shape: &Options,
 ) -> Result<Vec<&'static str>, Failure> {
     let columns = choose::<R>(&args.columns, &shape.percentiles)?;
     let fields = columns.iter().flat_map(|column| column.fields);
@@ -147,7 +147,7 @@ struct Stream<'a> {
     target: Option<Target>,
     query: Query,
     tables: Vec<TableName>,
-    shape: Shape,
+    shape: Options,
 }
 
 impl Stream<'_> {

@@ -3,11 +3,11 @@
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::json::{self, Shape, Table};
+use turbowish_model::snapshot::json::{self, Options, Table};
 use turbowish_model::snapshot::units::Micro;
 use turbowish_wire::client::Target;
 
-use super::problem::{self, Around};
+use super::problem::{self, AlertContext};
 use super::{ask, is_called};
 use crate::args::{Format, QueryArgs};
 use crate::failure::{Failure, print};
@@ -39,7 +39,7 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
     let mut snapshot = ask(target, token, &query)?;
     choose(&mut snapshot, name)?;
     if args.format == Format::Json {
-        let shape = Shape::default();
+        let shape = Options::default();
         return print(&json::document(&snapshot, &[Table::Alerts], &shape));
     }
     if snapshot.alerts.rows.is_empty() {
@@ -99,7 +99,7 @@ fn text(alert: &Alert, snapshot: &Snapshot) -> String {
     let began = snapshot.at_unix_ns.saturating_sub(alert.held_ns);
     let clock = plain_text::local(began);
     let source = problem::source::lines(alert, Some(snapshot.process.pid));
-    let around = Around {
+    let around = AlertContext {
         tasks: &snapshot.tasks.rows,
         resources: &snapshot.resources.rows,
         began: clock.split_once(' ').map(|(_, time)| time.to_owned()),

@@ -6,7 +6,7 @@ use turbowish_model::account::resource::Kind;
 use turbowish_model::snapshot::ResourceRow;
 use turbowish_model::snapshot::units::{self, SECOND};
 
-use super::rich_line::Told;
+use super::rich_line::RichLine;
 
 /// Seconds that are kept.
 const SECONDS: usize = 60;
@@ -112,7 +112,7 @@ impl Lengths {
     }
 
     /// `LENGTH, last 60 s`, the most that it was, and a glyph for each second: `#` is full. In less room there are fewer seconds.
-    pub(crate) fn lines(&self, row: &ResourceRow, room: Option<usize>) -> Vec<Told> {
+    pub(crate) fn lines(&self, row: &ResourceRow, room: Option<usize>) -> Vec<RichLine> {
         let (Some(label), Some(levels)) = (label(row.kind), self.levels(row.id)) else {
             return Vec::new();
         };
@@ -130,7 +130,7 @@ impl Lengths {
         let title = format!("  {label}, last {} s", levels.len());
         let blanks = (levels.len() + 4).saturating_sub(title.len());
         vec![
-            Told::default()
+            RichLine::default()
                 .label(title)
                 .say(format!(" {most:>0$}", blanks.max(1) - 1)),
             format!("  [{bar}]").into(),
@@ -152,7 +152,7 @@ fn glyph(level: Option<u64>, scale: u64) -> char {
 #[cfg(test)]
 mod tests {
     use super::{Lengths, RESOURCES, SECOND};
-    use crate::detail::rich_line::Told;
+    use crate::detail::rich_line::RichLine;
     use turbowish_model::account::resource::Kind;
     use turbowish_model::snapshot::ResourceRow;
 
@@ -173,7 +173,7 @@ mod tests {
             lengths.note(tenths * SECOND / 10, SECOND, &[row(7, level, capacity)]);
         }
         let lines = lengths.lines(&row(7, 0, capacity), Some(room));
-        let lines: Vec<String> = lines.iter().map(Told::text).collect();
+        let lines: Vec<String> = lines.iter().map(RichLine::text).collect();
         assert_eq!(lines, expected, "{samples:?}");
     }
 

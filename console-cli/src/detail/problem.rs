@@ -9,12 +9,12 @@ use turbowish_model::snapshot::report::{one_line, span};
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Place, ResourceRow, TaskRow, TaskState};
 
-use super::rich_line::{Link, Told};
+use super::rich_line::{Link, RichLine};
 use super::tree;
 use crate::text;
 
 /// What is known beside the alert itself, and how to write it.
-pub(crate) struct Around<'a> {
+pub(crate) struct AlertContext<'a> {
     /// Rows of tasks, as far as they are at hand.
     pub(crate) tasks: &'a [TaskRow],
     /// Rows of resources, as far as they are at hand.
@@ -34,7 +34,7 @@ pub(crate) struct Around<'a> {
 /// From here on there is room for folders and expressions.
 const WIDE: usize = 120;
 
-impl Around<'_> {
+impl AlertContext<'_> {
     pub(super) fn is_wide(&self) -> bool {
         !self.cuts || self.room >= WIDE
     }
@@ -77,7 +77,7 @@ impl Around<'_> {
 }
 
 /// The whole view, line by line.
-pub(crate) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+pub(crate) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = heading(alert, around);
     let body = if alert.steps.is_empty() {
         involved(alert, around)
@@ -91,7 +91,7 @@ pub(crate) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         source_of(around),
     ] {
         if !part.is_empty() {
-            lines.push(Told::default());
+            lines.push(RichLine::default());
             lines.extend(part);
         }
     }
@@ -102,7 +102,7 @@ pub(crate) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
 }
 
 /// ` DEADLOCK   3 tasks and 3 resources wait in a cycle      since 17:05:20, 41.2 s`
-fn heading(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let title = format!(" {}   ", alert.pitfall.title().to_uppercase());
     let mut begin = around.labelled(&title, &alert.summary);
     if begin.is_empty() {
@@ -126,12 +126,12 @@ fn heading(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         begin.push(text::right(&end, room.saturating_sub(1)));
     }
     let mut lines = begin.into_iter();
-    let first = lines.next().map(|line| Told::default().title(line));
-    first.into_iter().chain(lines.map(Told::from)).collect()
+    let first = lines.next().map(|line| RichLine::default().title(line));
+    first.into_iter().chain(lines.map(RichLine::from)).collect()
 }
 
 /// Who is involved, where that is no chain, and where each one stands.
-fn involved(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+fn involved(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     // The name of a resource begins with its kind.
     let kind = |party: &Party| match party.kind {
         PartyKind::Resource => String::new(),
@@ -139,15 +139,15 @@ fn involved(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
     };
     let parties = alert.parties.iter();
     let label = |party: &Party| {
-        let line = Told::from(kind(party));
+        let line = RichLine::from(kind(party));
         line.link(party.name.clone(), Link::party(party))
     };
     let widest = parties.clone().map(|party| label(party).width());
     let width = widest.max().unwrap_or(0).min(around.room * 3 / 8) + 2;
-    let mut lines: Vec<Told> = parties
+    let mut lines: Vec<RichLine> = parties
         .map(|party| {
             let state = state(party, around);
-            let line = Told::from(" ").join(label(party));
+            let line = RichLine::from(" ").join(label(party));
             match state.is_empty() {
                 true => line,
                 false => line.left(1 + width).say(" ").say(state),
@@ -155,7 +155,7 @@ fn involved(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         })
         .collect();
     if let Some(at) = &alert.at {
-        let mut line = Told::from(" at ").proc(&at.proc);
+        let mut line = RichLine::from(" at ").proc(&at.proc);
         if let Some(place) = &at.place {
             line = line.say(format!("   {}", around.place(place)));
             let expr = one_line(&place.expr);
@@ -170,7 +170,7 @@ fn involved(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
 }
 
 /// What the row of somebody says of now.
-fn state(party: &Party, around: &Around<'_>) -> String {
+fn state(party: &Party, around: &AlertContext<'_>) -> String {
     match party.kind {
         PartyKind::Task => {
             let row = around.task(party);
@@ -195,7 +195,7 @@ fn state(party: &Party, around: &Around<'_>) -> String {
 }
 
 /// The calls of the task that it is about, if it is about one: in its poll, or where they wait.
-fn calls(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+fn calls(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut tasks = alert.parties.iter().filter(|p| p.kind == PartyKind::Task);
     let (Some(only), None) = (tasks.next(), tasks.next()) else {
         return Vec::new();
@@ -207,21 +207,24 @@ fn calls(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         TaskState::Polling => " IN THIS POLL",
         TaskState::Ready | TaskState::Waiting | TaskState::Paused => " AWAIT TREE",
     };
-    let mut lines = vec![Told::default(), Told::default().label(label)];
+    let mut lines = vec![RichLine::default(), RichLine::default().label(label)];
     let tree = tree::lines_at(row, around.resources, around.micro, &|place| {
         around.place(place)
     });
-    lines.extend(tree.into_iter().map(|line| Told::from("   ").join(line)));
+    lines.extend(
+        tree.into_iter()
+            .map(|line| RichLine::from("   ").join(line)),
+    );
     lines
 }
 
-fn source_of(around: &Around<'_>) -> Vec<Told> {
+fn source_of(around: &AlertContext<'_>) -> Vec<RichLine> {
     let lines = around.source.iter();
     lines.map(|line| format!(" {line}").into()).collect()
 }
 
 /// Why, what to do, and where to read more.
-fn advice(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+fn advice(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = Vec::new();
     if !alert.why.is_empty() {
         lines.extend(around.labelled(" WHY   ", &alert.why));
@@ -236,5 +239,5 @@ fn advice(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         lines.extend(around.labelled(&label, &format!("{or}{fix}")));
     }
     lines.push(format!(" MORE  {}", alert.pitfall.docs()));
-    lines.into_iter().map(Told::from).collect()
+    lines.into_iter().map(RichLine::from).collect()
 }

@@ -5,8 +5,8 @@ use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow};
 
-use super::rich_line::{Told, aligned, shrink};
-use super::{Beside, alerts, histogram, tree};
+use super::rich_line::{RichLine, aligned, shrink};
+use super::{DetailContext, alerts, histogram, tree};
 use crate::text;
 
 /// Columns of the left one of two histograms.
@@ -15,10 +15,10 @@ const HALF: usize = 37;
 const TASKS: usize = 8;
 
 /// The record of a proc, line by line.
-pub(crate) fn lines(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+pub(crate) fn lines(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut lines = vec![head(row), shares(row, beside).into(), outcomes(row)];
     let pairs = row.attributes.iter();
-    lines.extend(pairs.map(|(name, value)| Told::from(format!("  {name} = {value}"))));
+    lines.extend(pairs.map(|(name, value)| RichLine::from(format!("  {name} = {value}"))));
     lines.extend(alerts(row, beside));
     let parts = [
         histograms(row, beside),
@@ -28,7 +28,7 @@ pub(crate) fn lines(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
     ];
     for part in parts {
         if !part.is_empty() {
-            lines.push(Told::default());
+            lines.push(RichLine::default());
             lines.extend(part);
         }
     }
@@ -36,13 +36,13 @@ pub(crate) fn lines(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
 }
 
 /// `kv::snapshot::write   src/snapshot.rs:90`
-fn head(row: &ProcRow) -> Told {
+fn head(row: &ProcRow) -> RichLine {
     let place = format!("   {}:{}", row.file, row.line);
-    Told::default().title(row.proc.clone()).say(place)
+    RichLine::default().title(row.proc.clone()).say(place)
 }
 
 /// `run  8.3%   incl  8.3%   calls 1.60/s   polls 4.80/s   live 0   future 3.1KiB`
-fn shares(row: &ProcRow, beside: &Beside<'_>) -> String {
+fn shares(row: &ProcRow, beside: &DetailContext<'_>) -> String {
     let share = |ns| units::share(units::ppb(ns, beside.window_ns));
     let rate = |n| units::rate(units::micro_per_second(n, beside.window_ns));
     let size = match row.future_bytes {
@@ -61,8 +61,8 @@ fn shares(row: &ProcRow, beside: &Beside<'_>) -> String {
 }
 
 /// `ended: ready 16, of them err 0   cancelled 0, of them never polled 0   panicked 0`
-fn outcomes(row: &ProcRow) -> Told {
-    Told::default().label("  ended").say(format!(
+fn outcomes(row: &ProcRow) -> RichLine {
+    RichLine::default().label("  ended").say(format!(
         " ready {}, of them err {}   cancelled {}, of them never polled {}   panicked {}",
         units::count(row.ready),
         units::count(row.err),
@@ -73,7 +73,7 @@ fn outcomes(row: &ProcRow) -> Told {
 }
 
 /// Two histograms side by side: how long a poll takes, and how much time a call needs; one below the other where there is no room.
-fn histograms(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+fn histograms(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let (hold, run) = (&row.poll_hold, &row.call_running);
     let mut left = histogram::lines(hold, '#', beside.micro);
     if row.max_poll_open {
@@ -86,25 +86,25 @@ fn histograms(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
     let both = |text: &String| text::width(text) <= HALF;
     let room = beside.room.unwrap_or(2 * HALF + 2);
     if room < 2 * HALF + 2 || !left.iter().chain([&polls, &calls]).all(both) {
-        let mut lines = vec![Told::default().label(polls)];
-        lines.extend(left.into_iter().map(Told::from));
-        lines.push(Told::default().label(format!("  {calls}")));
-        lines.extend(right.into_iter().map(Told::from));
+        let mut lines = vec![RichLine::default().label(polls)];
+        lines.extend(left.into_iter().map(RichLine::from));
+        lines.push(RichLine::default().label(format!("  {calls}")));
+        lines.extend(right.into_iter().map(RichLine::from));
         return lines;
     }
     let blank = |at: usize, lines: &[String]| lines.get(at).cloned().unwrap_or_default();
-    let title = Told::default().label(polls).left(HALF);
+    let title = RichLine::default().label(polls).left(HALF);
     let mut lines = vec![title.say(" | ").label(calls)];
     let rows = left.len().max(right.len());
     lines.extend((0..rows).map(|at| {
-        let line = Told::from(blank(at, &left)).left(HALF);
+        let line = RichLine::from(blank(at, &left)).left(HALF);
         line.say(" |").say(blank(at, &right))
     }));
     lines
 }
 
 /// What it counts and sets: `commands 82.4k/s 61.9M`, `queue 40 (0 to 64)`.
-fn counts(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+fn counts(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let own = |counter: &&CounterRow| counter.proc.as_deref() == Some(&*row.proc);
     let cells = |counter: &CounterRow| {
         let signed = |n: Option<i64>| {
@@ -118,25 +118,27 @@ fn counts(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
             }
             _ => (String::new(), signed(counter.value)),
         };
-        let mut cells = [counter.name.clone(), rate, value].map(Told::from).to_vec();
+        let mut cells = [counter.name.clone(), rate, value]
+            .map(RichLine::from)
+            .to_vec();
         if counter.min.is_some() {
             let range = format!("({} to {})", signed(counter.min), signed(counter.max));
             cells.push(range.into());
         }
         cells
     };
-    let rows: Vec<Vec<Told>> = beside.counters.iter().filter(own).map(cells).collect();
+    let rows: Vec<Vec<RichLine>> = beside.counters.iter().filter(own).map(cells).collect();
     if rows.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![Told::default().label("  COUNTERS")];
+    let mut lines = vec![RichLine::default().label("  COUNTERS")];
     let rows = aligned(rows, &[1, 2]);
-    lines.extend(rows.into_iter().map(|row| Told::from("  ").join(row)));
+    lines.extend(rows.into_iter().map(|row| RichLine::from("  ").join(row)));
     lines
 }
 
 /// Where its calls wait, the longest sum first.
-fn waits(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let here = |point: &&AwaitRow| point.proc == row.proc && point.place.file == row.file;
     let mut points: Vec<&AwaitRow> = beside.awaits.iter().filter(here).collect();
     if points.is_empty() {
@@ -152,7 +154,11 @@ fn waits(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
         "TOTAL",
         "%",
     ];
-    let mut rows = vec![titles.map(|title| Told::default().label(title)).to_vec()];
+    let mut rows = vec![
+        titles
+            .map(|title| RichLine::default().label(title))
+            .to_vec(),
+    ];
     rows.extend(points.into_iter().map(|point| {
         vec![
             format!("  {}", beside.place(&point.place)).into(),
@@ -171,14 +177,14 @@ fn waits(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
 }
 
 /// Who calls it, whom it calls, and the tasks of which it is the root.
-fn others(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
+fn others(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let part = |hold_ns: u64, of: &str| {
         let share = units::share(units::ppb(hold_ns, row.hold_ns));
         format!("{share}% of {of}")
     };
     let line = |proc: &str, polls: u64, told: String| {
         vec![
-            Told::from("  ").proc(proc),
+            RichLine::from("  ").proc(proc),
             format!("{} polls", units::count(polls)).into(),
             told.into(),
         ]
@@ -186,7 +192,7 @@ fn others(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
     let callers = row.callers.iter();
     let nested: u64 = callers.clone().map(|caller| caller.polls).sum();
     let nested_ns: u64 = callers.clone().map(|caller| caller.hold_ns).sum();
-    let mut by: Vec<Vec<Told>> = callers
+    let mut by: Vec<Vec<RichLine>> = callers
         .map(|caller| line(&caller.proc, caller.polls, part(caller.hold_ns, "its hold")))
         .collect();
     if row.polls > nested {
@@ -216,27 +222,27 @@ fn others(row: &ProcRow, beside: &Beside<'_>) -> Vec<Told> {
     lines
 }
 
-fn listed(label: &str, rows: Vec<Vec<Told>>) -> Vec<Told> {
+fn listed(label: &str, rows: Vec<Vec<RichLine>>) -> Vec<RichLine> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![Told::default().label(label)];
+    let mut lines = vec![RichLine::default().label(label)];
     let rows = aligned(rows, &[1]);
-    lines.extend(rows.into_iter().map(|row| Told::from("  ").join(row)));
+    lines.extend(rows.into_iter().map(|row| RichLine::from("  ").join(row)));
     lines
 }
 
 /// `TASKS  snapshot waiting 41.2 s, ..`
-fn tasks(row: &ProcRow, beside: &Beside<'_>) -> Option<Told> {
+fn tasks(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
     let rooted = || beside.tasks.iter().filter(|task| task.root == row.proc);
     let count = rooted().count();
     if count == 0 {
         return None;
     }
-    let mut named: Vec<Told> = rooted()
+    let mut named: Vec<RichLine> = rooted()
         .take(TASKS)
         .map(|task| {
-            let line = Told::default().task(Some(&task.name));
+            let line = RichLine::default().task(Some(&task.name));
             line.say(format!(" {}", tree::state(task, beside.micro)))
         })
         .collect();
@@ -246,6 +252,6 @@ fn tasks(row: &ProcRow, beside: &Beside<'_>) -> Option<Told> {
         more if beside.some_tasks => named.push(format!("at least {more} more").into()),
         more => named.push(format!("{more} more").into()),
     }
-    let label = Told::default().label("  TASKS  ");
-    Some(label.join(Told::joined(named, ", ")))
+    let label = RichLine::default().label("  TASKS  ");
+    Some(label.join(RichLine::joined(named, ", ")))
 }

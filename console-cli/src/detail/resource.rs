@@ -5,12 +5,12 @@ use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
 
-use super::rich_line::{Told, aligned};
+use super::rich_line::{RichLine, aligned};
 use super::tree::{self, fill};
-use super::{Beside, alerts};
+use super::{DetailContext, alerts};
 
 /// The record of a resource, line by line.
-pub(crate) fn lines(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
+pub(crate) fn lines(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut lines = vec![head(row, beside), flow(row).into()];
     if let Some(lengths) = beside.lengths {
         lines.extend(lengths.lines(row, beside.room));
@@ -39,7 +39,7 @@ pub(crate) fn lines(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
 }
 
 /// `mpsc repl  full 64/64   made at src/main.rs:33:26   in use for 14m02s`
-fn head(row: &ResourceRow, beside: &Beside<'_>) -> Told {
+fn head(row: &ResourceRow, beside: &DetailContext<'_>) -> RichLine {
     let mut line = row.name.clone();
     if let Some(fill) = fill(row) {
         line += &format!("  {fill}");
@@ -53,7 +53,7 @@ fn head(row: &ResourceRow, beside: &Beside<'_>) -> Told {
     if row.closed {
         line += "  closed";
     }
-    Told::default().title(line).say(format!(
+    RichLine::default().title(line).say(format!(
         "   made at {}   in use for {}",
         beside.spot(&row.made_at),
         beside.time(row.age_ns)
@@ -73,10 +73,10 @@ fn flow(row: &ResourceRow) -> String {
 }
 
 /// `waited p50 20.0us  p99 2.00ms  max 11.0ms`; nothing where nothing was measured.
-fn times(what: &str, population: &Distribution, beside: &Beside<'_>) -> Option<Told> {
+fn times(what: &str, population: &Distribution, beside: &DetailContext<'_>) -> Option<RichLine> {
     let at = |percent| population.percentile(Percentile::whole(percent));
     let (half, most) = (at(50)?, at(99)?);
-    Some(Told::default().label(format!("  {what}")).say(format!(
+    Some(RichLine::default().label(format!("  {what}")).say(format!(
         " p50 {}  p99 {}  max {}",
         beside.time(half),
         beside.time(most),
@@ -85,18 +85,18 @@ fn times(what: &str, population: &Distribution, beside: &Beside<'_>) -> Option<T
 }
 
 /// `senders 2: conn:51022, ?`
-fn ends(what: &str, users: &[Option<String>]) -> Option<Told> {
+fn ends(what: &str, users: &[Option<String>]) -> Option<RichLine> {
     let count = users.len() as u64;
     (count > 0).then(|| {
-        Told::default()
+        RichLine::default()
             .label(format!("  {what}"))
             .say(format!(" {}: ", units::count(count)))
-            .join(Told::tasks(users.iter().map(Option::as_deref), count))
+            .join(RichLine::tasks(users.iter().map(Option::as_deref), count))
     })
 }
 
 /// `will send 1: conn:51022`, a line for each thing that is meant
-fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<Told> {
+fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<RichLine> {
     const ROLES: [Role; 7] = [
         Role::Lock,
         Role::Read,
@@ -116,8 +116,8 @@ fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<Told> {
             continue;
         }
         let all = if only { count } else { listed };
-        let names = Told::tasks(of_role().map(|row| row.task.as_deref()), all);
-        let line = Told::default().label(format!("  {word}"));
+        let names = RichLine::tasks(of_role().map(|row| row.task.as_deref()), all);
+        let line = RichLine::default().label(format!("  {word}"));
         let role = format!(" {} {}: ", role.word(), units::count(all));
         lines.push(line.say(role).join(names));
     }
@@ -128,15 +128,15 @@ fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<Told> {
     lines
 }
 
-fn list(what: &str, rows: Vec<Vec<Told>>, count: u64) -> Vec<Told> {
+fn list(what: &str, rows: Vec<Vec<RichLine>>, count: u64) -> Vec<RichLine> {
     if count == 0 {
         return Vec::new();
     }
     let shown = rows.len() as u64;
-    let title = Told::default().label(format!("  {what}"));
+    let title = RichLine::default().label(format!("  {what}"));
     let mut lines = vec![title.say(format!(" ({})", units::count(count)))];
     let rows = aligned(rows, &[2]).into_iter();
-    lines.extend(rows.map(|row| Told::from("    ").join(row)));
+    lines.extend(rows.map(|row| RichLine::from("    ").join(row)));
     if count > shown {
         lines.push(format!("    ... {} more", units::count(count - shown)).into());
     }
@@ -144,7 +144,7 @@ fn list(what: &str, rows: Vec<Vec<Told>>, count: u64) -> Vec<Told> {
 }
 
 /// `repl-1 does not receive: waiting 41.6 s on mutex log, held by snapshot`: why nobody empties a full one.
-fn idle(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
+fn idle(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let full = row.capacity.is_some_and(|all| row.level >= Some(all));
     if !full || row.waiter_count == 0 {
         return Vec::new();
@@ -159,18 +159,18 @@ fn idle(row: &ResourceRow, beside: &Beside<'_>) -> Vec<Told> {
         .map(|task| {
             let on = task.waits_on.iter();
             let on = on.map(|claim| tree::reason(claim, beside.resources));
-            Told::from("  ")
+            RichLine::from("  ")
                 .task(Some(&task.name))
                 .say(format!(
                     " does not receive: {} on ",
                     tree::state(task, beside.micro)
                 ))
-                .join(Told::joined(on, "; "))
+                .join(RichLine::joined(on, "; "))
         })
         .collect()
 }
 
-fn holder(row: &HolderRow, beside: &Beside<'_>) -> Vec<Told> {
+fn holder(row: &HolderRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     claim(
         row.task.as_deref(),
         row.role.word(),
@@ -180,7 +180,7 @@ fn holder(row: &HolderRow, beside: &Beside<'_>) -> Vec<Told> {
     )
 }
 
-fn waiter(row: &WaiterRow, beside: &Beside<'_>) -> Vec<Told> {
+fn waiter(row: &WaiterRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut cells = claim(
         row.task.as_deref(),
         row.role.word(),
@@ -194,14 +194,14 @@ fn waiter(row: &WaiterRow, beside: &Beside<'_>) -> Vec<Told> {
     cells
 }
 
-fn claim(task: Option<&str>, role: &str, amount: u64, since: String, at: String) -> Vec<Told> {
+fn claim(task: Option<&str>, role: &str, amount: u64, since: String, at: String) -> Vec<RichLine> {
     let role = if amount > 1 {
         format!("{role} {}", units::count(amount))
     } else {
         role.to_owned()
     };
     vec![
-        Told::default().task(task),
+        RichLine::default().task(task),
         role.into(),
         since.into(),
         at.into(),

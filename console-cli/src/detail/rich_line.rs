@@ -81,23 +81,23 @@ pub(crate) struct Part {
 
 /// One line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct RichLine {
     pub(crate) parts: Vec<Part>,
 }
 
-impl From<String> for Told {
+impl From<String> for RichLine {
     fn from(text: String) -> Self {
         Self::default().say(text)
     }
 }
 
-impl From<&str> for Told {
+impl From<&str> for RichLine {
     fn from(text: &str) -> Self {
         Self::default().say(text)
     }
 }
 
-impl Told {
+impl RichLine {
     fn part(mut self, text: impl Into<String>, kind: Kind) -> Self {
         let text = text.into();
         match self.parts.last_mut() {
@@ -285,10 +285,10 @@ fn pieces(text: &str, room: usize) -> Vec<&str> {
 }
 
 /// The cells of one column are cut until rows of that many cells fit into the room, but never to nothing.
-pub(crate) fn shrink(rows: &mut [Vec<Told>], column: usize, room: usize) {
-    let width = |rows: &[Vec<Told>], at: usize| {
+pub(crate) fn shrink(rows: &mut [Vec<RichLine>], column: usize, room: usize) {
+    let width = |rows: &[Vec<RichLine>], at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
-        cells.map(Told::width).max().unwrap_or(0)
+        cells.map(RichLine::width).max().unwrap_or(0)
     };
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let others: usize = (0..columns)
@@ -301,35 +301,35 @@ pub(crate) fn shrink(rows: &mut [Vec<Told>], column: usize, room: usize) {
 }
 
 /// Rows of cells with each column as wide as its widest; those named are aligned on their right.
-pub(crate) fn aligned(rows: Vec<Vec<Told>>, right: &[usize]) -> Vec<Told> {
+pub(crate) fn aligned(rows: Vec<Vec<RichLine>>, right: &[usize]) -> Vec<RichLine> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
-        cells.map(Told::width).max().unwrap_or(0)
+        cells.map(RichLine::width).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
-    let told = |cells: Vec<Told>| {
+    let told = |cells: Vec<RichLine>| {
         let last = cells.len().saturating_sub(1);
         let cells = cells.into_iter().enumerate().map(|(at, cell)| {
             let blanks = widths[at].saturating_sub(cell.width());
             match right.contains(&at) {
-                true => Told::from(" ".repeat(blanks)).join(cell),
+                true => RichLine::from(" ".repeat(blanks)).join(cell),
                 false if at == last => cell,
                 false => cell.left(widths[at]),
             }
         });
-        Told::joined(cells, " ")
+        RichLine::joined(cells, " ")
     };
     rows.into_iter().map(told).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Link, Told};
+    use super::{Link, RichLine};
 
     #[test]
     fn a_line_is_cut_where_it_ends_and_keeps_its_links() {
-        let line = || Told::from("holds ").task(Some("expiry")).say(", taken");
+        let line = || RichLine::from("holds ").task(Some("expiry")).say(", taken");
         let check = |room, expected: &str, links| {
             let mut told = line();
             told.cut(room);
@@ -352,12 +352,12 @@ mod tests {
     #[test]
     fn a_long_line_goes_on_further_in() {
         let line = || {
-            Told::from("  |- holds ")
+            RichLine::from("  |- holds ")
                 .task(Some("expiry"))
                 .say(", taken at src/a.rs")
         };
         let check = |room, expected: &[&str]| {
-            let lines: Vec<String> = line().wrapped(room).iter().map(Told::text).collect();
+            let lines: Vec<String> = line().wrapped(room).iter().map(RichLine::text).collect();
             assert_eq!(lines, expected);
         };
         check(40, &["  |- holds expiry, taken at src/a.rs"]);
@@ -375,10 +375,10 @@ mod tests {
     #[test]
     fn a_value_stays_with_its_name() {
         let line =
-            || Told::from("  ended").say(" ready 0, of them err 0   cancelled 0   panicked 0");
+            || RichLine::from("  ended").say(" ready 0, of them err 0   cancelled 0   panicked 0");
         let lines = |room| {
             let lines = line().wrapped(room);
-            lines.iter().map(Told::text).collect::<Vec<_>>()
+            lines.iter().map(RichLine::text).collect::<Vec<_>>()
         };
         let whole = "  ended ready 0, of them err 0   cancelled 0";
         assert_eq!(lines(53), [whole, "      panicked 0"]);
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn names_are_links_and_what_is_not_known_is_none() {
-        let told = Told::tasks([Some("a"), None, Some("b")].into_iter(), 7);
+        let told = RichLine::tasks([Some("a"), None, Some("b")].into_iter(), 7);
         assert_eq!(told.text(), "a, ?, b, ..");
         let links: Vec<&Link> = told.links().collect();
         assert_eq!(links, [&Link::task("a"), &Link::task("b")]);

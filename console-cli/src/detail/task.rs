@@ -4,12 +4,12 @@ use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Claim, Place, PollRow, ResourceRow, TaskRow, TaskState};
 
-use super::rich_line::Told;
+use super::rich_line::RichLine;
 use super::tree::{self, fill};
-use super::{Beside, alerts, of};
+use super::{DetailContext, alerts, of};
 
 /// The record of a task, line by line.
-pub(crate) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
+pub(crate) fn lines(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut lines = vec![head(row, beside)];
     let holds = row.holds.iter().map(|claim| holds(row, claim, beside));
     lines.extend(holds);
@@ -27,7 +27,7 @@ pub(crate) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
     lines.extend(woken(row));
     lines.extend(last(row, beside));
     let pairs = row.attributes.iter();
-    lines.extend(pairs.map(|(name, value)| Told::from(format!("  {name} = {value}"))));
+    lines.extend(pairs.map(|(name, value)| RichLine::from(format!("  {name} = {value}"))));
     lines.extend(alerts(row, beside));
     lines.extend(tree::lines(row, beside));
     lines
@@ -39,12 +39,12 @@ pub(crate) fn stands_at(row: &TaskRow) -> Option<&Place> {
 }
 
 /// `conn:51022  waiting 41.4 s on mpsc repl (full 64/64)   src/conn.rs:88:9-33  self.repl.send(cmd)`
-fn head(row: &TaskRow, beside: &Beside<'_>) -> Told {
+fn head(row: &TaskRow, beside: &DetailContext<'_>) -> RichLine {
     let mut line =
-        Told::default().title(format!("{}  {}", row.name, tree::state(row, beside.micro)));
+        RichLine::default().title(format!("{}  {}", row.name, tree::state(row, beside.micro)));
     if !row.waits_on.is_empty() {
         let on = row.waits_on.iter().map(|claim| on(claim, beside.resources));
-        line = line.say(" on ").join(Told::joined(on, ", "));
+        line = line.say(" on ").join(RichLine::joined(on, ", "));
     }
     // The tree tells branches apart; here stands the first one.
     match stands_at(row) {
@@ -57,8 +57,8 @@ fn head(row: &TaskRow, beside: &Beside<'_>) -> Told {
     }
 }
 
-fn on(claim: &Claim, resources: &[ResourceRow]) -> Told {
-    let line = Told::default().resource(claim.resource_id, &claim.resource);
+fn on(claim: &Claim, resources: &[ResourceRow]) -> RichLine {
+    let line = RichLine::default().resource(claim.resource_id, &claim.resource);
     match of(claim, resources).and_then(fill) {
         Some(fill) => line.say(format!(" ({fill})")),
         None => line,
@@ -66,8 +66,8 @@ fn on(claim: &Claim, resources: &[ResourceRow]) -> Told {
 }
 
 /// `holds mutex db 41.4 s, taken at src/conn.rs:84:30; 2 wait for it: expiry, snapshot`
-fn holds(row: &TaskRow, claim: &Claim, beside: &Beside<'_>) -> Told {
-    let mut line = Told::default()
+fn holds(row: &TaskRow, claim: &Claim, beside: &DetailContext<'_>) -> RichLine {
+    let mut line = RichLine::default()
         .label("  holds ")
         .resource(claim.resource_id, &claim.resource);
     if claim.amount > 1 {
@@ -90,7 +90,7 @@ fn holds(row: &TaskRow, claim: &Claim, beside: &Beside<'_>) -> Told {
     let count = units::count(held.waiter_count);
     line = line
         .say(format!("; {count} {verb} for it: "))
-        .join(Told::tasks(waiters(), held.waiter_count));
+        .join(RichLine::tasks(waiters(), held.waiter_count));
     if waiters().any(|waiter| waiter == Some(&*row.name)) {
         line = line.say(" (itself too)");
     }
@@ -98,7 +98,7 @@ fn holds(row: &TaskRow, claim: &Claim, beside: &Beside<'_>) -> Told {
 }
 
 /// `paused by console pid 4711, 52.0 s left; it was woken`
-fn paused(row: &TaskRow, beside: &Beside<'_>) -> Option<Told> {
+fn paused(row: &TaskRow, beside: &DetailContext<'_>) -> Option<RichLine> {
     let pause = row.pause.as_ref()?;
     let left = match pause.left_ns {
         Some(ns) => format!(", {} left", beside.time(ns)),
@@ -110,22 +110,22 @@ fn paused(row: &TaskRow, beside: &Beside<'_>) -> Option<Told> {
         (_, false) => "",
     };
     let by = &pause.by;
-    let line = Told::default().label("  paused");
+    let line = RichLine::default().label("  paused");
     Some(line.say(format!(" by {by}{left}{woken}")))
 }
 
 /// `conn:51022  waiting 41.4 s   src/conn.rs:88:9-33  self.repl.send(cmd)`
 pub(crate) fn heading(row: &TaskRow) -> String {
-    head(row, &Beside::default()).text()
+    head(row, &DetailContext::default()).text()
 }
 
 /// `will send mpsc repl   may lock mutex db`
-fn means(row: &TaskRow) -> Option<Told> {
-    let mut line = Told::default();
+fn means(row: &TaskRow) -> Option<RichLine> {
+    let mut line = RichLine::default();
     for (word, aims) in [("will", &row.will), ("may", &row.may)] {
-        let mut each: Vec<Told> = Vec::new();
+        let mut each: Vec<RichLine> = Vec::new();
         for aim in aims {
-            let one = Told::from(format!("{} ", aim.role.word()));
+            let one = RichLine::from(format!("{} ", aim.role.word()));
             let one = one.resource(aim.resource_id, &aim.resource);
             // Several calls of a task may mean the same.
             if !each.contains(&one) {
@@ -134,7 +134,7 @@ fn means(row: &TaskRow) -> Option<Told> {
         }
         if !each.is_empty() {
             let blanks = if line.width() == 0 { "  " } else { "   " };
-            let told = Told::joined(each, ", ");
+            let told = RichLine::joined(each, ", ");
             line = line.say(blanks).label(word).say(" ").join(told);
         }
     }
@@ -142,13 +142,13 @@ fn means(row: &TaskRow) -> Option<Told> {
 }
 
 /// `spawned by main-1 at src/main.rs:31:5   alive 14m02s`
-fn origin(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
+fn origin(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let alive = format!("alive {}", beside.time(row.age_ns));
     if row.parent.is_none() && row.spawned_at.is_none() {
-        let line = Told::default().say(format!("  {alive}   root "));
+        let line = RichLine::default().say(format!("  {alive}   root "));
         return vec![line.proc(&row.root)];
     }
-    let mut line = Told::default().label("  spawned");
+    let mut line = RichLine::default().label("  spawned");
     if let Some(parent) = &row.parent {
         line = line.say(" by ").task(Some(parent));
     }
@@ -159,7 +159,7 @@ fn origin(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
 }
 
 /// `woken 650k times, 12 by itself, last by repl-2; 1 could wake it`
-fn woken(row: &TaskRow) -> Option<Told> {
+fn woken(row: &TaskRow) -> Option<RichLine> {
     let waker = row.waker.as_ref()?;
     let live = match waker.live {
         1 => "; 1 clone of its waker is kept".to_owned(),
@@ -167,13 +167,13 @@ fn woken(row: &TaskRow) -> Option<Told> {
     };
     let by = who(row, waker.woken_by.as_deref());
     Some(match waker.wakes {
-        0 => Told::default().label("  never woken").say(live),
-        1 => Told::default()
+        0 => RichLine::default().label("  never woken").say(live),
+        1 => RichLine::default()
             .label("  woken")
             .say(" once, by ")
             .join(by)
             .say(live),
-        wakes => Told::default()
+        wakes => RichLine::default()
             .label("  woken")
             .say(format!(
                 " {} times, {} by itself, last by ",
@@ -186,7 +186,7 @@ fn woken(row: &TaskRow) -> Option<Told> {
 }
 
 /// Its last transitions, the newest first: `last  41.4 s ago  polled on w1 for 17.3ms, then waits on mutex db`, and why it was polled.
-fn last(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
+fn last(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some(poll) = &row.last_poll else {
         return Vec::new();
     };
@@ -194,21 +194,21 @@ fn last(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
     if row.state == TaskState::Ready {
         let by = row.waker.as_ref();
         let by = by.and_then(|waker| waker.woken_by.as_deref());
-        let line = Told::default().say("woken by ").join(who(row, by));
+        let line = RichLine::default().say("woken by ").join(who(row, by));
         told.push((row.since_ns, line.say(", not polled since")));
     }
     told.push((poll.ago_ns, polled(row, poll, beside)));
     if let Some(ready) = poll.ready_ns {
         let line = match (row.polls, poll.ready_by.as_deref()) {
-            (1, None) => Told::default().say("spawned"),
-            (1, by) => Told::default().say("spawned by ").join(who(row, by)),
-            (_, by) => Told::default().say("woken by ").join(who(row, by)),
+            (1, None) => RichLine::default().say("spawned"),
+            (1, by) => RichLine::default().say("spawned by ").join(who(row, by)),
+            (_, by) => RichLine::default().say("woken by ").join(who(row, by)),
         };
         let line = line.say(format!(", ready for {}", beside.time(ready)));
         told.push((poll.ago_ns.saturating_add(ready), line));
     }
-    let first = Told::default().label("  last");
-    let heads = std::iter::once(first).chain(std::iter::repeat(Told::from("      ")));
+    let first = RichLine::default().label("  last");
+    let heads = std::iter::once(first).chain(std::iter::repeat(RichLine::from("      ")));
     let lines = heads.zip(told).map(|(head, (ago, line))| {
         let head = head.say(format!("  {:>7} ago  ", beside.time(ago)));
         head.join(line)
@@ -216,14 +216,14 @@ fn last(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
     lines.collect()
 }
 
-fn polled(row: &TaskRow, poll: &PollRow, beside: &Beside<'_>) -> Told {
+fn polled(row: &TaskRow, poll: &PollRow, beside: &DetailContext<'_>) -> RichLine {
     let on = match (poll.worker, &poll.thread) {
         // As the header calls it.
         (Some(worker), _) => format!("w{worker}"),
         (None, Some(thread)) => format!("thread {thread}"),
         (None, None) => "a thread that is gone".to_owned(),
     };
-    let line = Told::default().say(format!("polled on {on}"));
+    let line = RichLine::default().say(format!("polled on {on}"));
     let Some(took) = poll.took_ns else {
         return line.say(", and still is");
     };
@@ -232,16 +232,16 @@ fn polled(row: &TaskRow, poll: &PollRow, beside: &Beside<'_>) -> Told {
         return line;
     }
     let on = row.waits_on.iter();
-    let on = on.map(|claim| Told::default().resource(claim.resource_id, &claim.resource));
-    line.say(" on ").join(Told::joined(on, ", "))
+    let on = on.map(|claim| RichLine::default().resource(claim.resource_id, &claim.resource));
+    line.say(" on ").join(RichLine::joined(on, ", "))
 }
 
 /// Who has woken a task.
-fn who(row: &TaskRow, by: Option<&str>) -> Told {
+fn who(row: &TaskRow, by: Option<&str>) -> RichLine {
     match by {
-        Some(task) if task == row.name => Told::from("itself".to_owned()),
-        Some(thread) if thread.starts_with("thread ") => Told::from(thread.to_owned()),
-        Some(task) => Told::default().task(Some(task)),
-        None => Told::from("a thread that polls no task".to_owned()),
+        Some(task) if task == row.name => RichLine::from("itself".to_owned()),
+        Some(thread) if thread.starts_with("thread ") => RichLine::from(thread.to_owned()),
+        Some(task) => RichLine::default().task(Some(task)),
+        None => RichLine::from("a thread that polls no task".to_owned()),
     }
 }

@@ -6,16 +6,17 @@ use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Claim, Place, ResourceRow, Spot, StackRow, TaskRow, TaskState};
 
-use super::rich_line::Told;
-use super::{Beside, of};
+use super::rich_line::RichLine;
+use super::{DetailContext, of};
 
 /// `snapshot  waiting 41.2 s  holds mutex log`
-pub(super) fn head(row: &TaskRow, micro: Micro) -> Told {
-    let mut line = Told::from(format!("{}  {}", row.name, state(row, micro)));
+pub(super) fn head(row: &TaskRow, micro: Micro) -> RichLine {
+    let mut line = RichLine::from(format!("{}  {}", row.name, state(row, micro)));
     if !row.holds.is_empty() {
         let held = row.holds.iter();
-        let held = held.map(|claim| Told::default().resource(claim.resource_id, &claim.resource));
-        line = line.say("  holds ").join(Told::joined(held, ", "));
+        let held =
+            held.map(|claim| RichLine::default().resource(claim.resource_id, &claim.resource));
+        line = line.say("  holds ").join(RichLine::joined(held, ", "));
     }
     line
 }
@@ -31,7 +32,7 @@ pub(super) fn state(row: &TaskRow, micro: Micro) -> String {
 }
 
 /// The calls of a task, a line for each.
-pub(super) fn lines(row: &TaskRow, beside: &Beside<'_>) -> Vec<Told> {
+pub(super) fn lines(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     lines_at(row, beside.resources, beside.micro, &|place| {
         beside.place(place)
     })
@@ -43,10 +44,10 @@ pub(super) fn lines_at(
     resources: &[ResourceRow],
     micro: Micro,
     place: &dyn Fn(&Place) -> String,
-) -> Vec<Told> {
+) -> Vec<RichLine> {
     let claims = at_leaves(row);
     let last = row.stack.iter().rposition(|call| !call.aside);
-    let mut lines: Vec<(u32, Told)> = Vec::new();
+    let mut lines: Vec<(u32, RichLine)> = Vec::new();
     // The depths of calls that poll several: what is below them stands below a line that says so.
     let mut forks: Vec<u32> = Vec::new();
     for (at, call) in row.stack.iter().enumerate() {
@@ -70,7 +71,7 @@ pub(super) fn lines_at(
     let depths: Vec<u32> = lines.iter().map(|(depth, _)| *depth).collect();
     let lines = lines.into_iter().enumerate();
     lines
-        .map(|(at, (_, told))| Told::from(branch(&depths, at)).join(told))
+        .map(|(at, (_, told))| RichLine::from(branch(&depths, at)).join(told))
         .collect()
 }
 
@@ -81,11 +82,11 @@ fn line(
     (claims, resources): (&[&Claim], &[ResourceRow]),
     micro: Micro,
     span: &dyn Fn(&Place) -> String,
-) -> Told {
+) -> RichLine {
     let call = &row.stack[at];
     let place = call.place.as_ref();
     let mut words = vec![
-        Told::default().proc(&call.proc),
+        RichLine::default().proc(&call.proc),
         place.map_or_else(|| "?".to_owned(), span).into(),
         units::duration(call.since_ns, micro).into(),
     ];
@@ -98,16 +99,16 @@ fn line(
     words.extend(claims.iter().map(|claim| reason(claim, resources)));
     let woken = call.woken_ns.map(|ns| units::duration(ns, micro));
     words.extend(woken.map(|ago| format!("woken {ago} ago, not polled since").into()));
-    Told::joined(words, "  ")
+    RichLine::joined(words, "  ")
 }
 
 /// `mutex db, held by conn:51022`, `mpsc repl, full 64/64, received by repl-1`
-pub(super) fn reason(claim: &Claim, resources: &[ResourceRow]) -> Told {
-    let mut words = vec![Told::default().resource(claim.resource_id, &claim.resource)];
+pub(super) fn reason(claim: &Claim, resources: &[ResourceRow]) -> RichLine {
+    let mut words = vec![RichLine::default().resource(claim.resource_id, &claim.resource)];
     let Some(row) = of(claim, resources) else {
         return words.remove(0);
     };
-    words.extend(fill(row).map(Told::from));
+    words.extend(fill(row).map(RichLine::from));
     if row.closed {
         words.push("closed".into());
     }
@@ -119,23 +120,23 @@ pub(super) fn reason(claim: &Claim, resources: &[ResourceRow]) -> Told {
             (_, Kind::Notify) => "told by ",
             _ => "held by ",
         };
-        words.push(Told::from(verb).join(by));
+        words.push(RichLine::from(verb).join(by));
     }
-    Told::joined(words, ", ")
+    RichLine::joined(words, ", ")
 }
 
 /// Who has a resource, fills or empties it: names, or their number where there are many.
-pub(super) fn by(row: &ResourceRow) -> Told {
+pub(super) fn by(row: &ResourceRow) -> RichLine {
     let context = Context { window_ns: 0 };
     let column = column::find::<ResourceRow>("by");
     match column.as_ref().map(|column| column.value(row, &context)) {
         Some(Value::Names(names)) => {
             let known = |name: &str| name != units::UNKNOWN;
             let tasks = names.iter().map(|name| known(name).then_some(&**name));
-            Told::tasks(tasks, names.len() as u64)
+            RichLine::tasks(tasks, names.len() as u64)
         }
         Some(other) => other.print(Style::default()).into(),
-        None => Told::default(),
+        None => RichLine::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use turbowish_model::account::resource::Role;
 use turbowish_model::snapshot::alert::{Party, PartyKind, Point};
-use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::combinator::Combinator;
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 use turbowish_model::snapshot::{
     Aim, Caller, Claim, HolderRow, IntentRow, PauseRow, Place, PollRow, Spot, StackRow, WaiterRow,
@@ -161,7 +161,7 @@ objects! {
     Point { proc } at place;
 }
 
-impl Read for Fork {
+impl Read for Combinator {
     fn read(value: &Value) -> Option<Self> {
         let all = [
             Self::Join,

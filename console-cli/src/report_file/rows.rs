@@ -4,7 +4,7 @@ use turbowish_model::account::resource::Kind;
 use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::{
-    AwaitRow, CounterRow, MeterKind, ProcRow, ResourceRow, TaskRow, TaskState,
+    AwaitRow, CounterRow, MetricKind, ProcRow, ResourceRow, TaskRow, TaskState,
 };
 
 use super::read::{named, put};
@@ -182,8 +182,8 @@ pub(super) static ALERTS: Reads<Alert> = fields! {
 pub(super) static COUNTERS: Reads<CounterRow> = fields! {
     name,
     kind = |row, value| {
-        let all = [MeterKind::Counter, MeterKind::Gauge];
-        named(&all, MeterKind::word, value).map(|kind| row.kind = kind)
+        let all = [MetricKind::Counter, MetricKind::Gauge];
+        named(&all, MetricKind::word, value).map(|kind| row.kind = kind)
     },
     proc,
     at,

@@ -13,7 +13,7 @@ use crate::columns::Defaults;
 pub(crate) type Reads<R> = &'static [(&'static str, fn(&mut R, &Value) -> Option<()>)];
 
 /// A row that can be read back and compared.
-pub(crate) trait Kept: Record + Defaults {
+pub(crate) trait Comparable: Record + Defaults {
     /// Fields on which columns of other fields rest too: without them a row cannot be told.
     const NEEDED: &'static [&'static str];
 
@@ -46,7 +46,7 @@ fn cell<R: Row>(row: &R, key: &str) -> String {
     })
 }
 
-impl Kept for ProcRow {
+impl Comparable for ProcRow {
     const NEEDED: &'static [&'static str] = &["proc", "calls", "polls", "never_polled"];
     const PLACE: &'static str = "where";
 
@@ -64,7 +64,7 @@ impl Kept for ProcRow {
     }
 }
 
-impl Kept for TaskRow {
+impl Comparable for TaskRow {
     const NEEDED: &'static [&'static str] = &["name", "state"];
     const PLACE: &'static str = "at";
 
@@ -77,7 +77,7 @@ impl Kept for TaskRow {
     }
 }
 
-impl Kept for ResourceRow {
+impl Comparable for ResourceRow {
     const NEEDED: &'static [&'static str] = &["name", "kind", "level", "holders", "holder_count"];
     const PLACE: &'static str = "site";
 
@@ -90,7 +90,7 @@ impl Kept for ResourceRow {
     }
 }
 
-impl Kept for AwaitRow {
+impl Comparable for AwaitRow {
     const NEEDED: &'static [&'static str] = &["proc", "expr", "file", "line", "column"];
     const PLACE: &'static str = "at";
 
@@ -104,7 +104,7 @@ impl Kept for AwaitRow {
     }
 }
 
-impl Kept for Alert {
+impl Comparable for Alert {
     const NEEDED: &'static [&'static str] = &["kind", "severity", "parties"];
     const PLACE: &'static str = "at";
 
@@ -121,7 +121,7 @@ impl Kept for Alert {
     }
 }
 
-impl Kept for CounterRow {
+impl Comparable for CounterRow {
     const NEEDED: &'static [&'static str] = &["name", "kind", "proc"];
     const PLACE: &'static str = "at";
 

@@ -3,10 +3,10 @@
 use serde_json::Value;
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{self, Context};
-use turbowish_model::snapshot::json::{self, Shape, Table};
+use turbowish_model::snapshot::json::{self, Options, Table};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
-use super::{Kept, Saved, TABLES, document, snapshot};
+use super::{Comparable, Saved, TABLES, document, snapshot};
 
 /// Every field that is read, with a value that no other one has.
 const FULL: &str = include_str!("full.json");
@@ -33,7 +33,7 @@ fn full() -> (Saved, Value) {
         Table::Alerts,
         Table::Counters,
     ];
-    let again = json::document(&saved.snapshot, &tables, &Shape::default());
+    let again = json::document(&saved.snapshot, &tables, &Options::default());
     (saved, serde_json::from_str(&again).unwrap())
 }
 
@@ -71,7 +71,7 @@ fn what_is_read_is_written_as_it_was() {
 /// A field that is new in docs/json.md has its line in `saved/rows.rs` and its value in `full.json`.
 #[test]
 fn every_field_is_read() {
-    fn check<R: Kept>() {
+    fn check<R: Comparable>() {
         let expected: Value = serde_json::from_str(FULL).unwrap();
         let row = &expected[R::TABLE][0];
         let fields = R::fields().iter().map(|field| field.name);
@@ -94,7 +94,7 @@ fn every_field_is_read() {
 
 #[test]
 fn a_whole_file_tells_every_column() {
-    fn check<R: Kept>(saved: &Saved) {
+    fn check<R: Comparable>(saved: &Saved) {
         for column in R::columns() {
             assert!(saved.tells(column), "{} of {}", column.key, R::TABLE);
         }

@@ -3,13 +3,13 @@
 use std::io::{self, Write as _};
 use std::process::{Command, ExitStatus};
 
-use super::state::Hold;
+use super::state::PausedTask;
 
 /// The debugger with the task.
 ///
 /// # Errors
 /// This program does not know where it is itself.
-pub(super) fn command(hold: &Hold, lldb: bool) -> io::Result<Command> {
+pub(super) fn command(hold: &PausedTask, lldb: bool) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     let debugger = if lldb { "--lldb" } else { "--gdb" };
     command.args(["debug", debugger]);
@@ -49,10 +49,10 @@ mod tests {
     use turbowish_wire::client::Target;
 
     use super::command;
-    use crate::tui::state::{Hold, Peer};
+    use crate::tui::state::{PausedTask, Peer};
 
     fn check(pid: Option<u32>, target: Target, lldb: bool, expected: &[&str]) {
-        let hold = Hold {
+        let hold = PausedTask {
             peer: Peer { pid, target },
             task: 17,
             name: "--serve".to_owned(),

@@ -7,7 +7,7 @@ use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, Mouse
 use tokio::sync::mpsc::Sender;
 
 use super::message::{Message, Mouse};
-use super::source::Told;
+use super::source::Envelope;
 
 /// How often it is asked whether to stand still.
 const LOOK: Duration = Duration::from_millis(100);
@@ -62,7 +62,7 @@ impl Gate {
 }
 
 impl Input {
-    pub(super) fn start(inbox: Sender<Told>) -> Self {
+    pub(super) fn start(inbox: Sender<Envelope>) -> Self {
         let gate = Arc::new(Gate::default());
         let own = Arc::clone(&gate);
         std::thread::spawn(move || read(&inbox, &own));
@@ -83,7 +83,7 @@ impl Input {
     }
 }
 
-fn read(inbox: &Sender<Told>, gate: &Gate) {
+fn read(inbox: &Sender<Envelope>, gate: &Gate) {
     loop {
         gate.pass();
         let event = match event::poll(LOOK) {

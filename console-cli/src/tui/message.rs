@@ -6,7 +6,7 @@ use turbowish_model::snapshot::{Accounting, Snapshot, Spot};
 use super::clock::Now;
 use super::keys::Key;
 use super::record::Excerpt;
-use super::state::{Fate, Hold, Listed};
+use super::state::{Listed, PausedTask, PeerState};
 use crate::theme::{Palette, Theme};
 
 /// Something happened.
@@ -27,7 +27,7 @@ pub(crate) enum Message {
     /// How many nanoseconds the process watched leaves between two snapshots; it may be more than was asked for.
     Pace(u64),
     /// The process watched does not answer: the tries so far, and what became of it.
-    Silent { tries: u32, fate: Fate },
+    Silent { tries: u32, fate: PeerState },
     /// The processes that could be watched.
     Listed(Vec<Listed>),
     /// Lines of source that the open record asked for.
@@ -35,13 +35,13 @@ pub(crate) enum Message {
     /// The process switched its accounting, or says why not.
     Switched(Result<Accounting, String>),
     /// A task is paused, or the process says why not.
-    Paused(Hold, Result<(), String>),
+    Paused(PausedTask, Result<(), String>),
     /// A task that was paused goes on, or the process says why not.
-    Resumed(Hold, Result<(), String>),
+    Resumed(PausedTask, Result<(), String>),
     /// A task that this console has paused is not any more, or by somebody else.
-    Unheld(Hold, String),
+    Unheld(PausedTask, String),
     /// A debugger that was to have a task has ended, or has failed.
-    Debugged(Hold, Result<(), String>),
+    Debugged(PausedTask, Result<(), String>),
     /// The whole snapshot that was asked for, to be written to a file; or why it did not come.
     Fetched(Result<Box<Snapshot>, String>, Option<String>),
     /// A file was written, or why not.
@@ -73,13 +73,13 @@ pub(crate) enum Effect {
     /// Ask the process watched to switch its accounting.
     Switch(Accounting),
     /// Ask the process watched to keep a task from being polled.
-    Pause(Hold),
+    Pause(PausedTask),
     /// Ask it to let a task go on.
-    Resume(Hold),
+    Resume(PausedTask),
     /// Leave, and let the tasks that were paused here go on, or keep them paused.
     Leave { keep: bool },
     /// Lend the terminal to a debugger.
-    Debug { hold: Hold, lldb: bool },
+    Debug { hold: PausedTask, lldb: bool },
     /// Give a text to the terminal's clipboard.
     Copy(String),
     /// Take the mouse, or leave it to the terminal.

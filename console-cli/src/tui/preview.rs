@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::layout;
 use super::record::{self, Excerpt, Record};
 use super::state::State;
-use crate::detail::rich_line::{Link, Told};
+use crate::detail::rich_line::{Link, RichLine};
 
 /// The preview is on; it is seen where the terminal has room for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub(crate) struct Preview {
 /// Its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pages {
-    pub(crate) left: Vec<Told>,
-    pub(crate) right: Vec<Told>,
+    pub(crate) left: Vec<RichLine>,
+    pub(crate) right: Vec<RichLine>,
     /// Lines for which there is no room.
     pub(crate) more: usize,
 }
@@ -51,8 +51,8 @@ pub(crate) fn pages(state: &State, record: &Record, area: Rect) -> Pages {
 
 /// Between two parts of the record if it has any: where both pages are about as long, else as late as
 /// the first page has room. A part that is longer than a page ends where that does.
-fn split(mut lines: Vec<Told>, height: usize) -> Pages {
-    let blank = |line: &Told| line.text().trim().is_empty();
+fn split(mut lines: Vec<RichLine>, height: usize) -> Pages {
+    let blank = |line: &RichLine| line.text().trim().is_empty();
     let below = |at: usize| lines.len() - at - 1;
     let parts = (0..lines.len()).filter(|&at| at <= height && blank(&lines[at]));
     let parts: Vec<usize> = parts.collect();
@@ -97,13 +97,15 @@ pub(crate) fn under(state: &State, (x, y): (u16, u16)) -> Option<Link> {
 #[cfg(test)]
 mod tests {
     use super::split;
-    use crate::detail::rich_line::Told;
+    use crate::detail::rich_line::RichLine;
 
     /// Lines of one letter each, a blank between parts; the two pages, and what is left over.
     fn check(lines: &str, height: usize, expected: (&str, &str, usize)) {
-        let lines = lines.chars().map(|letter| Told::from(letter.to_string()));
+        let lines = lines
+            .chars()
+            .map(|letter| RichLine::from(letter.to_string()));
         let pages = split(lines.collect(), height);
-        let text = |page: &[Told]| page.iter().map(Told::text).collect::<String>();
+        let text = |page: &[RichLine]| page.iter().map(RichLine::text).collect::<String>();
         let found = (text(&pages.left), text(&pages.right), pages.more);
         assert_eq!((&*found.0, &*found.1, found.2), expected);
     }

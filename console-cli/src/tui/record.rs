@@ -8,9 +8,9 @@ use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, Tas
 use super::layout;
 use super::rows::{Absent, OPEN_ROWS};
 use super::state::State;
-use crate::detail::problem::{self, Around};
-use crate::detail::rich_line::{Kind, Link, Told};
-use crate::detail::{Beside, proc, resource, task};
+use crate::detail::problem::{self, AlertContext};
+use crate::detail::rich_line::{Kind, Link, RichLine};
+use crate::detail::{DetailContext, proc, resource, task};
 
 /// Rows beside the subject that a record asks for at most.
 pub(crate) const BESIDE: u32 = 1_000;
@@ -127,7 +127,7 @@ impl Record {
                 Document::Resources
             }
         };
-        Some(json::document(&one, &[table], &json::Shape::default()))
+        Some(json::document(&one, &[table], &json::Options::default()))
     }
 
     /// The piece of source that belongs to it now.
@@ -197,7 +197,7 @@ impl Record {
     }
 
     /// Takes its row from what is at hand; gives whether it is there.
-    pub(crate) fn find(&mut self, beside: &Beside<'_>) -> bool {
+    pub(crate) fn find(&mut self, beside: &DetailContext<'_>) -> bool {
         let found = match &self.subject {
             Link::Alert(..) => {
                 let alert = beside
@@ -234,7 +234,7 @@ impl Record {
 }
 
 /// The lines of the open record; none if none is open.
-pub(crate) fn lines(state: &State) -> Vec<Told> {
+pub(crate) fn lines(state: &State) -> Vec<RichLine> {
     let open = state.record.as_ref();
     open.map_or_else(Vec::new, |open| {
         told(state, open, usize::from(state.size.0))
@@ -242,8 +242,8 @@ pub(crate) fn lines(state: &State) -> Vec<Told> {
 }
 
 /// The lines of a record in so many columns of the terminal.
-pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<Told> {
-    let beside = Beside {
+pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
+    let beside = DetailContext {
         // The first column is the mark's.
         room: Some(room.saturating_sub(1)),
         ..state.beside()
@@ -257,22 +257,22 @@ pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<Told> {
         Kept::Nothing => vec![missing(state, open)],
     };
     // The first column is free for the mark of the selected line.
-    let wrapped = |line: Told| Told::from(" ").join(line).wrapped(room);
+    let wrapped = |line: RichLine| RichLine::from(" ").join(line).wrapped(room);
     own.into_iter().flat_map(wrapped).collect()
 }
 
 /// The source goes behind that many lines, apart from what it follows at the end.
-fn with_source(mut lines: Vec<Told>, source: &[String], after: usize) -> Vec<Told> {
+fn with_source(mut lines: Vec<RichLine>, source: &[String], after: usize) -> Vec<RichLine> {
     let at = after.min(lines.len());
-    let mut more: Vec<Told> = source.iter().map(|line| line.as_str().into()).collect();
+    let mut more: Vec<RichLine> = source.iter().map(|line| line.as_str().into()).collect();
     if at == lines.len() && !more.is_empty() {
-        more.insert(0, Told::default());
+        more.insert(0, RichLine::default());
     }
     lines.splice(at..at, more);
     lines
 }
 
-fn missing(state: &State, open: &Record) -> Told {
+fn missing(state: &State, open: &Record) -> RichLine {
     let (word, name) = (open.word(), open.name());
     let why = match (&state.visit.near, state.pending.frozen_ns) {
         (Some(_), _) => format!("there is no {word} {name} any more, or it has no row"),
@@ -282,11 +282,11 @@ fn missing(state: &State, open: &Record) -> Told {
     why.into()
 }
 
-fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> Vec<Told> {
+fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> Vec<RichLine> {
     let beside = state.beside();
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
     let began = at.saturating_sub(alert.held_ns);
-    let around = Around {
+    let around = AlertContext {
         tasks: beside.tasks,
         resources: beside.resources,
         began: alert.holds.then(|| state.now.time_of_day(began)),
@@ -299,8 +299,8 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> 
 }
 
 /// The links of lines: line, part of it, and where it leads.
-pub(crate) fn links(lines: &[Told]) -> Vec<(usize, usize, &Link)> {
-    let of = |(at, told): (usize, &'_ Told)| {
+pub(crate) fn links(lines: &[RichLine]) -> Vec<(usize, usize, &Link)> {
+    let of = |(at, told): (usize, &'_ RichLine)| {
         let parts = told.parts.iter().enumerate();
         let links = parts.filter_map(move |(part, told)| match &told.kind {
             Kind::Link(_) => Some((at, part)),
@@ -318,7 +318,7 @@ pub(crate) fn links(lines: &[Told]) -> Vec<(usize, usize, &Link)> {
 }
 
 /// The link that lies under a column of a line.
-pub(crate) fn link_at(lines: &[Told], line: usize, column: usize) -> Option<usize> {
+pub(crate) fn link_at(lines: &[RichLine], line: usize, column: usize) -> Option<usize> {
     let told = lines.get(line)?;
     let mut begin = 0;
     let mut under = None;

@@ -17,10 +17,10 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_wire::client::{self, ClientError, Connection, Found, Target};
 use turbowish_wire::{Action, discovery};
 
-use self::holds::Keepers;
+use self::holds::LeaseRenewals;
 use super::clock;
 use super::message::Message;
-use super::state::{Fate, Hold, Listed, Peer, Wanted};
+use super::state::{Listed, PausedTask, Peer, PeerState, Wanted};
 
 /// Between two attempts, and between two looks at a process that is silent.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -32,7 +32,7 @@ const LIST_PATIENCE: Duration = Duration::from_millis(300);
 
 /// A message, and the subscription that it belongs to: what an older one still sends is not shown.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Envelope {
     generation: Option<u64>,
     pub(super) message: Message,
     /// With a snapshot: as long as it is there, the next one is not read.
@@ -40,7 +40,7 @@ pub(super) struct Told {
 }
 
 /// Of no subscription: it is always told.
-impl From<Message> for Told {
+impl From<Message> for Envelope {
     fn from(message: Message) -> Self {
         Self {
             generation: None,
@@ -53,7 +53,7 @@ impl From<Message> for Told {
 /// The tasks that feed the inbox.
 #[derive(Debug)]
 pub(super) struct Source {
-    inbox: Sender<Told>,
+    inbox: Sender<Envelope>,
     /// Of what is watched one snapshot at a time is on its way to the inbox, whatever else the console does: one may take ten megabytes.
     turns: Arc<Semaphore>,
     interval: Duration,
@@ -63,11 +63,11 @@ pub(super) struct Source {
     generation: u64,
     watcher: Option<AbortHandle>,
     lister: Option<AbortHandle>,
-    keepers: Keepers,
+    keepers: LeaseRenewals,
 }
 
 impl Source {
-    pub(super) fn new(inbox: Sender<Told>, interval: Duration) -> Self {
+    pub(super) fn new(inbox: Sender<Envelope>, interval: Duration) -> Self {
         Self {
             inbox,
             turns: Arc::new(Semaphore::new(1)),
@@ -77,12 +77,12 @@ impl Source {
             generation: 0,
             watcher: None,
             lister: None,
-            keepers: Keepers::default(),
+            keepers: LeaseRenewals::default(),
         }
     }
 
     /// Whether a message still belongs to what is wanted.
-    pub(super) fn is_current(&self, told: &Told) -> bool {
+    pub(super) fn is_current(&self, told: &Envelope) -> bool {
         told.generation
             .is_none_or(|generation| generation == self.generation)
     }
@@ -127,12 +127,12 @@ impl Source {
     }
 
     /// Asks a process to keep a task from being polled.
-    pub(super) fn pause(&self, hold: Hold) {
+    pub(super) fn pause(&self, hold: PausedTask) {
         tokio::spawn(holds::begin(hold, self.inbox.clone()));
     }
 
     /// Asks a process to let a task go on.
-    pub(super) fn resume(&self, hold: Hold) {
+    pub(super) fn resume(&self, hold: PausedTask) {
         tokio::spawn(holds::end(hold, self.inbox.clone()));
     }
 
@@ -194,7 +194,7 @@ async fn switch(target: &Target, accounting: Accounting) -> Result<Accounting, C
 
 /// Watches one process with one query.
 struct Watcher {
-    inbox: Sender<Told>,
+    inbox: Sender<Envelope>,
     turns: Arc<Semaphore>,
     generation: u64,
     interval: Duration,
@@ -280,7 +280,7 @@ impl Watcher {
     }
 
     async fn send(&self, message: Message, turn: Option<OwnedSemaphorePermit>) {
-        let told = Told {
+        let told = Envelope {
             generation: Some(self.generation),
             message,
             _turn: turn,
@@ -289,15 +289,17 @@ impl Watcher {
     }
 
     /// What became of a process that does not answer.
-    fn fate(&self, fault: Option<ClientError>) -> Fate {
+    fn fate(&self, fault: Option<ClientError>) -> PeerState {
         match self.peer.pid {
-            Some(pid) if !discovery::is_alive(pid) || is_zombie(pid) => Fate::Ended {
+            Some(pid) if !discovery::is_alive(pid) || is_zombie(pid) => PeerState::Ended {
                 unix_ns: clock::unix_ns(),
             },
             Some(pid) if run_state(pid).is_some_and(|state| matches!(state, 'T' | 't')) => {
-                Fate::Stopped
+                PeerState::Stopped
             }
-            _ => fault.map_or(Fate::Running, |fault| Fate::Refused(fault.to_string())),
+            _ => fault.map_or(PeerState::Running, |fault| {
+                PeerState::Refused(fault.to_string())
+            }),
         }
     }
 }
@@ -320,7 +322,7 @@ fn run_state(pid: u32) -> Option<char> {
 }
 
 /// Lists the processes of this user, again and again.
-async fn list(inbox: Sender<Told>) {
+async fn list(inbox: Sender<Envelope>) {
     loop {
         let mut asked = JoinSet::new();
         for found in client::list().await.found {

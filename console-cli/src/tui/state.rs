@@ -13,13 +13,13 @@ use turbowish_wire::client::Target;
 
 pub(crate) use self::typed::{HelpPage, Picker, Typed};
 pub(crate) use self::views::{Tables, View};
-pub(crate) use self::visit::{Pending, Seat, Step, Visit};
+pub(crate) use self::visit::{Navigation, Pending, Session, Step};
 pub(crate) use self::wanted::Wanted;
 use super::clock::Now;
 use super::glyphs::Glyphs;
 use super::record::Record;
 use super::rows::Rows;
-use crate::detail::Beside;
+use crate::detail::DetailContext;
 use crate::theme::{Palette, Theme};
 
 /// The length of the window that the tables speak of; `None` reaches back to the start.
@@ -67,7 +67,7 @@ impl Peer {
 
 /// What became of the process watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum PeerState {
     /// It runs, as far as is known.
     Running,
     /// It exists and is stopped by a signal.
@@ -90,7 +90,7 @@ pub(crate) struct Watched {
     /// Attempts to connect since data came last.
     pub(crate) tries: u32,
     /// What became of it.
-    pub(crate) fate: Fate,
+    pub(crate) fate: PeerState,
 }
 
 /// One process of the picker.
@@ -129,12 +129,12 @@ pub(crate) enum Question {
     /// What becomes of the tasks that this console has paused?
     Leave,
     /// Which debugger?
-    Debugger(Hold),
+    Debugger(PausedTask),
 }
 
 /// A task of a process that this console has paused, or is asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hold {
+pub(crate) struct PausedTask {
     pub(crate) peer: Peer,
     /// Id of the task.
     pub(crate) task: u64,
@@ -142,7 +142,7 @@ pub(crate) struct Hold {
     pub(crate) name: String,
 }
 
-impl Hold {
+impl PausedTask {
     /// Whether both are of the same task.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.task == other.task && self.peer.is(&other.peer)
@@ -151,8 +151,8 @@ impl Hold {
 
 /// A task that is to be paused, or to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Toggle {
-    pub(crate) hold: Hold,
+pub(crate) struct PauseRequest {
+    pub(crate) hold: PausedTask,
     /// It is to be paused.
     pub(crate) paused: bool,
     /// When the process said that it is so, on the console's clock; `None` until then.
@@ -161,7 +161,7 @@ pub(crate) struct Toggle {
 
 /// How things are drawn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct Appearance {
     pub(crate) palette: Palette,
     pub(crate) glyphs: &'static Glyphs,
     /// Clicks are the console's; else the terminal selects text with them.
@@ -173,7 +173,7 @@ pub(crate) struct Look {
 /// The whole state of the console.
 #[derive(Debug)]
 pub(crate) struct State {
-    pub(crate) look: Look,
+    pub(crate) look: Appearance,
     /// Columns and rows of the terminal.
     pub(crate) size: (u16, u16),
     pub(crate) now: Now,
@@ -189,7 +189,7 @@ pub(crate) struct State {
     pub(crate) overlay: Option<Overlay>,
     /// In place of the table, the record that was opened.
     pub(crate) record: Option<Record>,
-    pub(crate) visit: Visit,
+    pub(crate) visit: Navigation,
     /// Processes that could be watched; `None` until they have been looked for.
     pub(crate) listed: Option<Vec<Listed>>,
     /// What is wrong with the last action, until the next key.
@@ -215,7 +215,12 @@ pub(crate) enum Phase {
 const PATIENCE_NS: u64 = 2 * SECOND;
 
 impl State {
-    pub(crate) fn new(look: Look, size: (u16, u16), window: Window, interval_ns: u64) -> Self {
+    pub(crate) fn new(
+        look: Appearance,
+        size: (u16, u16),
+        window: Window,
+        interval_ns: u64,
+    ) -> Self {
         Self {
             look,
             size,
@@ -229,13 +234,13 @@ impl State {
                 data_ns: 0,
                 pace_ns: 0,
                 tries: 0,
-                fate: Fate::Running,
+                fate: PeerState::Running,
             },
             shown: None,
             pending: Pending::default(),
             overlay: None,
             record: None,
-            visit: Visit::default(),
+            visit: Navigation::default(),
             listed: None,
             notice: None,
         }
@@ -298,7 +303,7 @@ impl State {
         match (&self.link.peer, &self.link.fate) {
             (None, _) => Phase::Looking,
             _ if self.shown.is_none() => Phase::Connecting,
-            (_, Fate::Ended { unix_ns }) => Phase::Gone {
+            (_, PeerState::Ended { unix_ns }) => Phase::Gone {
                 ns: self.now.unix_ns.saturating_sub(*unix_ns),
             },
             _ if silent > PATIENCE_NS + self.pace_ns() => Phase::Stale { ns: silent },
@@ -307,7 +312,7 @@ impl State {
     }
 
     /// The rows at hand for a record: those that came for it, else those of the tables.
-    pub(crate) fn beside(&self) -> Beside<'_> {
+    pub(crate) fn beside(&self) -> DetailContext<'_> {
         let window_ns = self.context().window_ns;
         // The first column is the mark's.
         let room = Some(usize::from(self.size.0).saturating_sub(1));
@@ -315,15 +320,15 @@ impl State {
         let lengths = Some(&self.visit.lengths);
         let micro = self.look.glyphs.micro;
         match &self.visit.near {
-            Some(near) => Beside {
+            Some(near) => DetailContext {
                 alerts,
                 window_ns,
                 room,
                 lengths,
                 micro,
-                ..Beside::of(near)
+                ..DetailContext::of(near)
             },
-            None => Beside {
+            None => DetailContext {
                 procs: self.tables.procs.rows(),
                 tasks: self.tables.tasks.rows(),
                 some_tasks: !self.tables.tasks.is_all(),

@@ -2,8 +2,8 @@
 
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, CounterRow, MeterKind, OwnCost, Page, Place, ProcRow, Process, Snapshot,
-    Spot, StackRow, TaskRow, TaskState, TasksByState, Worker,
+    Accounting, AwaitRow, CounterRow, MetricKind, Overhead, Page, Place, ProcRow, Process,
+    Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, Worker,
 };
 
 const US: u64 = 1_000;
@@ -215,7 +215,7 @@ fn counters() -> Vec<CounterRow> {
     let gauge =
         |name: &str, proc: Option<&str>, at, updates, [value, min, max]: [i64; 3]| CounterRow {
             name: name.to_owned(),
-            kind: MeterKind::Gauge,
+            kind: MetricKind::Gauge,
             proc: proc.map(str::to_owned),
             at,
             updates,
@@ -270,7 +270,7 @@ pub(crate) fn kv() -> Snapshot {
             accounting_since_unix_ns: AT - 751 * S,
             procs_known: 9,
             runtime_tasks: Some(57),
-            own_cost: Some(OwnCost {
+            own_cost: Some(Overhead {
                 ppm: 14_000,
                 monitor_ppm: Some(2_100),
                 poll_ps: 31_400,

@@ -1,7 +1,7 @@
 //! The key-value server of the screens in its deadlock: three tasks wait in a cycle, one behind it.
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::combinator::Combinator;
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
     Aim, Claim, HolderRow, IntentRow, Page, Place, PollRow, ResourceRow, Snapshot, Spot, StackRow,
@@ -162,7 +162,7 @@ fn tasks() -> Vec<TaskRow> {
             claim(TICK, Role::Wait, 41_600, ("snapshot", 121, 14)),
         ],
     );
-    snapshot.stack[0].fork = Some(Fork::Join);
+    snapshot.stack[0].fork = Some(Combinator::Join);
     snapshot.will = vec![
         aim(DB, lock, "snapshot::write"),
         aim(DB, lock, "snapshot::report"),

@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Ident, LitStr, Meta, Path, Result, Token, parenthesized, token};
 
 use super::attributes::Attributes;
-use super::intents::{Operation, Said};
+use super::intents::{Explicit, Operation};
 
 /// What a user may say: `name = "…"`, `skip`, `crate = path`, `attributes(…)`, `intends(…)`, `may(…)`.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     pub(crate) name: Option<LitStr>,
     pub(crate) skip: bool,
     pub(crate) krate: Option<Path>,
-    pub(crate) intents: Vec<Said>,
+    pub(crate) intents: Vec<Explicit>,
     pub(crate) attributes: Attributes,
 }
 
@@ -104,7 +104,7 @@ impl Arguments {
                     "this is meant already: say it once",
                 ));
             }
-            self.intents.push(Said { will, operation });
+            self.intents.push(Explicit { will, operation });
             if !inside.is_empty() {
                 let comma = inside.parse::<Token![,]>();
                 comma.map_err(|error| Error::new(error.span(), "a comma comes between intents"))?;

@@ -7,12 +7,12 @@ use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Macro, Pat, Stmt, 
 
 use super::attr::{Scope, ours};
 use super::closure;
-use super::declare::{self, number, proc};
-use super::hidden;
-use super::known::{self, Known, Piece};
+use super::known_macros::{self, Known, Piece};
+use super::opaque_macros;
 use super::output;
+use super::proc_static::{self, number, proc};
 use super::site::{Site, first_span};
-use super::traced;
+use super::tracing_compat;
 
 /// Numbers the awaits of a proc's body: `OPERAND.await` becomes `at(&PROC, index, OPERAND).await`. `async` blocks inside
 /// become procs of their own. A statement that may await inside macros comes after a marker that says so.
@@ -32,7 +32,7 @@ fn walk(block: &mut Block, scope: &Scope, counting: bool) -> Vec<Site> {
         sites: Vec::new(),
         entered: None,
         waiting: None,
-        traced: counting && traced::is_body(block),
+        traced: counting && tracing_compat::is_body(block),
     };
     numbering.visit_block_mut(block);
     numbering.sites
@@ -57,7 +57,8 @@ impl VisitMut for Numbering<'_> {
         for mut stmt in std::mem::take(&mut block.stmts) {
             self.entered = None;
             if self.counting
-                && let Some((site, marker)) = hidden::marker(&stmt, self.sites.len(), self.scope)
+                && let Some((site, marker)) =
+                    opaque_macros::marker(&stmt, self.sites.len(), self.scope)
             {
                 self.entered = Some(self.sites.len());
                 self.sites.push(site);
@@ -71,11 +72,11 @@ impl VisitMut for Numbering<'_> {
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         if self.counting {
-            hidden::make_statements(expr);
+            opaque_macros::make_statements(expr);
         }
         match expr {
             Expr::Async(block)
-                if self.traced && !traced::is_written(block.async_token.span, "async") =>
+                if self.traced && !tracing_compat::is_written(block.async_token.span, "async") =>
             {
                 self.visit_block_mut(&mut block.block);
             }
@@ -97,7 +98,7 @@ impl VisitMut for Numbering<'_> {
     }
 
     fn visit_macro_mut(&mut self, invocation: &mut Macro) {
-        let Known::Read(mut arguments) = known::read(invocation) else {
+        let Known::Read(mut arguments) = known_macros::read(invocation) else {
             return;
         };
         let (entered, waiting) = (self.entered, self.waiting);
@@ -113,7 +114,7 @@ impl VisitMut for Numbering<'_> {
                 Piece::Arm(expr) => {
                     (self.entered, self.waiting) = (None, None);
                     if self.counting {
-                        hidden::make_statement(expr);
+                        opaque_macros::make_statement(expr);
                     }
                     self.visit_expr_mut(expr);
                 }
@@ -124,8 +125,8 @@ impl VisitMut for Numbering<'_> {
     }
 
     fn visit_expr_await_mut(&mut self, expr: &mut ExprAwait) {
-        let counting =
-            self.counting && (!self.traced || traced::is_written(expr.await_token.span, "await"));
+        let counting = self.counting
+            && (!self.traced || tracing_compat::is_written(expr.await_token.span, "await"));
         let site = counting.then(|| Site::of(expr));
         self.visit_expr_mut(&mut expr.base);
         if let Some(site) = site {
@@ -196,7 +197,7 @@ fn nested(block: &mut ExprAsync, scope: &Scope) -> TokenStream {
     let place = block.async_token.span;
     let probe = output::probe_of_block(&block.block, scope, place);
     let sites = number_in(&mut block.block, scope);
-    let declared = declare::nested(place, &sites, scope);
+    let declared = proc_static::nested(place, &sites, scope);
     let span = ours(place);
     let private = scope.private(span);
     let proc = proc(span);

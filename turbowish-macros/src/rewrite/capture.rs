@@ -15,7 +15,7 @@ use syn::{Attribute, FnArg, Ident, Pat, PatIdent, PatType, Token};
 use super::attr::ours;
 use super::drops::{may_borrow, may_drop, receiver_may_drop};
 use super::inert;
-use super::plain::Plain;
+use super::simple_body::Plain;
 
 /// Makes every argument of a signature a plain name, and returns the statements that the `async` block begins with:
 /// `let _ = &self; let _ = &x; let (a, b) = y; let z = z;`

@@ -14,8 +14,8 @@ use syn::{Block, Expr, ExprClosure, Pat, PatIdent, ReturnType, Stmt, Token};
 
 use super::attr::{Scope, ours};
 use super::awaits::{self, as_block, as_expr};
-use super::declare::{self, proc};
 use super::output::{self, Output};
+use super::proc_static::{self, proc};
 use super::site::first_span;
 
 /// Accounts the calls of a closure, if that can be done; otherwise nothing in it has changed.
@@ -45,7 +45,7 @@ pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
         ),
     };
     let sites = awaits::number_in(&mut body, scope);
-    let declared = declare::nested(place, &sites, scope);
+    let declared = proc_static::nested(place, &sites, scope);
     let span = ours(place);
     let private = scope.private(span);
     let proc = proc(span);
@@ -96,7 +96,7 @@ impl<'ast> Visit<'ast> for Attributes {
 /// How arguments come into the block.
 #[derive(Default)]
 struct Arguments {
-    /// `let x = Given::new(x);`
+    /// `let x = Arg::new(x);`
     give: TokenStream,
     /// `let x = x.taken(); let (a, b) = y.taken();`
     take: TokenStream,
@@ -137,7 +137,7 @@ impl Arguments {
             .is_some()
             .then(|| quote_spanned!(span=> #[allow(clippy::shadow_reuse)]));
         self.give
-            .extend(quote_spanned!(span=> #quiet let #name = #private::Given::new(#name);));
+            .extend(quote_spanned!(span=> #quiet let #name = #private::Arg::new(#name);));
         self.take.extend(if simple.is_some() {
             quote_spanned!(span=> #quiet let #written = #name.taken();)
         } else {

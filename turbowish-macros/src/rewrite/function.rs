@@ -8,17 +8,17 @@ use super::assigned;
 use super::attr::{Arguments, Scope, ours};
 use super::awaits::{self, as_block, as_expr};
 use super::capture;
-use super::declare::{self, Proc};
 use super::expected;
 use super::inert;
 use super::intents::Intents;
 use super::lifetimes;
 use super::output::{self, Output};
-use super::plain::{self, Plain};
+use super::proc_static::{self, Proc};
+use super::raw_body;
 use super::shape::{self, Shape};
+use super::simple_body::{self, Plain};
 use super::site::{self, Site};
-use super::traced;
-use super::unread;
+use super::tracing_compat;
 use super::valid;
 
 /// A function, wherever it stands.
@@ -62,8 +62,8 @@ pub(crate) fn instrument(
         block,
     } = function;
     let shape = shape::of(attrs, signature, block, scope);
-    if shape == Shape::KeptAsync && !scope.keep_async && traced::comes_first(attrs) {
-        let again = traced::again(arguments, scope);
+    if shape == Shape::KeptAsync && !scope.keep_async && tracing_compat::comes_first(attrs) {
+        let again = tracing_compat::again(arguments, scope);
         attrs.push(syn::parse_quote!(#again));
         return Ok(());
     }
@@ -86,7 +86,7 @@ pub(crate) fn instrument(
         Shape::Poll => rewriting.poll(block),
         Shape::Rewritten => {
             if let Some(name) = &arguments.name {
-                declare::rename(block, name);
+                proc_static::rename(block, name);
             }
         }
     }
@@ -102,11 +102,11 @@ fn body(
 ) -> Option<(Option<Plain>, Intents)> {
     let said = &arguments.intents;
     let written = match said.is_empty() {
-        true => unread::tokens(block),
+        true => raw_body::tokens(block),
         false => Some(block.stmts.iter().map(ToTokens::to_token_stream).collect()),
     };
     // The compiler has read it: what cannot be read here is newer than this.
-    let plain = plain::mark(block, scope).ok()?;
+    let plain = simple_body::mark(block, scope).ok()?;
     if plain.is_none() {
         if !expected::write_types(&signature.output, block, scope) {
             return None;
@@ -252,7 +252,7 @@ impl Rewriting<'_> {
         let declared = self.declared(&[]);
         let span = ours(self.place);
         let private = self.scope.private(span);
-        let proc = declare::proc(span);
+        let proc = proc_static::proc(span);
         let intents = self.intents.tell(self.scope, self.place);
         begin(
             block,
@@ -293,7 +293,7 @@ impl Rewriting<'_> {
             sites,
         }
         .declare(self.scope);
-        let path = declare::path(self.place);
+        let path = proc_static::path(self.place);
         quote!(#proc #path)
     }
 
@@ -315,7 +315,7 @@ impl Rewriting<'_> {
     fn call_probed(&self, probe: &TokenStream, future: &TokenStream) -> TokenStream {
         let span = ours(self.place);
         let private = self.scope.private(span);
-        let proc = declare::proc(span);
+        let proc = proc_static::proc(span);
         quote_spanned!(span=> #private::call(&#proc, #probe, #future))
     }
 }

@@ -15,10 +15,10 @@ use quote::quote_spanned;
 use syn::Signature;
 
 use super::attr::{Scope, ours};
-use super::plain::Plain;
+use super::simple_body::Plain;
 use body::{Body, Sort, Use};
 use handles::Handles;
-pub(crate) use operation::{Operation, Said, Verb};
+pub(crate) use operation::{Explicit, Operation, Verb};
 
 /// How sure an intent is, and why: the bits of `turbowish::__private`.
 const WILL: u8 = 1;
@@ -38,7 +38,7 @@ const MOST: usize = 3;
 
 impl Intents {
     /// What is said, alone.
-    pub(crate) fn said(said: &[Said]) -> Intents {
+    pub(crate) fn said(said: &[Explicit]) -> Intents {
         let said = said.iter().map(|each| {
             let how = if each.will { SAID | WILL } else { SAID };
             (each.operation.clone(), how)
@@ -51,7 +51,7 @@ impl Intents {
 
     /// What is said, and what is found in the `written` body of an `async fn`.
     pub(crate) fn of(
-        said: &[Said],
+        said: &[Explicit],
         signature: &Signature,
         plain: Option<&Plain>,
         written: Option<TokenStream>,
@@ -146,20 +146,20 @@ impl Intents {
             .retain(|(found, _)| !said.iter().any(|(said, _)| said.key == found.key));
     }
 
-    /// `let __turbowish_intents = mean(…, mean(…, Nothing));`, or nothing.
+    /// `let __turbowish_intents = mean(…, mean(…, NoIntents));`, or nothing.
     pub(crate) fn tell(&self, scope: &Scope, place: Span) -> TokenStream {
         if self.said.is_empty() && self.found.is_empty() {
             return TokenStream::new();
         }
         let span = ours(place);
         let private = scope.private(span);
-        let mut told = quote_spanned!(span=> #private::Nothing);
+        let mut told = quote_spanned!(span=> #private::NoIntents);
         for (operation, how) in self.found.iter().rev() {
             let verb = operation.name();
             let operand = looked_at(operation, &private, span);
             let how = Literal::u8_suffixed(*how);
             told = quote_spanned! {span=>
-                #private::Perhaps(#private::verb::#verb, #operand).__turbowish_mean(#how, #told)
+                #private::MaybeResource(#private::verb::#verb, #operand).__turbowish_mean(#how, #told)
             };
         }
         for (operation, how) in self.said.iter().rev() {
@@ -172,10 +172,10 @@ impl Intents {
                 #private::mean(#private::verb::#verb, &#operand, #how, #told)
             };
         }
-        let probes =
-            (!self.found.is_empty()).then(|| quote_spanned!(span=> use #private::Anything as _;));
+        let probes = (!self.found.is_empty())
+            .then(|| quote_spanned!(span=> use #private::NotResource as _;));
         let has_field = self.found.iter().any(|(found, _)| found.is_field());
-        let owns = has_field.then(|| quote_spanned!(span=> use #private::Whoever as _;));
+        let owns = has_field.then(|| quote_spanned!(span=> use #private::OwnFields as _;));
         let quiet = self.quiet(span);
         quote_spanned!(span=> #quiet let __turbowish_intents = { #probes #owns #told };)
     }

@@ -6,9 +6,9 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::{ImplItem, Item, TraitItem};
 
-use super::head::{Braced, Head};
+use super::outer_attrs::{Braced, Head};
+use super::raw_body::{self, MayBeFn};
 use super::site;
-use super::unread::{self, MayBeFn};
 
 /// A block, read as far as it has to be; `None` if it is none, or if it is to be parsed as a whole.
 pub(crate) fn read(head: &Head) -> Option<Item> {
@@ -49,7 +49,7 @@ fn parts<T: MayBeFn>(body: Vec<TokenTree>, as_written: fn(TokenStream) -> T) -> 
         if !head.docs.is_empty() {
             parts.push(as_written(head.docs.clone()));
         }
-        parts.push(unread::parse(&head).ok()?);
+        parts.push(raw_body::parse(&head).ok()?);
     }
     Some(parts)
 }

@@ -9,7 +9,7 @@ use syn::{
 };
 
 use super::attr::{Scope, ours};
-use super::{drops, site, unread};
+use super::{drops, raw_body, site};
 
 /// Common types that are no futures.
 const NO_FUTURE: &[&str] = &["Arc", "Option", "Rc", "Result", "String", "Vec"];
@@ -203,7 +203,7 @@ fn inferred_probe(scope: &Scope, span: Span) -> TokenStream {
 
 /// Whether a body may come to something else than `()`, as far as can be read: if so, the compiler is to say it where that stands.
 fn gives_value(body: &Block) -> bool {
-    if let Some(tokens) = unread::tokens(body) {
+    if let Some(tokens) = raw_body::tokens(body) {
         return may_give_value(tokens);
     }
     let mut gives = GivesValue(match body.stmts.last() {

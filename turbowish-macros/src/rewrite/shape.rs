@@ -3,8 +3,8 @@
 use syn::{Block, Expr, ItemStatic, Local, Signature, Stmt};
 
 use super::attr::Scope;
-use super::declare::PROC;
 use super::inert;
+use super::proc_static::PROC;
 
 /// What becomes of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

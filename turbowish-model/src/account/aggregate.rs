@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::account::counters::{POPULATIONS, Population, SUMS, Sum};
 use crate::account::histogram::Buckets;
-use crate::account::metrics::{MeterKey, MeterTally};
+use crate::account::metrics::{MetricKey, MetricStats};
 
 /// Why an event was not taken as it came; counted, never fatal (rules R1 to R5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub const ANOMALIES: usize = Anomaly::ClockBackwards as usize + 1;
 
 /// Waits at one await point, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SiteTally {
+pub struct SiteStats {
     /// Polls that ended pending there.
     pub waits: u64,
     /// Waits that are over.
@@ -37,12 +37,12 @@ pub struct SiteTally {
     /// Calls dropped while they stood there.
     pub cancelled: u64,
     /// Polls that ended pending there again, with what is awaited as it was: counted where a resource of ours is polled.
-    pub futile: u64,
+    pub spurious: u64,
     /// Bytes of the largest operand that was awaited there; 0 if it was small.
     pub operand: u64,
 }
 
-impl SiteTally {
+impl SiteStats {
     /// The wait that began at `since` is over.
     pub(crate) fn resume(&mut self, since: u64, t: u64) {
         self.left = self.left.wrapping_add(1);
@@ -59,7 +59,7 @@ impl SiteTally {
 
 /// One proc's dealings with a proc that polls or creates its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EdgeTally {
+pub struct EdgeStats {
     /// Polls directly nested in the other's polls.
     pub polls: u64,
     /// Their durations.
@@ -72,7 +72,7 @@ pub struct EdgeTally {
 
 /// One proc's totals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProcTally {
+pub struct ProcStats {
     /// By [`Sum`].
     pub sums: [u64; SUMS],
     /// Exact maxima by [`Population`].
@@ -86,9 +86,9 @@ pub struct ProcTally {
     /// Bytes of the largest future.
     pub future_bytes: u64,
     /// By await point; 0 is "place unknown".
-    pub sites: Vec<SiteTally>,
+    pub sites: Vec<SiteStats>,
     /// By the other proc's id.
-    pub edges: BTreeMap<u32, EdgeTally>,
+    pub edges: BTreeMap<u32, EdgeStats>,
 }
 
 fn live(begun: u64, over: u64) -> u64 {
@@ -97,7 +97,7 @@ fn live(begun: u64, over: u64) -> u64 {
     if live > u64::MAX / 2 { 0 } else { live }
 }
 
-impl ProcTally {
+impl ProcStats {
     /// One sum.
     #[must_use]
     pub const fn sum(&self, sum: Sum) -> u64 {
@@ -125,9 +125,9 @@ impl ProcTally {
     }
 
     /// Waits at an await point; 0 is "place unknown".
-    pub(crate) fn site(&mut self, site: usize) -> &mut SiteTally {
+    pub(crate) fn site(&mut self, site: usize) -> &mut SiteStats {
         if self.sites.len() <= site {
-            self.sites.resize_with(site + 1, SiteTally::default);
+            self.sites.resize_with(site + 1, SiteStats::default);
         }
         &mut self.sites[site]
     }
@@ -194,7 +194,7 @@ impl ProcTally {
         self.future_bytes = self.future_bytes.max(other.future_bytes);
         if self.sites.len() < other.sites.len() {
             self.sites
-                .resize_with(other.sites.len(), SiteTally::default);
+                .resize_with(other.sites.len(), SiteStats::default);
         }
         for (site, more) in self.sites.iter_mut().zip(&other.sites) {
             site.waits = site.waits.wrapping_add(more.waits);
@@ -202,14 +202,14 @@ impl ProcTally {
             site.waited = site.waited.wrapping_add(more.waited);
             site.longest = site.longest.max(more.longest);
             site.cancelled = site.cancelled.wrapping_add(more.cancelled);
-            site.futile = site.futile.wrapping_add(more.futile);
+            site.spurious = site.spurious.wrapping_add(more.spurious);
             site.operand = site.operand.max(more.operand);
         }
     }
 
     /// The counts are not clamped here: if an end was read on one thread before its beginning on
     /// another, the count is one too low and the moment too high by `now`, and both together are right.
-    fn settle(&mut self, now: u64) {
+    fn close_open_at(&mut self, now: u64) {
         let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
         let live = self.sum(Sum::Calls).wrapping_sub(over);
         let unstarted = self.sum(Sum::Calls).wrapping_sub(self.sum(Sum::Started));
@@ -222,7 +222,7 @@ impl ProcTally {
     }
 
     /// What has ended has begun, on a thread that was read too early to show it.
-    fn mend(&mut self) {
+    fn reconcile(&mut self) {
         let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
         let started = self.sum(Sum::Started).max(over);
         self.sums[Sum::Started as usize] = started;
@@ -230,11 +230,11 @@ impl ProcTally {
         for site in &mut self.sites {
             site.waits = site.waits.max(site.left);
         }
-        self.floor_parts();
+        self.clamp_parts();
     }
 
     /// A part of wall time that is below zero is nothing, and wall time is still the sum of its parts.
-    fn floor_parts(&mut self) {
+    fn clamp_parts(&mut self) {
         let [wall, unstarted, hold] =
             [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| self.sum(sum));
         let mut wall = wall;
@@ -286,7 +286,7 @@ impl ProcTally {
             site.left = site.left.wrapping_sub(before.left);
             site.waited = site.waited.wrapping_sub(before.waited);
             site.cancelled = site.cancelled.wrapping_sub(before.cancelled);
-            site.futile = site.futile.wrapping_sub(before.futile);
+            site.spurious = site.spurious.wrapping_sub(before.spurious);
         }
         for (proc, edge) in &mut grown.edges {
             let Some(before) = earlier.edges.get(proc) else {
@@ -303,7 +303,7 @@ impl ProcTally {
     /// A poll that was read as open may turn out to have ended a little before that: what a later reading
     /// adds is then below zero, and nothing.
     pub(crate) fn floor(&mut self) {
-        self.floor_parts();
+        self.clamp_parts();
         for value in &mut self.sums {
             if *value > u64::MAX / 2 {
                 *value = 0;
@@ -320,21 +320,21 @@ impl ProcTally {
 
 /// Totals of a process, by proc id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct Aggregate {
     /// By proc id.
-    pub procs: Vec<ProcTally>,
+    pub procs: Vec<ProcStats>,
     /// By [`Anomaly`].
     pub anomalies: [u64; ANOMALIES],
     /// Counters and gauges of the program, by site and proc.
-    pub meters: BTreeMap<MeterKey, MeterTally>,
+    pub meters: BTreeMap<MetricKey, MetricStats>,
 }
 
-impl Tally {
+impl Aggregate {
     /// One proc's tally, made if it was not there.
-    pub fn proc(&mut self, id: u32) -> &mut ProcTally {
+    pub fn proc(&mut self, id: u32) -> &mut ProcStats {
         let at = id as usize;
         if self.procs.len() <= at {
-            self.procs.resize_with(at + 1, ProcTally::default);
+            self.procs.resize_with(at + 1, ProcStats::default);
         }
         &mut self.procs[at]
     }
@@ -353,19 +353,19 @@ impl Tally {
     }
 
     /// Turns moments into times: live calls and open waits count up to `now`.
-    pub fn settle(&mut self, now: u64) {
+    pub fn close_open_at(&mut self, now: u64) {
         for proc in &mut self.procs {
-            proc.settle(now);
+            proc.close_open_at(now);
         }
     }
 
-    /// After [`Tally::settle`], if threads went on while others were read: an end that was seen without its beginning, on
+    /// After [`Aggregate::settle`], if threads went on while others were read: an end that was seen without its beginning, on
     /// another thread, brings its beginning with it, so that no count and no time is below zero.
-    pub fn mend(&mut self) {
-        self.procs.iter_mut().for_each(ProcTally::mend);
+    pub fn reconcile(&mut self) {
+        self.procs.iter_mut().for_each(ProcStats::reconcile);
     }
 
-    /// After [`Tally::settle`] at the instant when accounting was switched off: nothing is live any more.
+    /// After [`Aggregate::settle`] at the instant when accounting was switched off: nothing is live any more.
     pub fn abandon(&mut self) {
         for proc in &mut self.procs {
             proc.abandon();
@@ -382,9 +382,9 @@ impl Tally {
     /// What came since an earlier settled state.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let nothing = ProcTally::default();
+        let nothing = ProcStats::default();
         let procs = self.procs.iter().enumerate();
-        let none = MeterTally::default();
+        let none = MetricStats::default();
         let meters = self.meters.iter();
         Self {
             procs: procs

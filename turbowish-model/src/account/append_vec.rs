@@ -10,7 +10,7 @@ const CHUNKS: usize = 12;
 /// A vector of atomics: the first `N` items in place, then chunks of N, 2 N, 4 N … items, each
 /// allocated on first use. Nothing moves. `N` is a power of two.
 #[derive(Debug)]
-pub(crate) struct Grow<T, const N: usize> {
+pub(crate) struct AppendVec<T, const N: usize> {
     first: [T; N],
     chunks: OnceBox<Chunks<T>>,
 }
@@ -25,7 +25,7 @@ impl<T> Default for Chunks<T> {
     }
 }
 
-impl<T: Default, const N: usize> Default for Grow<T, N> {
+impl<T: Default, const N: usize> Default for AppendVec<T, N> {
     fn default() -> Self {
         Self {
             first: core::array::from_fn(|_| T::default()),
@@ -34,7 +34,7 @@ impl<T: Default, const N: usize> Default for Grow<T, N> {
     }
 }
 
-impl<T: Default, const N: usize> Grow<T, N> {
+impl<T: Default, const N: usize> AppendVec<T, N> {
     /// More items than this cannot be held.
     pub(crate) const LIMIT: usize = N << CHUNKS;
 
@@ -102,11 +102,11 @@ fn filled<T: Default>(len: usize) -> Box<[T]> {
 mod tests {
     use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-    use super::Grow;
+    use super::AppendVec;
 
     #[test]
     fn every_index_is_a_place_of_its_own() {
-        let grow = Grow::<AtomicU64, 8>::default();
+        let grow = AppendVec::<AtomicU64, 8>::default();
         assert!(grow.get(8).is_none());
         for index in 0..5000 {
             grow.at(index).store(index as u64 + 1, Relaxed);
@@ -123,6 +123,7 @@ mod tests {
                 .enumerate()
                 .all(|(at, (index, item))| at == index && item.load(Relaxed) == at as u64 + 1)
         );
-        grow.at(Grow::<AtomicU64, 8>::LIMIT - 1).store(9, Relaxed);
+        grow.at(AppendVec::<AtomicU64, 8>::LIMIT - 1)
+            .store(9, Relaxed);
     }
 }

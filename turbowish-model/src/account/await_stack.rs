@@ -2,13 +2,13 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::account::append_vec::Grow;
+use crate::account::append_vec::AppendVec;
 use crate::account::call::{DIRECT, SITE};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
 /// One pending call of a task's chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct AwaitFrame {
     /// Distance from the task's root.
     pub level: u32,
     /// Proc id.
@@ -25,14 +25,14 @@ const DIRECT_BIT: u32 = DIRECT.ilog2();
 
 /// A step as two words, so that it can be published without a lock.
 #[derive(Debug, Default)]
-pub(crate) struct StepCell {
+pub(crate) struct AwaitFrameCell {
     place: AtomicU64,
     since: AtomicU64,
 }
 
-impl StepCell {
+impl AwaitFrameCell {
     #[inline]
-    pub(crate) fn store(&self, step: Step) {
+    pub(crate) fn store(&self, step: AwaitFrame) {
         let level = u64::from(step.level.min(BLANK));
         self.place.store(
             u64::from(step.proc) << 32
@@ -45,9 +45,9 @@ impl StepCell {
     }
 
     #[inline]
-    pub(crate) fn load(&self) -> Step {
+    pub(crate) fn load(&self) -> AwaitFrame {
         let place = self.place.load(Relaxed);
-        Step {
+        AwaitFrame {
             level: (place >> 16) as u32 & BLANK,
             proc: (place >> 32) as u32,
             site: (place & u64::from(SITE)) as u16,
@@ -62,7 +62,7 @@ const STEPS: usize = in_place(64);
 
 /// More pending calls than this in one root poll are not all told.
 const LIMIT: u32 = {
-    let most = Grow::<StepCell, STEPS>::LIMIT;
+    let most = AppendVec::<AwaitFrameCell, STEPS>::LIMIT;
     if most < 8192 { most as u32 } else { 8192 }
 };
 /// Steps among which one is looked for. It is among the last ones, unless very many branches are polled over and over in one root poll.
@@ -73,12 +73,12 @@ const BLANK: u32 = 0xffff;
 
 /// One thread's trail. Single writer, and nobody else reads it.
 #[derive(Default)]
-pub(crate) struct Trail {
-    steps: Grow<StepCell, STEPS>,
+pub(crate) struct AwaitStack {
+    steps: AppendVec<AwaitFrameCell, STEPS>,
     len: AtomicU32,
 }
 
-impl Trail {
+impl AwaitStack {
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len.load(Relaxed)
@@ -89,7 +89,7 @@ impl Trail {
     pub(crate) fn push(&self, level: u32, proc: u32, place: u32, since: u64) {
         let len = self.len();
         let index = len.min(LIMIT - 1);
-        self.steps.at(index as usize).store(Step {
+        self.steps.at(index as usize).store(AwaitFrame {
             level,
             proc,
             site: (place & SITE) as u16,
@@ -102,9 +102,9 @@ impl Trail {
     /// Takes out the step of one call, which is polled again or gone, wherever it stood; `wanted` has the level where it is now. No
     /// mark is above `floor`.
     #[cold]
-    pub(crate) fn blank(&self, wanted: Step, floor: u32) {
-        let place = |step: Step| (step.proc, step.site, step.since);
-        let find = |fits: &dyn Fn(Step) -> bool| {
+    pub(crate) fn blank(&self, wanted: AwaitFrame, floor: u32) {
+        let place = |step: AwaitFrame| (step.proc, step.site, step.since);
+        let find = |fits: &dyn Fn(AwaitFrame) -> bool| {
             let mut last = (0..self.len()).rev().take(SEARCH);
             last.find(|&index| fits(self.steps.at(index as usize).load()))
         };
@@ -113,9 +113,9 @@ impl Trail {
         let Some(index) = same.or_else(|| find(&|step| place(step) == place(wanted))) else {
             return;
         };
-        let blank = Step {
+        let blank = AwaitFrame {
             level: BLANK,
-            ..Step::default()
+            ..AwaitFrame::default()
         };
         self.steps.at(index as usize).store(blank);
         let is_blank = |index: u32| self.steps.at(index as usize).load().level == BLANK;
@@ -132,7 +132,7 @@ impl Trail {
     }
 
     /// Hands out the steps from `mark` on, last one (the outermost) first, as long as `each` wants more.
-    pub(crate) fn look(&self, mark: u32, mut each: impl FnMut(Step) -> bool) {
+    pub(crate) fn look(&self, mark: u32, mut each: impl FnMut(AwaitFrame) -> bool) {
         let steps = (mark..self.len()).rev();
         let mut steps = steps.map(|index| self.steps.at(index as usize).load());
         while let Some(step) = steps.next()
@@ -142,7 +142,7 @@ impl Trail {
 
     /// Hands out the steps from `mark` on, last one (the outermost) first, and forgets them.
     #[inline]
-    pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(Step)) {
+    pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(AwaitFrame)) {
         for index in (mark..self.len()).rev() {
             let step = self.steps.at(index as usize).load();
             if step.level != BLANK {

@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::account::await_stack::Step;
+use crate::account::await_stack::AwaitFrame;
 use crate::account::task::{CHAIN, TaskReading};
 
 /// The call that polled a branch last, as it stood then.
@@ -34,7 +34,7 @@ pub struct BranchReading {
     /// The first wake of its own waker since then, in ticks.
     pub woken: Option<u64>,
     /// Its calls as that poll left them, outermost first: itself, and what it awaits, at most [`CHAIN`].
-    pub chain: Vec<Step>,
+    pub chain: Vec<AwaitFrame>,
 }
 
 /// What is known of a call that is a branch.
@@ -52,9 +52,9 @@ pub struct Branch {
 
 /// A call of an await tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Twig {
+pub struct TreeNode {
     /// Where it stands.
-    pub step: Step,
+    pub step: AwaitFrame,
     /// Position of the call that polls it, before its own; `None` for the root, and where that is not there any more.
     pub parent: Option<usize>,
     /// It is alive, but the task's last poll has left aside what would poll it.
@@ -67,7 +67,7 @@ pub struct Twig {
 
 /// The await tree of a task that rests: first the calls of its last poll as they are in [`TaskReading::stack`], then the rest.
 #[must_use]
-pub fn tree(reading: &TaskReading) -> Vec<Twig> {
+pub fn tree(reading: &TaskReading) -> Vec<TreeNode> {
     let mut twigs = on_the_trail(&reading.stack);
     let mut branches: Vec<&BranchReading> = reading.branches.iter().collect();
     // The outer ones first, in which the inner ones are found.
@@ -83,7 +83,7 @@ pub fn tree(reading: &TaskReading) -> Vec<Twig> {
             woken: reading_of.woken,
         };
         let within = reading_of.parent.within;
-        let same = |twig: &Twig| twig.branch.is_none() && twig.step == step;
+        let same = |twig: &TreeNode| twig.branch.is_none() && twig.step == step;
         match find(&twigs, within, false, same) {
             Some(at) => twigs[at].branch = Some(branch),
             None => rest(&mut twigs, reading, reading_of, branch),
@@ -93,16 +93,16 @@ pub fn tree(reading: &TaskReading) -> Vec<Twig> {
     twigs
 }
 
-fn on_the_trail(stack: &[Step]) -> Vec<Twig> {
+fn on_the_trail(stack: &[AwaitFrame]) -> Vec<TreeNode> {
     // The last call of each level.
     let mut last: Vec<usize> = Vec::new();
     let mut twigs = Vec::with_capacity(stack.len());
     for (at, &step) in stack.iter().enumerate() {
         last.truncate(step.level as usize);
-        twigs.push(Twig {
+        twigs.push(TreeNode {
             step,
             parent: last.last().copied(),
-            ..Twig::default()
+            ..TreeNode::default()
         });
         last.push(at);
     }
@@ -110,10 +110,11 @@ fn on_the_trail(stack: &[Step]) -> Vec<Twig> {
 }
 
 /// A branch that the last poll did not come to.
-fn rest(twigs: &mut Vec<Twig>, task: &TaskReading, reading: &BranchReading, branch: Branch) {
+fn rest(twigs: &mut Vec<TreeNode>, task: &TaskReading, reading: &BranchReading, branch: Branch) {
     let parent = reading.parent;
-    let is_parent = |twig: &Twig| (twig.step.level, twig.step.proc) == (parent.level, parent.proc);
-    let stands = |twig: &Twig| is_parent(twig) && twig.step.site == parent.site;
+    let is_parent =
+        |twig: &TreeNode| (twig.step.level, twig.step.proc) == (parent.level, parent.proc);
+    let stands = |twig: &TreeNode| is_parent(twig) && twig.step.site == parent.site;
     let found = find(twigs, parent.within, true, stands);
     let mut above = found.or_else(|| find(twigs, parent.within, true, is_parent));
     if above.is_none() && task.truncated {
@@ -122,7 +123,7 @@ fn rest(twigs: &mut Vec<Twig>, task: &TaskReading, reading: &BranchReading, bran
     }
     let cut = reading.chain.len() >= CHAIN;
     for (nth, &step) in reading.chain.iter().enumerate() {
-        twigs.push(Twig {
+        twigs.push(TreeNode {
             step,
             parent: above,
             aside: above.is_none(),
@@ -135,7 +136,12 @@ fn rest(twigs: &mut Vec<Twig>, task: &TaskReading, reading: &BranchReading, bran
 
 /// The call inside of the branch `within` (0: of none), or that branch `itself`, of which `holds` is true; if there is none, the only
 /// one of which it is, since what is around a branch may have become one only after its last poll.
-fn find(twigs: &[Twig], within: u64, itself: bool, holds: impl Fn(&Twig) -> bool) -> Option<usize> {
+fn find(
+    twigs: &[TreeNode],
+    within: u64,
+    itself: bool,
+    holds: impl Fn(&TreeNode) -> bool,
+) -> Option<usize> {
     let mut fitting = (0..twigs.len()).filter(|&at| holds(&twigs[at]));
     let exact = fitting.clone().find(|&at| {
         let from = if itself { Some(at) } else { twigs[at].parent };
@@ -151,7 +157,7 @@ fn find(twigs: &[Twig], within: u64, itself: bool, holds: impl Fn(&Twig) -> bool
 
 /// A call that stands at another place than where it polled a branch has left it aside; so has one that awaits one other call, and nothing
 /// around it, left those that it polled before that in the same poll.
-fn set_aside(twigs: &mut [Twig]) {
+fn set_aside(twigs: &mut [TreeNode]) {
     let mut awaited: Vec<Option<usize>> = vec![None; twigs.len()];
     for (at, twig) in twigs.iter().enumerate() {
         if let Some(parent) = twig.parent

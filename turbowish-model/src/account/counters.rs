@@ -9,19 +9,19 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use once_cell::race::OnceBox;
 
-use self::edge::EdgeRow;
+use self::edge::EdgeCounters;
 pub use self::pages::PROC_LIMIT;
 pub(crate) use self::pages::Rows;
-use self::site::SiteRow;
-use crate::account::aggregate::ProcTally;
-use crate::account::append_vec::Grow;
+use self::site::SiteCounters;
+use crate::account::aggregate::ProcStats;
+use crate::account::append_vec::AppendVec;
 use crate::account::call::SITE;
 use crate::account::histogram::{Buckets, Histogram, add, raise};
 use crate::account::ledger::Charge;
 use crate::account::sync::{AtomicU32, AtomicU64};
 
 /// A sum that a row keeps. `Wall`, `Unstarted` are moments: ends minus beginnings, so that the live
-/// calls' share is `count · now` and no table of calls is needed (see [`crate::account::aggregate::Tally::settle`]).
+/// calls' share is `count · now` and no table of calls is needed (see [`crate::account::aggregate::Aggregate::settle`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sum {
     /// Polls begun.
@@ -150,7 +150,7 @@ const EDGE_LIMIT: usize = 64;
 pub const OTHERS: u32 = u32::MAX - 1;
 /// The counters of one proc on one thread. What every poll touches stands together at the front.
 #[repr(C, align(64))]
-pub(crate) struct Row {
+pub(crate) struct ProcCounters {
     /// Depth plus one of the outermost frame of this proc in the current task segment, if that is above where the segment
     /// begins. Writer only.
     pub(crate) outer_at: AtomicU32,
@@ -163,15 +163,15 @@ pub(crate) struct Row {
     /// By [`Population`].
     peaks: [AtomicU64; POPULATIONS],
     /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
-    sites: Grow<SiteRow, 4>,
-    edges: Grow<EdgeRow, 2>,
+    sites: AppendVec<SiteCounters, 4>,
+    edges: AppendVec<EdgeCounters, 2>,
     histograms: [Histogram; HISTOGRAMS],
     /// Of procs that are roots of tasks.
     ready: OnceBox<Histogram>,
     future_bytes: AtomicU64,
 }
 
-impl Default for Row {
+impl Default for ProcCounters {
     fn default() -> Self {
         Self {
             outer_at: AtomicU32::new(0),
@@ -179,8 +179,8 @@ impl Default for Row {
             idle: AtomicU64::new(0),
             sums: core::array::from_fn(|_| AtomicU64::new(0)),
             peaks: core::array::from_fn(|_| AtomicU64::new(0)),
-            sites: Grow::default(),
-            edges: Grow::default(),
+            sites: AppendVec::default(),
+            edges: AppendVec::default(),
             histograms: core::array::from_fn(|_| Histogram::default()),
             ready: OnceBox::new(),
             future_bytes: AtomicU64::new(0),
@@ -188,7 +188,7 @@ impl Default for Row {
     }
 }
 
-impl Row {
+impl ProcCounters {
     #[inline]
     pub(crate) fn add(&self, sum: Sum, value: u64) {
         add(&self.sums[sum as usize], value);
@@ -250,7 +250,7 @@ impl Row {
         only
     }
 
-    /// Charges an ended call that was polled; `recorded` if [`Row::record_poll`] has done its part.
+    /// Charges an ended call that was polled; `recorded` if [`ProcCounters::record_poll`] has done its part.
     #[inline]
     pub(crate) fn charge_call(&self, running: u64, inclusive: u64, recorded: bool) {
         self.add(Sum::CallRunning, running);
@@ -290,14 +290,14 @@ impl Row {
 
     /// Waits at an await point; 0 is "place unknown".
     #[inline]
-    pub(crate) fn site(&self, site: u32) -> &SiteRow {
-        const { assert!((SITE as usize) < Grow::<SiteRow, 4>::LIMIT) };
+    pub(crate) fn site(&self, site: u32) -> &SiteCounters {
+        const { assert!((SITE as usize) < AppendVec::<SiteCounters, 4>::LIMIT) };
         self.sites.at((site & SITE) as usize)
     }
 
     /// The edge to another proc.
     #[inline]
-    pub(crate) fn edge(&self, other: u32) -> &EdgeRow {
+    pub(crate) fn edge(&self, other: u32) -> &EdgeCounters {
         let key = other.wrapping_add(1);
         let first = self.edges.at(0);
         if first.other.load(Relaxed) == key {
@@ -307,7 +307,7 @@ impl Row {
     }
 
     #[cold]
-    fn edge_beyond(&self, key: u32) -> &EdgeRow {
+    fn edge_beyond(&self, key: u32) -> &EdgeCounters {
         for index in 0..EDGE_LIMIT {
             let edge = self.edges.at(index);
             let held = edge.other.load(Relaxed);
@@ -326,7 +326,7 @@ impl Row {
 
     /// Adds this row's sums and moments to a tally, to be read in one piece; `tick` is the reader's
     /// present one.
-    pub(crate) fn collect(&self, tick: u32, into: &mut ProcTally) {
+    pub(crate) fn collect(&self, tick: u32, into: &mut ProcStats) {
         for (sum, counter) in into.sums.iter_mut().zip(&self.sums) {
             *sum = sum.wrapping_add(counter.load(Relaxed));
         }
@@ -352,9 +352,9 @@ impl Row {
         }
     }
 
-    /// Adds what [`Row::collect`] leaves out: plain counts, in which a reading between two stores of
+    /// Adds what [`ProcCounters::collect`] leaves out: plain counts, in which a reading between two stores of
     /// one event is off by that event and no more.
-    pub(crate) fn collect_details(&self, into: &mut ProcTally) {
+    pub(crate) fn collect_details(&self, into: &mut ProcStats) {
         for (shared, histogram) in Shared::ALL.into_iter().zip(&self.histograms) {
             let mut counts = Buckets::default();
             histogram.collect(&mut counts);

@@ -17,32 +17,32 @@ mod side_effects;
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use self::drop_group::Fall;
-pub use self::drop_group::Fallen;
+pub use self::drop_group::DropGroup;
+use self::drop_group::LastDrop;
 pub use self::frame::{Charge, Start};
 pub(crate) use self::frame::{Frame, OUTER, ROOT};
-use self::frame::{STILL_DOWN, STILL_NO, STILL_STRAIGHT, STILL_UP};
-pub use self::side_effects::{Head, Marked};
+use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
+pub use self::side_effects::{ChainHead, Marked};
 use crate::account::aggregate::{ANOMALIES, Anomaly};
-use crate::account::append_vec::Grow;
-use crate::account::await_stack::Trail;
+use crate::account::append_vec::AppendVec;
+use crate::account::await_stack::AwaitStack;
 use crate::account::call::{Call, Origin, Outcome, ProcKey, SITE};
-use crate::account::counters::{Row, Rows, Sum};
+use crate::account::counters::{ProcCounters, Rows, Sum};
 use crate::account::histogram::add;
-use crate::account::resource::Here;
-use crate::account::seqlock::{Sequence, Writing};
+use crate::account::resource::CurrentCall;
+use crate::account::seqlock::{SeqLock, WriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
 /// Frames in place; deeper ones take a few instructions more.
 const FRAMES: usize = in_place(64);
 
 /// Polls nested deeper than this on one thread pass unaccounted.
-pub const DEPTH_LIMIT: u32 = Grow::<Frame, FRAMES>::LIMIT as u32;
+pub const DEPTH_LIMIT: u32 = AppendVec::<Frame, FRAMES>::LIMIT as u32;
 
 /// One thread's account. See the module's text for who may call what.
 #[repr(C, align(64))]
 pub struct Ledger {
-    pub(crate) sequence: Sequence,
+    pub(crate) sequence: SeqLock,
     last: AtomicU64,
     busy: AtomicU64,
     epoch: u32,
@@ -54,10 +54,10 @@ pub struct Ledger {
     /// A call of the task at hand has come somewhere new in this poll.
     moved: AtomicU32,
     tick: AtomicU32,
-    pub(crate) frames: Grow<Frame, FRAMES>,
+    pub(crate) frames: AppendVec<Frame, FRAMES>,
     pub(crate) rows: Rows,
-    trail: Trail,
-    fall: Fall,
+    trail: AwaitStack,
+    fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
 }
 
@@ -67,19 +67,19 @@ impl Ledger {
     pub fn new(epoch: u32) -> Self {
         Self {
             epoch,
-            sequence: Sequence::default(),
+            sequence: SeqLock::default(),
             last: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
-            still: AtomicU32::new(STILL_NO),
+            still: AtomicU32::new(REUSE_NONE),
             quiet: AtomicU32::new(0),
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
-            frames: Grow::default(),
+            frames: AppendVec::default(),
             rows: Rows::default(),
-            trail: Trail::default(),
-            fall: Fall::default(),
+            trail: AwaitStack::default(),
+            fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
@@ -114,23 +114,23 @@ impl Ledger {
     #[must_use]
     pub fn still_down(&self) -> Option<u64> {
         let still = self.still.load(Relaxed);
-        (still == STILL_DOWN || still == STILL_STRAIGHT).then(|| self.last.load(Relaxed))
+        (still == REUSE_DOWN || still == REUSE_UNCHANGED).then(|| self.last.load(Relaxed))
     }
 
     /// The reading to reuse at the pending end of the innermost poll, if no user code can have run.
     #[inline]
     #[must_use]
     pub fn still_up(&self) -> Option<u64> {
-        (self.still.load(Relaxed) == STILL_UP).then(|| self.last.load(Relaxed))
+        (self.still.load(Relaxed) == REUSE_UP).then(|| self.last.load(Relaxed))
     }
 
     /// Code may run now that no event tells of: the last reading is not to be used again.
     pub fn user_code(&self) {
-        self.still.store(STILL_NO, Relaxed);
+        self.still.store(REUSE_NONE, Relaxed);
     }
 
     #[inline]
-    fn write(&self) -> Writing<'_> {
+    fn write(&self) -> WriteGuard<'_> {
         self.sequence.write()
     }
 
@@ -184,12 +184,12 @@ impl Ledger {
     /// Who runs on this thread. To be asked by it alone.
     #[inline]
     #[must_use]
-    pub fn here(&self) -> Here {
+    pub fn here(&self) -> CurrentCall {
         let Some(top) = self.top() else {
-            return Here::default();
+            return CurrentCall::default();
         };
         let root = self.frames.at(self.base.load(Relaxed) as usize);
-        Here {
+        CurrentCall {
             task: root.key.load(Relaxed),
             proc: top.proc.load(Relaxed).wrapping_add(1),
             site: (top.place.load(Relaxed) & SITE) as u16,
@@ -216,7 +216,14 @@ impl Ledger {
 
     /// A call ends; `recorded` if its populations are up to date already.
     #[inline(never)]
-    fn finish(&self, call: &mut Call, row: &Row, t: u64, outcome: Outcome, recorded: bool) {
+    fn finish(
+        &self,
+        call: &mut Call,
+        row: &ProcCounters,
+        t: u64,
+        outcome: Outcome,
+        recorded: bool,
+    ) {
         row.add(Sum::Wall, t);
         match outcome {
             Outcome::Ready => row.add(Sum::Ready, 1),
@@ -249,9 +256,9 @@ impl Ledger {
             && let Some(top) = self.top()
         {
             // Whoever drops it stands at nothing any more that is known to stand still.
-            top.bend();
+            top.invalidate();
             self.user_code();
-            self.untrail(call, proc);
+            self.retract(call, proc);
             self.moved.store(1, Relaxed);
             self.fall(top, call, proc);
         }
@@ -265,7 +272,7 @@ impl Ledger {
         drop(writing);
     }
 
-    /// Begins the reader's next tick: [`crate::account::aggregate::ProcTally::recent_longest`] forgets the one before last.
+    /// Begins the reader's next tick: [`crate::account::aggregate::ProcStats::recent_longest`] forgets the one before last.
     pub fn next_tick(&self) {
         self.tick
             .store(self.tick.load(Relaxed).wrapping_add(1), Relaxed);

@@ -6,9 +6,9 @@
 use alloc::collections::BTreeMap;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::account::append_vec::Grow;
+use crate::account::append_vec::AppendVec;
 use crate::account::histogram::add;
-use crate::account::seqlock::Sequence;
+use crate::account::seqlock::SeqLock;
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
 /// Sites that are counted.
@@ -17,19 +17,19 @@ pub const SITE_LIMIT: u32 = 1024;
 /// Procs that have a cell of their own at one site, on one thread.
 pub const PROC_LIMIT: usize = 64;
 
-/// A site and a proc: [`crate::account::resource::Here::proc`], so 0 is none.
-pub type MeterKey = (u32, u32);
+/// A site and a proc: [`crate::account::resource::CurrentCall::proc`], so 0 is none.
+pub type MetricKey = (u32, u32);
 
 /// One thread's counters and gauges.
 #[derive(Default)]
-pub struct Meters {
-    sequence: Sequence,
-    sites: Grow<Site, { in_place(2) }>,
+pub struct Metrics {
+    sequence: SeqLock,
+    sites: AppendVec<Site, { in_place(2) }>,
 }
 
 #[derive(Default)]
 struct Site {
-    cells: Grow<Cell, 1>,
+    cells: AppendVec<Cell, 1>,
 }
 
 /// One site in one proc.
@@ -60,10 +60,10 @@ impl Default for Cell {
     }
 }
 
-impl Meters {
+impl Metrics {
     /// A counter went up. `false`: there is no room for it.
     #[inline]
-    pub fn count(&self, (site, proc): MeterKey, by: u64) -> bool {
+    pub fn count(&self, (site, proc): MetricKey, by: u64) -> bool {
         let Some(cell) = self.cell(site, proc) else {
             return false;
         };
@@ -78,7 +78,7 @@ impl Meters {
 
     /// A gauge was set, at `t`. `false`: there is no room for it.
     #[inline]
-    pub fn set(&self, (site, proc): MeterKey, value: i64, t: u64) -> bool {
+    pub fn set(&self, (site, proc): MetricKey, value: i64, t: u64) -> bool {
         let Some(cell) = self.cell(site, proc) else {
             return false;
         };
@@ -114,7 +114,7 @@ impl Meters {
     }
 
     /// Adds this thread's to a tally. `relax` lets the writer go on, which may be in the middle of a write.
-    pub fn read(&self, into: &mut BTreeMap<MeterKey, MeterTally>, relax: &mut dyn FnMut()) {
+    pub fn read(&self, into: &mut BTreeMap<MetricKey, MetricStats>, relax: &mut dyn FnMut()) {
         for (site, cells) in self.sites.iter() {
             for (_, cell) in cells.cells.iter() {
                 let read = self.sequence.read(relax, || cell.read());
@@ -128,16 +128,16 @@ impl Meters {
 }
 
 impl Cell {
-    fn read(&self) -> Option<(u32, MeterTally)> {
+    fn read(&self) -> Option<(u32, MetricStats)> {
         let owner = self.owner.load(Relaxed);
         let (value, at) = (self.value.load(Relaxed), self.at.load(Relaxed));
-        let gauge = (at != 0).then(|| GaugeTally {
+        let gauge = (at != 0).then(|| GaugeStats {
             last: value.cast_signed(),
             at,
             least: self.least.load(Relaxed).cast_signed(),
             most: self.most.load(Relaxed).cast_signed(),
         });
-        let tally = MeterTally {
+        let tally = MetricStats {
             updates: self.updates.load(Relaxed),
             total: if gauge.is_some() { 0 } else { value },
             gauge,
@@ -148,18 +148,18 @@ impl Cell {
 
 /// One site in one proc, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MeterTally {
+pub struct MetricStats {
     /// How often it was counted or set.
     pub updates: u64,
     /// What was counted; at the largest number it stays.
     pub total: u64,
     /// Of a gauge that was set.
-    pub gauge: Option<GaugeTally>,
+    pub gauge: Option<GaugeStats>,
 }
 
 /// A gauge that was set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GaugeTally {
+pub struct GaugeStats {
     /// To what, last.
     pub last: i64,
     /// When, in ticks.
@@ -170,7 +170,7 @@ pub struct GaugeTally {
     pub most: i64,
 }
 
-impl MeterTally {
+impl MetricStats {
     /// Adds another one's.
     pub fn merge(&mut self, other: &Self) {
         self.updates = self.updates.saturating_add(other.updates);
@@ -192,7 +192,7 @@ impl MeterTally {
     }
 }
 
-impl GaugeTally {
+impl GaugeStats {
     fn with(self, other: Self) -> Self {
         let later = if other.at > self.at { other } else { self };
         Self {

@@ -112,7 +112,7 @@ impl Role {
 
 /// Who does something: the task and the call of it that is polled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Here {
+pub struct CurrentCall {
     /// Id of the task; 0 if it is none of ours.
     pub task: u64,
     /// Proc of the innermost call plus one; 0 if there is none.
@@ -129,7 +129,7 @@ pub struct Waiter {
     /// Ascending in the order in which they began to wait; unique within the resource.
     pub ticket: u64,
     /// Who waits.
-    pub who: Here,
+    pub who: CurrentCall,
     /// For what.
     pub role: Role,
     /// How much.
@@ -152,7 +152,7 @@ pub struct Holder {
     /// Ascending in the order in which they came to hold; unique within the resource.
     pub ticket: u64,
     /// Who took it.
-    pub who: Here,
+    pub who: CurrentCall,
     /// As what.
     pub role: Role,
     /// How much.
@@ -202,7 +202,7 @@ pub struct Intent {
     /// Ascending in the order in which they were told; unique within the resource.
     pub ticket: u64,
     /// Who means to: the task, and the call of it.
-    pub who: Here,
+    pub who: CurrentCall,
     /// What it means to do.
     pub role: Role,
     /// How sure that is.

@@ -12,15 +12,15 @@ const TRIES: u32 = SPINS * 4096;
 
 /// The counter of one writer's events.
 #[derive(Debug, Default)]
-pub struct Sequence(AtomicU64);
+pub struct SeqLock(AtomicU64);
 
-impl Sequence {
+impl SeqLock {
     /// Begins a write; it ends when the answer is dropped.
     #[inline]
-    pub fn write(&self) -> Writing<'_> {
+    pub fn write(&self) -> WriteGuard<'_> {
         self.0.store(self.next(), Relaxed);
         fence(Release);
-        Writing(self)
+        WriteGuard(self)
     }
 
     /// Which write this is, while there is one.
@@ -72,9 +72,9 @@ impl Sequence {
 /// A write section; its end lets readers trust what they saw.
 #[derive(Debug)]
 #[must_use = "the write section is over at once"]
-pub struct Writing<'a>(&'a Sequence);
+pub struct WriteGuard<'a>(&'a SeqLock);
 
-impl Drop for Writing<'_> {
+impl Drop for WriteGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.0.store(self.0.next(), Release);

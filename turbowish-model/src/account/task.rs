@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 pub use self::glance::Glance;
-use crate::account::append_vec::Grow;
-use crate::account::await_stack::{Step, StepCell};
+use crate::account::append_vec::AppendVec;
+use crate::account::await_stack::{AwaitFrame, AwaitFrameCell};
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
 use crate::account::histogram::{add, raise};
-use crate::account::seqlock::Sequence;
+use crate::account::seqlock::SeqLock;
 use crate::account::sync::{AtomicU32, AtomicU64};
 
 /// Steps kept of one chain; the rest is cut and marked so.
@@ -28,8 +28,8 @@ pub const CHAIN: usize = FIRST - 1;
 
 /// What never changes of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Birth {
-    /// Unique within the process: [`Birth::root`] and [`Birth::ordinal`] in one word. 0 is none.
+pub struct TaskMeta {
+    /// Unique within the process: [`TaskMeta::root`] and [`TaskMeta::ordinal`] in one word. 0 is none.
     pub id: u64,
     /// First poll, in the clock's ticks.
     pub created: u64,
@@ -40,7 +40,7 @@ pub struct Birth {
 /// An id's bits for the proc of the root.
 const ROOT_BITS: u32 = PROC_LIMIT.ilog2();
 
-impl Birth {
+impl TaskMeta {
     /// The task whose root is the `ordinal`th of its proc's, from 1.
     #[must_use]
     pub const fn new(root: u32, ordinal: u64, created: u64, future_bytes: u32) -> Self {
@@ -68,18 +68,18 @@ impl Birth {
 /// The task whose first poll is in progress on a thread. Most calls from outside end with that poll, so a task gets a row of its own
 /// when it has ended pending.
 #[derive(Debug, Default)]
-pub struct Newborn {
-    sequence: Sequence,
+pub struct FirstPollCell {
+    sequence: SeqLock,
     /// 0 if there is none.
     id: AtomicU64,
     created: AtomicU64,
     future_bytes: AtomicU32,
 }
 
-impl Newborn {
+impl FirstPollCell {
     /// The first poll of a task begins.
     #[inline]
-    pub fn begin(&self, birth: &Birth) {
+    pub fn begin(&self, birth: &TaskMeta) {
         let writing = self.sequence.write();
         self.id.store(birth.id, Relaxed);
         self.created.store(birth.created, Relaxed);
@@ -97,8 +97,8 @@ impl Newborn {
 
     /// The task, as its thread sees it.
     #[must_use]
-    pub fn own(&self) -> Birth {
-        Birth {
+    pub fn own(&self) -> TaskMeta {
+        TaskMeta {
             id: self.id.load(Relaxed),
             created: self.created.load(Relaxed),
             future_bytes: self.future_bytes.load(Relaxed),
@@ -106,7 +106,7 @@ impl Newborn {
     }
 
     /// The task, if there is one; `relax` lets other threads run while one of them is in the middle of writing it.
-    pub fn read(&self, relax: &mut dyn FnMut()) -> Option<Birth> {
+    pub fn read(&self, relax: &mut dyn FnMut()) -> Option<TaskMeta> {
         let birth = self.sequence.read(relax, || self.own());
         (birth.id != 0).then_some(birth)
     }
@@ -116,8 +116,8 @@ impl Newborn {
 #[derive(Debug, Default)]
 pub struct TaskCell {
     /// What never changes.
-    pub birth: Birth,
-    sequence: Sequence,
+    pub birth: TaskMeta,
+    sequence: SeqLock,
     /// Thread that polls it, or polled it last, plus one; [`POLLED`] while it does. 0 before its first poll.
     thread: AtomicU32,
     epoch: AtomicU32,
@@ -133,7 +133,7 @@ pub struct TaskCell {
     longest: AtomicU64,
     idle: AtomicU64,
     len: AtomicU32,
-    steps: Grow<StepCell, FIRST>,
+    steps: AppendVec<AwaitFrameCell, FIRST>,
 }
 
 /// Beside a thread's number: it polls the task now.
@@ -173,7 +173,7 @@ pub struct Pause {
 
 /// What made a task ready.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Readied {
+pub struct WakeCause {
     /// Since when it was ready, in ticks.
     pub since: u64,
     /// As in [`WakerReading::by`]; before a task's first poll, who has spawned it.
@@ -186,7 +186,7 @@ pub struct LastPoll {
     /// Thread that did it.
     pub thread: u32,
     /// What it was polled for, if that was seen.
-    pub readied: Option<Readied>,
+    pub readied: Option<WakeCause>,
 }
 
 /// A reading of a task.
@@ -217,7 +217,7 @@ pub struct TaskReading {
     /// Root polls that ended pending, and in which no call was made, ended or came to another await point.
     pub idle: u64,
     /// Chain of the last poll that ended pending, outermost first.
-    pub stack: Vec<Step>,
+    pub stack: Vec<AwaitFrame>,
     /// The chain was longer than [`STACK_LIMIT`].
     pub truncated: bool,
     /// Branches that were made in its polls and are alive.
@@ -227,7 +227,7 @@ pub struct TaskReading {
 impl TaskReading {
     /// A task in its first poll.
     #[must_use]
-    pub fn first(birth: &Birth, epoch: u32, thread: u32, readied: Option<Readied>) -> Self {
+    pub fn first(birth: &TaskMeta, epoch: u32, thread: u32, readied: Option<WakeCause>) -> Self {
         Self {
             thread: Some(thread),
             last: Some(LastPoll { thread, readied }),
@@ -246,10 +246,10 @@ impl TaskReading {
         self.truncated = false;
         self.branches.clear();
         self.stack.clear();
-        self.stack.push(Step {
+        self.stack.push(AwaitFrame {
             proc: root,
             since: self.since,
-            ..Step::default()
+            ..AwaitFrame::default()
         });
     }
 }
@@ -257,7 +257,7 @@ impl TaskReading {
 impl TaskCell {
     /// A task that was not polled yet.
     #[must_use]
-    pub fn new(birth: Birth) -> Self {
+    pub fn new(birth: TaskMeta) -> Self {
         Self {
             birth,
             ..Self::default()
@@ -282,7 +282,7 @@ impl TaskCell {
 
     /// That poll was begun because of this.
     #[inline]
-    pub fn readied(&self, readied: Readied) {
+    pub fn readied(&self, readied: WakeCause) {
         self.ready_by.store(readied.by, Relaxed);
         // Whoever reads it reads by whom as well.
         self.ready.store(readied.since, Release);
@@ -296,7 +296,7 @@ impl TaskCell {
         t: u64,
         hold: u64,
         running: u64,
-        trail: impl FnOnce(&mut dyn FnMut(Step)) -> bool,
+        trail: impl FnOnce(&mut dyn FnMut(AwaitFrame)) -> bool,
     ) {
         let writing = self.sequence.write();
         let thread = self.thread.load(Relaxed);
@@ -335,7 +335,7 @@ impl TaskCell {
         let thread = self.thread.load(Relaxed);
         let number = (thread & !POLLED).checked_sub(1);
         let since = self.ready.load(Acquire);
-        let readied = (since != 0).then(|| Readied {
+        let readied = (since != 0).then(|| WakeCause {
             since,
             by: self.ready_by.load(Relaxed),
         });
@@ -360,7 +360,7 @@ impl TaskCell {
 }
 
 /// The trail is read backwards, so branches of one parent come last polled first; turn them round.
-fn siblings_in_order(steps: Vec<Step>) -> Vec<Step> {
+fn siblings_in_order(steps: Vec<AwaitFrame>) -> Vec<AwaitFrame> {
     if steps.windows(2).all(|pair| pair[1].level > pair[0].level) {
         return steps;
     }
@@ -369,7 +369,7 @@ fn siblings_in_order(steps: Vec<Step>) -> Vec<Step> {
     ordered
 }
 
-fn branch(steps: &[Step], out: &mut Vec<Step>) {
+fn branch(steps: &[AwaitFrame], out: &mut Vec<AwaitFrame>) {
     let Some(level) = steps.first().map(|step| step.level) else {
         return;
     };
@@ -391,14 +391,14 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::TaskCell;
-    use crate::account::await_stack::Step;
+    use crate::account::await_stack::AwaitFrame;
 
     fn check(levels: &[(u32, u32)], expected: &[u32]) {
         let cell = TaskCell::default();
         cell.begin(1, 0, 10);
         cell.end(20, 10, 10, |each| {
             for &(level, proc) in levels {
-                each(Step {
+                each(AwaitFrame {
                     level,
                     proc,
                     site: 1,

@@ -51,9 +51,9 @@ impl Scale {
 
 /// What something usually takes. A single measurement is none: what is taken from a virtual machine counts in part as a thread's own.
 #[derive(Debug)]
-pub struct Usual(Duration);
+pub struct MinOfLastTwo(Duration);
 
-impl Usual {
+impl MinOfLastTwo {
     /// The first measurement is believed.
     pub const UNKNOWN: Self = Self(Duration::MAX);
     /// The first measurement is not believed.

@@ -5,11 +5,11 @@ mod stack;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::metric_rows::MeterName;
-use crate::account::aggregate::ProcTally;
+use super::metric_rows::MetricName;
+use crate::account::aggregate::ProcStats;
 use crate::account::counters::{OTHERS, Population, Sum};
 use crate::account::histogram::{Buckets, upper_bound};
-use crate::account::task::{Birth, Pause, TaskReading};
+use crate::account::task::{Pause, TaskMeta, TaskReading};
 use crate::account::time::Scale;
 use crate::collect::history::{Totals, Trend, Window};
 use crate::snapshot::UNSEEN;
@@ -40,7 +40,7 @@ pub trait Names {
         &[]
     }
     /// The counter or gauge with this number.
-    fn meter(&self, _site: u32) -> Option<MeterName<'_>> {
+    fn meter(&self, _site: u32) -> Option<MetricName<'_>> {
         None
     }
 }
@@ -69,9 +69,9 @@ impl<N: Names> Assembly<'_, N> {
             .collect()
     }
 
-    fn proc_row(&self, id: u32, today: &ProcTally) -> Option<ProcRow> {
+    fn proc_row(&self, id: u32, today: &ProcStats) -> Option<ProcRow> {
         let name = self.names.proc(id)?;
-        let nothing = ProcTally::default();
+        let nothing = ProcStats::default();
         let window = self.window.tally.procs.get(id as usize).unwrap_or(&nothing);
         let ns = |sum| self.scale.ns(positive(window.sum(sum)));
         let running = positive(window.sum(Sum::Running));
@@ -108,7 +108,7 @@ impl<N: Names> Assembly<'_, N> {
         })
     }
 
-    fn distribution(&self, tally: &ProcTally, population: Population) -> Distribution {
+    fn distribution(&self, tally: &ProcStats, population: Population) -> Distribution {
         let buckets: &Buckets = &tally.populations[population as usize];
         let top = buckets
             .iter()
@@ -143,7 +143,7 @@ impl<N: Names> Assembly<'_, N> {
         }
     }
 
-    fn callers(&self, tally: &ProcTally) -> Vec<Caller> {
+    fn callers(&self, tally: &ProcStats) -> Vec<Caller> {
         let edges = tally.edges.iter().filter(|(_, edge)| edge.polls > 0);
         let mut callers: Vec<Caller> = edges
             .filter_map(|(&id, edge)| {
@@ -172,8 +172,8 @@ impl<N: Names> Assembly<'_, N> {
             .collect()
     }
 
-    fn await_rows(&self, id: u32, today: &ProcTally) -> Vec<AwaitRow> {
-        let nothing = ProcTally::default();
+    fn await_rows(&self, id: u32, today: &ProcStats) -> Vec<AwaitRow> {
+        let nothing = ProcStats::default();
         let window = self.window.tally.procs.get(id as usize).unwrap_or(&nothing);
         let Some(name) = self.names.proc(id) else {
             return Vec::new();
@@ -211,7 +211,7 @@ impl<N: Names> Assembly<'_, N> {
     #[must_use]
     pub fn task(
         &self,
-        birth: &Birth,
+        birth: &TaskMeta,
         reading: &TaskReading,
         polled: Option<&[crate::collect::read::OpenPoll]>,
         word: &str,
@@ -331,7 +331,7 @@ fn unseen(name: &ProcName<'_>) -> Place {
     }
 }
 
-fn yielded(tally: &ProcTally) -> u64 {
+fn yielded(tally: &ProcStats) -> u64 {
     let rest = positive(tally.sum(Sum::Wall)).saturating_sub(positive(tally.sum(Sum::Unstarted)));
     rest.saturating_sub(positive(tally.sum(Sum::Hold)))
 }

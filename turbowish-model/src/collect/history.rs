@@ -10,8 +10,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use self::trend::{CELLS, Trend};
-use crate::account::aggregate::{ProcTally, Tally};
-use crate::account::metrics::{MeterKey, MeterTally};
+use crate::account::aggregate::{Aggregate, ProcStats};
+use crate::account::metrics::{MetricKey, MetricStats};
 
 /// Fine ticks kept before they are joined.
 const FINE: usize = 40;
@@ -25,7 +25,7 @@ pub struct Totals {
     /// The instant, in the clock's ticks.
     pub at: u64,
     /// Settled, since the start of accounting.
-    pub tally: Tally,
+    pub tally: Aggregate,
     /// Busy time by thread number, the open poll included.
     pub busy: BTreeMap<u32, u64>,
 }
@@ -34,10 +34,10 @@ pub struct Totals {
 #[derive(Clone, Debug, Default)]
 struct Stretch {
     begin: u64,
-    procs: Vec<(u32, ProcTally)>,
+    procs: Vec<(u32, ProcStats)>,
     busy: Vec<(u32, u64)>,
     /// Those that were counted or set.
-    meters: BTreeMap<MeterKey, MeterTally>,
+    meters: BTreeMap<MetricKey, MetricStats>,
 }
 
 /// Totals since the start, and what the last minute added.
@@ -54,7 +54,7 @@ pub struct History {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// What the window added. Peaks are those since the start, except `recent_longest`, the window's own.
-    pub tally: Tally,
+    pub tally: Aggregate,
     /// Busy time by thread number within the window.
     pub busy: BTreeMap<u32, u64>,
     /// Length, in the clock's ticks.
@@ -142,7 +142,7 @@ impl History {
                 since_start: true,
             },
         };
-        window.tally.procs.iter_mut().for_each(ProcTally::floor);
+        window.tally.procs.iter_mut().for_each(ProcStats::floor);
         window
     }
 
@@ -189,7 +189,7 @@ impl History {
     }
 }
 
-fn since_start(tally: &Tally) -> Tally {
+fn since_start(tally: &Aggregate) -> Aggregate {
     let mut tally = tally.clone();
     for proc in &mut tally.procs {
         proc.recent_longest = proc.peak(crate::account::counters::Population::PollHold);

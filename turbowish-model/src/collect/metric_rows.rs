@@ -5,20 +5,20 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::account::metrics::{MeterKey, MeterTally};
+use crate::account::metrics::{MetricKey, MetricStats};
 use crate::collect::assemble::{Assembly, Names};
-use crate::snapshot::{CounterRow, MeterKind, Spot};
+use crate::snapshot::{CounterRow, MetricKind, Spot};
 
 /// Longer names are cut.
-pub const METER_NAME_BYTES: usize = 128;
+pub const METRIC_NAME_BYTES: usize = 128;
 
 /// A site as written.
 #[derive(Clone, Copy, Debug)]
-pub struct MeterName<'a> {
+pub struct MetricName<'a> {
     /// What the program calls it.
     pub name: &'a str,
     /// What it is.
-    pub kind: MeterKind,
+    pub kind: MetricKind,
     /// Source file.
     pub file: &'a str,
     /// Line, from 1.
@@ -27,13 +27,13 @@ pub struct MeterName<'a> {
     pub column: u32,
 }
 
-impl MeterName<'_> {
+impl MetricName<'_> {
     /// The name that is shown: not longer than it may be, and never empty.
     pub(crate) fn shown(&self) -> String {
         if self.name.is_empty() {
             return format!("{}@{}", self.kind.word(), self.line);
         }
-        let mut end = self.name.len().min(METER_NAME_BYTES);
+        let mut end = self.name.len().min(METRIC_NAME_BYTES);
         while !self.name.is_char_boundary(end) {
             end -= 1;
         }
@@ -46,16 +46,16 @@ impl MeterName<'_> {
 struct Sums {
     at: Spot,
     /// In the window.
-    recent: MeterTally,
+    recent: MetricStats,
     /// Since the start of accounting.
-    all: MeterTally,
+    all: MetricStats,
 }
 
 impl<N: Names> Assembly<'_, N> {
     /// A row for each counter and gauge in each proc, by name.
     #[must_use]
     pub fn counters(&self) -> Vec<CounterRow> {
-        let mut rows: BTreeMap<(String, MeterKind, Option<String>), Sums> = BTreeMap::new();
+        let mut rows: BTreeMap<(String, MetricKind, Option<String>), Sums> = BTreeMap::new();
         for (&key, tally) in &self.now.tally.meters {
             let Some(meter) = self.names.meter(key.0) else {
                 continue;
@@ -74,9 +74,9 @@ impl<N: Names> Assembly<'_, N> {
                 sums.recent.merge(recent);
             }
         }
-        let row = |((name, kind, proc), sums): ((String, MeterKind, Option<String>), Sums)| {
-            let gauge = sums.all.gauge.filter(|_| kind == MeterKind::Gauge);
-            let counts = kind == MeterKind::Counter;
+        let row = |((name, kind, proc), sums): ((String, MetricKind, Option<String>), Sums)| {
+            let gauge = sums.all.gauge.filter(|_| kind == MetricKind::Gauge);
+            let counts = kind == MetricKind::Counter;
             CounterRow {
                 name,
                 kind,
@@ -93,7 +93,7 @@ impl<N: Names> Assembly<'_, N> {
         rows.into_iter().map(row).collect()
     }
 
-    fn owner(&self, (_, proc): MeterKey) -> Option<String> {
+    fn owner(&self, (_, proc): MetricKey) -> Option<String> {
         let proc = self.names.proc(proc.checked_sub(1)?)?;
         Some(proc.path.to_string())
     }

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::account::aggregate::{ProcTally, Tally};
+use crate::account::aggregate::{Aggregate, ProcStats};
 use crate::account::call::{PENDING, SITE};
-use crate::account::counters::{Row, Sum};
+use crate::account::counters::{ProcCounters, Sum};
 use crate::account::ledger::{Charge, Frame, Ledger, OUTER, ROOT};
 
 /// A poll in progress, as a reader sees it.
@@ -73,7 +73,7 @@ pub struct ThreadReading {
 
 impl ThreadReading {
     /// Ends all that is open at `now`, on paper. Before `latest`, parts of it may have to be taken for nothing.
-    pub fn charge(&mut self, now: u64, into: &mut Tally) {
+    pub fn charge(&mut self, now: u64, into: &mut Aggregate) {
         self.busy = self.busy.wrapping_add(match &self.apart {
             None => charge_open(&self.open, now, into, None).hold,
             Some(apart) => apart
@@ -89,7 +89,12 @@ const WHOLE: u32 = if cfg!(all(test, loom)) { 1 } else { 4 };
 
 impl Ledger {
     /// [`Ledger::read`] and [`ThreadReading::charge`], for whoever reads one thread or knows that none moves.
-    pub fn collect(&self, now: u64, into: &mut Tally, relax: &mut dyn FnMut()) -> ThreadReading {
+    pub fn collect(
+        &self,
+        now: u64,
+        into: &mut Aggregate,
+        relax: &mut dyn FnMut(),
+    ) -> ThreadReading {
         let mut reading = self.read(into, relax);
         reading.charge(now, into);
         reading
@@ -102,7 +107,7 @@ impl Ledger {
     /// it takes, the reading is the thread at one instant. Otherwise each row is, with what was open of it: whatever is
     /// true of a row by itself holds, and the thread's busy time is what its rows add up to. `relax` lets other
     /// threads run while this one waits for a writer in the middle of a write.
-    pub fn read(&self, into: &mut Tally, relax: &mut dyn FnMut()) -> ThreadReading {
+    pub fn read(&self, into: &mut Aggregate, relax: &mut dyn FnMut()) -> ThreadReading {
         let mut rows = Vec::new();
         let whole = self.sequence.try_read(WHOLE, || self.read_whole(&mut rows));
         let reading = whole.unwrap_or_else(|| self.read_apart(&mut rows, relax));
@@ -138,7 +143,7 @@ impl Ledger {
             .collect()
     }
 
-    fn read_whole(&self, rows: &mut Vec<(u32, ProcTally)>) -> ThreadReading {
+    fn read_whole(&self, rows: &mut Vec<(u32, ProcStats)>) -> ThreadReading {
         rows.clear();
         rows.extend(
             self.rows
@@ -155,7 +160,7 @@ impl Ledger {
 
     fn read_apart(
         &self,
-        rows: &mut Vec<(u32, ProcTally)>,
+        rows: &mut Vec<(u32, ProcStats)>,
         relax: &mut dyn FnMut(),
     ) -> ThreadReading {
         rows.clear();
@@ -178,8 +183,8 @@ impl Ledger {
         reading
     }
 
-    fn read_row(&self, row: &Row) -> ProcTally {
-        let mut tally = ProcTally::default();
+    fn read_row(&self, row: &ProcCounters) -> ProcStats {
+        let mut tally = ProcStats::default();
         row.collect(self.tick(), &mut tally);
         tally
     }
@@ -187,7 +192,7 @@ impl Ledger {
 
 /// Ends every open poll at `now`, innermost first, on paper, and charges those of `only` one proc, or all. Returns how long
 /// they have lasted together, and the running time that was charged.
-fn charge_open(open: &[OpenPoll], now: u64, into: &mut Tally, only: Option<u32>) -> Charge {
+fn charge_open(open: &[OpenPoll], now: u64, into: &mut Aggregate, only: Option<u32>) -> Charge {
     let (mut nested, mut foreign, mut running) = (0, 0, 0_u64);
     for poll in open.iter().rev() {
         let charge = poll.charge(now, nested, foreign);

@@ -1,6 +1,6 @@
 //! One instant of a process as the alert rules see it: plain rows, every name resolved, and what is not known said to be unknown.
 //!
-//! *Instants* (`now`, `since`, `created`, `at`, `woken`) are nanoseconds on one clock, that of [`Scene::now`]; *durations* end in `_ns`.
+//! *Instants* (`now`, `since`, `created`, `at`, `woken`) are nanoseconds on one clock, that of [`Situation::now`]; *durations* end in `_ns`.
 //! Counters count from the start of accounting and never fall. The order of rows means nothing, except in [`Resource::waiters`].
 //! An `Option` that is `None` is not known: a rule that needs it stays silent.
 
@@ -10,7 +10,7 @@ mod tree;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use self::resource::{End, Flow, Holder, Intent, Resource, Seat, Strength, Waiter};
+pub use self::resource::{End, Flow, FutureRef, Holder, Intent, Resource, Strength, Waiter};
 pub use self::tree::{Node, NodeKind, NodeWake};
 use crate::account::resource::Role;
 pub(crate) use crate::snapshot::expression::last_method;
@@ -19,7 +19,7 @@ use crate::snapshot::{Place, Spot, TaskState};
 
 /// One instant of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scene {
+pub struct Situation {
     /// The instant.
     pub now: u64,
     /// Live tasks. One may be left out that waits, can be woken, was not polled since the scene before, and has nothing to do with any
@@ -38,7 +38,7 @@ pub struct Scene {
     /// found without it.
     pub orders: Vec<Order>,
     /// Tasks that may have been given what another one took. If there are very many, those that were made last.
-    pub heirs: Vec<Heir>,
+    pub candidates: Vec<HandoffCandidate>,
     /// What makes events, and how many.
     pub sources: Vec<Source>,
     /// Until when the task whose only work is to be polled on the application's runtime was polled as it was woken. `None`: there is no
@@ -49,7 +49,7 @@ pub struct Scene {
 /// A live task that another one has made, or nobody knows who, before that other one began to wait: what it took before, a guard or an end of
 /// a channel, may have gone there, for a move is not seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Heir {
+pub struct HandoffCandidate {
     /// The task that waits.
     pub of: u64,
     /// The task that was made.

@@ -25,7 +25,7 @@ mod graph;
 
 use alloc::vec::Vec;
 
-use crate::diagnose::situation::Scene;
+use crate::diagnose::situation::Situation;
 
 /// What is stuck in a scene.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Waits {
 pub struct Cycle {
     /// Each waits for the next one, the last for the first.
     pub steps: Vec<Step>,
-    /// Positions in [`Scene::tasks`] of the tasks that are stuck because of it, and are not in it.
+    /// Positions in [`Situation::tasks`] of the tasks that are stuck because of it, and are not in it.
     pub behind: Vec<usize>,
     /// Waits for its resources that the scene counts and does not list.
     pub unlisted: u64,
@@ -48,23 +48,23 @@ pub struct Cycle {
 /// A wait within a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Position in [`Scene::tasks`].
+    /// Position in [`Situation::tasks`].
     pub task: usize,
     /// Position in its tree.
     pub node: usize,
-    /// Position in [`Scene::resources`].
+    /// Position in [`Situation::resources`].
     pub resource: usize,
     /// Position in its waiters.
     pub waiter: usize,
     /// What the task of the next step has to do with the resource.
-    pub link: Link,
-    /// A task that can go on, and that the one of the next step may have given what the link rests on: position in [`Scene::heirs`].
+    pub link: Dependency,
+    /// A task that can go on, and that the one of the next step may have given what the link rests on: position in [`Situation::heirs`].
     pub heir: Option<usize>,
 }
 
 /// Why a wait depends on a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
+pub enum Dependency {
     /// It holds the resource: position in the resource's holders.
     Holds(usize),
     /// It was given its turn, and the future that waited is not polled: position in the resource's waiters.
@@ -72,14 +72,14 @@ pub enum Link {
     /// It waits before: position in the resource's waiters.
     Before(usize),
     /// It receives.
-    Receives(Tie),
+    Receives(Evidence),
     /// It sends.
-    Sends(Tie),
+    Sends(Evidence),
 }
 
 /// Why an end of a channel is a task's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tie {
+pub enum Evidence {
     /// It used the end last, which may have gone to another task since.
     Seen,
     /// It says that it will use it. That is taken as said, and proves nothing.
@@ -93,8 +93,8 @@ pub(crate) use self::fixpoint::was_left;
 impl Waits {
     /// Finds what is stuck.
     #[must_use]
-    pub fn of(scene: &Scene) -> Self {
-        let mut world = fixpoint::World::new(scene);
+    pub fn of(scene: &Situation) -> Self {
+        let mut world = fixpoint::Solver::new(scene);
         world.settle();
         Self {
             cycles: cycle::find(&world),
@@ -108,8 +108,8 @@ impl Cycle {
     #[must_use]
     pub fn is_certain(&self) -> bool {
         let proven = |step: &Step| match step.link {
-            Link::Receives(tie) | Link::Sends(tie) => tie == Tie::Proven,
-            Link::Holds(_) | Link::Granted(_) | Link::Before(_) => true,
+            Dependency::Receives(tie) | Dependency::Sends(tie) => tie == Evidence::Proven,
+            Dependency::Holds(_) | Dependency::Granted(_) | Dependency::Before(_) => true,
         };
         self.is_likely() && self.steps.iter().all(proven)
     }

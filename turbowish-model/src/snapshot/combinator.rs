@@ -4,7 +4,7 @@ use super::expression::last_method;
 
 /// An await point at which several futures are polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fork {
+pub enum Combinator {
     /// `join!`: all must end.
     Join,
     /// `try_join!`: all must end, or one with an error.
@@ -38,7 +38,7 @@ const STREAM: &[&str] = &[
 /// Functions that may end before a future that was lent to them has.
 const LENT: &[&str] = &["select", "timeout", "timeout_at"];
 
-impl Fork {
+impl Combinator {
     /// The await point polls several futures, or one that it was lent, by its text alone.
     #[must_use]
     pub fn told(expr: &str) -> Option<Self> {
@@ -85,16 +85,16 @@ impl Fork {
 
 #[cfg(test)]
 mod tests {
-    use super::Fork;
+    use super::Combinator;
 
     #[test]
     fn the_text_alone_tells_macros_and_futures_that_are_lent() {
-        let check = |expr, expected| assert_eq!(Fork::told(expr), expected, "{expr}");
-        check("tokio::join!(..)", Some(Fork::Join));
-        check("try_join!(..)", Some(Fork::TryJoin));
-        check("futures::select_biased! {..}", Some(Fork::Select));
-        check("timeout(second, &mut reply)", Some(Fork::Several));
-        check("future::select(a.as_mut(), b)", Some(Fork::Several));
+        let check = |expr, expected| assert_eq!(Combinator::told(expr), expected, "{expr}");
+        check("tokio::join!(..)", Some(Combinator::Join));
+        check("try_join!(..)", Some(Combinator::TryJoin));
+        check("futures::select_biased! {..}", Some(Combinator::Select));
+        check("timeout(second, &mut reply)", Some(Combinator::Several));
+        check("future::select(a.as_mut(), b)", Some(Combinator::Several));
         check("timeout(second, reply)", None);
         check("read(&mut buffer)", None);
         check("futures::future::join(a, b)", None);
@@ -105,14 +105,14 @@ mod tests {
 
     #[test]
     fn a_known_fork_is_named_by_what_takes_its_items() {
-        let check = |expr, expected| assert_eq!(Fork::of(expr), expected, "{expr}");
-        check("adds.next()", Fork::Unordered);
+        let check = |expr, expected| assert_eq!(Combinator::of(expr), expected, "{expr}");
+        check("adds.next()", Combinator::Unordered);
         check(
             "stream::iter(0..9).map(|n| f(n)).buffered(2).collect()",
-            Fork::Unordered,
+            Combinator::Unordered,
         );
-        check("futures::future::join(a, b)", Fork::Several);
-        check("tokio::select! {..}", Fork::Select);
-        check("", Fork::Several);
+        check("futures::future::join(a, b)", Combinator::Several);
+        check("tokio::select! {..}", Combinator::Select);
+        check("", Combinator::Several);
     }
 }

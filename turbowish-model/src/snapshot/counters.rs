@@ -6,7 +6,7 @@ use super::Spot;
 
 /// A number of the program's own: how often something happened, or how much there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MeterKind {
+pub enum MetricKind {
     /// It only grows.
     #[default]
     Counter,
@@ -14,7 +14,7 @@ pub enum MeterKind {
     Gauge,
 }
 
-impl MeterKind {
+impl MetricKind {
     /// The word that tables and JSON print.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -31,7 +31,7 @@ pub struct CounterRow {
     /// Name, as the program gives it.
     pub name: String,
     /// What it is.
-    pub kind: MeterKind,
+    pub kind: MetricKind,
     /// Path of the proc that was innermost; `None` outside of every one.
     pub proc: Option<String>,
     /// Where it stands; of several places one.
@@ -52,7 +52,7 @@ pub struct CounterRow {
 
 /// What accounting costs: an estimate, what each kind of event costs times how many there were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OwnCost {
+pub struct Overhead {
     /// On the application's threads, over the window, in millionths of one core.
     pub ppm: u64,
     /// The monitor's thread, which also serves consoles, over the window, as the system measures it, in

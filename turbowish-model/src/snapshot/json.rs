@@ -13,11 +13,11 @@ mod writer;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-pub use self::fields::{Fact, Field, Record};
+pub use self::fields::{Field, FieldValue, Record};
 pub use self::writer::Writer;
 use crate::snapshot::alert::Alert;
 use crate::snapshot::column::tasks::leaf;
-use crate::snapshot::combinator::Fork;
+use crate::snapshot::combinator::Combinator;
 use crate::snapshot::quantile::{Distribution, Percentile};
 use crate::snapshot::{
     Accounting, AwaitRow, CounterRow, Lost, Page, Place, ProcRow, Process, ResourceRow, Snapshot,
@@ -29,14 +29,14 @@ pub const SCHEMA: u64 = 1;
 
 /// What of a snapshot is printed.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct Options {
     /// The percentiles of each population.
     pub percentiles: Vec<Percentile>,
     /// Names of the fields to keep; all if `None`.
     pub fields: Option<Vec<&'static str>>,
 }
 
-impl Default for Shape {
+impl Default for Options {
     /// All fields; p50, p90, p99, p99.9.
     fn default() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Default for Shape {
     }
 }
 
-impl Shape {
+impl Options {
     fn keeps(&self, name: &str) -> bool {
         self.fields
             .as_ref()
@@ -76,7 +76,7 @@ pub enum Table {
 
 /// The document on one line, with a line end.
 #[must_use]
-pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Shape) -> String {
+pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Options) -> String {
     let mut out = Writer::default();
     out.object(|out| {
         out.number("schema", SCHEMA);
@@ -162,7 +162,7 @@ fn lost(out: &mut Writer, lost: &Lost) {
     });
 }
 
-fn table<R: Record>(out: &mut Writer, page: &Page<R>, shape: &Shape) {
+fn table<R: Record>(out: &mut Writer, page: &Page<R>, shape: &Options) {
     out.key(R::TABLE);
     out.array(&page.rows, |out, row| {
         out.object(|out| {
@@ -174,52 +174,52 @@ fn table<R: Record>(out: &mut Writer, page: &Page<R>, shape: &Shape) {
     });
 }
 
-fn fact(out: &mut Writer, fact: &Fact<'_>, shape: &Shape) {
+fn fact(out: &mut Writer, fact: &FieldValue<'_>, shape: &Options) {
     match fact {
-        Fact::Text(text) => out.text_value(text),
-        Fact::OptionalText(text) => match text {
+        FieldValue::Text(text) => out.text_value(text),
+        FieldValue::OptionalText(text) => match text {
             Some(text) => out.text_value(text),
             None => out.null(),
         },
-        Fact::Number(n) => out.number_value(*n),
-        Fact::Optional(n) => match n {
+        FieldValue::Number(n) => out.number_value(*n),
+        FieldValue::Optional(n) => match n {
             Some(n) => out.number_value(*n),
             None => out.null(),
         },
-        Fact::Signed(n) => match n {
+        FieldValue::Signed(n) => match n {
             Some(n) => out.signed_value(*n),
             None => out.null(),
         },
-        Fact::Flag(flag) => out.flag_value(*flag),
-        Fact::Population(population) => distribution(out, population, shape),
-        Fact::Stack(calls) => out.array(&calls.stack, call),
-        Fact::Callers(callers) => out.array(callers, |out, caller| {
+        FieldValue::Flag(flag) => out.flag_value(*flag),
+        FieldValue::Population(population) => distribution(out, population, shape),
+        FieldValue::Stack(calls) => out.array(&calls.stack, call),
+        FieldValue::Callers(callers) => out.array(callers, |out, caller| {
             out.object(|out| {
                 out.text("proc", &caller.proc);
                 out.number("polls", caller.polls);
                 out.number("hold_ns", caller.hold_ns);
             });
         }),
-        Fact::Spot(spot) => or_null(out, *spot, claims::spot),
-        Fact::Waker(waker) => or_null(out, *waker, claims::waker),
-        Fact::Pause(pause) => or_null(out, *pause, claims::pause),
-        Fact::LastPoll(poll) => or_null(out, *poll, claims::last_poll),
-        Fact::Claims(list) => out.array(list, claims::claim),
-        Fact::Aims(list) => out.array(list, claims::aim),
-        Fact::Intents(rows) => out.array(rows, claims::intent),
-        Fact::Attributes(pairs) => claims::attributes(out, pairs),
-        Fact::Holders(rows) => out.array(rows, claims::holder),
-        Fact::Waiters(rows) => out.array(rows, claims::waiter),
-        Fact::Ends(users) => out.array(users, |out, user| match user {
+        FieldValue::Spot(spot) => or_null(out, *spot, claims::spot),
+        FieldValue::Waker(waker) => or_null(out, *waker, claims::waker),
+        FieldValue::Pause(pause) => or_null(out, *pause, claims::pause),
+        FieldValue::LastPoll(poll) => or_null(out, *poll, claims::last_poll),
+        FieldValue::Claims(list) => out.array(list, claims::claim),
+        FieldValue::Aims(list) => out.array(list, claims::aim),
+        FieldValue::Intents(rows) => out.array(rows, claims::intent),
+        FieldValue::Attributes(pairs) => claims::attributes(out, pairs),
+        FieldValue::Holders(rows) => out.array(rows, claims::holder),
+        FieldValue::Waiters(rows) => out.array(rows, claims::waiter),
+        FieldValue::Ends(users) => out.array(users, |out, user| match user {
             Some(task) => out.text_value(task),
             None => out.null(),
         }),
-        Fact::Series(numbers) => out.array(numbers, |out, n| out.number_value(*n)),
-        Fact::Names(names) => out.array(names, |out, name| out.text_value(name)),
-        Fact::Texts(texts) => out.array(texts, |out, text| out.text_value(text)),
-        Fact::Parties(parties) => out.array(parties, alerts::party),
-        Fact::Point(point) => or_null(out, *point, alerts::point),
-        Fact::Steps(alert) => alerts::steps(out, alert),
+        FieldValue::Series(numbers) => out.array(numbers, |out, n| out.number_value(*n)),
+        FieldValue::Names(names) => out.array(names, |out, name| out.text_value(name)),
+        FieldValue::Texts(texts) => out.array(texts, |out, text| out.text_value(text)),
+        FieldValue::Parties(parties) => out.array(parties, alerts::party),
+        FieldValue::Point(point) => or_null(out, *point, alerts::point),
+        FieldValue::Steps(alert) => alerts::steps(out, alert),
     }
 }
 
@@ -236,7 +236,7 @@ fn series(numbers: &[u64]) -> String {
     numbers.join(", ")
 }
 
-fn distribution(out: &mut Writer, population: &Distribution, shape: &Shape) {
+fn distribution(out: &mut Writer, population: &Distribution, shape: &Options) {
     out.object(|out| {
         out.number("n", population.n);
         out.number("sum_ns", population.sum_ns);
@@ -254,12 +254,12 @@ fn call(out: &mut Writer, call: &StackRow) {
             out.key(name);
             match &call.place {
                 None => out.null(),
-                Some(place) => self::fact(out, &fact(place), &Shape::default()),
+                Some(place) => self::fact(out, &fact(place), &Options::default()),
             }
         }
         out.number("since_ns", call.since_ns);
         out.number("depth", call.depth.into());
-        out.optional_text("fork", call.fork.map(Fork::word));
+        out.optional_text("fork", call.fork.map(Combinator::word));
         out.optional("woken_ns", call.woken_ns);
         for (name, holds) in [("aside", call.aside), ("cut", call.cut)] {
             out.flag(name, holds);
@@ -267,16 +267,16 @@ fn call(out: &mut Writer, call: &StackRow) {
     });
 }
 
-type PlaceFact = for<'a> fn(&'a Place) -> Fact<'a>;
+type PlaceValue = for<'a> fn(&'a Place) -> FieldValue<'a>;
 
 /// A place's fields, in the document and in the flat rows.
-const PLACE: [(&str, PlaceFact); 6] = [
-    ("file", |at| Fact::Text(&at.file)),
-    ("line", |at| Fact::Number(at.line.into())),
-    ("column", |at| Fact::Number(at.column.into())),
-    ("end_line", |at| Fact::Number(at.end_line.into())),
-    ("end_column", |at| Fact::Number(at.end_column.into())),
-    ("expr", |at| Fact::Text(&at.expr)),
+const PLACE: [(&str, PlaceValue); 6] = [
+    ("file", |at| FieldValue::Text(&at.file)),
+    ("line", |at| FieldValue::Number(at.line.into())),
+    ("column", |at| FieldValue::Number(at.column.into())),
+    ("end_line", |at| FieldValue::Number(at.end_line.into())),
+    ("end_column", |at| FieldValue::Number(at.end_column.into())),
+    ("expr", |at| FieldValue::Text(&at.expr)),
 ];
 
 fn counts(out: &mut Writer, snapshot: &Snapshot, tables: &[Table]) {
@@ -308,7 +308,7 @@ fn counts(out: &mut Writer, snapshot: &Snapshot, tables: &[Table]) {
 /// call is kept, as `at.proc`, `at.file`, …. Of lists of resources, tasks and attributes the names
 /// stand in one cell, joined by `, `, sentences by `; `; who polls a proc and the steps of an alert are left out.
 #[must_use]
-pub fn flat_header<R: Record>(shape: &Shape) -> Vec<String> {
+pub fn flat_header<R: Record>(shape: &Options) -> Vec<String> {
     let row = R::default();
     let mut header = Vec::new();
     flat(&row, shape, &mut |name, _| header.push(name));
@@ -317,17 +317,17 @@ pub fn flat_header<R: Record>(shape: &Shape) -> Vec<String> {
 
 /// One flat row, under [`flat_header`]; what has no value is empty.
 #[must_use]
-pub fn flat_row<R: Record>(row: &R, shape: &Shape) -> Vec<String> {
+pub fn flat_row<R: Record>(row: &R, shape: &Options) -> Vec<String> {
     let mut cells = Vec::new();
     flat(row, shape, &mut |_, cell| cells.push(cell));
     cells
 }
 
-fn flat<R: Record>(row: &R, shape: &Shape, cell: &mut dyn FnMut(String, String)) {
+fn flat<R: Record>(row: &R, shape: &Options, cell: &mut dyn FnMut(String, String)) {
     for field in R::fields().iter().filter(|field| shape.keeps(field.name)) {
         let name = field.name;
         match (field.read)(row) {
-            Fact::Population(population) => {
+            FieldValue::Population(population) => {
                 let mut inner = |key: &str, value: Option<u64>| {
                     cell(
                         [name, ".", key].concat(),
@@ -341,13 +341,13 @@ fn flat<R: Record>(row: &R, shape: &Shape, cell: &mut dyn FnMut(String, String))
                     inner(&q.name(), population.percentile(*q));
                 }
             }
-            Fact::Stack(task) => innermost(leaf(task), cell),
-            Fact::Callers(_) | Fact::Steps(_) => {}
-            Fact::Point(point) => alerts::flat_point(name, point, cell),
-            Fact::Spot(spot) => claims::flat_spot(name, spot, cell),
-            Fact::Waker(waker) => claims::flat_waker(name, waker, cell),
-            Fact::LastPoll(poll) => claims::flat_poll(name, poll, cell),
-            Fact::Pause(pause) => claims::flat_pause(name, pause, cell),
+            FieldValue::Stack(task) => innermost(leaf(task), cell),
+            FieldValue::Callers(_) | FieldValue::Steps(_) => {}
+            FieldValue::Point(point) => alerts::flat_point(name, point, cell),
+            FieldValue::Spot(spot) => claims::flat_spot(name, spot, cell),
+            FieldValue::Waker(waker) => claims::flat_waker(name, waker, cell),
+            FieldValue::LastPoll(poll) => claims::flat_poll(name, poll, cell),
+            FieldValue::Pause(pause) => claims::flat_pause(name, pause, cell),
             plain => cell(name.to_string(), plain.to_string()),
         }
     }

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use crate::snapshot::alert::{Alert, Party, PartyKind};
 use crate::snapshot::column::tasks::leaf;
 use crate::snapshot::column::{self, Column, Context, Row, Style, Value};
-use crate::snapshot::json::{self, Shape, Table};
+use crate::snapshot::json::{self, Options, Table};
 use crate::snapshot::sanitize;
-use crate::snapshot::text_table::{Grid, Head, aligned};
+use crate::snapshot::text_table::{Header, TextTable, aligned};
 use crate::snapshot::units::{self, Micro, SECOND};
 use crate::snapshot::{Accounting, Place, ProcRow, Snapshot, TaskRow, TaskState};
 
@@ -62,7 +62,7 @@ pub fn json(snapshot: &Snapshot) -> String {
             Table::Alerts,
             Table::Counters,
         ],
-        &Shape::default(),
+        &Options::default(),
     )
 }
 
@@ -214,18 +214,18 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
         .filter_map(|key| column::find(key))
         .collect();
     let mut heads = alloc::vec![
-        Head::words("PROC", 23),
-        Head::numbers("RUN%", 5),
-        Head::numbers("RUN", 6),
-        Head::numbers("CALLS", 6),
-        Head::numbers("CANC", 5),
-        Head::numbers("PANIC", 5),
+        Header::words("PROC", 23),
+        Header::numbers("RUN%", 5),
+        Header::numbers("RUN", 6),
+        Header::numbers("CALLS", 6),
+        Header::numbers("CANC", 5),
+        Header::numbers("PANIC", 5),
     ];
     heads.extend(durations.iter().enumerate().map(|(at, column)| {
         // One more blank sets the percentiles off from the counts.
-        Head::numbers(&*column.title, column.width + usize::from(at == 0))
+        Header::numbers(&*column.title, column.width + usize::from(at == 0))
     }));
-    let mut grid = Grid::new(heads);
+    let mut grid = TextTable::new(heads);
     let shown = shown(rows, snapshot.window_ns);
     for row in &rows[..shown] {
         let mut cells = sums(&row.proc, row.running_ns, snapshot);
@@ -280,14 +280,14 @@ fn stuck(snapshot: &Snapshot) -> Vec<String> {
     let mut lines = alloc::vec![format!(
         "stuck at exit: {count} {plural} had not ended, worst first"
     )];
-    let mut grid = Grid::new(alloc::vec![
-        Head::words("", 0),
-        Head::words("", 0),
-        Head::numbers("", 0),
-        Head::words("", 0),
-        Head::words("", 0),
-        Head::words("", 0),
-        Head::words("", 0),
+    let mut grid = TextTable::new(alloc::vec![
+        Header::words("", 0),
+        Header::words("", 0),
+        Header::numbers("", 0),
+        Header::words("", 0),
+        Header::words("", 0),
+        Header::words("", 0),
+        Header::words("", 0),
     ]);
     for task in tasks.rows.iter().take(WAITING_ROWS) {
         grid.push(stands(task, &snapshot.alerts.rows));

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Aim, Claim, Place, Spot};
-use crate::snapshot::combinator::Fork;
+use crate::snapshot::combinator::Combinator;
 
 /// What a task does now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -187,7 +187,7 @@ pub struct StackRow {
     /// How long the call has stood at that await point (or, while polled, age of its poll).
     pub since_ns: u64,
     /// What it polls the next rows with, where it polls several.
-    pub fork: Option<Fork>,
+    pub fork: Option<Combinator>,
     /// It has a waker of its own, which was woken so long ago; it was not polled since.
     pub woken_ns: Option<u64>,
     /// It is alive, and what would poll it has gone on to something else.

@@ -14,13 +14,13 @@ const WIDEST: usize = 1_000;
 
 /// One column of a grid.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct Header {
     title: String,
     width: usize,
     right: bool,
 }
 
-impl Head {
+impl Header {
     /// Words, at least so wide.
     #[must_use]
     pub fn words(title: impl Into<String>, width: usize) -> Self {
@@ -54,15 +54,15 @@ impl Head {
 
 /// Rows of text under heads.
 #[derive(Clone, Debug, Default)]
-pub struct Grid {
-    heads: Vec<Head>,
+pub struct TextTable {
+    heads: Vec<Header>,
     rows: Vec<Vec<String>>,
 }
 
-impl Grid {
+impl TextTable {
     /// An empty grid.
     #[must_use]
-    pub const fn new(heads: Vec<Head>) -> Self {
+    pub const fn new(heads: Vec<Header>) -> Self {
         Self {
             heads,
             rows: Vec::new(),
@@ -75,7 +75,7 @@ impl Grid {
         let heads = columns.iter().enumerate();
         let mut grid = Self::new(
             heads
-                .map(|(at, column)| Head::of(column, at == 0))
+                .map(|(at, column)| Header::of(column, at == 0))
                 .collect(),
         );
         for row in rows {
@@ -157,16 +157,16 @@ fn columns_of(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Grid, Head};
+    use super::{Header, TextTable};
     use alloc::string::{String, ToString};
     use alloc::vec;
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let mut grid = Grid::new(vec![
-            Head::words("PROC", 6),
-            Head::numbers("N", 0),
-            Head::words("AT", 0),
+        let mut grid = TextTable::new(vec![
+            Header::words("PROC", 6),
+            Header::numbers("N", 0),
+            Header::words("AT", 0),
         ]);
         grid.push(vec!["a".to_string(), "5".to_string(), String::new()]);
         grid.push(vec![
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn an_extremely_wide_cell_sticks_out_of_its_column() {
         let check = |width: usize, expected: usize| {
-            let mut grid = Grid::new(vec![Head::words("A", 2), Head::numbers("N", 2)]);
+            let mut grid = TextTable::new(vec![Header::words("A", 2), Header::numbers("N", 2)]);
             grid.push(vec!["x".repeat(width), "1".to_string()]);
             grid.push(vec!["y".to_string(), "2".repeat(width)]);
             let lines = grid.lines();

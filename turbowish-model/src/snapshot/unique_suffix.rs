@@ -4,9 +4,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 
 /// The ends of paths that more than one proc has.
 #[derive(Debug, Default)]
-pub struct SharedEnds<'a>(BTreeSet<&'a str>);
+pub struct UniqueSuffixes<'a>(BTreeSet<&'a str>);
 
-impl<'a> SharedEnds<'a> {
+impl<'a> UniqueSuffixes<'a> {
     /// Looks at the paths of all procs.
     pub fn of(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut owners = BTreeMap::new();
@@ -37,10 +37,10 @@ fn ends(path: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::SharedEnds;
+    use super::UniqueSuffixes;
 
     fn check(paths: &[&str], expected: &[&str]) {
-        let shared = SharedEnds::of(paths.iter().copied());
+        let shared = UniqueSuffixes::of(paths.iter().copied());
         let short: alloc::vec::Vec<&str> = paths.iter().map(|path| shared.shortest(path)).collect();
         assert_eq!(short, expected);
     }

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::known::{Ends, Known};
-use super::report::{Desk, Subject};
+use super::report::{Reporter, Subject};
 use super::rule::Rule;
 use crate::account::call::PollEnd;
 use crate::replay::Kind;
@@ -50,7 +50,7 @@ pub(super) fn fingerprint(name: &str) -> u64 {
 
 impl Calls {
     /// A thread's time goes on to `t`; `false` if there are too many threads to follow this one.
-    pub(super) fn reach(&mut self, t: u64, desk: &mut Desk<'_>) -> bool {
+    pub(super) fn reach(&mut self, t: u64, desk: &mut Reporter<'_>) -> bool {
         let room = self.threads.len() < THREADS;
         if !room && !self.threads.contains_key(&desk.thread) {
             return false;
@@ -63,7 +63,7 @@ impl Calls {
         true
     }
 
-    pub(super) fn event(&mut self, id: u64, kind: &Kind, desk: &mut Desk<'_>) {
+    pub(super) fn event(&mut self, id: u64, kind: &Kind, desk: &mut Reporter<'_>) {
         match kind {
             Kind::Create(proc) => self.create(id, fingerprint(proc), desk),
             Kind::PollStart { proc, .. } => {
@@ -79,7 +79,7 @@ impl Calls {
         }
     }
 
-    fn create(&mut self, id: u64, proc: u64, desk: &mut Desk<'_>) {
+    fn create(&mut self, id: u64, proc: u64, desk: &mut Reporter<'_>) {
         if self.known.get(id).is_some_and(|call| !call.over) {
             return desk.report(Rule::CallTwice, Subject::Call(id));
         }
@@ -95,7 +95,7 @@ impl Calls {
         self.known.enter(id, call);
     }
 
-    fn poll_start(&mut self, id: u64, proc: Option<u64>, desk: &mut Desk<'_>) {
+    fn poll_start(&mut self, id: u64, proc: Option<u64>, desk: &mut Reporter<'_>) {
         if self.known.get(id).is_none() {
             if !self.known.is_unsure() {
                 desk.report(Rule::UnknownCall, Subject::Call(id));
@@ -124,7 +124,7 @@ impl Calls {
         &mut self.threads.entry(thread).or_default().stack
     }
 
-    fn poll_end(&mut self, id: u64, end: PollEnd, desk: &mut Desk<'_>) {
+    fn poll_end(&mut self, id: u64, end: PollEnd, desk: &mut Reporter<'_>) {
         let on = self.known.get(id).and_then(|call| call.on);
         if on != Some(desk.thread) {
             if self.known.get(id).is_some() || !self.known.has_lost() {
@@ -154,7 +154,7 @@ impl Calls {
         }
     }
 
-    fn drop_call(&mut self, id: u64, desk: &mut Desk<'_>) {
+    fn drop_call(&mut self, id: u64, desk: &mut Reporter<'_>) {
         let Some(call) = self.known.get_mut(id) else {
             if !self.known.is_unsure() {
                 desk.report(Rule::UnknownCall, Subject::Call(id));

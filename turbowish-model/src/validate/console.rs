@@ -1,8 +1,8 @@
 //! Consoles: who connects and leaves, whether accounting is on, and which tasks are paused.
 
-use super::event::{Act, OfConsole};
+use super::event::{ConsoleEvent, EventKind};
 use super::known::{Ends, Known};
-use super::report::{Desk, Subject};
+use super::report::{Reporter, Subject};
 use super::rule::Rule;
 
 #[derive(Debug, Default)]
@@ -42,19 +42,19 @@ pub(super) struct Switched;
 
 impl Console {
     /// Whether the program can be seen when this happens.
-    pub(super) fn sees(&mut self, act: &Act, desk: &mut Desk<'_>) -> bool {
-        if matches!(act, Act::Console { .. }) {
+    pub(super) fn sees(&mut self, act: &EventKind, desk: &mut Reporter<'_>) -> bool {
+        if matches!(act, EventKind::Console { .. }) {
             return true;
         }
         let armed = *self.armed.get_or_insert(true);
         if !armed {
             let subject = match act {
-                Act::Call { id, .. } => Subject::Call(*id),
-                Act::Task { id, .. } => Subject::Task(*id),
-                Act::Resource { id, .. } => Subject::Resource(*id),
-                Act::Intent { id, .. } => Subject::Intent(*id),
-                Act::User { .. } => Subject::User,
-                Act::Console { client, .. } => Subject::Client(*client),
+                EventKind::Call { id, .. } => Subject::Call(*id),
+                EventKind::Task { id, .. } => Subject::Task(*id),
+                EventKind::Resource { id, .. } => Subject::Resource(*id),
+                EventKind::Intent { id, .. } => Subject::Intent(*id),
+                EventKind::User { .. } => Subject::User,
+                EventKind::Console { client, .. } => Subject::Client(*client),
             };
             desk.report(Rule::Unarmed, subject);
         }
@@ -65,13 +65,13 @@ impl Console {
     pub(super) fn event(
         &mut self,
         client: u64,
-        kind: OfConsole,
+        kind: ConsoleEvent,
         live: Option<u64>,
-        desk: &mut Desk<'_>,
+        desk: &mut Reporter<'_>,
     ) -> Option<Switched> {
         let subject = Subject::Client(client);
         let open = self.clients.get(client) == Some(&Link::Open);
-        if kind == OfConsole::Connect {
+        if kind == ConsoleEvent::Connect {
             if open {
                 desk.report(Rule::ClientTwice, subject);
             }
@@ -82,26 +82,31 @@ impl Console {
             desk.report(Rule::UnknownClient, subject);
         }
         match kind {
-            OfConsole::Connect | OfConsole::Query => None,
-            OfConsole::Disconnect => {
+            ConsoleEvent::Connect | ConsoleEvent::Query => None,
+            ConsoleEvent::Disconnect => {
                 self.clients.enter(client, Link::Closed);
                 None
             }
-            OfConsole::Reply { calls } => {
+            ConsoleEvent::Reply { calls } => {
                 let live = live.filter(|_| self.armed == Some(true));
                 if live.is_some_and(|live| live != calls) {
                     desk.report(Rule::ReplyDiffers, subject);
                 }
                 None
             }
-            OfConsole::Arm => self.switch(true, subject, desk),
-            OfConsole::Disarm => self.switch(false, subject, desk),
-            OfConsole::Pause { task } => self.pause(task, Pause::On, subject, desk),
-            OfConsole::Resume { task } => self.pause(task, Pause::Off, subject, desk),
+            ConsoleEvent::Arm => self.switch(true, subject, desk),
+            ConsoleEvent::Disarm => self.switch(false, subject, desk),
+            ConsoleEvent::Pause { task } => self.pause(task, Pause::On, subject, desk),
+            ConsoleEvent::Resume { task } => self.pause(task, Pause::Off, subject, desk),
         }
     }
 
-    fn switch(&mut self, armed: bool, subject: Subject, desk: &mut Desk<'_>) -> Option<Switched> {
+    fn switch(
+        &mut self,
+        armed: bool,
+        subject: Subject,
+        desk: &mut Reporter<'_>,
+    ) -> Option<Switched> {
         if self.armed == Some(armed) {
             desk.report(Rule::SwitchedTwice, subject);
         }
@@ -114,7 +119,7 @@ impl Console {
         task: u64,
         pause: Pause,
         client: Subject,
-        desk: &mut Desk<'_>,
+        desk: &mut Reporter<'_>,
     ) -> Option<Switched> {
         let rule = match (pause, self.is_paused(task)) {
             (Pause::On, true) => Some(Rule::PausedTwice),

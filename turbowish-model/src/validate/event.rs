@@ -14,12 +14,12 @@ pub struct Event {
     /// Thread on which it happened.
     pub thread: u64,
     /// What happened.
-    pub act: Act,
+    pub act: EventKind,
 }
 
 /// What happened, and to what. Ids are of their own kind: a call and a task may have the same number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum EventKind {
     /// To a call, in the words of a recording.
     Call {
         /// The call's id; free again when the call has ended.
@@ -32,41 +32,41 @@ pub enum Act {
         /// The task's id; never used twice.
         id: u64,
         /// What.
-        kind: OfTask,
+        kind: TaskEvent,
     },
     /// To a resource.
     Resource {
         /// The resource's id; never used twice.
         id: u64,
         /// What.
-        kind: OfResource,
+        kind: ResourceEvent,
     },
     /// To an intent.
     Intent {
         /// The intent's id; never used twice.
         id: u64,
         /// What.
-        kind: OfIntent,
+        kind: IntentEvent,
     },
     /// The program's own data.
     User {
         /// The name that the program gave it.
         name: String,
         /// What.
-        kind: OfUser,
+        kind: UserEvent,
     },
     /// A console does something.
     Console {
         /// The connection's number.
         client: u64,
         /// What.
-        kind: OfConsole,
+        kind: ConsoleEvent,
     },
 }
 
 /// What happens to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfTask {
+pub enum TaskEvent {
     /// It begins: its root is polled for the first time that is seen.
     Begin {
         /// Id of the root call, whose poll is open on this thread.
@@ -97,7 +97,7 @@ pub struct Claim {
 
 /// What happens to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfResource {
+pub enum ResourceEvent {
     /// It is used for the first time that is seen.
     Made {
         /// What it is.
@@ -137,7 +137,7 @@ pub enum OfResource {
 
 /// What happens to an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfIntent {
+pub enum IntentEvent {
     /// A task means to use a resource.
     Made {
         /// Whose it is; 0 for none of ours.
@@ -159,7 +159,7 @@ pub enum OfIntent {
 
 /// What a program says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OfUser {
+pub enum UserEvent {
     /// A counter grows.
     Count {
         /// By how much.
@@ -179,7 +179,7 @@ pub enum OfUser {
 
 /// What a console does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfConsole {
+pub enum ConsoleEvent {
     /// It connects.
     Connect,
     /// It is gone.
@@ -211,7 +211,7 @@ impl Event {
     /// The event as a replay takes it, if it is one of a call.
     #[must_use]
     pub fn replayed(&self) -> Option<replay::Event> {
-        let Act::Call { id, kind } = &self.act else {
+        let EventKind::Call { id, kind } = &self.act else {
             return None;
         };
         Some(replay::Event {
@@ -234,7 +234,7 @@ impl From<replay::Event> for Event {
         Self {
             t,
             thread,
-            act: Act::Call { id, kind },
+            act: EventKind::Call { id, kind },
         }
     }
 }

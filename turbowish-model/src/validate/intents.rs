@@ -1,9 +1,9 @@
 //! Intents and the program's own data: an intent gets surer or ends, and a name keeps its kind.
 
 use super::calls::fingerprint;
-use super::event::{OfIntent, OfUser};
+use super::event::{IntentEvent, UserEvent};
 use super::known::{Ends, Known};
-use super::report::{Desk, Subject};
+use super::report::{Reporter, Subject};
 use super::rule::Rule;
 use crate::diagnose::situation::Strength;
 
@@ -25,15 +25,15 @@ impl Ends for Stage {
 }
 
 impl Intents {
-    pub(super) fn event(&mut self, id: u64, kind: OfIntent, desk: &mut Desk<'_>) {
+    pub(super) fn event(&mut self, id: u64, kind: IntentEvent, desk: &mut Reporter<'_>) {
         let subject = Subject::Intent(id);
         let stage = self.0.get(id).copied();
         let next = match (kind, stage) {
-            (OfIntent::Made { strength, .. }, None) => match strength {
+            (IntentEvent::Made { strength, .. }, None) => match strength {
                 Strength::May => Stage::May,
                 Strength::Will => Stage::Will,
             },
-            (OfIntent::Made { .. }, Some(_)) => {
+            (IntentEvent::Made { .. }, Some(_)) => {
                 return desk.report(Rule::IntentTwice, subject);
             }
             (_, None) => {
@@ -43,9 +43,9 @@ impl Intents {
                 return;
             }
             (_, Some(Stage::Over)) => return desk.report(Rule::EndedIntent, subject),
-            (OfIntent::Sure, Some(Stage::Will)) => return desk.report(Rule::SureTwice, subject),
-            (OfIntent::Sure, Some(Stage::May)) => Stage::Will,
-            (OfIntent::Done | OfIntent::Gone, Some(_)) => Stage::Over,
+            (IntentEvent::Sure, Some(Stage::Will)) => return desk.report(Rule::SureTwice, subject),
+            (IntentEvent::Sure, Some(Stage::May)) => Stage::Will,
+            (IntentEvent::Done | IntentEvent::Gone, Some(_)) => Stage::Over,
         };
         self.0.enter(id, next);
     }
@@ -72,11 +72,11 @@ impl Ends for Sort {
 }
 
 impl Users {
-    pub(super) fn event(&mut self, name: &str, kind: &OfUser, desk: &mut Desk<'_>) {
+    pub(super) fn event(&mut self, name: &str, kind: &UserEvent, desk: &mut Reporter<'_>) {
         let sort = match kind {
-            OfUser::Count { .. } => Sort::Counter,
-            OfUser::Gauge { .. } => Sort::Gauge,
-            OfUser::Attribute { .. } => Sort::Attribute,
+            UserEvent::Count { .. } => Sort::Counter,
+            UserEvent::Gauge { .. } => Sort::Gauge,
+            UserEvent::Attribute { .. } => Sort::Attribute,
         };
         let name = fingerprint(name);
         match self.0.get(name) {

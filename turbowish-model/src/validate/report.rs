@@ -84,7 +84,7 @@ impl fmt::Display for Report {
 }
 
 /// Takes the reports about one event.
-pub(super) struct Desk<'a> {
+pub(super) struct Reporter<'a> {
     nth: u64,
     t: u64,
     pub(super) thread: u64,
@@ -95,7 +95,7 @@ pub(super) struct Desk<'a> {
 /// Reports by rule.
 pub(super) type Counts = [u64; RULES.len()];
 
-impl<'a> Desk<'a> {
+impl<'a> Reporter<'a> {
     pub(super) fn new(
         nth: u64,
         event: &Event,

@@ -2,9 +2,9 @@
 
 use alloc::collections::BTreeSet;
 
-use super::event::{Claim, OfResource};
+use super::event::{Claim, ResourceEvent};
 use super::known::{Ends, Known};
-use super::report::{Desk, Subject};
+use super::report::{Reporter, Subject};
 use super::rule::Rule;
 use crate::account::resource::{Kind, Role};
 
@@ -62,31 +62,31 @@ impl Resource {
 }
 
 impl Resources {
-    pub(super) fn event(&mut self, id: u64, kind: OfResource, desk: &mut Desk<'_>) {
-        if let OfResource::Made { kind, capacity } = kind {
+    pub(super) fn event(&mut self, id: u64, kind: ResourceEvent, desk: &mut Reporter<'_>) {
+        if let ResourceEvent::Made { kind, capacity } = kind {
             return self.make(id, kind, capacity, desk);
         }
         if !self.may_be_used(id, desk) {
             return;
         }
         match kind {
-            OfResource::Made { .. } => {}
-            OfResource::Wait(claim) => self.wait(id, claim, desk),
-            OfResource::Taken(claim) => self.take(id, claim, desk),
-            OfResource::Left { ticket } => self.leave(id, ticket, desk),
-            OfResource::Released { ticket } => self.release(id, ticket, desk),
-            OfResource::Put { items } => self.put(id, items, desk),
-            OfResource::Took { items } => self.took(id, items, desk),
-            OfResource::Closed => {
+            ResourceEvent::Made { .. } => {}
+            ResourceEvent::Wait(claim) => self.wait(id, claim, desk),
+            ResourceEvent::Taken(claim) => self.take(id, claim, desk),
+            ResourceEvent::Left { ticket } => self.leave(id, ticket, desk),
+            ResourceEvent::Released { ticket } => self.release(id, ticket, desk),
+            ResourceEvent::Put { items } => self.put(id, items, desk),
+            ResourceEvent::Took { items } => self.took(id, items, desk),
+            ResourceEvent::Closed => {
                 if let Some(resource) = self.known.get_mut(id) {
                     resource.closed = true;
                 }
             }
-            OfResource::Dropped => self.drop_resource(id, desk),
+            ResourceEvent::Dropped => self.drop_resource(id, desk),
         }
     }
 
-    fn make(&mut self, id: u64, kind: Kind, capacity: Option<u64>, desk: &mut Desk<'_>) {
+    fn make(&mut self, id: u64, kind: Kind, capacity: Option<u64>, desk: &mut Reporter<'_>) {
         if self.known.get(id).is_some() {
             return desk.report(Rule::ResourceTwice, Subject::Resource(id));
         }
@@ -104,7 +104,7 @@ impl Resources {
     }
 
     /// Whether the resource that is referred to is there, or may be.
-    pub(super) fn may_be_used(&self, id: u64, desk: &mut Desk<'_>) -> bool {
+    pub(super) fn may_be_used(&self, id: u64, desk: &mut Reporter<'_>) -> bool {
         let subject = Subject::Resource(id);
         match self.known.get(id) {
             Some(resource) if resource.over => desk.report(Rule::GoneResource, subject),
@@ -114,7 +114,7 @@ impl Resources {
         false
     }
 
-    fn wait(&mut self, id: u64, claim: Claim, desk: &mut Desk<'_>) {
+    fn wait(&mut self, id: u64, claim: Claim, desk: &mut Reporter<'_>) {
         let ticket = claim.ticket;
         if self.claims.get((id, ticket)).is_some() {
             let resource = id;
@@ -128,7 +128,7 @@ impl Resources {
         }
     }
 
-    fn take(&mut self, id: u64, claim: Claim, desk: &mut Desk<'_>) {
+    fn take(&mut self, id: u64, claim: Claim, desk: &mut Reporter<'_>) {
         let ticket = claim.ticket;
         let subject = Subject::Claim {
             resource: id,
@@ -172,7 +172,7 @@ impl Resources {
         }
     }
 
-    fn leave(&mut self, id: u64, ticket: u64, desk: &mut Desk<'_>) {
+    fn leave(&mut self, id: u64, ticket: u64, desk: &mut Reporter<'_>) {
         match self.claims.get((id, ticket)) {
             Some(Stand::Waits(_)) => {
                 self.claims.enter((id, ticket), Stand::Over);
@@ -188,7 +188,7 @@ impl Resources {
         }
     }
 
-    fn release(&mut self, id: u64, ticket: u64, desk: &mut Desk<'_>) {
+    fn release(&mut self, id: u64, ticket: u64, desk: &mut Reporter<'_>) {
         match self.claims.get((id, ticket)) {
             Some(Stand::Holds(claim)) => {
                 let amount = claim.amount;
@@ -207,7 +207,7 @@ impl Resources {
         }
     }
 
-    fn put(&mut self, id: u64, items: u64, desk: &mut Desk<'_>) {
+    fn put(&mut self, id: u64, items: u64, desk: &mut Reporter<'_>) {
         let Some(resource) = self.known.get_mut(id).filter(|known| known.is_queue()) else {
             return;
         };
@@ -222,7 +222,7 @@ impl Resources {
         resource.inside = inside.unwrap_or(u64::MAX);
     }
 
-    fn took(&mut self, id: u64, items: u64, desk: &mut Desk<'_>) {
+    fn took(&mut self, id: u64, items: u64, desk: &mut Reporter<'_>) {
         let Some(resource) = self.known.get_mut(id).filter(|known| known.is_queue()) else {
             return;
         };
@@ -232,7 +232,7 @@ impl Resources {
         resource.inside = resource.inside.saturating_sub(items);
     }
 
-    fn drop_resource(&mut self, id: u64, desk: &mut Desk<'_>) {
+    fn drop_resource(&mut self, id: u64, desk: &mut Reporter<'_>) {
         let Some(resource) = self.known.get_mut(id) else {
             return;
         };

@@ -1,9 +1,9 @@
 //! Tasks and their wakers: a task begins in a poll of its root, is woken through a waker that somebody has, and ends after its root.
 
 use super::calls::Calls;
-use super::event::OfTask;
+use super::event::TaskEvent;
 use super::known::{Ends, Known};
-use super::report::{Desk, Subject};
+use super::report::{Reporter, Subject};
 use super::rule::Rule;
 
 #[derive(Debug, Default)]
@@ -24,8 +24,14 @@ impl Ends for Task {
 }
 
 impl Tasks {
-    pub(super) fn event(&mut self, id: u64, kind: OfTask, calls: &mut Calls, desk: &mut Desk<'_>) {
-        if let OfTask::Begin { root } = kind {
+    pub(super) fn event(
+        &mut self,
+        id: u64,
+        kind: TaskEvent,
+        calls: &mut Calls,
+        desk: &mut Reporter<'_>,
+    ) {
+        if let TaskEvent::Begin { root } = kind {
             return self.begin(id, root, calls, desk);
         }
         let subject = Subject::Task(id);
@@ -37,19 +43,19 @@ impl Tasks {
             return;
         };
         match kind {
-            OfTask::Begin { .. } => {}
-            OfTask::Cloned => task.wakers = task.wakers.map(|wakers| wakers.saturating_add(1)),
-            OfTask::Dropped => match task.wakers {
+            TaskEvent::Begin { .. } => {}
+            TaskEvent::Cloned => task.wakers = task.wakers.map(|wakers| wakers.saturating_add(1)),
+            TaskEvent::Dropped => match task.wakers {
                 Some(0) => desk.report(Rule::WakersBelowZero, subject),
                 wakers => task.wakers = wakers.map(|wakers| wakers - 1),
             },
-            OfTask::Woken => {
+            TaskEvent::Woken => {
                 if task.wakers == Some(0) && !calls.is_polled(task.root) {
                     desk.report(Rule::WokenByNobody, subject);
                 }
             }
-            OfTask::End if task.over => desk.report(Rule::EndedTask, subject),
-            OfTask::End => {
+            TaskEvent::End if task.over => desk.report(Rule::EndedTask, subject),
+            TaskEvent::End => {
                 if calls.is_live(task.root) {
                     desk.report_with(Rule::TaskOutlived, subject, Subject::Call(task.root));
                 }
@@ -58,7 +64,7 @@ impl Tasks {
         }
     }
 
-    fn begin(&mut self, id: u64, root: u64, calls: &mut Calls, desk: &mut Desk<'_>) {
+    fn begin(&mut self, id: u64, root: u64, calls: &mut Calls, desk: &mut Reporter<'_>) {
         let subject = Subject::Task(id);
         if self.0.get(id).is_some() {
             return desk.report(Rule::TaskTwice, subject);
@@ -75,7 +81,7 @@ impl Tasks {
     }
 
     /// In the name of a task something is done to `other`, now and on this thread; 0 is none of ours.
-    pub(super) fn acts(&self, id: u64, other: Subject, calls: &Calls, desk: &mut Desk<'_>) {
+    pub(super) fn acts(&self, id: u64, other: Subject, calls: &Calls, desk: &mut Reporter<'_>) {
         let subject = Subject::Task(id);
         if id == 0 || !self.is_known(id, other, desk) {
             return;
@@ -89,7 +95,7 @@ impl Tasks {
     }
 
     /// Whether a task that is referred to may exist.
-    pub(super) fn is_known(&self, id: u64, other: Subject, desk: &mut Desk<'_>) -> bool {
+    pub(super) fn is_known(&self, id: u64, other: Subject, desk: &mut Reporter<'_>) -> bool {
         let known = self.0.get(id).is_some() || self.0.is_unsure();
         if !known {
             desk.report_with(Rule::UnknownTask, Subject::Task(id), other);

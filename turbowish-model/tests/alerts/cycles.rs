@@ -286,7 +286,7 @@ fn what_may_have_gone_to_another_task_is_a_possibility() {
         "not given back for 2.00 s, taken at m.rs:2, by"
     );
     // The child ends, and it is known.
-    play.until(1_500, |stage, _| stage.scene.heirs.clear());
+    play.until(1_500, |stage, _| stage.scene.candidates.clear());
     assert!(one(&play).certain);
     assert_eq!(
         one(&play).title,
@@ -350,7 +350,8 @@ fn a_timer_in_a_select_ends_it() {
             "app::a::lock",
             "a.rs:2 y.lock()",
         );
-        stage.on("y").waiters[0].seat = turbowish_model::diagnose::situation::Seat::Node(child);
+        stage.on("y").waiters[0].seat =
+            turbowish_model::diagnose::situation::FutureRef::Node(child);
         // Not long enough to be another matter.
         for name in ["x", "y"] {
             stage.on(name).holders[0].since = START + 60 * SECOND;

@@ -1,7 +1,7 @@
 //! Futurelock and snoozed futures: the shape of RFD 609, and loops that only look like it.
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::{NodeKind, NodeWake, Seat};
+use turbowish_model::diagnose::situation::{FutureRef, NodeKind, NodeWake};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};
@@ -15,7 +15,7 @@ fn locked(stage: &mut Stage) {
     stage.task("conn", "conn.rs:84 self.db.lock()");
     stage.mutex("db");
     let first = stage.waits("snapshot", Role::Lock, "db");
-    first.seat = Seat::Aside;
+    first.seat = FutureRef::Aside;
     first.proc = Some("app::save".to_owned());
     first.place = Some(place("snapshot.rs:97 self.db.lock()"));
     first.woken = Some(START + 100 * MS);
@@ -114,7 +114,7 @@ fn a_turn_that_nobody_waits_for_is_only_snoozed() {
     // Nor does another one that is left aside.
     snoozed(|stage| {
         stage.on("db").waiters.truncate(2);
-        stage.on("db").waiters[1].seat = Seat::Aside;
+        stage.on("db").waiters[1].seat = FutureRef::Aside;
     });
     // A signal is no turn, and neither is an item that could be received.
     snoozed(|stage| {
@@ -182,7 +182,7 @@ fn a_place_in_a_bounded_channel_is_a_turn_as_well() {
             stage.get("t").polls = 4;
             stage.resource(Kind::Mpsc, "jobs", Some(1));
             let first = stage.waits("t", Role::Send, "jobs");
-            first.seat = Seat::Aside;
+            first.seat = FutureRef::Aside;
             first.woken = Some(START);
             first.woken_poll = Some(3);
             stage.waits("t", Role::Send, "jobs");
@@ -203,12 +203,12 @@ fn a_guard_in_a_future_that_is_left_aside() {
         stage.waits("t", Role::Lock, "db");
     };
     check_still(
-        |stage| build(stage, Seat::Aside),
+        |stage| build(stage, FutureRef::Aside),
         2_000,
         &["1000 + alert futurelock: t holds mutex db, but does not poll save"],
     );
     check_still(
-        |stage| build(stage, Seat::Unknown),
+        |stage| build(stage, FutureRef::Unknown),
         2_000,
         &["250 + alert self deadlock: t waits on mutex db, which it holds, 250ms"],
     );
@@ -259,7 +259,7 @@ fn a_future_with_a_node_and_a_wait_is_told_once() {
             stalled(stage, NodeKind::Select);
             stage.resource(Kind::Notify, "stop", None);
             let waiter = stage.waits_in("t", 2, Role::Wait, 1, "stop");
-            waiter.seat = Seat::Aside;
+            waiter.seat = FutureRef::Aside;
             waiter.proc = Some("app::fetch".to_owned());
             waiter.woken = Some(START + 100 * MS);
         },

@@ -1,7 +1,7 @@
 //! What tokio-console's tracker knows of warnings that were wrong: the same situations, as scenes, and no word.
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::{OpenPoll, Seat, TaskKind, Wake, Wakes, Worker};
+use turbowish_model::diagnose::situation::{FutureRef, OpenPoll, TaskKind, Wake, Wakes, Worker};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
@@ -197,7 +197,7 @@ fn a_timeout_around_a_lock_ends() {
             stage.task("a", "a.rs:2 timeout(second, db.lock())");
             stage.mutex("db");
             stage.locks("a", "db").since = START + 3_600_000 * MS;
-            stage.waits("a", Role::Lock, "db").seat = Seat::Unknown;
+            stage.waits("a", Role::Lock, "db").seat = FutureRef::Unknown;
         },
         20_000,
         &[],

@@ -1,7 +1,7 @@
 //! Locks: kept across an await, wanted by all at once, taken in both orders.
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::{Order, Seat, Taken};
+use turbowish_model::diagnose::situation::{FutureRef, Order, Taken};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
@@ -209,7 +209,7 @@ fn to_wait_for_two_locks_is_to_hold_neither() {
             stage.mutex("a");
             stage.mutex("b");
             for (task, first, second) in [("x", "a", "b"), ("y", "b", "a")] {
-                stage.waits(task, Role::Lock, first).seat = Seat::Aside;
+                stage.waits(task, Role::Lock, first).seat = FutureRef::Aside;
                 stage.waits(task, Role::Lock, second).since = START + MS;
             }
         },

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::{Map, Value};
-use turbowish_model::account::aggregate::{ProcTally, Tally};
+use turbowish_model::account::aggregate::{Aggregate, ProcStats};
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::histogram::upper_bound;
-use turbowish_model::replay::{Outcome, Replayed, Standing};
+use turbowish_model::replay::{CallOutcome, Outcome, ReplayedCall};
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 
 use super::Vector;
@@ -42,7 +42,7 @@ impl fmt::Display for Mismatch {
 
 /// Totals to compare, by proc id.
 pub(crate) struct Got<'a> {
-    pub(crate) tally: &'a Tally,
+    pub(crate) tally: &'a Aggregate,
     pub(crate) procs: &'a [String],
     pub(crate) window: u64,
 }
@@ -208,7 +208,7 @@ impl<'a> Check<'a> {
 
     fn procs(&mut self, got: &Got<'_>) {
         let expected = self.part("procs");
-        let nothing = ProcTally::default();
+        let nothing = ProcStats::default();
         for (name, expected) in &expected {
             let id = got.procs.iter().position(|proc| proc == name);
             let proc = id.and_then(|id| got.tally.procs.get(id));
@@ -252,7 +252,7 @@ impl<'a> Check<'a> {
         &mut self,
         place: &str,
         expected: &Map<String, Value>,
-        proc: &ProcTally,
+        proc: &ProcStats,
         population: Population,
     ) {
         let got = distribution(proc, population);
@@ -375,7 +375,7 @@ impl<'a> Check<'a> {
 }
 
 /// A population as reports give it: buckets, and what is exact.
-pub(crate) fn distribution(proc: &ProcTally, population: Population) -> Distribution {
+pub(crate) fn distribution(proc: &ProcStats, population: Population) -> Distribution {
     let buckets = &proc.populations[population as usize];
     let bounds = buckets
         .iter()
@@ -397,7 +397,7 @@ fn offspring(got: &Got<'_>, proc: u32) -> u64 {
     edges.map(|edge| edge.offspring).fold(0, u64::wrapping_add)
 }
 
-fn fields(proc: &ProcTally, got: &Got<'_>, id: Option<usize>) -> Vec<(&'static str, u64)> {
+fn fields(proc: &ProcStats, got: &Got<'_>, id: Option<usize>) -> Vec<(&'static str, u64)> {
     let (running, hold) = (proc.sum(Sum::Running), proc.sum(Sum::Hold));
     let foreign = proc.sum(Sum::Foreign);
     let in_child = hold.wrapping_sub(foreign).wrapping_sub(running);
@@ -429,7 +429,7 @@ fn fields(proc: &ProcTally, got: &Got<'_>, id: Option<usize>) -> Vec<(&'static s
 }
 
 /// Times of one call; clocks of two threads may differ, so a difference may wrap.
-pub(crate) fn call_fields(call: &Replayed, now: u64) -> [(&'static str, u64); 12] {
+pub(crate) fn call_fields(call: &ReplayedCall, now: u64) -> [(&'static str, u64); 12] {
     let end = call.ended.unwrap_or(now);
     let wall = end.wrapping_sub(call.created);
     let unstarted = call.first.unwrap_or(end).wrapping_sub(call.created);
@@ -452,11 +452,11 @@ pub(crate) fn call_fields(call: &Replayed, now: u64) -> [(&'static str, u64); 12
     ]
 }
 
-pub(crate) const fn standing(standing: Standing) -> &'static str {
+pub(crate) const fn standing(standing: CallOutcome) -> &'static str {
     match standing {
-        Standing::Live => "live",
-        Standing::Ready => "ready",
-        Standing::Cancelled => "cancelled",
-        Standing::Panicked => "panicked",
+        CallOutcome::Live => "live",
+        CallOutcome::Ready => "ready",
+        CallOutcome::Cancelled => "cancelled",
+        CallOutcome::Panicked => "panicked",
     }
 }

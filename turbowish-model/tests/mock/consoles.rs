@@ -1,6 +1,6 @@
 //! Consoles connect late, ask, switch, pause and leave, between any two events of the program.
 
-use turbowish_model::validate::OfConsole;
+use turbowish_model::validate::ConsoleEvent;
 
 use super::{Mock, Step};
 
@@ -13,62 +13,62 @@ impl Mock {
         let connects = client.is_none() || self.clients.len() < CLIENTS && self.dice.below(6) == 0;
         let Some(client) = client.filter(|_| !connects) else {
             let client = self.connected + 1;
-            let kind = OfConsole::Connect;
+            let kind = ConsoleEvent::Connect;
             return self.todo.push_back(Step::Console { client, kind });
         };
         let kind = match self.dice.below(8) {
-            0 => OfConsole::Disconnect,
-            1 | 2 if self.switches && self.armed => OfConsole::Disarm,
-            1..=4 if self.switches && !self.armed => OfConsole::Arm,
+            0 => ConsoleEvent::Disconnect,
+            1 | 2 if self.switches && self.armed => ConsoleEvent::Disarm,
+            1..=4 if self.switches && !self.armed => ConsoleEvent::Arm,
             3 | 4 => match self.decide_pause() {
                 Some(kind) => kind,
                 None => return,
             },
-            _ => OfConsole::Query,
+            _ => ConsoleEvent::Query,
         };
         self.todo.push_back(Step::Console { client, kind });
-        if kind == OfConsole::Query {
+        if kind == ConsoleEvent::Query {
             let calls = if self.armed { self.live_calls() } else { 0 };
-            let kind = OfConsole::Reply { calls };
+            let kind = ConsoleEvent::Reply { calls };
             self.todo.push_back(Step::Console { client, kind });
         }
     }
 
     /// A task that has begun is paused, or goes on.
-    fn decide_pause(&mut self) -> Option<OfConsole> {
+    fn decide_pause(&mut self) -> Option<ConsoleEvent> {
         let mut live = self.live_tasks();
         live.retain(|&task| self.task(task).begun);
         let task = self.dice.one_of(&live)?;
         Some(match self.task(task).paused {
-            true => OfConsole::Resume { task },
-            false => OfConsole::Pause { task },
+            true => ConsoleEvent::Resume { task },
+            false => ConsoleEvent::Pause { task },
         })
     }
 
     /// The next one that leaves, if there is one.
     pub(super) fn part(&self) -> Option<Step> {
-        let kind = OfConsole::Disconnect;
+        let kind = ConsoleEvent::Disconnect;
         self.clients
             .first()
             .map(|&client| Step::Console { client, kind })
     }
 
-    pub(super) fn console(&mut self, client: u64, kind: OfConsole) {
+    pub(super) fn console(&mut self, client: u64, kind: ConsoleEvent) {
         self.tell_console(client, kind);
         match kind {
-            OfConsole::Connect => {
+            ConsoleEvent::Connect => {
                 self.connected = client;
                 self.clients.push(client);
             }
-            OfConsole::Disconnect => self.clients.retain(|&known| known != client),
-            OfConsole::Arm => {
+            ConsoleEvent::Disconnect => self.clients.retain(|&known| known != client),
+            ConsoleEvent::Arm => {
                 self.armed = true;
                 self.epoch += 1;
             }
-            OfConsole::Disarm => self.armed = false,
-            OfConsole::Pause { task } => self.task_mut(task).paused = true,
-            OfConsole::Resume { task } => self.task_mut(task).paused = false,
-            OfConsole::Query | OfConsole::Reply { .. } => {}
+            ConsoleEvent::Disarm => self.armed = false,
+            ConsoleEvent::Pause { task } => self.task_mut(task).paused = true,
+            ConsoleEvent::Resume { task } => self.task_mut(task).paused = false,
+            ConsoleEvent::Query | ConsoleEvent::Reply { .. } => {}
         }
     }
 }

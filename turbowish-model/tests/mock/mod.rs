@@ -16,7 +16,7 @@ mod tell;
 use std::collections::VecDeque;
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::validate::{Event, OfConsole, OfIntent, OfTask};
+use turbowish_model::validate::{ConsoleEvent, Event, IntentEvent, TaskEvent};
 
 use self::dice::Dice;
 use self::resources::{Lock, Queue};
@@ -66,11 +66,11 @@ pub(crate) enum Step {
     /// A kept waker is dropped.
     Forget { task: u64 },
     /// An intent begins or changes.
-    Intend { intent: u64, kind: OfIntent },
+    Intend { intent: u64, kind: IntentEvent },
     /// Data of the program.
     Say { name: usize },
     /// A console does something.
-    Console { client: u64, kind: OfConsole },
+    Console { client: u64, kind: ConsoleEvent },
     /// The body that runs returns from its poll.
     End { call: u64, end: PollEnd },
     /// Nothing is left, and nothing happens any more.
@@ -210,7 +210,7 @@ impl Mock {
         let (task, is_root) = self.of(call);
         if is_root && self.armed && !self.task(task).begun {
             self.task_mut(task).begun = true;
-            self.tell_task(task, OfTask::Begin { root: call });
+            self.tell_task(task, TaskEvent::Begin { root: call });
         }
     }
 

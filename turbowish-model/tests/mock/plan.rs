@@ -3,7 +3,7 @@
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::account::resource::Role;
 use turbowish_model::diagnose::situation::Strength;
-use turbowish_model::validate::OfIntent;
+use turbowish_model::validate::IntentEvent;
 
 use super::resources::lock_id;
 use super::{Call, Intent, LOCKS, Mock, PROCS, QUEUES, ROOM, Step, Task, WORKERS};
@@ -149,7 +149,7 @@ impl Mock {
             self.todo.push_back(Step::Unlock { lock, ticket });
         }
         if let Some(Intent { id: intent, .. }) = self.call(call).intent {
-            let kind = OfIntent::Gone;
+            let kind = IntentEvent::Gone;
             self.todo.push_back(Step::Intend { intent, kind });
         }
     }
@@ -244,7 +244,7 @@ impl Mock {
             && intent.lock == lock
         {
             let intent = intent.id;
-            let kind = OfIntent::Done;
+            let kind = IntentEvent::Done;
             self.todo.push_back(Step::Intend { intent, kind });
         }
     }
@@ -268,7 +268,7 @@ impl Mock {
         if let Some(intent) = &mut self.call_mut(call).intent {
             let (intent, sure) = (intent.id, std::mem::replace(&mut intent.sure, true));
             if !sure {
-                let kind = OfIntent::Sure;
+                let kind = IntentEvent::Sure;
                 self.todo.push_back(Step::Intend { intent, kind });
             }
             return;
@@ -285,7 +285,7 @@ impl Mock {
         if !self.locks[lock].is_told() {
             return self.call_mut(call).intent = None;
         }
-        let kind = OfIntent::Made {
+        let kind = IntentEvent::Made {
             task: self.call(call).task,
             resource: lock_id(lock),
             role: Role::Lock,

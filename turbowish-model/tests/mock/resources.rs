@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::validate::{Claim, OfResource, OfTask};
+use turbowish_model::validate::{Claim, ResourceEvent, TaskEvent};
 
 use super::{Mock, ROOM, Step};
 
@@ -108,7 +108,7 @@ impl Mock {
         if ready {
             (state.held, state.granted) = (Some(ticket), None);
             self.call_mut(call).waits = None;
-            self.tell_claim(lock, ticket, call, OfResource::Taken);
+            self.tell_claim(lock, ticket, call, ResourceEvent::Taken);
             return;
         }
         if self.call(call).waits.is_none() {
@@ -116,8 +116,8 @@ impl Mock {
             self.call_mut(call).waits = Some((lock, ticket));
         }
         if is_new {
-            self.tell_claim(lock, ticket, call, OfResource::Wait);
-            self.tell_task(self.call(call).task, OfTask::Cloned);
+            self.tell_claim(lock, ticket, call, ResourceEvent::Wait);
+            self.tell_task(self.call(call).task, TaskEvent::Cloned);
             if let Some(known) = self.locks[lock].ticket(ticket) {
                 known.waker = true;
             }
@@ -129,12 +129,12 @@ impl Mock {
         lock: usize,
         ticket: u64,
         call: u64,
-        kind: impl FnOnce(Claim) -> OfResource,
+        kind: impl FnOnce(Claim) -> ResourceEvent,
     ) {
         let id = lock_id(lock);
         if self.armed && !std::mem::replace(&mut self.locks[lock].told, true) {
             let (kind, capacity) = (Kind::Mutex, Some(1));
-            self.tell_resource(id, OfResource::Made { kind, capacity });
+            self.tell_resource(id, ResourceEvent::Made { kind, capacity });
         }
         let claim = Claim {
             ticket,
@@ -151,7 +151,7 @@ impl Mock {
         let seen = state.ticket(ticket).is_some_and(|known| known.holds);
         state.tickets.retain(|known| known.ticket != ticket);
         if seen {
-            self.tell_resource(lock_id(lock), OfResource::Released { ticket });
+            self.tell_resource(lock_id(lock), ResourceEvent::Released { ticket });
         }
         self.grant(lock);
     }
@@ -170,7 +170,7 @@ impl Mock {
         let task = self.call(call).task;
         self.tell(Step::Wake { task });
         if seen {
-            self.tell_task(task, OfTask::Dropped);
+            self.tell_task(task, TaskEvent::Dropped);
         }
     }
 
@@ -188,10 +188,10 @@ impl Mock {
         let granted = state.granted.take_if(|granted| *granted == ticket);
         self.call_mut(known.call).waits = None;
         if known.waits {
-            self.tell_resource(lock_id(lock), OfResource::Left { ticket });
+            self.tell_resource(lock_id(lock), ResourceEvent::Left { ticket });
         }
         if known.waker {
-            self.tell_task(self.call(known.call).task, OfTask::Dropped);
+            self.tell_task(self.call(known.call).task, TaskEvent::Dropped);
         }
         if granted.is_some() {
             self.grant(lock);
@@ -205,16 +205,16 @@ impl Mock {
         state.items.push_back(armed);
         if armed && !std::mem::replace(&mut state.told, true) {
             let (kind, capacity) = (Kind::Mpsc, Some(ROOM));
-            self.tell_resource(queue_id(queue), OfResource::Made { kind, capacity });
+            self.tell_resource(queue_id(queue), ResourceEvent::Made { kind, capacity });
         }
-        self.tell_resource(queue_id(queue), OfResource::Put { items: 1 });
+        self.tell_resource(queue_id(queue), ResourceEvent::Put { items: 1 });
     }
 
     pub(super) fn take(&mut self, queue: usize) {
         let state = &mut self.queues[queue];
         state.inside -= 1;
         if state.items.pop_front() == Some(true) {
-            self.tell_resource(queue_id(queue), OfResource::Took { items: 1 });
+            self.tell_resource(queue_id(queue), ResourceEvent::Took { items: 1 });
         }
     }
 }

@@ -2,36 +2,38 @@
 
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::replay::Kind;
-use turbowish_model::validate::{Act, Event, OfConsole, OfIntent, OfResource, OfTask, OfUser};
+use turbowish_model::validate::{
+    ConsoleEvent, Event, EventKind, IntentEvent, ResourceEvent, TaskEvent, UserEvent,
+};
 
 use super::{Frame, Mock, PROCS, Step};
 
 impl Mock {
-    fn push(&mut self, act: Act) {
+    fn push(&mut self, act: EventKind) {
         let (t, thread) = (self.now, self.thread);
         self.events.push(Event { t, thread, act });
     }
 
-    fn see(&mut self, act: Act) {
+    fn see(&mut self, act: EventKind) {
         if self.armed {
             self.push(act);
         }
     }
 
     fn see_call(&mut self, id: u64, kind: Kind) {
-        self.see(Act::Call { id, kind });
+        self.see(EventKind::Call { id, kind });
     }
 
-    pub(super) fn tell_task(&mut self, id: u64, kind: OfTask) {
-        self.see(Act::Task { id, kind });
+    pub(super) fn tell_task(&mut self, id: u64, kind: TaskEvent) {
+        self.see(EventKind::Task { id, kind });
     }
 
-    pub(super) fn tell_resource(&mut self, id: u64, kind: OfResource) {
-        self.see(Act::Resource { id, kind });
+    pub(super) fn tell_resource(&mut self, id: u64, kind: ResourceEvent) {
+        self.see(EventKind::Resource { id, kind });
     }
 
-    pub(super) fn tell_console(&mut self, client: u64, kind: OfConsole) {
-        self.push(Act::Console { client, kind });
+    pub(super) fn tell_console(&mut self, client: u64, kind: ConsoleEvent) {
+        self.push(EventKind::Console { client, kind });
     }
 
     /// A poll begins: of a call that is not registered now, it says what it is.
@@ -68,45 +70,45 @@ impl Mock {
             Step::Finish { task } => {
                 self.task_mut(task).over = true;
                 if self.task(task).begun {
-                    self.tell_task(task, OfTask::End);
+                    self.tell_task(task, TaskEvent::End);
                 }
             }
             Step::WakeSelf { task } | Step::Wake { task } => {
                 self.task_mut(task).woken = true;
-                self.tell_task(task, OfTask::Woken);
+                self.tell_task(task, TaskEvent::Woken);
             }
             Step::Keep { task } => {
                 self.task_mut(task).kept += 1;
-                self.tell_task(task, OfTask::Cloned);
+                self.tell_task(task, TaskEvent::Cloned);
             }
             Step::Forget { task } => {
                 self.task_mut(task).kept -= 1;
-                self.tell_task(task, OfTask::Dropped);
+                self.tell_task(task, TaskEvent::Dropped);
             }
             Step::Intend { intent, kind } => self.tell_intent(intent, kind),
             Step::Say { name } => {
                 let (name, kind) = match name {
-                    0 => ("requests", OfUser::Count { by: 1 }),
-                    1 => ("depth", OfUser::Gauge { value: -3 }),
+                    0 => ("requests", UserEvent::Count { by: 1 }),
+                    1 => ("depth", UserEvent::Gauge { value: -3 }),
                     _ => {
                         let value = "acme \"7\"".to_owned();
-                        ("tenant", OfUser::Attribute { value })
+                        ("tenant", UserEvent::Attribute { value })
                     }
                 };
                 let name = name.to_owned();
-                self.see(Act::User { name, kind });
+                self.see(EventKind::User { name, kind });
             }
             _ => {}
         }
     }
 
-    fn tell_intent(&mut self, id: u64, kind: OfIntent) {
+    fn tell_intent(&mut self, id: u64, kind: IntentEvent) {
         let mut owners = self.calls.iter_mut();
         let of = |intent: &super::Intent| intent.id == id;
         let owner = owners.find(|call| call.intent.as_ref().is_some_and(of));
-        if let (OfIntent::Done | OfIntent::Gone, Some(call)) = (kind, owner) {
+        if let (IntentEvent::Done | IntentEvent::Gone, Some(call)) = (kind, owner) {
             call.intent = None;
         }
-        self.see(Act::Intent { id, kind });
+        self.see(EventKind::Intent { id, kind });
     }
 }

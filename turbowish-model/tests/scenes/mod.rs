@@ -5,7 +5,8 @@ pub(crate) mod random;
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Heir, Holder, Intent, Node, NodeKind, Resource, Scene, Seat, Strength, Task, Waiter, Wakes,
+    End, FutureRef, HandoffCandidate, Holder, Intent, Node, NodeKind, Resource, Situation,
+    Strength, Task, Waiter, Wakes,
 };
 use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -19,7 +20,7 @@ pub(crate) const START: u64 = 1_000 * SECOND;
 /// Builds a scene; tasks and resources are found by their names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stage {
-    pub(crate) scene: Scene,
+    pub(crate) scene: Situation,
 }
 
 /// `conn.rs:84`
@@ -158,7 +159,7 @@ impl Stage {
         resource.held += amount;
         resource.holders.push(Holder {
             task: id,
-            seat: Seat::Unknown,
+            seat: FutureRef::Unknown,
             role,
             amount,
             since: START - SECOND,
@@ -192,9 +193,9 @@ impl Stage {
         resource.waiters.push(Waiter {
             task: id,
             seat: if id.is_some() {
-                Seat::Node(node)
+                FutureRef::Node(node)
             } else {
-                Seat::Unknown
+                FutureRef::Unknown
             },
             role,
             amount,
@@ -244,13 +245,13 @@ impl Stage {
 
     /// A task, or `?` for one that the scene leaves out, was made `after` nanoseconds after the beginning, maybe by `of`.
     pub(crate) fn heir(&mut self, of: &str, task: &str, made: u64) {
-        let heir = Heir {
+        let heir = HandoffCandidate {
             of: self.id(of),
             task: self.who(task).0.unwrap_or(9_999),
             name: task.to_owned(),
             made,
         };
-        self.scene.heirs.push(heir);
+        self.scene.candidates.push(heir);
     }
 
     fn who(&self, task: &str) -> (Option<u64>, Option<String>) {

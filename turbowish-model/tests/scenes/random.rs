@@ -5,8 +5,9 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Ended, Flow, Heir, Holder, Intent, Node, NodeKind, NodeWake, OpenPoll, Order, Proc,
-    Resource, Scene, Seat, Site, Source, Strength, Taken, Task, TaskKind, Waiter, Wakes, Worker,
+    End, Ended, Flow, FutureRef, HandoffCandidate, Holder, Intent, Node, NodeKind, NodeWake,
+    OpenPoll, Order, Proc, Resource, Site, Situation, Source, Strength, Taken, Task, TaskKind,
+    Waiter, Wakes, Worker,
 };
 use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -50,11 +51,11 @@ fn place() -> impl Strategy<Value = Place> {
     })
 }
 
-fn seat() -> impl Strategy<Value = Seat> {
+fn seat() -> impl Strategy<Value = FutureRef> {
     prop_oneof![
-        Just(Seat::Unknown),
-        Just(Seat::Aside),
-        (0_u32..4).prop_map(Seat::Node)
+        Just(FutureRef::Unknown),
+        Just(FutureRef::Aside),
+        (0_u32..4).prop_map(FutureRef::Node)
     ]
 }
 
@@ -338,7 +339,7 @@ fn order() -> impl Strategy<Value = Order> {
 }
 
 /// Any scene.
-pub(crate) fn scene() -> impl Strategy<Value = Scene> {
+pub(crate) fn scene() -> impl Strategy<Value = Situation> {
     let ended = (id(), number(), option::of(any::<bool>())).prop_map(|(id, at, detached)| Ended {
         id,
         name: format!("t{id}"),
@@ -367,11 +368,22 @@ pub(crate) fn scene() -> impl Strategy<Value = Scene> {
         vec((id(), id(), number()), 0..3),
     )
         .prop_map(
-            |(now, tasks, ended, resources, workers, procs, orders, sources, heartbeat, heirs)| {
-                Scene {
-                    heirs: heirs
+            |(
+                now,
+                tasks,
+                ended,
+                resources,
+                workers,
+                procs,
+                orders,
+                sources,
+                heartbeat,
+                candidates,
+            )| {
+                Situation {
+                    candidates: candidates
                         .into_iter()
-                        .map(|(of, task, made)| Heir {
+                        .map(|(of, task, made)| HandoffCandidate {
                             of,
                             task,
                             name: format!("t{task}"),

@@ -217,7 +217,7 @@ pub(crate) fn awaits(moves: &[Move], start: u64) -> Vec<Event> {
         match what % 8 {
             0 | 1 => chain.now += time,
             2 | 3 if chain.open.len() < DEEPEST => chain.call(which),
-            4..=6 => chain.pend(time, u64::from(how) % THREADS),
+            4..=6 => chain.child_pending(time, u64::from(how) % THREADS),
             _ => chain.over(),
         }
     }
@@ -260,7 +260,7 @@ impl Chain {
         self.open.push(id);
     }
 
-    fn pend(&mut self, time: u64, thread: u64) {
+    fn child_pending(&mut self, time: u64, thread: u64) {
         for id in self.open.clone().into_iter().rev() {
             self.push(id, Kind::PollEnd(PollEnd::Pending));
         }

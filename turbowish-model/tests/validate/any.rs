@@ -11,7 +11,8 @@ use turbowish_model::account::resource::{self, Role};
 use turbowish_model::diagnose::situation::Strength;
 use turbowish_model::replay::{Kind, Replay};
 use turbowish_model::validate::{
-    Act, Claim, Event, LIMIT, OfConsole, OfIntent, OfResource, OfTask, OfUser, Rule, Validator,
+    Claim, ConsoleEvent, Event, EventKind, IntentEvent, LIMIT, ResourceEvent, Rule, TaskEvent,
+    UserEvent, Validator,
 };
 
 use super::{check, reports};
@@ -20,7 +21,7 @@ fn id() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0u64..4, 1 => any::<u64>()]
 }
 
-fn call() -> impl Strategy<Value = Act> {
+fn call() -> impl Strategy<Value = EventKind> {
     let kind = prop_oneof![
         "[ab]".prop_map(Kind::Create),
         (any::<bool>(), any::<bool>()).prop_map(|(named, root)| Kind::PollStart {
@@ -37,21 +38,21 @@ fn call() -> impl Strategy<Value = Act> {
         Just(Kind::Drop),
         Just(Kind::Wake),
     ];
-    (id(), kind).prop_map(|(id, kind)| Act::Call { id, kind })
+    (id(), kind).prop_map(|(id, kind)| EventKind::Call { id, kind })
 }
 
-fn task() -> impl Strategy<Value = Act> {
+fn task() -> impl Strategy<Value = EventKind> {
     let kind = prop_oneof![
-        id().prop_map(|root| OfTask::Begin { root }),
-        Just(OfTask::Cloned),
-        Just(OfTask::Dropped),
-        Just(OfTask::Woken),
-        Just(OfTask::End),
+        id().prop_map(|root| TaskEvent::Begin { root }),
+        Just(TaskEvent::Cloned),
+        Just(TaskEvent::Dropped),
+        Just(TaskEvent::Woken),
+        Just(TaskEvent::End),
     ];
-    (id(), kind).prop_map(|(id, kind)| Act::Task { id, kind })
+    (id(), kind).prop_map(|(id, kind)| EventKind::Task { id, kind })
 }
 
-fn resource() -> impl Strategy<Value = Act> {
+fn resource() -> impl Strategy<Value = EventKind> {
     let role = prop_oneof![Just(Role::Lock), Just(Role::Read), Just(Role::Acquire)];
     let claim = (id(), id(), role, id(), any::<bool>());
     let claim = claim.prop_map(|(ticket, task, role, amount, waits)| {
@@ -62,9 +63,9 @@ fn resource() -> impl Strategy<Value = Act> {
             amount,
         };
         if waits {
-            OfResource::Wait(claim)
+            ResourceEvent::Wait(claim)
         } else {
-            OfResource::Taken(claim)
+            ResourceEvent::Taken(claim)
         }
     });
     let kinds = prop_oneof![
@@ -75,54 +76,54 @@ fn resource() -> impl Strategy<Value = Act> {
     ];
     let kind = prop_oneof![
         1 => (kinds, proptest::option::of(id()))
-            .prop_map(|(kind, capacity)| OfResource::Made { kind, capacity }),
+            .prop_map(|(kind, capacity)| ResourceEvent::Made { kind, capacity }),
         2 => claim,
-        1 => id().prop_map(|ticket| OfResource::Left { ticket }),
-        1 => id().prop_map(|ticket| OfResource::Released { ticket }),
-        1 => id().prop_map(|items| OfResource::Put { items }),
-        1 => id().prop_map(|items| OfResource::Took { items }),
-        1 => Just(OfResource::Closed),
-        1 => Just(OfResource::Dropped),
+        1 => id().prop_map(|ticket| ResourceEvent::Left { ticket }),
+        1 => id().prop_map(|ticket| ResourceEvent::Released { ticket }),
+        1 => id().prop_map(|items| ResourceEvent::Put { items }),
+        1 => id().prop_map(|items| ResourceEvent::Took { items }),
+        1 => Just(ResourceEvent::Closed),
+        1 => Just(ResourceEvent::Dropped),
     ];
-    (id(), kind).prop_map(|(id, kind)| Act::Resource { id, kind })
+    (id(), kind).prop_map(|(id, kind)| EventKind::Resource { id, kind })
 }
 
-fn other() -> impl Strategy<Value = Act> {
+fn other() -> impl Strategy<Value = EventKind> {
     let strength = prop_oneof![Just(Strength::Will), Just(Strength::May)];
     let intent = prop_oneof![
-        (id(), id(), strength).prop_map(|(task, resource, strength)| OfIntent::Made {
+        (id(), id(), strength).prop_map(|(task, resource, strength)| IntentEvent::Made {
             task,
             resource,
             role: Role::Lock,
             strength,
         }),
-        Just(OfIntent::Sure),
-        Just(OfIntent::Done),
-        Just(OfIntent::Gone),
+        Just(IntentEvent::Sure),
+        Just(IntentEvent::Done),
+        Just(IntentEvent::Gone),
     ];
     let user = prop_oneof![
-        id().prop_map(|by| OfUser::Count { by }),
-        any::<i64>().prop_map(|value| OfUser::Gauge { value }),
-        ".*".prop_map(|value| OfUser::Attribute { value }),
+        id().prop_map(|by| UserEvent::Count { by }),
+        any::<i64>().prop_map(|value| UserEvent::Gauge { value }),
+        ".*".prop_map(|value| UserEvent::Attribute { value }),
     ];
     let console = prop_oneof![
-        4 => Just(OfConsole::Connect),
-        1 => Just(OfConsole::Disconnect),
-        1 => Just(OfConsole::Query),
-        1 => id().prop_map(|calls| OfConsole::Reply { calls }),
-        1 => Just(OfConsole::Arm),
-        1 => Just(OfConsole::Disarm),
-        1 => id().prop_map(|task| OfConsole::Pause { task }),
-        1 => id().prop_map(|task| OfConsole::Resume { task }),
+        4 => Just(ConsoleEvent::Connect),
+        1 => Just(ConsoleEvent::Disconnect),
+        1 => Just(ConsoleEvent::Query),
+        1 => id().prop_map(|calls| ConsoleEvent::Reply { calls }),
+        1 => Just(ConsoleEvent::Arm),
+        1 => Just(ConsoleEvent::Disarm),
+        1 => id().prop_map(|task| ConsoleEvent::Pause { task }),
+        1 => id().prop_map(|task| ConsoleEvent::Resume { task }),
     ];
     prop_oneof![
-        (id(), intent).prop_map(|(id, kind)| Act::Intent { id, kind }),
-        ("[ab]|.*", user).prop_map(|(name, kind)| Act::User { name, kind }),
-        (id(), console).prop_map(|(client, kind)| Act::Console { client, kind }),
+        (id(), intent).prop_map(|(id, kind)| EventKind::Intent { id, kind }),
+        ("[ab]|.*", user).prop_map(|(name, kind)| EventKind::User { name, kind }),
+        (id(), console).prop_map(|(client, kind)| EventKind::Console { client, kind }),
     ]
 }
 
-fn event(act: impl Strategy<Value = Act>) -> impl Strategy<Value = Event> {
+fn event(act: impl Strategy<Value = EventKind>) -> impl Strategy<Value = Event> {
     let t = prop_oneof![any::<u64>(), 0u64..100];
     (t, id(), act).prop_map(|(t, thread, act)| Event { t, thread, act })
 }
@@ -222,7 +223,7 @@ fn the_vectors_have_the_anomalies_that_they_say() {
 /// Takes calls' events; returns how many reports there were.
 fn feed(validator: &mut Validator, id: u64, kind: Kind) -> usize {
     let (t, thread) = (1, 1);
-    let act = Act::Call { id, kind };
+    let act = EventKind::Call { id, kind };
     let mut told = 0;
     validator.event(&Event { t, thread, act }, &mut |_| told += 1);
     told
@@ -267,7 +268,7 @@ fn threads_beyond_the_limit_are_not_looked_at() {
     let mut told = 0;
     for thread in 0..5000 {
         let kind = Kind::PollEnd(PollEnd::Pending);
-        let act = Act::Call { id: 1, kind };
+        let act = EventKind::Call { id: 1, kind };
         validator.event(&Event { t: 1, thread, act }, &mut |_| told += 1);
     }
     assert_eq!((told, validator.unseen()), (1 << 12, 5000 - (1 << 12)));

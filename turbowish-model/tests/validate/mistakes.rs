@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::replay::Kind;
-use turbowish_model::validate::{Act, Event, OfConsole, OfIntent, OfResource, OfTask, Rule};
+use turbowish_model::validate::{
+    ConsoleEvent, Event, EventKind, IntentEvent, ResourceEvent, Rule, TaskEvent,
+};
 
 use super::mock::{self, Mock, ROOM};
 use super::{reports, written};
@@ -26,14 +28,14 @@ fn when(rule: &'static [Rule], later: bool) -> Expected {
 }
 
 /// Whether one of the events does such a thing.
-fn any(rest: &[Event], is: impl Fn(&Act) -> bool) -> bool {
+fn any(rest: &[Event], is: impl Fn(&EventKind) -> bool) -> bool {
     rest.iter().any(|event| is(&event.act))
 }
 
-fn any_of_lock(rest: &[Event], lock: u64, is: impl Fn(&OfResource) -> bool) -> bool {
+fn any_of_lock(rest: &[Event], lock: u64, is: impl Fn(&ResourceEvent) -> bool) -> bool {
     any(
         rest,
-        |act| matches!(act, Act::Resource { id, kind } if *id == lock && is(kind)),
+        |act| matches!(act, EventKind::Resource { id, kind } if *id == lock && is(kind)),
     )
 }
 
@@ -41,15 +43,15 @@ fn any_of_lock(rest: &[Event], lock: u64, is: impl Fn(&OfResource) -> bool) -> b
 fn breaks(rest: &[Event], queue: u64, inside: u64) -> Option<Rule> {
     let mut inside = inside;
     for event in rest {
-        let Act::Resource { id, kind } = &event.act else {
+        let EventKind::Resource { id, kind } = &event.act else {
             continue;
         };
         match kind {
             _ if *id != queue => {}
-            OfResource::Put { .. } if inside == ROOM => return Some(Rule::Overfull),
-            OfResource::Put { .. } => inside += 1,
-            OfResource::Took { .. } if inside == 0 => return Some(Rule::TookTooMany),
-            OfResource::Took { .. } => inside -= 1,
+            ResourceEvent::Put { .. } if inside == ROOM => return Some(Rule::Overfull),
+            ResourceEvent::Put { .. } => inside += 1,
+            ResourceEvent::Took { .. } if inside == 0 => return Some(Rule::TookTooMany),
+            ResourceEvent::Took { .. } => inside -= 1,
             _ => {}
         }
     }
@@ -67,9 +69,9 @@ fn of_queue(rest: &[Event], queue: u64, inside: u64) -> Expected {
 /// Items in a queue after these events.
 fn inside(before: &[Event], queue: u64) -> u64 {
     before.iter().fold(0, |inside, event| match &event.act {
-        Act::Resource { id, kind } if *id == queue => match kind {
-            OfResource::Put { items } => inside + items,
-            OfResource::Took { items } => inside - items,
+        EventKind::Resource { id, kind } if *id == queue => match kind {
+            ResourceEvent::Put { items } => inside + items,
+            ResourceEvent::Took { items } => inside - items,
             _ => inside,
         },
         _ => inside,
@@ -80,7 +82,7 @@ fn lost_call(call: u64, kind: &Kind, rest: &[Event]) -> Expected {
     let again = |is: fn(&Kind) -> bool| {
         any(
             rest,
-            |act| matches!(act, Act::Call { id, kind } if *id == call && is(kind)),
+            |act| matches!(act, EventKind::Call { id, kind } if *id == call && is(kind)),
         )
     };
     match kind {
@@ -95,16 +97,16 @@ fn lost_call(call: u64, kind: &Kind, rest: &[Event]) -> Expected {
             let is_root = any(rest, |act| {
                 matches!(
                     act,
-                    Act::Task {
-                        kind: OfTask::End,
+                    EventKind::Task {
+                        kind: TaskEvent::End,
                         ..
                     }
                 )
             }) && matches!(
                 rest.first(),
                 Some(Event {
-                    act: Act::Task {
-                        kind: OfTask::End,
+                    act: EventKind::Task {
+                        kind: TaskEvent::End,
                         ..
                     },
                     ..
@@ -113,8 +115,8 @@ fn lost_call(call: u64, kind: &Kind, rest: &[Event]) -> Expected {
             let asked = any(rest, |act| {
                 matches!(
                     act,
-                    Act::Console {
-                        kind: OfConsole::Reply { .. },
+                    EventKind::Console {
+                        kind: ConsoleEvent::Reply { .. },
                         ..
                     }
                 )
@@ -125,11 +127,11 @@ fn lost_call(call: u64, kind: &Kind, rest: &[Event]) -> Expected {
     }
 }
 
-fn lost_in_line(id: u64, kind: &OfResource, before: &[Event], rest: &[Event]) -> Expected {
+fn lost_in_line(id: u64, kind: &ResourceEvent, before: &[Event], rest: &[Event]) -> Expected {
     match kind {
-        OfResource::Made { .. } => OneOf(&[Rule::UnknownResource]),
-        OfResource::Wait(claim) => {
-            let left = OfResource::Left {
+        ResourceEvent::Made { .. } => OneOf(&[Rule::UnknownResource]),
+        ResourceEvent::Wait(claim) => {
+            let left = ResourceEvent::Left {
                 ticket: claim.ticket,
             };
             when(
@@ -137,64 +139,66 @@ fn lost_in_line(id: u64, kind: &OfResource, before: &[Event], rest: &[Event]) ->
                 any_of_lock(rest, id, |kind| *kind == left),
             )
         }
-        OfResource::Taken(_) => OneOf(&[Rule::NotHeld]),
-        OfResource::Left { ticket } => {
-            let later = |kind: &OfResource| matches!(kind, OfResource::Taken(claim) if claim.ticket > *ticket);
+        ResourceEvent::Taken(_) => OneOf(&[Rule::NotHeld]),
+        ResourceEvent::Left { ticket } => {
+            let later = |kind: &ResourceEvent| matches!(kind, ResourceEvent::Taken(claim) if claim.ticket > *ticket);
             when(&[Rule::OutOfTurn], any_of_lock(rest, id, later))
         }
-        OfResource::Released { .. } => {
-            let later = |kind: &OfResource| matches!(kind, OfResource::Taken(_));
+        ResourceEvent::Released { .. } => {
+            let later = |kind: &ResourceEvent| matches!(kind, ResourceEvent::Taken(_));
             when(&[Rule::TwoHolders], any_of_lock(rest, id, later))
         }
-        OfResource::Put { .. } | OfResource::Took { .. } => of_queue(rest, id, inside(before, id)),
-        OfResource::Closed | OfResource::Dropped => Nothing,
+        ResourceEvent::Put { .. } | ResourceEvent::Took { .. } => {
+            of_queue(rest, id, inside(before, id))
+        }
+        ResourceEvent::Closed | ResourceEvent::Dropped => Nothing,
     }
 }
 
 fn lost(events: &[Event], at: usize) -> Expected {
     let (before, rest) = (&events[..at], &events[at + 1..]);
     match &events[at].act {
-        Act::Call { id, kind } => lost_call(*id, kind, rest),
-        Act::Task { kind, .. } => match kind {
-            OfTask::Begin { .. } => OneOf(&[Rule::UnknownTask]),
+        EventKind::Call { id, kind } => lost_call(*id, kind, rest),
+        EventKind::Task { kind, .. } => match kind {
+            TaskEvent::Begin { .. } => OneOf(&[Rule::UnknownTask]),
             // Each clone is dropped in the end.
-            OfTask::Cloned => OneOf(&[Rule::WakersBelowZero]),
-            OfTask::Dropped | OfTask::Woken | OfTask::End => Nothing,
+            TaskEvent::Cloned => OneOf(&[Rule::WakersBelowZero]),
+            TaskEvent::Dropped | TaskEvent::Woken | TaskEvent::End => Nothing,
         },
-        Act::Resource { id, kind } => lost_in_line(*id, kind, before, rest),
-        Act::Intent { id, kind } => match kind {
-            OfIntent::Made { .. } => {
+        EventKind::Resource { id, kind } => lost_in_line(*id, kind, before, rest),
+        EventKind::Intent { id, kind } => match kind {
+            IntentEvent::Made { .. } => {
                 let later = any(
                     rest,
-                    |act| matches!(act, Act::Intent { id: other, .. } if other == id),
+                    |act| matches!(act, EventKind::Intent { id: other, .. } if other == id),
                 );
                 when(&[Rule::UnknownIntent], later)
             }
-            OfIntent::Sure | OfIntent::Done | OfIntent::Gone => Nothing,
+            IntentEvent::Sure | IntentEvent::Done | IntentEvent::Gone => Nothing,
         },
-        Act::User { .. } => Nothing,
-        Act::Console { client, kind } => match kind {
-            OfConsole::Connect => {
+        EventKind::User { .. } => Nothing,
+        EventKind::Console { client, kind } => match kind {
+            ConsoleEvent::Connect => {
                 let later = any(
                     rest,
-                    |act| matches!(act, Act::Console { client: other, .. } if other == client),
+                    |act| matches!(act, EventKind::Console { client: other, .. } if other == client),
                 );
                 when(&[Rule::UnknownClient], later)
             }
-            OfConsole::Pause { task } => {
-                let resume = OfConsole::Resume { task: *task };
+            ConsoleEvent::Pause { task } => {
+                let resume = ConsoleEvent::Resume { task: *task };
                 let later = any(
                     rest,
-                    |act| matches!(act, Act::Console { kind, .. } if *kind == resume),
+                    |act| matches!(act, EventKind::Console { kind, .. } if *kind == resume),
                 );
                 when(&[Rule::NotPaused], later)
             }
-            OfConsole::Resume { task } => {
-                let pause = OfConsole::Pause { task: *task };
+            ConsoleEvent::Resume { task } => {
+                let pause = ConsoleEvent::Pause { task: *task };
                 let root = root_of(events, *task);
                 let later = any(rest, |act| match act {
-                    Act::Console { kind, .. } => *kind == pause,
-                    Act::Call {
+                    EventKind::Console { kind, .. } => *kind == pause,
+                    EventKind::Call {
                         id,
                         kind: Kind::PollStart { .. },
                     } => Some(*id) == root,
@@ -209,9 +213,9 @@ fn lost(events: &[Event], at: usize) -> Expected {
 
 fn root_of(events: &[Event], task: u64) -> Option<u64> {
     events.iter().find_map(|event| match &event.act {
-        Act::Task {
+        EventKind::Task {
             id,
-            kind: OfTask::Begin { root },
+            kind: TaskEvent::Begin { root },
         } if *id == task => Some(*root),
         _ => None,
     })
@@ -229,51 +233,51 @@ fn doubled(events: &[Event], at: usize) -> Expected {
         }
     };
     match &events[at].act {
-        Act::Call { kind, .. } => match kind {
+        EventKind::Call { kind, .. } => match kind {
             Kind::Create(_) => OneOf(&[Rule::CallTwice]),
             Kind::PollStart { .. } => OneOf(&[Rule::OverlappingPoll]),
             Kind::PollEnd(_) => OneOf(&[Rule::OrphanEnd]),
             Kind::Drop | Kind::Wake => Nothing,
         },
-        Act::Task { kind, .. } => match kind {
-            OfTask::Begin { .. } => OneOf(&[Rule::TaskTwice]),
-            OfTask::Dropped => OneOf(&[Rule::WakersBelowZero]),
-            OfTask::End => OneOf(&[Rule::EndedTask]),
-            OfTask::Cloned | OfTask::Woken => Nothing,
+        EventKind::Task { kind, .. } => match kind {
+            TaskEvent::Begin { .. } => OneOf(&[Rule::TaskTwice]),
+            TaskEvent::Dropped => OneOf(&[Rule::WakersBelowZero]),
+            TaskEvent::End => OneOf(&[Rule::EndedTask]),
+            TaskEvent::Cloned | TaskEvent::Woken => Nothing,
         },
-        Act::Resource { id, kind } => match kind {
-            OfResource::Made { .. } => OneOf(&[Rule::ResourceTwice]),
-            OfResource::Wait(_) => OneOf(&[Rule::TicketTwice]),
-            OfResource::Taken(_) => OneOf(&[Rule::ServedTwice]),
-            OfResource::Left { .. } => OneOf(&[Rule::NotWaiting]),
-            OfResource::Released { .. } => OneOf(&[Rule::NotHeld]),
-            OfResource::Put { .. } => queue(*id, true),
-            OfResource::Took { .. } => queue(*id, false),
-            OfResource::Closed | OfResource::Dropped => Nothing,
+        EventKind::Resource { id, kind } => match kind {
+            ResourceEvent::Made { .. } => OneOf(&[Rule::ResourceTwice]),
+            ResourceEvent::Wait(_) => OneOf(&[Rule::TicketTwice]),
+            ResourceEvent::Taken(_) => OneOf(&[Rule::ServedTwice]),
+            ResourceEvent::Left { .. } => OneOf(&[Rule::NotWaiting]),
+            ResourceEvent::Released { .. } => OneOf(&[Rule::NotHeld]),
+            ResourceEvent::Put { .. } => queue(*id, true),
+            ResourceEvent::Took { .. } => queue(*id, false),
+            ResourceEvent::Closed | ResourceEvent::Dropped => Nothing,
         },
-        Act::Intent { kind, .. } => match kind {
-            OfIntent::Made { .. } => OneOf(&[Rule::IntentTwice]),
-            OfIntent::Sure => OneOf(&[Rule::SureTwice]),
-            OfIntent::Done | OfIntent::Gone => OneOf(&[Rule::EndedIntent]),
+        EventKind::Intent { kind, .. } => match kind {
+            IntentEvent::Made { .. } => OneOf(&[Rule::IntentTwice]),
+            IntentEvent::Sure => OneOf(&[Rule::SureTwice]),
+            IntentEvent::Done | IntentEvent::Gone => OneOf(&[Rule::EndedIntent]),
         },
-        Act::User { .. } => Nothing,
-        Act::Console { kind, .. } => match kind {
-            OfConsole::Connect => OneOf(&[Rule::ClientTwice]),
-            OfConsole::Disconnect => OneOf(&[Rule::UnknownClient]),
-            OfConsole::Pause { .. } => OneOf(&[Rule::PausedTwice]),
-            OfConsole::Resume { .. } => OneOf(&[Rule::NotPaused]),
-            OfConsole::Arm | OfConsole::Disarm => OneOf(&[Rule::SwitchedTwice]),
-            OfConsole::Query | OfConsole::Reply { .. } => Nothing,
+        EventKind::User { .. } => Nothing,
+        EventKind::Console { kind, .. } => match kind {
+            ConsoleEvent::Connect => OneOf(&[Rule::ClientTwice]),
+            ConsoleEvent::Disconnect => OneOf(&[Rule::UnknownClient]),
+            ConsoleEvent::Pause { .. } => OneOf(&[Rule::PausedTwice]),
+            ConsoleEvent::Resume { .. } => OneOf(&[Rule::NotPaused]),
+            ConsoleEvent::Arm | ConsoleEvent::Disarm => OneOf(&[Rule::SwitchedTwice]),
+            ConsoleEvent::Query | ConsoleEvent::Reply { .. } => Nothing,
         },
     }
 }
 
 /// Two events that follow each other, the other way round; of most pairs nobody can tell.
-fn swapped(first: &Act, second: &Act) -> Option<Expected> {
+fn swapped(first: &EventKind, second: &EventKind) -> Option<Expected> {
     Some(match (first, second) {
         (
-            Act::Call { id, kind },
-            Act::Call {
+            EventKind::Call { id, kind },
+            EventKind::Call {
                 id: other,
                 kind: next,
             },
@@ -285,65 +289,67 @@ fn swapped(first: &Act, second: &Act) -> Option<Expected> {
             _ => return None,
         },
         (
-            Act::Call {
+            EventKind::Call {
                 kind: Kind::PollStart { .. },
                 ..
             },
-            Act::Call {
+            EventKind::Call {
                 kind: Kind::PollStart { .. },
                 ..
             },
         )
         | (
-            Act::Call {
+            EventKind::Call {
                 kind: Kind::PollEnd(_),
                 ..
             },
-            Act::Call {
+            EventKind::Call {
                 kind: Kind::PollEnd(_),
                 ..
             },
         ) => OneOf(&[Rule::ForcedEnd]),
         (
-            Act::Call {
+            EventKind::Call {
                 id,
                 kind: Kind::PollStart { .. },
             },
-            Act::Task {
-                kind: OfTask::Begin { root },
+            EventKind::Task {
+                kind: TaskEvent::Begin { root },
                 ..
             },
         ) if id == root => OneOf(&[Rule::NotARoot]),
         (
-            Act::Call {
+            EventKind::Call {
                 kind: Kind::PollEnd(end),
                 ..
             },
-            Act::Task {
-                kind: OfTask::End, ..
+            EventKind::Task {
+                kind: TaskEvent::End,
+                ..
             },
         ) if *end != PollEnd::Pending => OneOf(&[Rule::TaskOutlived]),
         (
-            Act::Call {
+            EventKind::Call {
                 kind: Kind::Drop, ..
             },
-            Act::Task {
-                kind: OfTask::End, ..
+            EventKind::Task {
+                kind: TaskEvent::End,
+                ..
             },
         ) => OneOf(&[Rule::TaskOutlived]),
         (
-            Act::Console {
+            EventKind::Console {
                 client,
-                kind: OfConsole::Connect,
+                kind: ConsoleEvent::Connect,
             },
-            Act::Console { client: other, .. },
+            EventKind::Console { client: other, .. },
         ) if client == other => OneOf(&[Rule::UnknownClient]),
         (
-            Act::Resource {
+            EventKind::Resource {
                 id,
-                kind: OfResource::Made { .. },
+                kind: ResourceEvent::Made { .. },
             },
-            Act::Resource { id: other, .. },
+            EventKind::Resource { id: other, .. },
         ) if id == other => OneOf(&[Rule::UnknownResource]),
         _ => return None,
     })
@@ -369,7 +375,7 @@ fn check(seen: &mut Seen, what: &str, events: &[Event], expected: &Expected) {
     counts[usize::from(matches!(expected, Nothing))] += 1;
 }
 
-fn word(act: &Act) -> String {
+fn word(act: &EventKind) -> String {
     let line = written::written(&[Event {
         t: 0,
         thread: 0,

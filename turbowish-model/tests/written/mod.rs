@@ -11,7 +11,7 @@ use turbowish_model::account::resource::Role;
 use turbowish_model::diagnose::situation::Strength;
 use turbowish_model::replay::Kind;
 use turbowish_model::validate::{
-    Act, Claim, Event, OfConsole, OfIntent, OfResource, OfTask, OfUser,
+    Claim, ConsoleEvent, Event, EventKind, IntentEvent, ResourceEvent, TaskEvent, UserEvent,
 };
 
 use super::check::{array, call_event, number, object, text};
@@ -158,97 +158,97 @@ fn unknown(word: &str) -> String {
     )
 }
 
-fn task(word: &str, fields: &Fields<'_>) -> Result<Act, String> {
+fn task(word: &str, fields: &Fields<'_>) -> Result<EventKind, String> {
     let kind = match word {
-        "task_begin" => OfTask::Begin {
+        "task_begin" => TaskEvent::Begin {
             root: fields.number("root")?,
         },
-        "task_cloned" => OfTask::Cloned,
-        "task_dropped" => OfTask::Dropped,
-        "task_woken" => OfTask::Woken,
-        "task_end" => OfTask::End,
+        "task_cloned" => TaskEvent::Cloned,
+        "task_dropped" => TaskEvent::Dropped,
+        "task_woken" => TaskEvent::Woken,
+        "task_end" => TaskEvent::End,
         _ => return Err(unknown(word)),
     };
     let id = fields.number("task")?;
-    Ok(Act::Task { id, kind })
+    Ok(EventKind::Task { id, kind })
 }
 
-fn of_resource(word: &str, fields: &Fields<'_>) -> Result<Act, String> {
+fn of_resource(word: &str, fields: &Fields<'_>) -> Result<EventKind, String> {
     let ticket = || fields.number("ticket");
     let items = || Ok::<u64, String>(fields.optional("items")?.unwrap_or(1));
     let kind = match word {
-        "resource_made" => OfResource::Made {
+        "resource_made" => ResourceEvent::Made {
             kind: fields.word("kind", &KINDS)?,
             capacity: fields.optional("capacity")?,
         },
-        "resource_wait" => OfResource::Wait(fields.claim()?),
-        "resource_taken" => OfResource::Taken(fields.claim()?),
-        "resource_left" => OfResource::Left { ticket: ticket()? },
-        "resource_released" => OfResource::Released { ticket: ticket()? },
-        "resource_put" => OfResource::Put { items: items()? },
-        "resource_took" => OfResource::Took { items: items()? },
-        "resource_closed" => OfResource::Closed,
-        "resource_dropped" => OfResource::Dropped,
+        "resource_wait" => ResourceEvent::Wait(fields.claim()?),
+        "resource_taken" => ResourceEvent::Taken(fields.claim()?),
+        "resource_left" => ResourceEvent::Left { ticket: ticket()? },
+        "resource_released" => ResourceEvent::Released { ticket: ticket()? },
+        "resource_put" => ResourceEvent::Put { items: items()? },
+        "resource_took" => ResourceEvent::Took { items: items()? },
+        "resource_closed" => ResourceEvent::Closed,
+        "resource_dropped" => ResourceEvent::Dropped,
         _ => return Err(unknown(word)),
     };
     let id = fields.number("resource")?;
-    Ok(Act::Resource { id, kind })
+    Ok(EventKind::Resource { id, kind })
 }
 
-fn intent(word: &str, fields: &Fields<'_>) -> Result<Act, String> {
+fn intent(word: &str, fields: &Fields<'_>) -> Result<EventKind, String> {
     let kind = match word {
-        "intent_made" => OfIntent::Made {
+        "intent_made" => IntentEvent::Made {
             task: fields.number("task")?,
             resource: fields.number("resource")?,
             role: fields.word("role", &ROLES)?,
             strength: fields.word("strength", &STRENGTHS)?,
         },
-        "intent_sure" => OfIntent::Sure,
-        "intent_done" => OfIntent::Done,
-        "intent_gone" => OfIntent::Gone,
+        "intent_sure" => IntentEvent::Sure,
+        "intent_done" => IntentEvent::Done,
+        "intent_gone" => IntentEvent::Gone,
         _ => return Err(unknown(word)),
     };
     let id = fields.number("intent")?;
-    Ok(Act::Intent { id, kind })
+    Ok(EventKind::Intent { id, kind })
 }
 
-fn user(word: &str, fields: &Fields<'_>) -> Result<Act, String> {
+fn user(word: &str, fields: &Fields<'_>) -> Result<EventKind, String> {
     let kind = match word {
-        "user_count" => OfUser::Count {
+        "user_count" => UserEvent::Count {
             by: fields.number("by")?,
         },
         "user_gauge" => {
             let value = fields.0.get("value").unwrap_or(&Value::Null);
             let value = value.as_i64();
             let value = value.ok_or("value: it is not a signed 64-bit integer")?;
-            OfUser::Gauge { value }
+            UserEvent::Gauge { value }
         }
-        "user_attribute" => OfUser::Attribute {
+        "user_attribute" => UserEvent::Attribute {
             value: fields.text("value")?.to_owned(),
         },
         _ => return Err(unknown(word)),
     };
     let name = fields.text("name")?.to_owned();
-    Ok(Act::User { name, kind })
+    Ok(EventKind::User { name, kind })
 }
 
-fn console(word: &str, fields: &Fields<'_>) -> Result<Act, String> {
+fn console(word: &str, fields: &Fields<'_>) -> Result<EventKind, String> {
     let task = || fields.number("task");
     let kind = match word {
-        "console_connect" => OfConsole::Connect,
-        "console_disconnect" => OfConsole::Disconnect,
-        "console_query" => OfConsole::Query,
-        "console_reply" => OfConsole::Reply {
+        "console_connect" => ConsoleEvent::Connect,
+        "console_disconnect" => ConsoleEvent::Disconnect,
+        "console_query" => ConsoleEvent::Query,
+        "console_reply" => ConsoleEvent::Reply {
             calls: fields.number("calls")?,
         },
-        "console_arm" => OfConsole::Arm,
-        "console_disarm" => OfConsole::Disarm,
-        "console_pause" => OfConsole::Pause { task: task()? },
-        "console_resume" => OfConsole::Resume { task: task()? },
+        "console_arm" => ConsoleEvent::Arm,
+        "console_disarm" => ConsoleEvent::Disarm,
+        "console_pause" => ConsoleEvent::Pause { task: task()? },
+        "console_resume" => ConsoleEvent::Resume { task: task()? },
         _ => return Err(unknown(word)),
     };
     let client = fields.number("client")?;
-    Ok(Act::Console { client, kind })
+    Ok(EventKind::Console { client, kind })
 }
 
 /// A stream as it stands in a file, an event a line.
@@ -264,20 +264,20 @@ pub(crate) fn written(events: &[Event]) -> String {
 
 fn line(event: &Event) -> Value {
     let (word, fields) = match &event.act {
-        Act::Call { id, kind } => of_call(*id, kind),
-        Act::Task { id, kind } => {
+        EventKind::Call { id, kind } => of_call(*id, kind),
+        EventKind::Task { id, kind } => {
             let (word, root) = match kind {
-                OfTask::Begin { root } => ("task_begin", Some(*root)),
-                OfTask::Cloned => ("task_cloned", None),
-                OfTask::Dropped => ("task_dropped", None),
-                OfTask::Woken => ("task_woken", None),
-                OfTask::End => ("task_end", None),
+                TaskEvent::Begin { root } => ("task_begin", Some(*root)),
+                TaskEvent::Cloned => ("task_cloned", None),
+                TaskEvent::Dropped => ("task_dropped", None),
+                TaskEvent::Woken => ("task_woken", None),
+                TaskEvent::End => ("task_end", None),
             };
             (word, json!({"task": id, "root": root}))
         }
-        Act::Resource { id, kind } => resource_line(*id, kind),
-        Act::Intent { id, kind } => match kind {
-            OfIntent::Made {
+        EventKind::Resource { id, kind } => resource_line(*id, kind),
+        EventKind::Intent { id, kind } => match kind {
+            IntentEvent::Made {
                 task,
                 resource,
                 role,
@@ -288,18 +288,18 @@ fn line(event: &Event) -> Value {
                 let fields = json!({"intent": id, "task": task, "resource": resource, "role": role, "strength": strength});
                 ("intent_made", fields)
             }
-            OfIntent::Sure => ("intent_sure", json!({"intent": id})),
-            OfIntent::Done => ("intent_done", json!({"intent": id})),
-            OfIntent::Gone => ("intent_gone", json!({"intent": id})),
+            IntentEvent::Sure => ("intent_sure", json!({"intent": id})),
+            IntentEvent::Done => ("intent_done", json!({"intent": id})),
+            IntentEvent::Gone => ("intent_gone", json!({"intent": id})),
         },
-        Act::User { name, kind } => match kind {
-            OfUser::Count { by } => ("user_count", json!({"name": name, "by": by})),
-            OfUser::Gauge { value } => ("user_gauge", json!({"name": name, "value": value})),
-            OfUser::Attribute { value } => {
+        EventKind::User { name, kind } => match kind {
+            UserEvent::Count { by } => ("user_count", json!({"name": name, "by": by})),
+            UserEvent::Gauge { value } => ("user_gauge", json!({"name": name, "value": value})),
+            UserEvent::Attribute { value } => {
                 ("user_attribute", json!({"name": name, "value": value}))
             }
         },
-        Act::Console { client, kind } => console_line(*client, *kind),
+        EventKind::Console { client, kind } => console_line(*client, *kind),
     };
     let mut line = json!({"t": event.t, "th": event.thread, "k": word});
     for (field, value) in fields.as_object().into_iter().flatten() {
@@ -331,7 +331,7 @@ fn of_call(id: u64, kind: &Kind) -> (&'static str, Value) {
     }
 }
 
-fn resource_line(id: u64, kind: &OfResource) -> (&'static str, Value) {
+fn resource_line(id: u64, kind: &ResourceEvent) -> (&'static str, Value) {
     let claim = |claim: &Claim| {
         let role = claim.role.word();
         json!({"resource": id, "ticket": claim.ticket, "task": claim.task, "role": role, "amount": claim.amount})
@@ -339,32 +339,32 @@ fn resource_line(id: u64, kind: &OfResource) -> (&'static str, Value) {
     let ticket = |ticket: &u64| json!({"resource": id, "ticket": ticket});
     let items = |items: &u64| json!({"resource": id, "items": items});
     match kind {
-        OfResource::Made { kind, capacity } => {
+        ResourceEvent::Made { kind, capacity } => {
             let kind = kind.word();
             let fields = json!({"resource": id, "kind": kind, "capacity": capacity});
             ("resource_made", fields)
         }
-        OfResource::Wait(of) => ("resource_wait", claim(of)),
-        OfResource::Taken(of) => ("resource_taken", claim(of)),
-        OfResource::Left { ticket: of } => ("resource_left", ticket(of)),
-        OfResource::Released { ticket: of } => ("resource_released", ticket(of)),
-        OfResource::Put { items: of } => ("resource_put", items(of)),
-        OfResource::Took { items: of } => ("resource_took", items(of)),
-        OfResource::Closed => ("resource_closed", json!({"resource": id})),
-        OfResource::Dropped => ("resource_dropped", json!({"resource": id})),
+        ResourceEvent::Wait(of) => ("resource_wait", claim(of)),
+        ResourceEvent::Taken(of) => ("resource_taken", claim(of)),
+        ResourceEvent::Left { ticket: of } => ("resource_left", ticket(of)),
+        ResourceEvent::Released { ticket: of } => ("resource_released", ticket(of)),
+        ResourceEvent::Put { items: of } => ("resource_put", items(of)),
+        ResourceEvent::Took { items: of } => ("resource_took", items(of)),
+        ResourceEvent::Closed => ("resource_closed", json!({"resource": id})),
+        ResourceEvent::Dropped => ("resource_dropped", json!({"resource": id})),
     }
 }
 
-fn console_line(client: u64, kind: OfConsole) -> (&'static str, Value) {
+fn console_line(client: u64, kind: ConsoleEvent) -> (&'static str, Value) {
     let (word, task, calls) = match kind {
-        OfConsole::Connect => ("console_connect", None, None),
-        OfConsole::Disconnect => ("console_disconnect", None, None),
-        OfConsole::Query => ("console_query", None, None),
-        OfConsole::Reply { calls } => ("console_reply", None, Some(calls)),
-        OfConsole::Arm => ("console_arm", None, None),
-        OfConsole::Disarm => ("console_disarm", None, None),
-        OfConsole::Pause { task } => ("console_pause", Some(task), None),
-        OfConsole::Resume { task } => ("console_resume", Some(task), None),
+        ConsoleEvent::Connect => ("console_connect", None, None),
+        ConsoleEvent::Disconnect => ("console_disconnect", None, None),
+        ConsoleEvent::Query => ("console_query", None, None),
+        ConsoleEvent::Reply { calls } => ("console_reply", None, Some(calls)),
+        ConsoleEvent::Arm => ("console_arm", None, None),
+        ConsoleEvent::Disarm => ("console_disarm", None, None),
+        ConsoleEvent::Pause { task } => ("console_pause", Some(task), None),
+        ConsoleEvent::Resume { task } => ("console_resume", Some(task), None),
     };
     (
         word,

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 use pin_project_lite::pin_project;
 use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
 use turbowish_model::account::ledger::{Charge, Start};
-use turbowish_unsafe::waker::Lent;
+use turbowish_unsafe::waker::BorrowedWaker;
 
 pub(crate) use self::arrive::is_call;
 pub use self::arrive::{at, within};
@@ -26,12 +26,12 @@ pub(crate) use self::nested::{is_child, learn};
 #[cfg(test)]
 pub(crate) use self::reading::REUSE;
 use self::reading::reused;
-use self::root::{Closing, Given, close_root, leave_task, open_root, outlast, told_of};
+use self::root::{Closing, PollWaker, close_root, leave_task, open_root, outlast, told_of};
 #[cfg(feature = "tokio")]
 use crate::hot::events::marked_calls;
 #[cfg(feature = "server")]
 use crate::hot::never_polled;
-use crate::hot::pause::{self, Withheld};
+use crate::hot::pause::{self, PausedPoll};
 use crate::hot::probe::Probe;
 use crate::hot::proc::Proc;
 use crate::hot::task::Task;
@@ -45,7 +45,7 @@ pin_project! {
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
     pub struct Call<F, E> {
-        life: Life,
+        state: CallState,
         probe: E,
         #[pin]
         future: F,
@@ -58,7 +58,7 @@ pin_project! {
 /// of these moves are none.
 #[derive(Debug)]
 #[repr(C)]
-struct Life {
+struct CallState {
     account: Account,
     /// The task that it is the root of, or what it is as a branch of one. Given up in [`forget`], so that a call's drop has nothing
     /// else to do after it.
@@ -68,7 +68,7 @@ struct Life {
 
 /// Bytes of a call beside its future.
 #[cfg(feature = "server")]
-pub(crate) const OWN_BYTES: u64 = size_of::<Life>() as u64;
+pub(crate) const OWN_BYTES: u64 = size_of::<CallState>() as u64;
 
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
@@ -79,7 +79,7 @@ pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
         Origin::UNSEEN
     };
     Call {
-        life: Life {
+        state: CallState {
             account: Account::new(origin),
             task: ManuallyDrop::new(None),
             proc,
@@ -93,7 +93,7 @@ impl<F, E> Call<F, E> {
     /// One that was never created: its future is polled by whoever made it.
     pub(crate) const fn bare(proc: &'static Proc, probe: E, future: F) -> Self {
         Self {
-            life: Life {
+            state: CallState {
                 account: Account::new(Origin::UNSEEN),
                 task: ManuallyDrop::new(None),
                 proc,
@@ -121,18 +121,18 @@ where
         let this = self.project();
         // Built here and ended in place: a guard that is moved would be copied through memory.
         let mut open = OpenPoll {
-            life: this.life,
+            state: this.state,
             epoch: 0,
             depth: CLOSED,
-            waker: Given::AsItCame,
+            waker: PollWaker::Inherited,
         };
         let lent = if switch::concerns_polls() {
             match begin(&mut open, size_of::<F>(), cx.waker()) {
                 Ok(lent) => lent,
-                Err(Withheld { .. }) => return Poll::Pending,
+                Err(PausedPoll { .. }) => return Poll::Pending,
             }
         } else {
-            Lent::same(cx.waker())
+            BorrowedWaker::same(cx.waker())
         };
         // One place for both: what stands twice is compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
@@ -150,7 +150,7 @@ where
     }
 }
 
-impl Drop for Life {
+impl Drop for CallState {
     #[inline]
     fn drop(&mut self) {
         if self.account.is_open() {
@@ -183,41 +183,41 @@ extern "C" fn begin<'a, 'b>(
     open: &'b mut OpenPoll<'a>,
     bytes: usize,
     waker: &'a Waker,
-) -> Result<Lent<'b>, Withheld>
+) -> Result<BorrowedWaker<'b>, PausedPoll>
 where
     'a: 'b,
 {
     let Some(epoch) = switch::epoch() else {
         child::tell();
-        return Ok(Lent::same(waker));
+        return Ok(BorrowedWaker::same(waker));
     };
-    pause::look(&open.life.task, waker)?;
+    pause::look(&open.state.task, waker)?;
     open.epoch = epoch;
-    let life = &mut *open.life;
-    if life.account.is_live(epoch) || is_new(life, epoch) {
+    let state = &mut *open.state;
+    if state.account.is_live(epoch) || is_new(state, epoch) {
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
             if nested::is_suspect(thread, waker) {
-                return nested::open(thread, life, (epoch, bytes), waker, given);
+                return nested::open(thread, state, (epoch, bytes), waker, given);
             }
-            let (depth, is_branch) = open_in(thread, life, bytes)?;
+            let (depth, is_branch) = open_in(thread, state, bytes)?;
             if depth == 0 {
-                *given = open_root(thread, life, (epoch, bytes), (waker, None));
-            } else if is_branch || life.task.is_some() {
-                *given = open_branch(thread, life, (epoch, bytes), (waker, None));
+                *given = open_root(thread, state, (epoch, bytes), (waker, None));
+            } else if is_branch || state.task.is_some() {
+                *given = open_branch(thread, state, (epoch, bytes), (waker, None));
             } else {
                 return Some(depth);
             }
-            nested::lend(thread, given, &life.task, waker);
+            nested::lend(thread, given, &state.task, waker);
             Some(depth)
         });
         if let Some(Some(depth)) = opened {
             open.depth = depth;
-            return Ok(open.waker.lent(&open.life.task, waker));
+            return Ok(open.waker.lent(&open.state.task, waker));
         }
     }
     unseen(epoch);
-    Ok(Lent::same(waker))
+    Ok(BorrowedWaker::same(waker))
 }
 
 /// A poll that has no frame begins or ends: what its future does is that of the frame around it.
@@ -228,35 +228,35 @@ fn unseen(epoch: u32) {
 
 /// Whether this epoch has not seen the call yet, and it is not over.
 #[cold]
-fn is_new(life: &Life, epoch: u32) -> bool {
-    !life.account.is_over() && life.account.epoch() != epoch
+fn is_new(state: &CallState, epoch: u32) -> bool {
+    !state.account.is_over() && state.account.epoch() != epoch
 }
 
 #[inline]
-fn open_in(thread: &ThreadLedger, life: &mut Life, bytes: usize) -> Option<(u32, bool)> {
+fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option<(u32, bool)> {
     let ledger = &thread.ledger;
-    let key = life.proc.key(bytes)?;
+    let key = state.proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
-    ledger.open(&mut life.account, key, t, Start::default())
+    ledger.open(&mut state.account, key, t, Start::default())
 }
 
 /// A call is dropped.
-extern "C" fn forget(life: &mut Life) {
-    life.cancel();
+extern "C" fn forget(state: &mut CallState) {
+    state.cancel();
     #[cfg(feature = "tokio")]
-    if life.account.is_marked()
+    if state.account.is_marked()
         && !switch::is_child()
-        && let Some(proc) = life.proc.id()
+        && let Some(proc) = state.proc.id()
         && let Some(listener) = marked_calls()
     {
-        (listener.forgotten)(&life.account, proc);
-        let root = life.task.as_ref().filter(|task| !task.is_branch());
+        (listener.forgotten)(&state.account, proc);
+        let root = state.task.as_ref().filter(|task| !task.is_branch());
         root.inspect(|task| (listener.task_over)(task.birth.id));
     }
-    *life.task = None;
+    *state.task = None;
 }
 
-impl Life {
+impl CallState {
     fn cancel(&mut self) {
         let epoch = self.account.epoch();
         if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
@@ -268,7 +268,7 @@ impl Life {
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
             thread.ledger.drop_call(account, proc, clock::ticks());
             if is_root {
-                thread.ledger.fell_apart();
+                thread.ledger.note_root_drop();
             }
             #[cfg(feature = "server")]
             if !account.is_polled() {
@@ -289,48 +289,50 @@ impl Life {
 
 /// A frame that is open; dropped before its end, its poll unwound or was torn down.
 struct OpenPoll<'a> {
-    life: &'a mut Life,
+    state: &'a mut CallState,
     epoch: u32,
     depth: u32,
-    waker: Given<'a>,
+    waker: PollWaker<'a>,
 }
 
 /// Closes the frame.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
-    let life = &mut *open.life;
+    let state = &mut *open.state;
     let given = &mut open.waker;
-    if let (Given::OfTask(_), Some(task)) = (&*given, &*life.task) {
+    if let (PollWaker::TaskEvent(_), Some(task)) = (&*given, &*state.task) {
         task.end_waker();
     }
     if depth == CLOSED {
         unseen(open.epoch);
     } else if switch::epoch() == Some(open.epoch) {
         let closing = Closing { end, given };
-        thread::with_current(open.epoch, |thread| close_in(thread, life, depth, &closing));
-    } else if depth == 0 && life.task.is_none() && !switch::is_child() {
-        outlast(open.epoch, life, end == PollEnd::Pending, given.newcomer());
+        thread::with_current(open.epoch, |thread| {
+            close_in(thread, state, depth, &closing)
+        });
+    } else if depth == 0 && state.task.is_none() && !switch::is_child() {
+        outlast(open.epoch, state, end == PollEnd::Pending, given.newcomer());
     }
     if end == PollEnd::Panic && !switch::is_child() {
-        told_of(life, given.newcomer());
+        told_of(state, given.newcomer());
     }
     given.let_go();
-    if end != PollEnd::Pending && life.task.is_some() {
-        leave_task(life);
+    if end != PollEnd::Pending && state.task.is_some() {
+        leave_task(state);
     }
 }
 
 #[inline]
-fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closing<'_>) {
+fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &Closing<'_>) {
     let ledger = &thread.ledger;
     let end = closing.end;
     let pending = end == PollEnd::Pending;
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
-    let charge = ledger.poll_end(&mut life.account, depth, t, end);
+    let charge = ledger.poll_end(&mut state.account, depth, t, end);
     #[cfg(feature = "tokio")]
-    if life.account.is_marked()
-        && let Some(proc) = life.proc.id()
+    if state.account.is_marked()
+        && let Some(proc) = state.proc.id()
         && let Some(listener) = marked_calls()
     {
         let is_nested = || {
@@ -340,13 +342,13 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closin
                 .is_some_and(|around| around.is_task())
         };
         let at = (depth, depth == 0 || is_nested());
-        (listener.closed)(ledger, &mut life.account, proc, at, end);
+        (listener.closed)(ledger, &mut state.account, proc, at, end);
     }
     let Some(charge) = charge else { return };
     if depth == 0 {
-        close_root(thread, life, (t, depth), &charge, closing);
-    } else if !matches!(closing.given, Given::AsItCame) {
-        close_given(thread, life, (t, depth), &charge, closing);
+        close_root(thread, state, (t, depth), &charge, closing);
+    } else if !matches!(closing.given, PollWaker::Inherited) {
+        close_given(thread, state, (t, depth), &charge, closing);
     }
 }
 
@@ -354,7 +356,7 @@ fn close_in(thread: &ThreadLedger, life: &mut Life, depth: u32, closing: &Closin
 #[inline(never)]
 fn close_given(
     thread: &ThreadLedger,
-    life: &mut Life,
+    state: &mut CallState,
     (t, depth): (u64, u32),
     charge: &Charge,
     closing: &Closing<'_>,
@@ -363,9 +365,9 @@ fn close_given(
     let Some(around) = given.around() else { return };
     around.go_on(thread);
     if around.is_task() {
-        close_root(thread, life, (t, depth), charge, closing);
+        close_root(thread, state, (t, depth), charge, closing);
     } else if given.is_ours() && closing.end == PollEnd::Pending {
-        close_branch(thread, life, depth, given.newcomer());
+        close_branch(thread, state, depth, given.newcomer());
     }
 }
 

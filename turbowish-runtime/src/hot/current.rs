@@ -1,14 +1,14 @@
 //! Who runs on this thread: the task, and the innermost call of it.
 
-pub(crate) use turbowish_model::account::resource::Here;
+pub(crate) use turbowish_model::account::resource::CurrentCall;
 
 use crate::hot::{switch, thread};
 
 /// The innermost call that is polled on this thread; nobody, if none is.
 #[inline]
-pub(crate) fn here() -> Here {
+pub(crate) fn here() -> CurrentCall {
     let Some(epoch) = switch::epoch() else {
-        return Here::default();
+        return CurrentCall::default();
     };
     thread::with_current(epoch, |thread| thread.ledger.here()).unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use crate::hot::dropped;
 
 /// Who dropped what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Unpolled {
+pub(crate) struct NeverPolled {
     pub(crate) proc: u32,
     /// Proc and await point, plus one, of the call in whose poll it was dropped.
     pub(crate) by: (u32, u16),
@@ -18,7 +18,7 @@ pub(crate) struct Unpolled {
     pub(crate) by_maker: bool,
 }
 
-static DROPPED: LazyLock<DashMap<Unpolled, u64>> =
+static DROPPED: LazyLock<DashMap<NeverPolled, u64>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static KINDS: AtomicUsize = AtomicUsize::new(0);
 
@@ -34,7 +34,7 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
     let Some(by) = here.proc.checked_sub(1) else {
         return;
     };
-    let drop = Unpolled {
+    let drop = NeverPolled {
         proc,
         by: (by, here.site),
         by_maker: maker == Some(by),
@@ -49,7 +49,7 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
 }
 
 /// All that were counted.
-pub(crate) fn all() -> Vec<(Unpolled, u64)> {
+pub(crate) fn all() -> Vec<(NeverPolled, u64)> {
     let all = DROPPED.iter();
     all.map(|entry| (*entry.key(), *entry.value())).collect()
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
-use turbowish_model::account::task::Readied;
+use turbowish_model::account::task::WakeCause;
 
 use crate::hot::call::{self, Call};
 use crate::hot::current::here;
@@ -22,7 +22,7 @@ use crate::hot::{clock, switch};
 
 /// Where a task comes from.
 #[derive(Debug)]
-pub(crate) struct Story {
+pub(crate) struct TaskOrigin {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) place: &'static Location<'static>,
@@ -53,10 +53,10 @@ const HELD: u8 = 1;
 #[cfg(any(feature = "server", feature = "tokio"))]
 const DROPPED: u8 = 2;
 
-impl Story {
+impl TaskOrigin {
     /// A task is ready from the moment that it is spawned.
-    pub(crate) fn readied(&self) -> Readied {
-        Readied {
+    pub(crate) fn readied(&self) -> WakeCause {
+        WakeCause {
             since: self.at,
             by: self.parent,
         }
@@ -64,7 +64,7 @@ impl Story {
 }
 
 #[cfg(feature = "server")]
-impl Story {
+impl TaskOrigin {
     /// Nobody can ask for its result any more; `None` if that is not known.
     pub(crate) fn is_detached(&self) -> Option<bool> {
         match self.handle.load(std::sync::atomic::Ordering::Relaxed) {
@@ -77,10 +77,10 @@ impl Story {
 /// The hold of a task's handle on its story: it tells when it is dropped.
 #[cfg(feature = "tokio")]
 #[derive(Debug)]
-pub(crate) struct Handled(Arc<Story>);
+pub(crate) struct HandleGuard(Arc<TaskOrigin>);
 
 #[cfg(feature = "tokio")]
-impl Drop for Handled {
+impl Drop for HandleGuard {
     fn drop(&mut self) {
         self.0
             .handle
@@ -91,22 +91,22 @@ impl Drop for Handled {
 #[cfg(feature = "tokio")]
 impl<F> Root<F> {
     /// For the handle of the task that this becomes.
-    pub(crate) fn handled(&self) -> Option<Handled> {
-        let story = self.story.clone()?;
-        story
+    pub(crate) fn handled(&self) -> Option<HandleGuard> {
+        let origin = self.origin.clone()?;
+        origin
             .handle
             .store(HELD, std::sync::atomic::Ordering::Relaxed);
-        Some(Handled(story))
+        Some(HandleGuard(origin))
     }
 }
 
 thread_local! {
     /// That of the task whose first poll is about to begin.
-    static STORY: Cell<Option<Arc<Story>>> = const { Cell::new(None) };
+    static STORY: Cell<Option<Arc<TaskOrigin>>> = const { Cell::new(None) };
 }
 
 /// Takes what the future that polls this one has said about it.
-pub(crate) fn story() -> Option<Arc<Story>> {
+pub(crate) fn origin() -> Option<Arc<TaskOrigin>> {
     STORY.try_with(Cell::take).ok().flatten()
 }
 
@@ -114,9 +114,9 @@ pub(crate) fn story() -> Option<Arc<Story>> {
 #[cold]
 pub(crate) fn is_told() -> bool {
     let told = STORY.try_with(|cell| {
-        let story = cell.take();
-        let told = story.is_some();
-        cell.set(story);
+        let origin = cell.take();
+        let told = origin.is_some();
+        cell.set(origin);
         told
     });
     told.unwrap_or(false)
@@ -127,7 +127,7 @@ pin_project! {
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
     pub struct Root<F> {
-        story: Option<Arc<Story>>,
+        origin: Option<Arc<TaskOrigin>>,
         #[pin]
         call: Call<F, Other>,
     }
@@ -139,7 +139,7 @@ impl<F: Future> Future for Root<F> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _told = tell(this.story, cx.waker());
+        let _told = tell(this.origin, cx.waker());
         if call::is_call::<F>() {
             this.call.future().poll(cx)
         } else {
@@ -150,21 +150,21 @@ impl<F: Future> Future for Root<F> {
 
 /// Says the story to the root that is polled next, if there is one to say. What a call awaits in place is no root.
 #[inline]
-fn tell(story: &mut Option<Arc<Story>>, waker: &Waker) -> Option<Told> {
-    let story = story.take()?;
+fn tell(origin: &mut Option<Arc<TaskOrigin>>, waker: &Waker) -> Option<OriginGuard> {
+    let origin = origin.take()?;
     if call::is_child(waker) {
         return None;
     }
-    let told = STORY.try_with(|cell| cell.set(Some(story)));
-    told.is_ok().then_some(Told)
+    let told = STORY.try_with(|cell| cell.set(Some(origin)));
+    told.is_ok().then_some(OriginGuard)
 }
 
 /// Whoever was polled may be no root, and not have taken it; also if the poll unwinds, it is not for the next one.
-struct Told;
+struct OriginGuard;
 
-impl Drop for Told {
+impl Drop for OriginGuard {
     fn drop(&mut self) {
-        drop(story());
+        drop(origin());
     }
 }
 
@@ -227,8 +227,8 @@ impl TaskBuilder {
     #[track_caller]
     pub fn root<F: Future>(self, future: F) -> Root<F> {
         let place = Location::caller();
-        let story = switch::is_armed().then(|| {
-            Arc::new(Story {
+        let origin = switch::is_armed().then(|| {
+            Arc::new(TaskOrigin {
                 name: self.name,
                 attributes: self.attributes,
                 place,
@@ -244,7 +244,7 @@ impl TaskBuilder {
         } else {
             call::call(proc_at::<F>(place), Other, future)
         };
-        Root { story, call }
+        Root { origin, call }
     }
 }
 

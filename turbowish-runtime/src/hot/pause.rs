@@ -19,7 +19,7 @@ use std::task::Waker;
 
 use turbowish_model::account::task::Pause as Reading;
 
-use crate::hot::task::{Live, Task};
+use crate::hot::task::{Task, TaskEntry};
 use crate::hot::waker_state::let_go;
 use crate::hot::{clock, switch};
 use crate::log::say;
@@ -31,12 +31,12 @@ static PAUSES: Mutex<BTreeMap<u64, Pause>> = Mutex::new(BTreeMap::new());
 ///
 /// Where the root future lies, 0 until that is known; and in the lowest bit, which no such address has, whether polls are to be withheld.
 #[derive(Debug, Default)]
-pub(crate) struct Mark(AtomicUsize);
+pub(crate) struct PauseFlag(AtomicUsize);
 
 /// Polls are to be withheld.
 const PAUSED: usize = 1;
 
-impl Mark {
+impl PauseFlag {
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed) & PAUSED != 0
@@ -62,11 +62,11 @@ impl Mark {
 
 /// A poll is not to be.
 #[derive(Debug)]
-pub(crate) struct Withheld;
+pub(crate) struct PausedPoll;
 
 /// A paused task.
 struct Pause {
-    live: Arc<Live>,
+    live: Arc<TaskEntry>,
     by: String,
     /// In ticks.
     since: u64,
@@ -112,7 +112,7 @@ fn with<R>(change: impl FnOnce(&mut BTreeMap<u64, Pause>) -> R) -> R {
 
 /// Whether the call, if it is the root of a task, may be polled now: it costs two looks at memory that the poll needs anyway.
 #[inline]
-pub(crate) fn look(task: &Option<Task>, waker: &Waker) -> Result<(), Withheld> {
+pub(crate) fn look(task: &Option<Task>, waker: &Waker) -> Result<(), PausedPoll> {
     match task {
         Some(task) if task.mark().is_set() => withhold(task.birth.id, waker),
         _ => Ok(()),
@@ -122,11 +122,11 @@ pub(crate) fn look(task: &Option<Task>, waker: &Waker) -> Result<(), Withheld> {
 /// The poll of a task that is, or was just now, paused.
 #[cold]
 #[inline(never)]
-fn withhold(task: u64, waker: &Waker) -> Result<(), Withheld> {
+fn withhold(task: u64, waker: &Waker) -> Result<(), PausedPoll> {
     let wakes = |kept: &Option<Waker>| kept.as_ref().is_some_and(|kept| kept.will_wake(waker));
     match with(|pauses| pauses.get(&task).map(|pause| wakes(&pause.waker))) {
         None => return Ok(()),
-        Some(true) => return Err(Withheld),
+        Some(true) => return Err(PausedPoll),
         Some(false) => {}
     }
     // Nothing may unwind here. Whoever clones it in the poll sees the panic.
@@ -142,12 +142,12 @@ fn withhold(task: u64, waker: &Waker) -> Result<(), Withheld> {
     });
     let_go(fresh);
     // Resumed in between: nobody will wake what was kept.
-    if is_paused { Err(Withheld) } else { Ok(()) }
+    if is_paused { Err(PausedPoll) } else { Ok(()) }
 }
 
 /// Keeps a task from being polled, from its next poll on; who has paused it before has it no longer. Returns `false` while accounting is
 /// off. Called under the lock of the task's row, so that a task that ends meanwhile takes its pause with it.
-pub(crate) fn begin(live: &Arc<Live>, by: &str, lease: Option<u64>) -> bool {
+pub(crate) fn begin(live: &Arc<TaskEntry>, by: &str, lease: Option<u64>) -> bool {
     with(|pauses| {
         if !switch::is_armed() {
             return false;
@@ -199,7 +199,7 @@ pub(crate) fn resume_all() {
 
 /// The task is over.
 #[inline]
-pub(crate) fn over(live: &Live) {
+pub(crate) fn over(live: &TaskEntry) {
     if live.mark.is_set() {
         forget(live.cell.birth.id);
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use turbowish_model::account::call::ProcKey;
 use turbowish_model::account::counters::PROC_LIMIT;
-use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::combinator::Combinator;
 
 /// An instrumented function as written: one static each, shared by all its instances.
 ///
@@ -186,8 +186,8 @@ impl Registered {
     /// Await points whose text says that they poll several calls.
     fn forks(&self) -> u64 {
         let sites = self.sites.iter().take(FORKS as usize).zip(0..);
-        let forks =
-            sites.filter(|(site, _)| site.is_some_and(|site| Fork::told(site.expr).is_some()));
+        let forks = sites
+            .filter(|(site, _)| site.is_some_and(|site| Combinator::told(site.expr).is_some()));
         forks.fold(0, |bits, (_, index)| bits | 1 << index)
     }
 }

@@ -15,22 +15,22 @@ use std::task::Waker;
 
 use dashmap::DashMap;
 use turbowish_model::account::branch::BranchReading;
-use turbowish_model::account::task::{Birth, TaskCell, TaskReading};
-use turbowish_unsafe::waker::{Lent, Maker, Target};
+use turbowish_model::account::task::{TaskCell, TaskMeta, TaskReading};
+use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
 
 #[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};
-use crate::hot::origin::Story;
-use crate::hot::pause::{self, Mark};
+use crate::hot::origin::TaskOrigin;
+use crate::hot::pause::{self, PauseFlag};
 use crate::hot::proc::Proc;
-use crate::hot::waker_state::{self, Begun, Late, Node, Noded};
+use crate::hot::waker_state::{self, Begun, Late, StatefulWaker, WakerState};
 use crate::hot::{dropped, switch};
 use crate::runtimes;
 
-static TASKS: LazyLock<DashMap<u64, Arc<Live>>> =
+static TASKS: LazyLock<DashMap<u64, Arc<TaskEntry>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 /// Those that wait, or have waited, and can be woken: of all tasks.
-static BRANCHES: LazyLock<DashMap<u64, Arc<Live>>> =
+static BRANCHES: LazyLock<DashMap<u64, Arc<TaskEntry>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static LIVE_BRANCHES: AtomicU64 = AtomicU64::new(0);
@@ -47,18 +47,18 @@ pub(crate) const DEFAULT_LIMIT: u64 = 1_000_000;
 
 /// What there is of a live task, or of a branch of one: what it shows, and its waker.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub(crate) struct TaskEntry {
     pub(crate) cell: TaskCell,
-    pub(crate) story: Option<Arc<Story>>,
+    pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// The task of which it is a branch; 0 of a task.
     owner: u64,
     /// It is no task of a runtime.
     outside: bool,
-    node: Node,
-    pub(crate) mark: Mark,
+    node: WakerState,
+    pub(crate) mark: PauseFlag,
 }
 
-impl Target for Live {
+impl Target for TaskEntry {
     fn cloned(&self) {
         self.node.cloned();
     }
@@ -70,8 +70,8 @@ impl Target for Live {
     }
 }
 
-impl Noded for Live {
-    fn node(&self) -> &Node {
+impl StatefulWaker for TaskEntry {
+    fn node(&self) -> &WakerState {
         &self.node
     }
     /// The task that this is, or that this is a branch of.
@@ -83,32 +83,32 @@ impl Noded for Live {
     }
 }
 
-impl Live {
-    fn new(birth: Birth, story: Option<Arc<Story>>, epoch: u32, thread: u32) -> Self {
+impl TaskEntry {
+    fn new(birth: TaskMeta, origin: Option<Arc<TaskOrigin>>, epoch: u32, thread: u32) -> Self {
         let cell = TaskCell::new(birth);
         cell.begin(epoch, thread, birth.created);
-        if let Some(readied) = story.as_deref().map(Story::readied) {
+        if let Some(readied) = origin.as_deref().map(TaskOrigin::readied) {
             cell.readied(readied);
         }
         Self {
             cell,
-            story,
+            origin,
             owner: 0,
             outside: runtimes::is_outside(),
-            node: Node::default(),
-            mark: Mark::default(),
+            node: WakerState::default(),
+            mark: PauseFlag::default(),
         }
     }
 
     /// A branch of the task `owner`.
-    fn branch(birth: Birth, owner: u64) -> Self {
+    fn branch(birth: TaskMeta, owner: u64) -> Self {
         Self {
             cell: TaskCell::new(birth),
-            story: None,
+            origin: None,
             owner,
             outside: false,
-            node: Node::default(),
-            mark: Mark::default(),
+            node: WakerState::default(),
+            mark: PauseFlag::default(),
         }
     }
 
@@ -143,7 +143,7 @@ impl Live {
 
 /// A root call's hold on its row; the row goes when this goes.
 #[derive(Debug)]
-pub(crate) struct Task(Arc<Live>);
+pub(crate) struct Task(Arc<TaskEntry>);
 
 impl std::ops::Deref for Task {
     type Target = TaskCell;
@@ -164,7 +164,7 @@ impl Task {
     }
 
     /// The waker for a poll in which that does not fit.
-    pub(crate) fn late<'a>(&self, outer: &'a Waker) -> Late<'a, Live> {
+    pub(crate) fn late<'a>(&self, outer: &'a Waker) -> Late<'a, TaskEntry> {
         Late {
             target: self.0.clone(),
             outer,
@@ -174,13 +174,13 @@ impl Task {
 
     /// The waker for a poll in which it fits.
     #[inline]
-    pub(crate) fn lent(&self) -> Lent<'_> {
-        Lent::new(&self.0)
+    pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
+        BorrowedWaker::new(&self.0)
     }
 
     /// What its row has of a pause.
     #[inline]
-    pub(crate) fn mark(&self) -> &Mark {
+    pub(crate) fn mark(&self) -> &PauseFlag {
         &self.0.mark
     }
 
@@ -197,50 +197,50 @@ impl Task {
 
     /// It was marked as the root of a task.
     pub(crate) fn has_story(&self) -> bool {
-        self.0.story.is_some()
+        self.0.origin.is_some()
     }
 
     /// It ends by a panic.
     #[cold]
     pub(crate) fn panicked(&self) {
-        panicked(self.0.cell.birth, &self.0.story);
+        panicked(self.0.cell.birth, &self.0.origin);
     }
 }
 
 /// A task, or a branch, in its first poll, as its waker sees it.
 #[derive(Debug)]
-pub(crate) struct Newcomer<'w> {
+pub(crate) struct FirstPoll<'w> {
     pub(crate) outer: &'w Waker,
-    pub(crate) birth: Birth,
-    pub(crate) story: Option<Arc<Story>>,
+    pub(crate) birth: TaskMeta,
+    pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// The task of which it is a branch; 0 of a task.
     pub(crate) owner: u64,
     pub(crate) epoch: u32,
     pub(crate) thread: u32,
     /// Made when the waker was cloned.
-    pub(crate) live: OnceLock<Arc<Live>>,
+    pub(crate) live: OnceLock<Arc<TaskEntry>>,
     /// Woken by reference, before there was anything to note it.
     pub(crate) woken: AtomicBool,
 }
 
-impl Newcomer<'_> {
+impl FirstPoll<'_> {
     /// The waker for its poll.
     #[inline]
-    pub(crate) fn lent(&self) -> Lent<'_> {
-        Lent::late(self)
+    pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
+        BorrowedWaker::late(self)
     }
 
-    fn live(&self) -> &Arc<Live> {
+    fn live(&self) -> &Arc<TaskEntry> {
         self.live.get_or_init(|| {
             Arc::new(match self.owner {
-                0 => Live::new(self.birth, self.story.clone(), self.epoch, self.thread),
-                owner => Live::branch(self.birth, owner),
+                0 => TaskEntry::new(self.birth, self.origin.clone(), self.epoch, self.thread),
+                owner => TaskEntry::branch(self.birth, owner),
             })
         })
     }
 }
 
-impl Maker for Newcomer<'_> {
+impl LazyTarget for FirstPoll<'_> {
     fn waker(&self) -> Waker {
         waker_state::kept(self.live(), self.outer, self.owner != 0)
     }
@@ -289,18 +289,18 @@ impl Drop for Task {
 }
 
 /// A task whose root is a call of `proc` begins at `t`.
-pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<Birth> {
+pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<TaskMeta> {
     let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
-    Some(Birth::new(proc.id()?, proc.next_task(), t, future_bytes))
+    Some(TaskMeta::new(proc.id()?, proc.next_task(), t, future_bytes))
 }
 
 /// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.
 #[cold]
 pub(crate) fn enter(
-    birth: Birth,
+    birth: TaskMeta,
     epoch: u32,
     thread: u32,
-    newcomer: Option<&Newcomer<'_>>,
+    newcomer: Option<&FirstPoll<'_>>,
 ) -> Option<Task> {
     if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
         LIVE.fetch_sub(1, Ordering::Relaxed);
@@ -309,8 +309,8 @@ pub(crate) fn enter(
     }
     let made = newcomer.and_then(|newcomer| newcomer.live.get());
     let live = made.cloned().unwrap_or_else(|| {
-        let story = newcomer.and_then(|newcomer| newcomer.story.clone());
-        Arc::new(Live::new(birth, story, epoch, thread))
+        let origin = newcomer.and_then(|newcomer| newcomer.origin.clone());
+        Arc::new(TaskEntry::new(birth, origin, epoch, thread))
     });
     if newcomer.is_some_and(|newcomer| newcomer.woken.load(Ordering::Relaxed)) {
         // Only its own poll could reach that waker.
@@ -334,7 +334,7 @@ pub(crate) fn outside() -> u64 {
 }
 
 /// Keeps what a branch has made in its first poll, if it can be woken; `None` beyond the limit.
-pub(crate) fn enter_branch(newcomer: &Newcomer<'_>) -> Option<Task> {
+pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<Task> {
     let woken = newcomer.woken.load(Ordering::Relaxed);
     if newcomer.live.get().is_none() && !woken {
         return None;
@@ -345,7 +345,7 @@ pub(crate) fn enter_branch(newcomer: &Newcomer<'_>) -> Option<Task> {
     }
     LIVE_BRANCHES.fetch_add(1, Ordering::Relaxed);
     let made = newcomer.live.get().cloned();
-    let live = made.unwrap_or_else(|| Arc::new(Live::branch(newcomer.birth, newcomer.owner)));
+    let live = made.unwrap_or_else(|| Arc::new(TaskEntry::branch(newcomer.birth, newcomer.owner)));
     if woken {
         live.node.note_by(newcomer.owner, true);
     }
@@ -361,11 +361,11 @@ pub(crate) fn next_branch() -> u64 {
 
 /// A task ends by a panic. Nobody asks.
 #[cfg(not(feature = "server"))]
-pub(crate) const fn panicked(_birth: Birth, _story: &Option<Arc<Story>>) {}
+pub(crate) const fn panicked(_birth: TaskMeta, _story: &Option<Arc<TaskOrigin>>) {}
 
 /// The branches that are `wanted`, those of tasks that are over included, by the task that polled them last.
-pub(crate) fn branches(wanted: impl Fn(&Live) -> bool) -> HashMap<u64, Vec<Arc<Live>>> {
-    let mut of: HashMap<u64, Vec<Arc<Live>>> = HashMap::new();
+pub(crate) fn branches(wanted: impl Fn(&TaskEntry) -> bool) -> HashMap<u64, Vec<Arc<TaskEntry>>> {
+    let mut of: HashMap<u64, Vec<Arc<TaskEntry>>> = HashMap::new();
     for entry in BRANCHES.iter().filter(|entry| wanted(entry.value())) {
         of.entry(entry.owner)
             .or_default()
@@ -376,12 +376,12 @@ pub(crate) fn branches(wanted: impl Fn(&Live) -> bool) -> HashMap<u64, Vec<Arc<L
 
 /// Runs `f` with a live task, which does not end meanwhile; `None` if it has no row.
 #[cfg(feature = "server")]
-pub(crate) fn with<R>(id: u64, f: impl FnOnce(&Arc<Live>) -> R) -> Option<R> {
+pub(crate) fn with<R>(id: u64, f: impl FnOnce(&Arc<TaskEntry>) -> R) -> Option<R> {
     TASKS.get(&id).map(|live| f(&live))
 }
 
 /// All live tasks.
-pub(crate) fn all() -> Vec<Arc<Live>> {
+pub(crate) fn all() -> Vec<Arc<TaskEntry>> {
     let live = LIVE.load(Ordering::Relaxed);
     let mut all = Vec::with_capacity(usize::try_from(live).unwrap_or(0));
     all.extend(TASKS.iter().map(|entry| entry.value().clone()));

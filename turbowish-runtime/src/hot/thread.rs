@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use turbowish_model::account::ledger::Ledger;
-use turbowish_model::account::metrics::Meters;
-use turbowish_model::account::task::Newborn;
+use turbowish_model::account::metrics::Metrics;
+use turbowish_model::account::task::FirstPollCell;
 
-use crate::hot::origin::Story;
+use crate::hot::origin::TaskOrigin;
 use crate::hot::switch;
 use crate::os_thread;
 use crate::runtimes;
@@ -25,11 +25,11 @@ pub(crate) struct ThreadLedger {
     pub(crate) name: Arc<str>,
     /// As the operating system calls it.
     pub(crate) os_id: Option<u64>,
-    pub(crate) newborn: Newborn,
+    pub(crate) newborn: FirstPollCell,
     /// Where the newborn comes from, if it says so.
-    pub(crate) story: Mutex<Option<Arc<Story>>>,
+    pub(crate) origin: Mutex<Option<Arc<TaskOrigin>>>,
     /// What the program counts.
-    pub(crate) meters: Meters,
+    pub(crate) meters: Metrics,
     /// It has polled a task. Others only run plain functions, which may take their time there.
     pub(crate) polls: AtomicBool,
     /// Where the waker points that the innermost poll was given. Of no use to other threads.
@@ -38,13 +38,13 @@ pub(crate) struct ThreadLedger {
 
 impl ThreadLedger {
     /// The newborn's story begins, or ends.
-    pub(crate) fn tell(&self, story: Option<Arc<Story>>) {
-        *lock(&self.story) = story;
+    pub(crate) fn tell(&self, origin: Option<Arc<TaskOrigin>>) {
+        *lock(&self.origin) = origin;
     }
 
     /// The newborn's story.
-    pub(crate) fn told(&self) -> Option<Arc<Story>> {
-        lock(&self.story).clone()
+    pub(crate) fn told(&self) -> Option<Arc<TaskOrigin>> {
+        lock(&self.origin).clone()
     }
 }
 
@@ -168,9 +168,9 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         index,
         name,
         os_id: os_thread::id(),
-        newborn: Newborn::default(),
-        story: Mutex::default(),
-        meters: Meters::default(),
+        newborn: FirstPollCell::default(),
+        origin: Mutex::default(),
+        meters: Metrics::default(),
         polls: AtomicBool::new(false),
         lent: AtomicUsize::new(0),
     });
@@ -233,9 +233,9 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             index,
             name: ENDED.into(),
             os_id: None,
-            newborn: Newborn::default(),
-            story: Mutex::default(),
-            meters: Meters::default(),
+            newborn: FirstPollCell::default(),
+            origin: Mutex::default(),
+            meters: Metrics::default(),
             polls: AtomicBool::new(false),
             lent: AtomicUsize::new(0),
         });

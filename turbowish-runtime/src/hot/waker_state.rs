@@ -16,14 +16,14 @@ use std::sync::{
 };
 use std::task::Waker;
 
-use turbowish_model::account::task::{Readied, WakerReading};
-use turbowish_unsafe::waker::{Lent, Maker, Target};
+use turbowish_model::account::task::{WakeCause, WakerReading};
+use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
 
 use crate::hot::{clock, current, switch};
 
 /// A waker's account.
 #[derive(Debug, Default)]
-pub(crate) struct Node {
+pub(crate) struct WakerState {
     /// The executor's. It is there while `live` is not 0, if it could be had.
     inner: RwLock<Option<Waker>>,
     /// Wakers that are clones of this node's, and one more during a poll that is given one of them.
@@ -88,16 +88,16 @@ pub(crate) fn let_go<T>(waker: Option<T>) {
 #[derive(Debug)]
 pub(crate) struct Begun {
     /// When the node was woken first since the last poll began, and by whom.
-    pub(crate) readied: Option<Readied>,
-    /// The poll may be given the node's waker, and is to be ended by [`Node::end`]. Otherwise it is
+    pub(crate) readied: Option<WakeCause>,
+    /// The poll may be given the node's waker, and is to be ended by [`WakerState::end`]. Otherwise it is
     /// given a [`Late`] one.
     pub(crate) fits: bool,
 }
 
 /// What the wakers of a node refer to.
-pub(crate) trait Noded: Target {
+pub(crate) trait StatefulWaker: Target {
     /// The node.
-    fn node(&self) -> &Node;
+    fn node(&self) -> &WakerState;
     /// The task that it belongs to.
     fn task(&self) -> u64;
 }
@@ -111,15 +111,15 @@ pub(crate) struct Late<'a, T> {
     pub(crate) is_inside: bool,
 }
 
-impl<T: Noded> Late<'_, T> {
+impl<T: StatefulWaker> Late<'_, T> {
     /// The waker.
     #[inline]
-    pub(crate) fn lent(&self) -> Lent<'_> {
-        Lent::late(self)
+    pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
+        BorrowedWaker::late(self)
     }
 }
 
-impl<T: Noded> Maker for Late<'_, T> {
+impl<T: StatefulWaker> LazyTarget for Late<'_, T> {
     fn waker(&self) -> Waker {
         kept(&self.target, self.outer, self.is_inside)
     }
@@ -133,9 +133,9 @@ impl<T: Noded> Maker for Late<'_, T> {
 /// A waker of `target`, whose node wakes `outer` from now on; or a clone of `outer`, while an
 /// earlier one is being woken. It unwinds if the executor's code does, and leaves everything as it
 /// was.
-pub(crate) fn kept<T: Noded>(target: &Arc<T>, outer: &Waker, is_inside: bool) -> Waker {
+pub(crate) fn kept<T: StatefulWaker>(target: &Arc<T>, outer: &Waker, is_inside: bool) -> Waker {
     // Counted before the node has the executor's waker, which goes with the last clone.
-    let clone = Lent::new(target).waker().clone();
+    let clone = BorrowedWaker::new(target).waker().clone();
     let uncounted = is_inside.then(Uncounted::begin);
     let adopted = target.node().adopt(outer);
     drop(uncounted);
@@ -164,7 +164,7 @@ fn attempt<T>(mut lock: impl FnMut() -> TryLockResult<T>) -> Option<T> {
     None
 }
 
-impl Node {
+impl WakerState {
     /// One that has `waker`, and a clone of its own.
     pub(crate) fn kept_by(waker: Waker) -> Self {
         Self {
@@ -240,12 +240,12 @@ impl Node {
         Ok(())
     }
 
-    fn take_wake(&self) -> Option<Readied> {
+    fn take_wake(&self) -> Option<WakeCause> {
         let since = self.wake_since_poll()?;
         // Before anybody else can be the first again.
         let by = self.readied_by();
         self.woken.store(0, Ordering::Release);
-        Some(Readied { since, by })
+        Some(WakeCause { since, by })
     }
 
     /// When the node was woken first since its last poll began, in ticks.

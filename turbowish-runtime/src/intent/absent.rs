@@ -4,15 +4,21 @@ use std::marker::PhantomData;
 
 use turbowish_model::account::resource::Role;
 
-use super::Means;
-use crate::hot::current::Here;
+use super::IntentTarget;
+use crate::hot::current::CurrentCall;
 
 /// The account of what is meant: there is none.
 #[derive(Clone, Copy, Debug)]
-pub struct Meant<'a>(PhantomData<&'a ()>);
+pub struct ResourceRef<'a>(PhantomData<&'a ()>);
 
-impl Meant<'_> {
-    pub(super) const fn link(self, _: Here, _: Role, _: u8, next: Option<Link>) -> Option<Link> {
+impl ResourceRef<'_> {
+    pub(super) const fn link(
+        self,
+        _: CurrentCall,
+        _: Role,
+        _: u8,
+        next: Option<Link>,
+    ) -> Option<Link> {
         next
     }
 }
@@ -27,8 +33,8 @@ impl Link {
     }
 }
 
-impl<V, T: ?Sized> Means<V> for T {
-    fn meant(&self) -> Meant<'_> {
-        Meant(PhantomData)
+impl<V, T: ?Sized> IntentTarget<V> for T {
+    fn meant(&self) -> ResourceRef<'_> {
+        ResourceRef(PhantomData)
     }
 }

@@ -5,13 +5,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Means, Meant, verb};
+use super::{IntentTarget, ResourceRef, verb};
 
 macro_rules! pointers {
     ($($Pointer:ty)*) => {$(
-        impl<V, T: Means<V> + ?Sized> Means<V> for $Pointer {
+        impl<V, T: IntentTarget<V> + ?Sized> IntentTarget<V> for $Pointer {
             #[inline]
-            fn meant(&self) -> Meant<'_> {
+            fn meant(&self) -> ResourceRef<'_> {
                 T::meant(self)
             }
         }
@@ -22,10 +22,10 @@ pointers! { &T  &mut T  Arc<T>  Box<T>  Rc<T> }
 
 macro_rules! unseen {
     ($($Verb:ident: $([$($T:ident)?] $Type:ty),*;)*) => {$($(
-        impl<$($T: ?Sized)?> Means<verb::$Verb> for $Type {
+        impl<$($T: ?Sized)?> IntentTarget<verb::$Verb> for $Type {
             #[inline]
-            fn meant(&self) -> Meant<'_> {
-                Meant::NOTHING
+            fn meant(&self) -> ResourceRef<'_> {
+                ResourceRef::NOTHING
             }
         }
     )*)*};
@@ -33,10 +33,10 @@ macro_rules! unseen {
 
 macro_rules! unseen_ends {
     ($($Verb:ident: $($Type:ident)::*;)*) => {$(
-        impl<T> Means<verb::$Verb> for tokio::sync::$($Type)::*<T> {
+        impl<T> IntentTarget<verb::$Verb> for tokio::sync::$($Type)::*<T> {
             #[inline]
-            fn meant(&self) -> Meant<'_> {
-                Meant::NOTHING
+            fn meant(&self) -> ResourceRef<'_> {
+                ResourceRef::NOTHING
             }
         }
     )*};

@@ -3,7 +3,7 @@
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use turbowish_model::account::time::Usual;
+use turbowish_model::account::time::MinOfLastTwo;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::collect::history::{Totals, Trend, Window};
 use turbowish_model::diagnose::alert::{Detector, Limit, Limits};
@@ -11,8 +11,8 @@ use turbowish_model::snapshot::alert::Alert;
 
 use super::cost::Series;
 use super::situation::crowd::Crowd;
-use super::situation::{Scout, Stage, claims};
-use super::tasks::Known;
+use super::situation::{Builder, Scout, claims};
+use super::tasks::NameTable;
 use super::{Monitor, Registry, resources};
 use crate::hot::{clock, proc, switch};
 use crate::monitor::collector::ThreadNow;
@@ -34,7 +34,7 @@ pub(super) struct Watch {
 #[derive(Debug)]
 struct Pace {
     /// Processor time of a scan.
-    usual: Usual,
+    usual: MinOfLastTwo,
     due: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            usual: Usual::NOTHING,
+            usual: MinOfLastTwo::NOTHING,
             due: None,
         }
     }
@@ -156,8 +156,8 @@ impl Watch {
         let mut crowd = Crowd::read(threads, monitor.pauses(), pick);
         let resources = resources::judged();
         crowd.pick(&claims(&resources));
-        let known = Known::of(&assembly, crowd.picked(), (threads, epoch));
-        let scene = self.scout.scene(&Stage {
+        let known = NameTable::of(&assembly, crowd.picked(), (threads, epoch));
+        let scene = self.scout.scene(&Builder {
             assembly: &assembly,
             threads,
             crowd: &crowd,

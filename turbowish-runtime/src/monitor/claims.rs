@@ -37,7 +37,7 @@ struct Mark<'a> {
 enum What<'a> {
     Holds(&'a Holder),
     Waits(&'a Waiter),
-    Means(&'a Intent),
+    IntentTarget(&'a Intent),
 }
 
 impl What<'_> {
@@ -46,7 +46,7 @@ impl What<'_> {
         match self {
             Self::Holds(_) => 0,
             Self::Waits(_) => 1,
-            Self::Means(intent) => match intent.strength {
+            Self::IntentTarget(intent) => match intent.strength {
                 Strength::Will => 2,
                 Strength::May => 3,
             },
@@ -81,7 +81,7 @@ impl<'a, N: Names> Claims<'a, N> {
             let waiters = reading.waiters.iter().chain(&rest.waiters);
             marks.extend(waiters.map(|one| mark(one.who.task, What::Waits(one))));
             let intents = reading.intents.iter().chain(&rest.intents);
-            marks.extend(intents.map(|one| mark(one.who.task, What::Means(one))));
+            marks.extend(intents.map(|one| mark(one.who.task, What::IntentTarget(one))));
         }
         marks.sort_by_key(|mark| mark.task);
         let mut timers = timers(assembly, read_at);
@@ -143,7 +143,7 @@ impl<'a, N: Names> Claims<'a, N> {
             What::Waits(one) => row
                 .waits_on
                 .push(claim(one.role, one.amount, one.since, one.at)),
-            What::Means(one) => {
+            What::IntentTarget(one) => {
                 let aim = Aim {
                     resource_id: resource.id,
                     resource: resource.name.clone(),

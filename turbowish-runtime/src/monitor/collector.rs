@@ -9,19 +9,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use turbowish_model::account::aggregate::Tally;
+use turbowish_model::account::aggregate::Aggregate;
 #[cfg(feature = "server")]
 use turbowish_model::account::counters::Sum;
-use turbowish_model::account::task::Birth;
+use turbowish_model::account::task::TaskMeta;
 use turbowish_model::collect::history::Totals;
 use turbowish_model::collect::read::{OpenPoll, ThreadReading};
 
-use crate::hot::origin::Story;
+use crate::hot::origin::TaskOrigin;
 use crate::hot::thread::{self, ThreadLedger};
 
 /// Every ledger that has not been folded yet.
 #[derive(Default)]
-pub(crate) struct Gather {
+pub(crate) struct Collector {
     past: Totals,
     epochs: BTreeMap<u32, Epoch>,
 }
@@ -38,7 +38,7 @@ struct Epoch {
 #[derive(Default)]
 struct Departed {
     /// Raw.
-    tally: Tally,
+    tally: Aggregate,
     busy: u64,
     /// The time of their last event.
     latest: u64,
@@ -55,9 +55,9 @@ pub(crate) struct ThreadNow {
     pub(crate) epoch: u32,
     pub(crate) open: Vec<OpenPoll>,
     /// The task whose first poll it makes.
-    pub(crate) newborn: Option<Birth>,
+    pub(crate) newborn: Option<TaskMeta>,
     /// Where that comes from, if it says so.
-    pub(crate) story: Option<Arc<Story>>,
+    pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// It has polled a task.
     #[cfg_attr(
         not(feature = "server"),
@@ -66,7 +66,7 @@ pub(crate) struct ThreadNow {
     pub(crate) polls: bool,
 }
 
-impl Gather {
+impl Collector {
     /// The epoch was switched off at `t`.
     pub(crate) fn end(&mut self, epoch: u32, t: u64) {
         self.epochs.entry(epoch).or_default().ended = Some(t);
@@ -212,7 +212,7 @@ impl Epoch {
                 epoch: number,
                 open: reading.open.clone(),
                 newborn: ledger.newborn.read(&mut relax),
-                story: ledger.told(),
+                origin: ledger.told(),
                 polls: ledger.polls.load(Relaxed),
             });
             readings.push((index, reading));
@@ -225,12 +225,12 @@ impl Epoch {
             reading.charge(until, &mut tally);
             *totals.busy.entry(thread).or_default() += reading.busy;
         }
-        tally.settle(until);
-        tally.mend();
+        tally.close_open_at(until);
+        tally.reconcile();
         if self.ended.is_some() {
             tally.abandon();
         }
-        if totals.tally == Tally::default() {
+        if totals.tally == Aggregate::default() {
             totals.tally = tally;
         } else {
             totals.tally.merge(&tally);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::resource::Reading;
 use turbowish_model::collect::assemble::{Assembly, Names};
-use turbowish_model::snapshot::OwnCost;
+use turbowish_model::snapshot::Overhead;
 
 use super::Monitor;
 use crate::monitor::overhead::{self, Events};
@@ -72,7 +72,7 @@ impl Monitor {
         &self,
         assembly: &Assembly<'_, N>,
         uptime_ns: u64,
-    ) -> Option<OwnCost> {
+    ) -> Option<Overhead> {
         let tally = &assembly.window.tally;
         let woken = |population: Population| {
             let procs = tally.procs.iter();

@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 #[derive(Debug, Default)]
-struct Pulse {
+struct Heartbeat {
     waker: Mutex<Option<Waker>>,
     /// When it was woken and not polled since, in ticks; 0 if it was polled.
     asked: AtomicU64,
@@ -19,13 +19,13 @@ struct Pulse {
 }
 
 /// The one that there is, and when it was looked at last.
-static PULSE: Mutex<Option<(Arc<Pulse>, u64)>> = Mutex::new(None);
+static PULSE: Mutex<Option<(Arc<Heartbeat>, u64)>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Pulse {
+impl Heartbeat {
     fn wake(&self) {
         let waker = lock(&self.waker).clone();
         if let Some(waker) = waker {
@@ -42,7 +42,7 @@ pub(crate) fn start() {
     else {
         return;
     };
-    let pulse = Arc::new(Pulse::default());
+    let pulse = Arc::new(Heartbeat::default());
     *lock(&PULSE) = Some((pulse.clone(), 0));
     handle.spawn(poll_fn(move |cx| {
         let before = lock(&pulse.waker).replace(cx.waker().clone());

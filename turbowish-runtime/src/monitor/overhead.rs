@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use turbowish_model::account::call::{Call, Origin, PollEnd, ProcKey};
 use turbowish_model::account::ledger::{Ledger, Start};
-use turbowish_model::account::metrics::Meters;
-use turbowish_model::snapshot::OwnCost;
+use turbowish_model::account::metrics::Metrics;
+use turbowish_model::snapshot::Overhead;
 
-use crate::hot::waker_state::Node;
+use crate::hot::waker_state::WakerState;
 use crate::hot::{clock, thread};
 
 /// What one event costs, in picoseconds.
@@ -49,9 +49,9 @@ pub(crate) fn calibrate() {
 }
 
 /// What so many events cost; `None` before [`calibrate`].
-pub(crate) fn cost(events: &Events, monitor_ppm: Option<u64>) -> Option<OwnCost> {
+pub(crate) fn cost(events: &Events, monitor_ppm: Option<u64>) -> Option<Overhead> {
     let costs = COSTS.get()?;
-    Some(OwnCost {
+    Some(Overhead {
         ppm: costs.ppm(events),
         monitor_ppm,
         poll_ps: costs.poll,
@@ -119,7 +119,7 @@ fn poll() -> u64 {
 
 /// A wake-up that is noted and passed on, and the poll's waker, which it leads to.
 fn wake() -> u64 {
-    let node = Node::kept_by(Waker::noop().clone());
+    let node = WakerState::kept_by(Waker::noop().clone());
     timed(|| {
         node.begin(Waker::noop());
         way();
@@ -130,7 +130,7 @@ fn wake() -> u64 {
 }
 
 fn counter() -> u64 {
-    let meters = Meters::default();
+    let meters = Metrics::default();
     timed(|| {
         way();
         black_box(meters.count((0, 0), 1));

@@ -6,11 +6,13 @@ use std::panic::Location;
 #[cfg(feature = "tokio")]
 use std::sync::Arc;
 
-use turbowish_model::account::resource::{Here, Intent, Kind, Reading, Rest, Role, Strength};
+use turbowish_model::account::resource::{
+    CurrentCall, Intent, Kind, Reading, Rest, Role, Strength,
+};
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
 
-use super::tasks::{Known, spot};
+use super::tasks::{NameTable, spot};
 #[cfg(feature = "tokio")]
 use crate::resource::Record;
 
@@ -149,7 +151,7 @@ fn level(reading: &Reading) -> Option<u64> {
 /// may be newer.
 pub(super) fn rows<N: Names>(
     assembly: &Assembly<'_, N>,
-    known: &Known<'_>,
+    known: &NameTable<'_>,
     readings: &[Reading],
     read_at: u64,
 ) -> Vec<ResourceRow> {
@@ -161,12 +163,12 @@ pub(super) fn rows<N: Names>(
 
 fn row<N: Names>(
     assembly: &Assembly<'_, N>,
-    known: &Known<'_>,
+    known: &NameTable<'_>,
     reading: &Reading,
     read_at: u64,
 ) -> ResourceRow {
     let age = |since: u64| assembly.scale.ns(read_at.saturating_sub(since));
-    let task = |who: Here| known.name(who.task);
+    let task = |who: CurrentCall| known.name(who.task);
     let holders = reading.holders.iter().map(|holder| HolderRow {
         task: task(holder.who),
         role: holder.role,
@@ -215,7 +217,7 @@ fn row<N: Names>(
 
 fn intents<N: Names>(
     assembly: &Assembly<'_, N>,
-    known: &Known<'_>,
+    known: &NameTable<'_>,
     reading: &Reading,
     strength: Strength,
 ) -> Vec<IntentRow> {
@@ -233,7 +235,7 @@ fn of_strength(reading: &Reading, strength: Strength) -> impl Iterator<Item = &I
 }
 
 /// Path of the proc of a call.
-pub(super) fn path<N: Names>(assembly: &Assembly<'_, N>, who: Here) -> String {
+pub(super) fn path<N: Names>(assembly: &Assembly<'_, N>, who: CurrentCall) -> String {
     let proc = who.proc.checked_sub(1);
     let proc = proc.and_then(|proc| assembly.names.proc(proc));
     proc.map_or_else(String::new, |proc| proc.path.to_owned())

@@ -24,7 +24,7 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, Resource, Scene, Task, TaskKind, Wake, Wakes, Worker,
+    Ended, OpenPoll, Resource, Situation, Task, TaskKind, Wake, Wakes, Worker,
 };
 use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -32,7 +32,7 @@ use turbowish_model::snapshot::{Place, TaskState};
 use self::crowd::{Crowd, Pick};
 use self::resource::{Trees, seat};
 use super::Registry;
-use super::tasks::{Known, One};
+use super::tasks::{LiveTask, NameTable};
 use crate::hot::{clock, task};
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::heartbeat;
@@ -49,11 +49,11 @@ pub(super) struct Scout {
 }
 
 /// What a scene is made of.
-pub(super) struct Stage<'a> {
+pub(super) struct Builder<'a> {
     pub(super) assembly: &'a Assembly<'a, Registry>,
     pub(super) threads: &'a [ThreadNow],
     pub(super) crowd: &'a Crowd,
-    pub(super) known: &'a Known<'a>,
+    pub(super) known: &'a NameTable<'a>,
     pub(super) resources: &'a [Reading],
     /// Polls beyond this many nanoseconds are long.
     pub(super) long_ns: u64,
@@ -85,7 +85,7 @@ impl Scout {
     }
 
     /// The scene of this instant.
-    pub(super) fn scene(&mut self, stage: &Stage<'_>) -> Scene {
+    pub(super) fn scene(&mut self, stage: &Builder<'_>) -> Situation {
         let at = stage.assembly.now.at;
         let settled = stage.crowd.settled(at);
         let trees: Trees<'_> = settled.map(|one| (one.birth.id, &one.reading)).collect();
@@ -105,7 +105,7 @@ impl Scout {
             .collect();
         self.inside.turn();
         seat(&mut tasks, &resources);
-        Scene {
+        Situation {
             now: stage.ns(stage.assembly.now.at),
             resources,
             tasks,
@@ -114,7 +114,7 @@ impl Scout {
             procs: stage.procs(&mut self.paces),
             orders: stage.orders(),
             heartbeat: stage.heartbeat(),
-            heirs: stage.heirs(),
+            candidates: stage.candidates(),
             sources: self.density.sources(stage),
         }
     }
@@ -134,9 +134,12 @@ pub(super) fn claims(resources: &[Reading]) -> BTreeSet<u64> {
     claims
 }
 
-impl Stage<'_> {
-    fn name(&self, one: &One) -> Option<String> {
-        let given = one.story.as_ref().and_then(|story| story.name.as_deref());
+impl Builder<'_> {
+    fn name(&self, one: &LiveTask) -> Option<String> {
+        let given = one
+            .origin
+            .as_ref()
+            .and_then(|origin| origin.name.as_deref());
         given
             .map(str::to_owned)
             .or_else(|| self.known.name(one.birth.id))
@@ -150,7 +153,7 @@ impl Stage<'_> {
         self.assembly.scale.ticks(ns)
     }
 
-    fn task(&self, one: &One) -> Option<Task> {
+    fn task(&self, one: &LiveTask) -> Option<Task> {
         let reading = &one.reading;
         let waker = reading.waker;
         let woken = waker.and_then(|waker| waker.woken);
@@ -168,8 +171,8 @@ impl Stage<'_> {
             id: one.birth.id,
             name: self.name(one)?,
             root: self.path(one.birth.root())?,
-            kind: match &one.story {
-                Some(story) if story.blocks => TaskKind::BlockOn,
+            kind: match &one.origin {
+                Some(origin) if origin.blocks => TaskKind::BlockOn,
                 _ => TaskKind::Spawned,
             },
             state,
@@ -189,7 +192,7 @@ impl Stage<'_> {
                 live: (!one.unseen).then_some(waker.live.into()),
             }),
             future_bytes: u64::from(one.birth.future_bytes),
-            spawned: one.story.as_ref().map(|story| spot(story.place)),
+            spawned: one.origin.as_ref().map(|origin| spot(origin.place)),
             // A poll under way is judged like any other.
             paused: reading.pause.is_some() && reading.thread.is_none(),
             tree: match state {
@@ -218,15 +221,15 @@ impl Stage<'_> {
 
     fn ended(&self) -> Vec<Ended> {
         let ended = task::ended().into_iter().filter_map(|ended| {
-            let story = ended.story.as_ref();
-            let given = story.and_then(|story| story.name.as_deref().map(str::to_owned));
+            let origin = ended.origin.as_ref();
+            let given = origin.and_then(|origin| origin.name.as_deref().map(str::to_owned));
             Some(Ended {
                 id: ended.birth.id,
                 name: given.or_else(|| self.known.name(ended.birth.id))?,
                 root: self.path(ended.birth.root())?,
                 at: self.ns(ended.at),
                 detached: ended.detached,
-                spawned: story.map(|story| spot(story.place)),
+                spawned: origin.map(|origin| spot(origin.place)),
                 place: None,
             })
         });

@@ -4,44 +4,44 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use turbowish_model::account::branch::BranchReading;
-use turbowish_model::account::task::{Birth, Pause, STACK_LIMIT, TaskReading};
+use turbowish_model::account::task::{Pause, STACK_LIMIT, TaskMeta, TaskReading};
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::read::OpenPoll;
 use turbowish_model::query::TaskSource;
-use turbowish_model::snapshot::unique_suffix::SharedEnds;
+use turbowish_model::snapshot::unique_suffix::UniqueSuffixes;
 use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
 
 use super::claims::Claims;
 use crate::hot::current::THREAD;
-use crate::hot::origin::Story;
+use crate::hot::origin::TaskOrigin;
 use crate::hot::task;
 use crate::monitor::collector::ThreadNow;
 
 /// Every live task at one instant.
-pub(super) struct Live {
-    tasks: Vec<One>,
+pub(super) struct LiveTasks {
+    tasks: Vec<LiveTask>,
     epoch: u32,
     counts: TasksByState,
 }
 
 /// One of them.
-pub(super) struct One {
-    pub(super) birth: Birth,
+pub(super) struct LiveTask {
+    pub(super) birth: TaskMeta,
     pub(super) reading: TaskReading,
-    pub(super) story: Option<Arc<Story>>,
+    pub(super) origin: Option<Arc<TaskOrigin>>,
     /// It was polled while accounting was off, for all that is known: then it has given away wakers that are not ours.
     pub(super) unseen: bool,
 }
 
-impl One {
+impl LiveTask {
     /// What its row shows in this epoch, at the instant that `clock` tells.
-    pub(super) fn read(row: &task::Live, epoch: u32, clock: &dyn Fn() -> u64) -> Self {
+    pub(super) fn read(row: &task::TaskEntry, epoch: u32, clock: &dyn Fn() -> u64) -> Self {
         let mut reading = row.read();
         reading.read_at = clock();
         let mut one = Self {
             birth: row.cell.birth,
             reading,
-            story: row.story.clone(),
+            origin: row.origin.clone(),
             unseen: false,
         };
         if one.reading.epoch != epoch {
@@ -53,7 +53,7 @@ impl One {
     /// Takes its branches from those of all tasks.
     pub(super) fn take_branches(
         &mut self,
-        branches: &mut HashMap<u64, Vec<Arc<task::Live>>>,
+        branches: &mut HashMap<u64, Vec<Arc<task::TaskEntry>>>,
         clock: &dyn Fn() -> u64,
     ) {
         let own = branches.remove(&self.birth.id);
@@ -79,7 +79,7 @@ impl One {
     }
 }
 
-impl Live {
+impl LiveTasks {
     /// `clock` tells the instant of each row: the tasks go on while they are read.
     pub(super) fn read(
         threads: &[ThreadNow],
@@ -113,7 +113,7 @@ impl Live {
     }
 
     /// All of them, and the epoch in which they were read.
-    pub(super) fn all(&self) -> (&[One], u32) {
+    pub(super) fn all(&self) -> (&[LiveTask], u32) {
         (&self.tasks, self.epoch)
     }
 
@@ -127,16 +127,16 @@ impl Live {
 }
 
 /// The tasks in their first poll.
-pub(super) fn newborns(threads: &[ThreadNow]) -> Vec<One> {
+pub(super) fn newborns(threads: &[ThreadNow]) -> Vec<LiveTask> {
     let newborn = |thread: &ThreadNow| {
         let birth = thread.newborn?;
         let is_open = !open_of(threads, thread.index, birth.created).is_empty();
-        let story = thread.story.clone();
-        let readied = story.as_deref().map(Story::readied);
-        is_open.then(|| One {
+        let origin = thread.origin.clone();
+        let readied = origin.as_deref().map(TaskOrigin::readied);
+        is_open.then(|| LiveTask {
             birth,
             reading: TaskReading::first(&birth, thread.epoch, thread.index, readied),
-            story,
+            origin,
             unseen: false,
         })
     };
@@ -144,17 +144,17 @@ pub(super) fn newborns(threads: &[ThreadNow]) -> Vec<One> {
 }
 
 /// Every live task once: those with a row, and those in their first poll.
-fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<One> {
+fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<LiveTask> {
     let mut newborn = newborns(threads);
     let rows = task::all();
     let mut all = Vec::with_capacity(rows.len() + newborn.len());
     for live in rows {
         // The threads were read first: a newborn may have got its row since.
         newborn.retain(|one| one.birth.id != live.cell.birth.id);
-        all.push(One::read(&live, epoch, clock));
+        all.push(LiveTask::read(&live, epoch, clock));
     }
     let past = newborn.iter_mut().filter(|one| one.reading.epoch != epoch);
-    past.for_each(One::forget);
+    past.for_each(LiveTask::forget);
     all.append(&mut newborn);
     // Their tasks were read first: a branch that is gone by now is nobody's.
     let mut branches = task::branches(|_| true);
@@ -168,7 +168,7 @@ fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<O
 /// More branches than this of one task are not shown; those that were woken go first.
 const BRANCHES: usize = STACK_LIMIT as usize;
 
-fn shown(branches: &[Arc<task::Live>], epoch: u32) -> Vec<BranchReading> {
+fn shown(branches: &[Arc<task::TaskEntry>], epoch: u32) -> Vec<BranchReading> {
     let readings = branches.iter().filter_map(|branch| {
         let (reading, polled_in) = branch.read_branch();
         // What became of it while accounting was off is not known.
@@ -194,7 +194,7 @@ fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPoll] {
 }
 
 /// Names of tasks: given ones, or the end of the root's path and a number.
-pub(super) struct Known<'a> {
+pub(super) struct NameTable<'a> {
     /// By root proc, how its tasks are called before their ordinal.
     words: Vec<&'a str>,
     given: HashMap<u64, Arc<str>>,
@@ -203,16 +203,16 @@ pub(super) struct Known<'a> {
     workers: HashMap<u32, u32>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> NameTable<'a> {
     pub(super) fn of(
         assembly: &Assembly<'a, super::Registry>,
-        tasks: &[One],
+        tasks: &[LiveTask],
         (threads, epoch): (&'a [ThreadNow], u32),
     ) -> Self {
-        let shared = SharedEnds::of(assembly.names.paths());
+        let shared = UniqueSuffixes::of(assembly.names.paths());
         let words = assembly.names.paths().map(|path| shared.shortest(path));
         let given = tasks.iter().filter_map(|one| {
-            let name = one.story.as_ref()?.name.clone()?;
+            let name = one.origin.as_ref()?.name.clone()?;
             Some((one.birth.id, name))
         });
         let workers = super::worker_threads(assembly, threads, epoch);
@@ -244,12 +244,12 @@ impl<'a> Known<'a> {
         }
         // Not all tasks are read for a scene.
         #[cfg(feature = "server")]
-        if let Some(name) = task::with(id, |live| live.story.as_ref()?.name.clone()).flatten() {
+        if let Some(name) = task::with(id, |live| live.origin.as_ref()?.name.clone()).flatten() {
             return Some(name.to_string());
         }
-        let birth = Birth {
+        let birth = TaskMeta {
             id,
-            ..Birth::default()
+            ..TaskMeta::default()
         };
         let word = self.words.get(birth.root() as usize).filter(|_| id != 0)?;
         Some(format!("{word}-{}", birth.ordinal()))
@@ -264,9 +264,9 @@ impl<'a> Known<'a> {
 /// The rows of all live tasks at one instant.
 pub(super) struct Rows<'a, N> {
     pub(super) assembly: &'a Assembly<'a, N>,
-    pub(super) live: &'a Live,
+    pub(super) live: &'a LiveTasks,
     pub(super) threads: &'a [ThreadNow],
-    pub(super) known: &'a Known<'a>,
+    pub(super) known: &'a NameTable<'a>,
     pub(super) claims: &'a Claims<'a, N>,
 }
 
@@ -295,14 +295,14 @@ impl<N: Names> TaskSource for Rows<'_, N> {
 
 impl<N: Names> Rows<'_, N> {
     /// The thread that polls a task, as the operating system calls it.
-    fn os_thread(&self, one: &One) -> Option<u64> {
+    fn os_thread(&self, one: &LiveTask) -> Option<u64> {
         let index = one.reading.thread?;
         let thread = self.threads.iter().find(|thread| thread.index == index);
         thread?.os_id
     }
 
     /// Adds what the task's waker and its story tell.
-    fn tell(&self, row: &mut TaskRow, one: &One, parts: TaskParts) {
+    fn tell(&self, row: &mut TaskRow, one: &LiveTask, parts: TaskParts) {
         let known = self.known;
         row.waker = one.reading.waker.map(|waker| WakerRow {
             woken_by: parts.waker.then(|| known.waker(waker.by)).flatten(),
@@ -319,18 +319,18 @@ impl<N: Names> Rows<'_, N> {
             row.worker = known.workers.get(&last.thread).copied();
             row.ready_by = last.readied.and_then(|readied| known.waker(readied.by));
         }
-        let Some(story) = &one.story else {
+        let Some(origin) = &one.origin else {
             return;
         };
-        if let Some(name) = story.name.as_ref().filter(|_| parts.name) {
+        if let Some(name) = origin.name.as_ref().filter(|_| parts.name) {
             row.name = name.to_string();
         }
         if parts.attributes {
-            row.attributes.clone_from(&story.attributes);
+            row.attributes.clone_from(&origin.attributes);
         }
         if parts.origin {
-            row.parent = known.name(story.parent);
-            row.spawned_at = Some(spot(story.place));
+            row.parent = known.name(origin.parent);
+            row.spawned_at = Some(spot(origin.place));
         }
     }
 }

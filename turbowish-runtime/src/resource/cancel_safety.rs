@@ -15,8 +15,8 @@ use std::sync::{Arc, LazyLock};
 
 use dashmap::DashMap;
 use turbowish_model::account::call::{Call as Account, PollEnd};
-use turbowish_model::account::ledger::{Head, Ledger, Marked};
-use turbowish_model::account::resource::{Here, Kind, Role};
+use turbowish_model::account::ledger::{ChainHead, Ledger, Marked};
+use turbowish_model::account::resource::{CurrentCall, Kind, Role};
 
 #[cfg(feature = "server")]
 pub(crate) use self::interrupted::{Count, Cut, cuts};
@@ -65,19 +65,19 @@ struct Lock {
     role: Role,
     resource: u64,
     slot: u32,
-    who: Here,
+    who: CurrentCall,
 }
 
 /// What a call has done last.
 #[derive(Clone, Copy, Debug, Default)]
-struct Effects {
+struct PendingEffects {
     item: Option<Item>,
     lock: Option<Lock>,
     /// It has asked for the next item.
     again: bool,
 }
 
-impl Effects {
+impl PendingEffects {
     /// With what came later.
     fn then(self, later: Self) -> Self {
         let mut item = later.item.or(self.item);
@@ -94,11 +94,11 @@ impl Effects {
 
 thread_local! {
     /// What the open polls of this thread have done, by depth.
-    static FRESH: RefCell<Vec<(u32, Effects)>> = const { RefCell::new(Vec::new()) };
+    static FRESH: RefCell<Vec<(u32, PendingEffects)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What calls that wait have done: by their address, since a call that was polled does not move, with their proc.
-static KEPT: LazyLock<DashMap<usize, (u32, Effects)>> =
+static KEPT: LazyLock<DashMap<usize, (u32, PendingEffects)>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -108,7 +108,7 @@ const SHARDS: usize = 64;
 const LIMIT: usize = 100_000;
 
 /// Notes something that a call has done in its open poll.
-fn note(marked: Marked, change: impl FnOnce(&mut Effects)) {
+fn note(marked: Marked, change: impl FnOnce(&mut PendingEffects)) {
     let noted = FRESH.try_with(|fresh| {
         let Ok(mut fresh) = fresh.try_borrow_mut() else {
             return;
@@ -120,12 +120,12 @@ fn note(marked: Marked, change: impl FnOnce(&mut Effects)) {
         match fresh.last_mut() {
             Some((depth, effects)) if *depth == marked.depth => {
                 if marked.first {
-                    *effects = Effects::default();
+                    *effects = PendingEffects::default();
                 }
                 change(effects);
             }
             _ => {
-                let mut effects = Effects::default();
+                let mut effects = PendingEffects::default();
                 change(&mut effects);
                 fresh.push((marked.depth, effects));
             }
@@ -168,9 +168,9 @@ pub(crate) fn asks(ledger: &Ledger) {
 #[inline]
 pub(crate) fn lock(
     ledger: &Ledger,
-    head: &Head,
+    head: &ChainHead,
     (role, resource): (Role, u64),
-    (slot, who): (u32, Here),
+    (slot, who): (u32, CurrentCall),
 ) {
     if let Some(marked) = ledger.mark_under(head) {
         let lock = Lock {
@@ -223,7 +223,7 @@ fn closed_root(ledger: &Ledger, account: &mut Account, (proc, depth): (u32, u32)
 }
 
 /// A call has returned: what it has done is now done by who called it, at `site`.
-fn hand_up(ledger: &Ledger, effects: Effects, site: u16) {
+fn hand_up(ledger: &Ledger, effects: PendingEffects, site: u16) {
     if effects.item.is_none() && effects.lock.is_none() {
         return;
     }
@@ -242,7 +242,7 @@ fn hand_up(ledger: &Ledger, effects: Effects, site: u16) {
     }
 }
 
-fn take_fresh(depth: u32) -> Effects {
+fn take_fresh(depth: u32) -> PendingEffects {
     let taken = FRESH.try_with(|fresh| {
         let mut fresh = fresh.try_borrow_mut().ok()?;
         while let Some((at, effects)) = fresh.pop() {
@@ -263,24 +263,24 @@ fn key(account: &Account) -> usize {
     ptr::from_ref(account).addr()
 }
 
-fn keep(account: &Account, proc: u32, fresh: Effects) {
+fn keep(account: &Account, proc: u32, fresh: PendingEffects) {
     if COUNT.load(Ordering::Relaxed) >= LIMIT && !KEPT.contains_key(&key(account)) {
         losses::detail();
         return;
     }
     let mut entry = KEPT.entry(key(account)).or_insert_with(|| {
         COUNT.fetch_add(1, Ordering::Relaxed);
-        (proc, Effects::default())
+        (proc, PendingEffects::default())
     });
     let before = if entry.0 == proc {
         entry.1
     } else {
-        Effects::default()
+        PendingEffects::default()
     };
     *entry = (proc, before.then(fresh));
 }
 
-fn take(account: &Account, proc: u32) -> Option<Effects> {
+fn take(account: &Account, proc: u32) -> Option<PendingEffects> {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return None;
     }

@@ -5,15 +5,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64};
 
 use turbowish_model::account::resource::{Holder, Role};
-use turbowish_model::account::seqlock::Sequence;
+use turbowish_model::account::seqlock::SeqLock;
 use turbowish_unsafe::place::Place;
 
-use crate::hot::current::Here;
+use crate::hot::current::CurrentCall;
 
 /// A seat for one.
 #[derive(Debug, Default)]
-pub(super) struct Sole {
-    sequence: Sequence,
+pub(super) struct ExclusiveHolder {
+    sequence: SeqLock,
     /// How much is held; 0 while nobody sits here.
     amount: AtomicU32,
     task: AtomicU64,
@@ -28,12 +28,12 @@ pub(super) struct Sole {
 /// Readings that are tried.
 const TRIES: u32 = 64;
 
-impl Sole {
+impl ExclusiveHolder {
     /// Somebody has it from now on, and nobody else can.
     #[inline]
     pub(super) fn seat(
         &self,
-        (who, since): (Here, u64),
+        (who, since): (CurrentCall, u64),
         amount: u32,
         at: &'static Location<'static>,
         owned: bool,
@@ -65,7 +65,7 @@ impl Sole {
         Some(Holder {
             // There is no other.
             ticket: 0,
-            who: Here {
+            who: CurrentCall {
                 task: self.task.load(Relaxed),
                 proc: self.proc.load(Relaxed),
                 site: self.site.load(Relaxed),
@@ -93,23 +93,23 @@ mod tests {
 
     use turbowish_model::account::resource::Role;
 
-    use super::{Relaxed, Sole};
-    use crate::hot::current::Here;
+    use super::{ExclusiveHolder, Relaxed};
+    use crate::hot::current::CurrentCall;
 
     /// Holders that are seen.
     const ENOUGH: u64 = 2_000;
 
     #[test]
     fn who_reads_sees_one_holder_whole_or_none() {
-        let (sole, over) = (Sole::default(), AtomicBool::new(false));
+        let (sole, over) = (ExclusiveHolder::default(), AtomicBool::new(false));
         let at = Location::caller();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for turn in 1.. {
-                    let who = Here {
+                    let who = CurrentCall {
                         task: turn,
                         poll: turn,
-                        ..Here::default()
+                        ..CurrentCall::default()
                     };
                     sole.seat((who, turn), 1, at, turn % 2 == 0);
                     assert_eq!(sole.leave(), (turn, turn));
@@ -136,10 +136,10 @@ mod tests {
     /// Its thread has lost its processor, maybe for long.
     #[test]
     fn who_is_just_coming_does_not_sit_there_yet() {
-        let sole = Sole::default();
-        let who = Here {
+        let sole = ExclusiveHolder::default();
+        let who = CurrentCall {
             task: 1,
-            ..Here::default()
+            ..CurrentCall::default()
         };
         sole.seat((who, 0), 1, Location::caller(), false);
         sole.leave();

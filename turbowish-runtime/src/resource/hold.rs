@@ -6,25 +6,25 @@ use std::sync::Arc;
 
 use super::record::Record;
 use super::{Resource, Role, order};
-use crate::hot::current::{self, Here};
+use crate::hot::current::{self, CurrentCall};
 
 /// Goes where the guard goes, and gives back when it is dropped. `R` refers to the record: the guard borrows the primitive, or keeps it
 /// alive.
 #[derive(Debug)]
-pub(crate) struct Holding<R: Deref<Target = Record>>(Option<Seat<R>>);
+pub(crate) struct HoldGuard<R: Deref<Target = Record>>(Option<HoldSlot<R>>);
 
 /// That of a guard that borrows its primitive.
-pub(crate) type Hold<'a> = Holding<&'a Record>;
+pub(crate) type Hold<'a> = HoldGuard<&'a Record>;
 /// That of a guard that keeps its primitive alive.
-pub(crate) type OwnedHold = Holding<Arc<Record>>;
+pub(crate) type OwnedHold = HoldGuard<Arc<Record>>;
 
 #[derive(Debug)]
-struct Seat<R> {
+struct HoldSlot<R> {
     record: R,
     slot: u32,
 }
 
-impl<R: Deref<Target = Record>> Default for Holding<R> {
+impl<R: Deref<Target = Record>> Default for HoldGuard<R> {
     #[inline]
     fn default() -> Self {
         Self(None)
@@ -35,7 +35,7 @@ impl Resource {
     /// The current task has so much from now on.
     #[inline]
     pub(crate) fn hold(&self, role: Role, amount: u32, at: &'static Location<'static>) -> Hold<'_> {
-        Holding(self.record().map(|record| Seat {
+        HoldGuard(self.record().map(|record| HoldSlot {
             slot: take(record, role, amount, at, false),
             record: &**record,
         }))
@@ -49,7 +49,7 @@ impl Resource {
         amount: u32,
         at: &'static Location<'static>,
     ) -> OwnedHold {
-        Holding(self.record().map(|record| Seat {
+        HoldGuard(self.record().map(|record| HoldSlot {
             slot: take(record, role, amount, at, true),
             record: record.clone(),
         }))
@@ -71,10 +71,10 @@ fn take(
         order::taken(ledger, record, (slot, who), (role, at), owned);
         slot
     });
-    taken.unwrap_or_else(|| record.hold(Here::default(), role, amount, at, owned))
+    taken.unwrap_or_else(|| record.hold(CurrentCall::default(), role, amount, at, owned))
 }
 
-impl<R: Deref<Target = Record> + Clone> Holding<R> {
+impl<R: Deref<Target = Record> + Clone> HoldGuard<R> {
     /// Takes `part` of `all` that it has. Who has nothing holds nothing.
     pub(crate) fn part(&mut self, all: usize, part: usize) -> Self {
         match u32::try_from(part) {
@@ -86,14 +86,14 @@ impl<R: Deref<Target = Record> + Clone> Holding<R> {
 
     /// Splits `amount` off.
     pub(crate) fn split(&self, amount: u32) -> Self {
-        Self(self.0.as_ref().map(|seat| Seat {
+        Self(self.0.as_ref().map(|seat| HoldSlot {
             slot: seat.record.split(seat.slot, amount),
             record: seat.record.clone(),
         }))
     }
 }
 
-impl<R: Deref<Target = Record>> Holding<R> {
+impl<R: Deref<Target = Record>> HoldGuard<R> {
     /// Adds `other`, which is of the same resource.
     pub(crate) fn merge(&mut self, mut other: Self) {
         match (&self.0, other.0.take()) {
@@ -131,7 +131,7 @@ impl<R: Deref<Target = Record>> Holding<R> {
     }
 }
 
-impl<R: Deref<Target = Record>> Drop for Holding<R> {
+impl<R: Deref<Target = Record>> Drop for HoldGuard<R> {
     #[inline]
     fn drop(&mut self) {
         if let Some(seat) = &self.0 {

@@ -8,7 +8,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use turbowish_model::account::resource::{
-    AGAIN, Here, Intent, PROVEN, Role, SAID, SHOWN, Strength, WILL,
+    AGAIN, CurrentCall, Intent, PROVEN, Role, SAID, SHOWN, Strength, WILL,
 };
 
 use super::Resource;
@@ -19,14 +19,14 @@ use crate::hot::{clock, dropped};
 
 /// What an intent names: a resource, or nothing that is seen.
 #[derive(Clone, Copy, Debug)]
-pub struct Meant<'a> {
+pub struct ResourceRef<'a> {
     resource: Option<&'a Resource>,
     end: Option<&'a End>,
     /// Not worth a record of its own, unless somebody says so.
     brief: bool,
 }
 
-impl Meant<'_> {
+impl ResourceRef<'_> {
     pub(crate) const NOTHING: Self = Self {
         resource: None,
         end: None,
@@ -34,7 +34,13 @@ impl Meant<'_> {
     };
 
     /// `who` means to use it. Returns that intent, which names the `next` one.
-    pub(crate) fn link(self, who: Here, role: Role, how: u8, next: Option<Link>) -> Option<Link> {
+    pub(crate) fn link(
+        self,
+        who: CurrentCall,
+        role: Role,
+        how: u8,
+        next: Option<Link>,
+    ) -> Option<Link> {
         let said = how & SAID != 0;
         let record = self
             .resource
@@ -62,8 +68,8 @@ impl Meant<'_> {
 
 impl Resource {
     /// What intents name.
-    pub(crate) const fn meant(&self) -> Meant<'_> {
-        Meant {
+    pub(crate) const fn meant(&self) -> ResourceRef<'_> {
+        ResourceRef {
             resource: Some(self),
             end: None,
             brief: false,
@@ -71,8 +77,8 @@ impl Resource {
     }
 
     /// The same, of something that is mostly over before it is looked at.
-    pub(crate) const fn meant_briefly(&self) -> Meant<'_> {
-        Meant {
+    pub(crate) const fn meant_briefly(&self) -> ResourceRef<'_> {
+        ResourceRef {
             resource: Some(self),
             end: None,
             brief: true,
@@ -80,8 +86,8 @@ impl Resource {
     }
 
     /// The same, of one end of it.
-    pub(crate) const fn meant_by<'a>(&'a self, end: &'a End) -> Meant<'a> {
-        Meant {
+    pub(crate) const fn meant_by<'a>(&'a self, end: &'a End) -> ResourceRef<'a> {
+        ResourceRef {
             resource: Some(self),
             end: Some(end),
             brief: false,
@@ -269,7 +275,7 @@ impl Intended {
     }
 
     /// `who` has done it. Whether that was meant, once: by the call itself, or else by one above that says so.
-    pub(super) fn meet(&mut self, who: Here, role: Role) -> bool {
+    pub(super) fn meet(&mut self, who: CurrentCall, role: Role) -> bool {
         let (mut at, mut found) = (self.of_task.get(&who.task).copied(), None);
         while let Some(slot) = at
             && let Some(entry) = self.entry(slot)
@@ -343,15 +349,15 @@ impl Intended {
 
 #[cfg(test)]
 mod tests {
-    use turbowish_model::account::resource::{Here, Intent, Role, Strength};
+    use turbowish_model::account::resource::{CurrentCall, Intent, Role, Strength};
 
     use super::Intended;
 
-    fn who(proc: u32) -> Here {
-        Here {
+    fn who(proc: u32) -> CurrentCall {
+        CurrentCall {
             task: 7,
             proc,
-            ..Here::default()
+            ..CurrentCall::default()
         }
     }
 

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use dashmap::DashMap;
-use turbowish_model::account::ledger::{Head, Ledger};
+use turbowish_model::account::ledger::{ChainHead, Ledger};
 use turbowish_model::account::resource::Role;
 
 use super::record::Record;
 use super::{ALERTS, source_held};
-use crate::hot::current::{self, Here};
+use crate::hot::current::{self, CurrentCall};
 use crate::hot::{dropped, switch};
 use crate::resource::cancel_safety;
 
@@ -44,8 +44,8 @@ pub(crate) struct Order {
 struct Held {
     taken: Taken,
     slot: u32,
-    who: Here,
-    head: Head,
+    who: CurrentCall,
+    head: ChainHead,
     owned: bool,
     /// What was asked for since, if that does not count yet.
     later: Vec<Order>,
@@ -88,7 +88,7 @@ fn with_held<R>(f: impl FnOnce(&mut Vec<Held>) -> R) -> Option<R> {
 pub(super) fn taken(
     ledger: &Ledger,
     record: &Record,
-    (slot, who): (u32, Here),
+    (slot, who): (u32, CurrentCall),
     (role, at): (Role, &'static Location<'static>),
     owned: bool,
 ) {

@@ -14,10 +14,10 @@ use turbowish_model::account::resource::{Flow, Holder, Kind, Reading, Role, SHOW
 
 use super::NONE;
 use super::ends::Ends;
-use super::exclusive_holder::Sole;
+use super::exclusive_holder::ExclusiveHolder;
 use super::state::State;
 use super::wait::WaitNode;
-use crate::hot::current::Here;
+use crate::hot::current::CurrentCall;
 use crate::hot::{clock, switch};
 use crate::resource::cancel_safety::{self, Source};
 
@@ -36,7 +36,7 @@ pub(crate) struct Record {
     /// Intents to do something once that is not done: nobody looks for them while there are none.
     unmet: AtomicU64,
     ends: Arc<Ends>,
-    sole: Sole,
+    sole: ExclusiveHolder,
     state: Mutex<State>,
     /// Time inside or held.
     kept: Histogram,
@@ -85,7 +85,7 @@ impl Record {
             took: AtomicU64::new(0),
             unmet: AtomicU64::new(0),
             ends,
-            sole: Sole::default(),
+            sole: ExclusiveHolder::default(),
             state: Mutex::default(),
             kept: Histogram::default(),
         }
@@ -158,7 +158,7 @@ impl Record {
     /// A task begins to wait. Returns the wait's ticket.
     pub(super) fn wait(
         &self,
-        who: Here,
+        who: CurrentCall,
         role: Role,
         amount: u32,
         at: &'static Location<'static>,
@@ -185,7 +185,7 @@ impl Record {
     }
 
     /// That wait is another one's now.
-    pub(super) fn adopt(&self, ticket: u64, who: Here) {
+    pub(super) fn adopt(&self, ticket: u64, who: CurrentCall) {
         if let Some((waiter, _)) = self.state().waiters.get_mut(&ticket) {
             waiter.who = who;
         }

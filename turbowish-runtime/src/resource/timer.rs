@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
 
-use crate::hot::current::{Here, here};
+use crate::hot::current::{CurrentCall, here};
 use crate::hot::{clock, dropped, switch};
 
 static TIMERS: LazyLock<DashMap<u64, Timer>> = LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
@@ -31,7 +31,7 @@ const BEYOND_LIMIT: u64 = 0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timer {
     /// Who waits.
-    pub(crate) who: Here,
+    pub(crate) who: CurrentCall,
     /// Since when, in ticks.
     pub(crate) since: u64,
     /// Where in the source it was asked for.
@@ -61,7 +61,7 @@ impl TimerWait {
     }
 
     #[cold]
-    fn enter(who: Here, at: &'static Location<'static>) -> Option<Self> {
+    fn enter(who: CurrentCall, at: &'static Location<'static>) -> Option<Self> {
         if who.task == 0 {
             return None;
         }

@@ -8,12 +8,12 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use turbowish_model::account::resource::Waiter;
-use turbowish_unsafe::waker::{Lent, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, Target};
 
 use super::record::Record;
 use super::{Kind, Resource, Role, order};
-use crate::hot::current::{self, Here, here};
-use crate::hot::waker_state::{Late, Node, Noded};
+use crate::hot::current::{self, CurrentCall, here};
+use crate::hot::waker_state::{Late, StatefulWaker, WakerState};
 
 pin_project! {
     /// A future, and the wait that it is while it is pending.
@@ -42,14 +42,14 @@ pub(crate) struct Entry {
     node: Arc<WaitNode>,
     ticket: u64,
     /// Who polled it last.
-    who: Here,
+    who: CurrentCall,
     served: bool,
 }
 
 /// What wakes the one who waits.
 #[derive(Debug)]
 pub(crate) struct WaitNode {
-    node: Node,
+    node: WakerState,
     /// The task that polls it.
     task: AtomicU64,
     /// Root poll of the task in which it was polled last.
@@ -70,8 +70,8 @@ impl Target for WaitNode {
     }
 }
 
-impl Noded for WaitNode {
-    fn node(&self) -> &Node {
+impl StatefulWaker for WaitNode {
+    fn node(&self) -> &WakerState {
         &self.node
     }
     fn task(&self) -> u64 {
@@ -93,7 +93,7 @@ impl WaitNode {
 }
 
 /// The node's poll ends also if it unwinds.
-struct Polling<'a>(&'a Node);
+struct Polling<'a>(&'a WakerState);
 
 impl Drop for Polling<'_> {
     fn drop(&mut self) {
@@ -170,7 +170,7 @@ impl Entry {
     fn new(record: &Arc<Record>, role: Role, amount: u32, at: &'static Location<'static>) -> Self {
         let who = here();
         let node = Arc::new(WaitNode {
-            node: Node::default(),
+            node: WakerState::default(),
             task: AtomicU64::new(who.task),
             polled: AtomicU64::new(0),
             new: AtomicBool::new(true),
@@ -187,7 +187,7 @@ impl Entry {
 
     /// It has come to another task, or to another call of it.
     #[cold]
-    fn adopt(&mut self, who: Here) {
+    fn adopt(&mut self, who: CurrentCall) {
         self.who = who;
         self.node.task.store(who.task, Ordering::Relaxed);
         self.record.adopt(self.ticket, who);
@@ -207,7 +207,9 @@ impl Entry {
         self.node.new.store(false, Ordering::Relaxed);
         let polled = if self.node.node.begin(cx.waker()).fits {
             let _polling = Polling(&self.node.node);
-            poll(&mut Context::from_waker(Lent::new(&self.node).waker()))
+            poll(&mut Context::from_waker(
+                BorrowedWaker::new(&self.node).waker(),
+            ))
         } else {
             let late = Late {
                 target: self.node.clone(),
@@ -274,7 +276,7 @@ impl<F: Future> Future for Waited<'_, F> {
             wait.entry = None;
             wait.met();
         } else if polled_before {
-            current::ledger(turbowish_model::account::ledger::Ledger::futile);
+            current::ledger(turbowish_model::account::ledger::Ledger::spurious);
         }
         polled
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_stream::Stream;
 use tonic::Status;
-use turbowish_model::account::time::Usual;
+use turbowish_model::account::time::MinOfLastTwo;
 use turbowish_model::query::Query;
 
 use super::making::{Made, Making};
@@ -54,7 +54,7 @@ impl Watch {
         let query = Arc::new(query);
         let mut pace = Pace {
             asked: clamp(interval_ns),
-            usual: Usual::UNKNOWN,
+            usual: MinOfLastTwo::UNKNOWN,
             slowed: false,
         };
         let begun = Instant::now();
@@ -84,7 +84,7 @@ struct Pace {
     /// The interval asked for.
     asked: Duration,
     /// Processor time of a snapshot.
-    usual: Usual,
+    usual: MinOfLastTwo,
     /// They come less often than they were asked for.
     slowed: bool,
 }
@@ -141,7 +141,7 @@ impl Stream for Watch {
 mod tests {
     use std::time::Duration;
 
-    use super::{Pace, Usual, clamp};
+    use super::{MinOfLastTwo, Pace, clamp};
 
     #[test]
     fn intervals_stay_within_bounds() {
@@ -193,7 +193,7 @@ mod tests {
         ] {
             let mut pace = Pace {
                 asked: Duration::from_millis(asked),
-                usual: Usual::UNKNOWN,
+                usual: MinOfLastTwo::UNKNOWN,
                 slowed: false,
             };
             for &(took, expected) in rounds {

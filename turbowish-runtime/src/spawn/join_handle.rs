@@ -5,17 +5,17 @@ use std::task::{Context, Poll};
 
 use tokio::task::{self, AbortHandle, Id, JoinError};
 
-use crate::hot::origin::Handled;
+use crate::hot::origin::HandleGuard;
 
 /// [`tokio::task::JoinHandle`] of a task that [`spawn`](crate::spawn) has spawned.
 #[derive(Debug)]
 pub struct JoinHandle<T> {
     inner: task::JoinHandle<T>,
-    _handled: Option<Handled>,
+    _handled: Option<HandleGuard>,
 }
 
 impl<T> JoinHandle<T> {
-    pub(super) const fn new(inner: task::JoinHandle<T>, handled: Option<Handled>) -> Self {
+    pub(super) const fn new(inner: task::JoinHandle<T>, handled: Option<HandleGuard>) -> Self {
         Self {
             inner,
             _handled: handled,

@@ -9,7 +9,7 @@ use tokio::sync::TryLockError;
 use tokio::task::coop::{consume_budget, has_budget_remaining};
 
 /// What is free, or what comes of the wait for it: `turn!(resource, role, at, now, later)`, of which `later` is a future.
-macro_rules! turn {
+macro_rules! acquire {
     ($resource:expr, $role:expr, $at:expr, $now:expr, $later:expr) => {
         'turn: {
             // Nothing of this is left while it waits: a future is no less `Sync` for it.
@@ -21,11 +21,11 @@ macro_rules! turn {
         }
     };
 }
-pub(super) use turn;
+pub(super) use acquire;
 
-/// The same of what is kept alive: `turn_owned!(lock, role, at, now, later)`, where `now` makes it of the lock, and `later` is a method of
+/// The same of what is kept alive: `acquire_owned_turn!(lock, role, at, now, later)`, where `now` makes it of the lock, and `later` is a method of
 /// what the lock guards.
-macro_rules! turn_owned {
+macro_rules! acquire_owned_turn {
     ($lock:expr, $role:expr, $at:expr, $now:path, $later:ident) => {
         'turn: {
             let lock = match $crate::sync::acquire::owned_within_budget($lock, $now).await {
@@ -38,7 +38,7 @@ macro_rules! turn_owned {
         }
     };
 }
-pub(super) use turn_owned;
+pub(super) use acquire_owned_turn;
 
 /// What `attempt` comes to, as part of the task's budget: nothing if none is left. It is ready at once, and holds nothing while it waits.
 #[inline]

@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::BarrierWaitResult;
 
 use super::Named;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// A barrier: [`tokio::sync::Barrier`], and who waits at it is seen.
@@ -34,8 +34,8 @@ impl Barrier {
     }
 }
 
-impl Means<verb::Wait> for Barrier {
-    fn meant(&self) -> Meant<'_> {
+impl IntentTarget<verb::Wait> for Barrier {
+    fn meant(&self) -> ResourceRef<'_> {
         self.resource.meant()
     }
 }

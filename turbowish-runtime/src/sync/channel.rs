@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::intent::Meant;
+use crate::intent::ResourceRef;
 use crate::resource::{End, Kind, Resource, Role, Stamp};
 
 /// The resource, and how many strong senders hold it.
@@ -68,14 +68,14 @@ impl Tx {
 
 impl Tx {
     /// What intents name.
-    pub(super) fn meant(&self) -> Meant<'_> {
+    pub(super) fn meant(&self) -> ResourceRef<'_> {
         self.channel.resource.meant_by(&self.end)
     }
 }
 
 impl Rx {
     /// What intents name.
-    pub(super) fn meant(&self) -> Meant<'_> {
+    pub(super) fn meant(&self) -> ResourceRef<'_> {
         self.channel.resource.meant_by(&self.end)
     }
 }

@@ -13,9 +13,9 @@ use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned};
 pub use self::guard::{MappedMutexGuard, MutexGuard};
 pub use self::owned::{OwnedMappedMutexGuard, OwnedMutexGuard};
 use super::Named;
-use super::acquire::{turn, turn_owned, would_block};
+use super::acquire::{acquire, acquire_owned_turn, would_block};
 use super::blocking::block_on;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// An asynchronous mutex: [`tokio::sync::Mutex`], and who holds it and who waits for it is seen.
@@ -56,7 +56,7 @@ impl<T: ?Sized> Mutex<T> {
         let at = Location::caller();
         async move {
             let (value, resource) = (&self.value, &self.resource);
-            let inner = turn!(resource, Role::Lock, at, value.try_change(), value.change());
+            let inner = acquire!(resource, Role::Lock, at, value.try_change(), value.change());
             MutexGuard::new(self, inner, at)
         }
     }
@@ -84,7 +84,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = turn_owned!(self, Role::Lock, at, Self::try_own, change);
+            let inner = acquire_owned_turn!(self, Role::Lock, at, Self::try_own, change);
             OwnedMutexGuard::new(inner, at)
         }
     }
@@ -130,8 +130,8 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-impl<T: ?Sized> Means<verb::Lock> for Mutex<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T: ?Sized> IntentTarget<verb::Lock> for Mutex<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.resource.meant()
     }
 }

@@ -11,7 +11,7 @@ use pin_project_lite::pin_project;
 
 use self::kept::{Kept, kept};
 use super::Named;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role, Waited};
 
 mod kept;
@@ -83,8 +83,8 @@ impl Default for Notify {
     }
 }
 
-impl Means<verb::Wait> for Notify {
-    fn meant(&self) -> Meant<'_> {
+impl IntentTarget<verb::Wait> for Notify {
+    fn meant(&self) -> ResourceRef<'_> {
         self.resource.meant()
     }
 }

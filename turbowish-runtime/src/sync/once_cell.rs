@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::{Semaphore, SemaphorePermit, SetError, TryAcquireError};
 
 use super::Named;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// A value that is made once: [`tokio::sync::OnceCell`], and who makes it and who waits for it is seen.
@@ -14,7 +14,7 @@ pub struct OnceCell<T> {
     resource: Resource,
     /// Who makes the value has the only permit; closed once there is one. The same that tokio's cell does inside, where the wait cannot be
     /// told from the making.
-    turn: Semaphore,
+    acquire: Semaphore,
     inner: tokio::sync::OnceCell<T>,
 }
 
@@ -30,7 +30,7 @@ impl<T> OnceCell<T> {
     pub const fn const_new() -> Self {
         Self {
             resource: Resource::new(Kind::OnceCell, Some(1)),
-            turn: Semaphore::const_new(1),
+            acquire: Semaphore::const_new(1),
             inner: tokio::sync::OnceCell::const_new(),
         }
     }
@@ -49,7 +49,7 @@ impl<T> OnceCell<T> {
     pub const fn const_new_with(value: T) -> Self {
         Self {
             resource: Resource::new(Kind::OnceCell, Some(1)),
-            turn: Semaphore::const_new(1),
+            acquire: Semaphore::const_new(1),
             inner: tokio::sync::OnceCell::const_new_with(value),
         }
     }
@@ -77,10 +77,10 @@ impl<T> OnceCell<T> {
         if self.initialized() {
             return Err(SetError::AlreadyInitializedError(value));
         }
-        match self.turn.try_acquire() {
-            Ok(turn) => {
+        match self.acquire.try_acquire() {
+            Ok(acquire) => {
                 let set = self.inner.set(value);
-                self.done(turn);
+                self.done(acquire);
                 set
             }
             Err(TryAcquireError::NoPermits) => Err(SetError::InitializingError(value)),
@@ -101,14 +101,16 @@ impl<T> OnceCell<T> {
             if let Some(value) = self.inner.get() {
                 return value;
             }
-            let wait = self.resource.wait(Role::Wait, 1, at, self.turn.acquire());
-            let Ok(turn) = wait.await else {
+            let wait = self
+                .resource
+                .wait(Role::Wait, 1, at, self.acquire.acquire());
+            let Ok(acquire) = wait.await else {
                 return self.inner.get_or_init(f).await;
             };
             let making = self.resource.hold(Role::Write, 1, at);
             let value = self.inner.get_or_init(f).await;
             drop(making);
-            self.done(turn);
+            self.done(acquire);
             value
         }
     }
@@ -128,22 +130,24 @@ impl<T> OnceCell<T> {
             if let Some(value) = self.inner.get() {
                 return Ok(value);
             }
-            let wait = self.resource.wait(Role::Wait, 1, at, self.turn.acquire());
-            let Ok(turn) = wait.await else {
+            let wait = self
+                .resource
+                .wait(Role::Wait, 1, at, self.acquire.acquire());
+            let Ok(acquire) = wait.await else {
                 return self.inner.get_or_try_init(f).await;
             };
             let making = self.resource.hold(Role::Write, 1, at);
             let value = self.inner.get_or_try_init(f).await?;
             drop(making);
-            self.done(turn);
+            self.done(acquire);
             Ok(value)
         }
     }
 
     /// There is a value: nobody need wait any more.
-    fn done(&self, turn: SemaphorePermit<'_>) {
-        self.turn.close();
-        turn.forget();
+    fn done(&self, acquire: SemaphorePermit<'_>) {
+        self.acquire.close();
+        acquire.forget();
     }
 
     /// The value, if there was one.
@@ -153,13 +157,13 @@ impl<T> OnceCell<T> {
 
     /// The value, if there was one; there is none now.
     pub fn take(&mut self) -> Option<T> {
-        self.turn = Semaphore::const_new(1);
+        self.acquire = Semaphore::const_new(1);
         self.inner.take()
     }
 }
 
-impl<T> Means<verb::Wait> for OnceCell<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T> IntentTarget<verb::Wait> for OnceCell<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.resource.meant()
     }
 }

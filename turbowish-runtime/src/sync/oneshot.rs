@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use crate::hot::switch;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{End, Entry, Kind, Resource, Role};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
@@ -227,14 +227,14 @@ impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
     }
 }
 
-impl<T> Means<verb::Send> for Sender<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T> IntentTarget<verb::Send> for Sender<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.side.0.resource.meant_briefly()
     }
 }
 
-impl<T> Means<verb::Recv> for Receiver<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T> IntentTarget<verb::Recv> for Receiver<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.side.0.resource.meant_briefly()
     }
 }

@@ -20,9 +20,9 @@ pub use self::mapped::OwnedRwLockMappedWriteGuard;
 pub use self::read::OwnedRwLockReadGuard;
 pub use self::write::OwnedRwLockWriteGuard;
 use super::Named;
-use super::acquire::{turn, turn_owned, would_block};
+use super::acquire::{acquire, acquire_owned_turn, would_block};
 use super::blocking::block_on;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// What tokio allows.
@@ -97,7 +97,7 @@ impl<T: ?Sized> RwLock<T> {
         let at = Location::caller();
         async move {
             let (value, resource) = (&self.value, &self.resource);
-            let inner = turn!(resource, Role::Read, at, value.try_read(), value.read());
+            let inner = acquire!(resource, Role::Read, at, value.try_read(), value.read());
             RwLockReadGuard::new(self, inner, at)
         }
     }
@@ -108,7 +108,7 @@ impl<T: ?Sized> RwLock<T> {
         let at = Location::caller();
         async move {
             let (value, resource) = (&self.value, &self.resource);
-            let inner = turn!(
+            let inner = acquire!(
                 resource,
                 Role::Write,
                 at,
@@ -124,7 +124,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = turn_owned!(self, Role::Read, at, Self::try_own_part, read);
+            let inner = acquire_owned_turn!(self, Role::Read, at, Self::try_own_part, read);
             OwnedRwLockReadGuard::new(inner, at)
         }
     }
@@ -134,7 +134,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = turn_owned!(self, Role::Write, at, Self::try_own, change);
+            let inner = acquire_owned_turn!(self, Role::Write, at, Self::try_own, change);
             OwnedRwLockWriteGuard::new(inner, at)
         }
     }
@@ -225,14 +225,14 @@ impl<T: ?Sized> RwLock<T> {
     }
 }
 
-impl<T: ?Sized> Means<verb::Read> for RwLock<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T: ?Sized> IntentTarget<verb::Read> for RwLock<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.resource.meant()
     }
 }
 
-impl<T: ?Sized> Means<verb::Write> for RwLock<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T: ?Sized> IntentTarget<verb::Write> for RwLock<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.resource.meant()
     }
 }

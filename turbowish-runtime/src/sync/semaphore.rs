@@ -11,7 +11,7 @@ pub use self::permit::{OwnedSemaphorePermit, SemaphorePermit};
 use super::Named;
 use super::acquire::within_budget;
 use super::blocking::block_on;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 mod permit;
@@ -296,8 +296,8 @@ impl Semaphore {
     }
 }
 
-impl Means<verb::Acquire> for Semaphore {
-    fn meant(&self) -> Meant<'_> {
+impl IntentTarget<verb::Acquire> for Semaphore {
+    fn meant(&self) -> ResourceRef<'_> {
         self.resource.meant()
     }
 }

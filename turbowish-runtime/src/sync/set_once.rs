@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::SetOnceError;
 
 use super::Named;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// A value that comes once: [`tokio::sync::SetOnce`], and who waits for it is seen.
@@ -80,8 +80,8 @@ impl<T> SetOnce<T> {
     }
 }
 
-impl<T> Means<verb::Wait> for SetOnce<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T> IntentTarget<verb::Wait> for SetOnce<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.resource.meant()
     }
 }

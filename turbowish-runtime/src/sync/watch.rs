@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Role};
 use crate::sync::Named;
 use crate::sync::channel::{Rx, Tx};
@@ -238,14 +238,14 @@ impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
     }
 }
 
-impl<T> Means<verb::Send> for Sender<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T> IntentTarget<verb::Send> for Sender<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.tx.meant()
     }
 }
 
-impl<T> Means<verb::Recv> for Receiver<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T> IntentTarget<verb::Recv> for Receiver<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.rx.meant()
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use turbowish_model::replay::Kind;
-use turbowish_model::validate::{Act, Event, OfConsole};
+use turbowish_model::validate::{ConsoleEvent, Event, EventKind};
 
 use self::world::World;
 use super::mock::{self, Mock, Step, WORKERS};
@@ -76,11 +76,11 @@ fn check(seeds: std::ops::Range<u64>, switches: bool) -> [usize; 2] {
         let told = play(seed, 250, switches);
         for event in &told {
             match &event.act {
-                Act::Console {
-                    kind: OfConsole::Reply { calls: 1.. },
+                EventKind::Console {
+                    kind: ConsoleEvent::Reply { calls: 1.. },
                     ..
                 } => met[0] += 1,
-                Act::Call {
+                EventKind::Call {
                     kind: Kind::PollStart { proc: Some(_), .. },
                     ..
                 } => met[1] += 1,

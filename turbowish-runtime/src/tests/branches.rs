@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::StreamExt;
 use futures::future::{Either, join, select};
 use futures::stream::FuturesUnordered;
-use turbowish_model::account::task::Birth;
+use turbowish_model::account::task::TaskMeta;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::StackRow;
 
@@ -174,9 +174,9 @@ fn line(row: &StackRow) -> String {
 /// Of tasks whose root is [`RUN`].
 fn branches() -> usize {
     let of_run = |id: u64| {
-        let birth = Birth {
+        let birth = TaskMeta {
             id,
-            ..Birth::default()
+            ..TaskMeta::default()
         };
         Some(birth.root()) == RUN.id()
     };

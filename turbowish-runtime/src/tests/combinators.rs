@@ -39,9 +39,9 @@ enum Tree {
     Stalled(Vec<Tree>, Box<Tree>),
     Buffered(usize, Vec<Tree>),
     /// A select polls the first by reference beside the second; if the second is ready before, the third is awaited, and then the first.
-    Lent(Box<[Tree; 3]>),
+    BorrowedWaker(Box<[Tree; 3]>),
     /// One after the other.
-    Sequence(Vec<Tree>),
+    SeqLock(Vec<Tree>),
 }
 
 fn tree() -> impl Strategy<Value = Tree> {
@@ -56,8 +56,8 @@ fn tree() -> impl Strategy<Value = Tree> {
                 .prop_map(|(several, one)| Tree::Stalled(several, Box::new(one))),
             1 => (1..4usize, several.clone()).prop_map(|(n, several)| Tree::Buffered(n, several)),
             1 => [inner.clone(), inner.clone(), inner.clone()]
-                .prop_map(|three| Tree::Lent(Box::new(three))),
-            1 => several.prop_map(Tree::Sequence),
+                .prop_map(|three| Tree::BorrowedWaker(Box::new(three))),
+            1 => several.prop_map(Tree::SeqLock),
         ]
     })
 }
@@ -248,8 +248,8 @@ async fn awaited(play: Play, tree: Tree) -> u64 {
             let values: Vec<u64> = stream::iter(all).buffered(n).collect().await;
             values.iter().sum()
         }
-        Tree::Lent(three) => lent(&play, &three).await,
-        Tree::Sequence(trees) => {
+        Tree::BorrowedWaker(three) => lent(&play, &three).await,
+        Tree::SeqLock(trees) => {
             let mut sum = 0;
             for tree in &trees {
                 let step = make(&play, tree);

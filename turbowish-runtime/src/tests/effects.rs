@@ -18,7 +18,7 @@ use crate::sync::{Mutex, MutexGuard as Guard, RwLock, Semaphore, named, oneshot}
 /// Accounting is on, until this is dropped; nothing is told that was counted before.
 struct Scene {
     cuts: Vec<(cancel_safety::Cut, u64, u64)>,
-    races: Vec<(never_polled::Unpolled, u64)>,
+    races: Vec<(never_polled::NeverPolled, u64)>,
     _alone: MutexGuard<'static, ()>,
 }
 

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 
-use turbowish_model::account::aggregate::ProcTally;
+use turbowish_model::account::aggregate::ProcStats;
 use turbowish_model::account::counters::Sum;
 use turbowish_model::collect::history::Totals;
 
@@ -64,7 +64,7 @@ fn sane(totals: &Totals, begun: u64) {
     }
 }
 
-fn waited(proc: &ProcTally) -> u64 {
+fn waited(proc: &ProcStats) -> u64 {
     proc.sites
         .iter()
         .fold(0, |sum, site| sum.wrapping_add(site.waited))

@@ -10,8 +10,8 @@ async fn wait() -> bool {
     let own = crate::hot::current::here().task;
     let all = task::all();
     let live = all.iter().find(|live| live.cell.birth.id == own);
-    let story = live.and_then(|live| live.story.clone());
-    story.expect("it has one").blocks
+    let origin = live.and_then(|live| live.origin.clone());
+    origin.expect("it has one").blocks
 }
 
 #[test]

@@ -27,7 +27,7 @@ use super::check::{self, Check, Got, Vector};
 use super::stage::{alone, set_time};
 use super::streams::{Manner, awaits, moves, stream};
 use crate::hot::{clock, proc, switch, thread};
-use crate::monitor::collector::Gather;
+use crate::monitor::collector::Collector;
 
 fn play(vector: &Vector, program: &Program) -> Vec<String> {
     let times = || vector.events.iter().map(|event| event.t);
@@ -75,7 +75,7 @@ fn play(vector: &Vector, program: &Program) -> Vec<String> {
 
 /// Compares the totals of what was armed last.
 fn compare(check: &mut Check<'_>, program: &Program, window: u64) {
-    let (totals, threads) = Gather::default().read(clock::ticks);
+    let (totals, threads) = Collector::default().read(clock::ticks);
     let number = |path: &str| {
         let function = path.strip_prefix(concat!(module_path!(), "::family::p"))?;
         function.parse::<usize>().ok()

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::account::aggregate::{Anomaly, Tally};
+use turbowish_model::account::aggregate::{Aggregate, Anomaly};
 use turbowish_model::account::counters::{Population, Sum};
 
 /// Numbers by proc, word, and the other proc of an edge; those that are 0 are not there.
@@ -280,7 +280,7 @@ impl Oracle {
 }
 
 /// The same words from what the process says.
-pub(super) fn read(tally: &Tally, ids: &[u32], is_window: bool) -> Sums {
+pub(super) fn read(tally: &Aggregate, ids: &[u32], is_window: bool) -> Sums {
     let mut sums = Sums::new();
     let proc_of = |id: u32| {
         ids.iter()

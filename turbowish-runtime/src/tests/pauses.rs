@@ -11,13 +11,13 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use turbowish_model::query::{Budget, Query, QueryError, Rows};
 use turbowish_model::snapshot::{Accounting, PauseRow, Process, Snapshot, TaskRow, TaskState};
-use turbowish_unsafe::waker::{Lent, Target as Waked};
+use turbowish_unsafe::waker::{BorrowedWaker, Target as Waked};
 use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::{Action, PauseTask, discovery};
 
 use super::stage::{advance, alone};
 use crate::hot::call::call;
-use crate::hot::pause::{self, Mark};
+use crate::hot::pause::{self, PauseFlag};
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::hot::{task, thread};
@@ -525,7 +525,7 @@ fn a_poll_is_withheld_or_not_whatever_happens_meanwhile() {
         let mut stage = Stage::new();
         let id = monitor.pause(Some(60 * SECOND));
         let busy = Arc::new(Busy(acts, id));
-        let lent = Lent::new(&busy);
+        let lent = BorrowedWaker::new(&busy);
         let mut context = Context::from_waker(lent.waker());
         assert!(stage.task.as_mut().poll(&mut context).is_pending());
         assert_eq!(stage.polls.count(), 1 + usize::from(polled));
@@ -536,7 +536,7 @@ fn a_poll_is_withheld_or_not_whatever_happens_meanwhile() {
 /// A task has its row before it is known where it lies: a console may be quick.
 #[test]
 fn a_pause_outlasts_the_first_poll() {
-    let mark = Mark::default();
+    let mark = PauseFlag::default();
     mark.set();
     mark.lies_at(64);
     assert!(mark.is_set());

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{ProcRow, TaskRow, TaskState};
 
-use turbowish_unsafe::waker::{Lent, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, Target};
 
 use super::stage::{advance, alone};
 use crate::hot::call::call;
@@ -418,7 +418,7 @@ impl Target for Fragile {
 
 impl Fragile {
     fn waker() -> Waker {
-        Lent::new(&Arc::<Self>::default()).waker().clone()
+        BorrowedWaker::new(&Arc::<Self>::default()).waker().clone()
     }
 }
 

@@ -5,19 +5,19 @@ use turbowish_model::snapshot as model;
 use super::{Malformed, required};
 use crate::proto;
 
-impl From<model::MeterKind> for proto::MeterKind {
-    fn from(kind: model::MeterKind) -> Self {
+impl From<model::MetricKind> for proto::MeterKind {
+    fn from(kind: model::MetricKind) -> Self {
         match kind {
-            model::MeterKind::Counter => Self::Counter,
-            model::MeterKind::Gauge => Self::Gauge,
+            model::MetricKind::Counter => Self::Counter,
+            model::MetricKind::Gauge => Self::Gauge,
         }
     }
 }
 
-fn kind(value: i32) -> Result<model::MeterKind, Malformed> {
+fn kind(value: i32) -> Result<model::MetricKind, Malformed> {
     match proto::MeterKind::try_from(value) {
-        Ok(proto::MeterKind::Counter) => Ok(model::MeterKind::Counter),
-        Ok(proto::MeterKind::Gauge) => Ok(model::MeterKind::Gauge),
+        Ok(proto::MeterKind::Counter) => Ok(model::MetricKind::Counter),
+        Ok(proto::MeterKind::Gauge) => Ok(model::MetricKind::Gauge),
         Ok(proto::MeterKind::Unspecified) | Err(_) => {
             Err(Malformed::unknown("CounterRow.kind", value))
         }
@@ -72,9 +72,9 @@ impl TryFrom<proto::CounterRow> for model::CounterRow {
     }
 }
 
-impl From<model::OwnCost> for proto::OwnCost {
-    fn from(cost: model::OwnCost) -> Self {
-        let model::OwnCost {
+impl From<model::Overhead> for proto::OwnCost {
+    fn from(cost: model::Overhead) -> Self {
+        let model::Overhead {
             ppm,
             monitor_ppm,
             poll_ps,
@@ -93,7 +93,7 @@ impl From<model::OwnCost> for proto::OwnCost {
     }
 }
 
-impl From<proto::OwnCost> for model::OwnCost {
+impl From<proto::OwnCost> for model::Overhead {
     fn from(cost: proto::OwnCost) -> Self {
         let proto::OwnCost {
             ppm,

@@ -1,7 +1,7 @@
 //! The table of tasks and their stacks.
 
 use turbowish_model::snapshot as model;
-use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::combinator::Combinator;
 
 use super::{Malformed, required, rows};
 use crate::proto;
@@ -262,25 +262,25 @@ impl TryFrom<proto::LastPoll> for model::PollRow {
     }
 }
 
-impl From<Fork> for proto::Fork {
-    fn from(fork: Fork) -> Self {
+impl From<Combinator> for proto::Fork {
+    fn from(fork: Combinator) -> Self {
         match fork {
-            Fork::Join => Self::Join,
-            Fork::TryJoin => Self::TryJoin,
-            Fork::Select => Self::Select,
-            Fork::Unordered => Self::Unordered,
-            Fork::Several => Self::Several,
+            Combinator::Join => Self::Join,
+            Combinator::TryJoin => Self::TryJoin,
+            Combinator::Select => Self::Select,
+            Combinator::Unordered => Self::Unordered,
+            Combinator::Several => Self::Several,
         }
     }
 }
 
-fn fork(value: i32) -> Result<Fork, Malformed> {
+fn fork(value: i32) -> Result<Combinator, Malformed> {
     match proto::Fork::try_from(value) {
-        Ok(proto::Fork::Join) => Ok(Fork::Join),
-        Ok(proto::Fork::TryJoin) => Ok(Fork::TryJoin),
-        Ok(proto::Fork::Select) => Ok(Fork::Select),
-        Ok(proto::Fork::Unordered) => Ok(Fork::Unordered),
-        Ok(proto::Fork::Several) => Ok(Fork::Several),
+        Ok(proto::Fork::Join) => Ok(Combinator::Join),
+        Ok(proto::Fork::TryJoin) => Ok(Combinator::TryJoin),
+        Ok(proto::Fork::Select) => Ok(Combinator::Select),
+        Ok(proto::Fork::Unordered) => Ok(Combinator::Unordered),
+        Ok(proto::Fork::Several) => Ok(Combinator::Several),
         Ok(proto::Fork::Unspecified) | Err(_) => Err(Malformed::unknown("StackRow.fork", value)),
     }
 }

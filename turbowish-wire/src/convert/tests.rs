@@ -4,12 +4,12 @@ use prost::Message;
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
-use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::combinator::Combinator;
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
-    Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MeterKind,
-    OwnCost, Page, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow, Snapshot,
+    Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MetricKind,
+    Overhead, Page, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow, Snapshot,
     Spot, StackRow, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
 };
 
@@ -76,7 +76,7 @@ impl Distinct {
             accounting_since_unix_ns: self.number(),
             procs_known: self.number(),
             runtime_tasks: Some(self.number()),
-            own_cost: Some(OwnCost {
+            own_cost: Some(Overhead {
                 ppm: self.number(),
                 monitor_ppm: Some(self.number()),
                 poll_ps: self.number(),
@@ -166,7 +166,7 @@ impl Distinct {
             proc: self.text(),
             place: placed.then(|| self.place()),
             since_ns: self.number(),
-            fork: placed.then_some(Fork::Unordered),
+            fork: placed.then_some(Combinator::Unordered),
             woken_ns: placed.then(|| self.number()),
             aside: placed,
             cut: !placed,
@@ -366,7 +366,7 @@ impl Distinct {
         }
     }
 
-    fn counter(&mut self, kind: MeterKind) -> CounterRow {
+    fn counter(&mut self, kind: MetricKind) -> CounterRow {
         let signed = |n: u64| Some(-n.cast_signed());
         CounterRow {
             name: self.text(),
@@ -397,7 +397,7 @@ impl Distinct {
         let tasks = states.map(|state| self.task_row(state)).to_vec();
         let awaits = vec![self.await_row(), self.await_row()];
         let resources = KINDS.map(|kind| self.resource_row(kind)).to_vec();
-        let counters = [MeterKind::Counter, MeterKind::Gauge];
+        let counters = [MetricKind::Counter, MetricKind::Gauge];
         let counters = counters.map(|kind| self.counter(kind)).to_vec();
         let alerts = (0..Pitfall::ALL.len()).map(|nth| self.alert(nth)).collect();
         Snapshot {
@@ -498,7 +498,7 @@ fn what_is_unknown_stays_unknown() {
         value: Some(0),
         ..CounterRow::default()
     };
-    snapshot.process.own_cost = Some(OwnCost::default());
+    snapshot.process.own_cost = Some(Overhead::default());
     check::<_, proto::Snapshot>(snapshot);
 }
 

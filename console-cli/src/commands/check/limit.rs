@@ -9,7 +9,7 @@ use turbowish_model::snapshot::column::{Context, Row, Style, Unit};
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
 
 use crate::failure::Failure;
-use crate::report_file::{Kept, Saved, TABLES};
+use crate::report_file::{Comparable, Saved, TABLES};
 
 /// A table that a limit can be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub(super) fn parse(text: &str, filter: &str) -> Result<Box<dyn Limit>, Failure>
     }
 }
 
-fn typed<R: Kept>(
+fn typed<R: Comparable>(
     text: &str,
     table: Tabled,
     rest: &str,
@@ -192,7 +192,7 @@ fn of_polls(key: &str) -> bool {
     key == "longest" || key.starts_with("hold_")
 }
 
-impl<R: Kept> RowLimit<R> {
+impl<R: Comparable> RowLimit<R> {
     fn seen(&self, row: &R, context: &Context) -> Seen {
         let column = self.condition.column();
         match self.condition.judge(row, context) {
@@ -222,7 +222,7 @@ impl<R: Kept> RowLimit<R> {
     }
 }
 
-impl<R: Kept> Limit for RowLimit<R> {
+impl<R: Comparable> Limit for RowLimit<R> {
     fn table(&self) -> Tabled {
         self.table
     }

@@ -9,7 +9,7 @@ use turbowish_model::snapshot::column::{Column, Context, Style, Unit};
 use turbowish_model::snapshot::units;
 
 use crate::args::Share;
-use crate::report_file::{Kept, Saved};
+use crate::report_file::{Comparable, Saved};
 
 /// What has changed by less than this has not changed, in billionths.
 pub(super) const SAME: Share = Share(20_000_000);
@@ -69,7 +69,7 @@ pub(super) enum Verdict {
 }
 
 impl Compared {
-    pub(super) fn of<R: Kept>(
+    pub(super) fn of<R: Comparable>(
         (before, after): (&Saved, &Saved),
         columns: &[Column<R>],
         filter: &Filter<R>,
@@ -156,7 +156,7 @@ fn name((label, nth): &(String, usize)) -> String {
     }
 }
 
-fn rows<'a, R: Kept>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<'a, R> {
+fn rows<'a, R: Comparable>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<'a, R> {
     let context = Context::of(snapshot);
     let mut kept: Vec<(String, u64, &R)> = R::page(snapshot)
         .rows
@@ -178,7 +178,7 @@ fn rows<'a, R: Kept>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<'a, R>
     keyed
 }
 
-fn side<R: Kept>(column: &Column<R>, row: &R, context: &Context) -> Side {
+fn side<R: Comparable>(column: &Column<R>, row: &R, context: &Context) -> Side {
     let value = column.value(row, context);
     Side {
         number: value.integer(),

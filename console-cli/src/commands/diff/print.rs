@@ -1,7 +1,7 @@
 //! What has changed, as a table, a document of docs/json.md, or CSV.
 
 use turbowish_model::snapshot::json::{SCHEMA, Writer};
-use turbowish_model::snapshot::text_table::{Grid, Head};
+use turbowish_model::snapshot::text_table::{Header, TextTable};
 use turbowish_model::snapshot::units;
 
 use super::compare::{Change, Compared, SAME, Verdict};
@@ -20,13 +20,13 @@ pub(super) fn table(compared: &Compared) -> String {
     let mut lines = Vec::new();
     if !(compared.changes.is_empty() && compared.new.is_empty() && compared.gone.is_empty()) {
         let one = compared.table.strip_suffix('s').unwrap_or(compared.table);
-        let mut grid = Grid::new(vec![
-            Head::words(one.to_uppercase(), 22),
-            Head::words("WHAT", 9),
-            Head::numbers("BEFORE", 6),
-            Head::numbers("AFTER", 6),
-            Head::numbers("CHANGE", 8),
-            Head::words("", 0),
+        let mut grid = TextTable::new(vec![
+            Header::words(one.to_uppercase(), 22),
+            Header::words("WHAT", 9),
+            Header::numbers("BEFORE", 6),
+            Header::numbers("AFTER", 6),
+            Header::numbers("CHANGE", 8),
+            Header::words("", 0),
         ]);
         compared
             .changes

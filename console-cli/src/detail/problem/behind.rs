@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use turbowish_model::snapshot::alert::{Alert, PartyKind};
 use turbowish_model::snapshot::units;
 
-use super::Around;
-use crate::detail::rich_line::Told;
+use super::AlertContext;
+use crate::detail::rich_line::RichLine;
 
 /// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`
-pub(super) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let count = alert.behind_count();
     if count == 0 {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         text += &format!(": {}", groups.join(", "));
     }
     let lines = around.labelled(" BEHIND IT  ", &text);
-    lines.into_iter().map(Told::from).collect()
+    lines.into_iter().map(RichLine::from).collect()
 }
 
 /// `46 conn:*`, `expiry`: the largest group first, then by name.

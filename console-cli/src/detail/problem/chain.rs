@@ -4,12 +4,12 @@ use turbowish_model::snapshot::alert::{Alert, Step};
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::report::one_line;
 
-use super::Around;
-use crate::detail::rich_line::{Link, Told};
+use super::AlertContext;
+use crate::detail::rich_line::{Link, RichLine};
 use crate::text;
 
 /// The steps of an alert, as the cycle or the two futures that they are.
-pub(super) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     if alert.pitfall == Pitfall::Futurelock {
         return futures(alert, around);
     }
@@ -21,25 +21,25 @@ pub(super) fn lines(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         let end = if cycle { ":" } else { "" };
         let indent = 1 + widths.name;
         let how = around.labelled(&" ".repeat(indent), &format!("{}{end}", step.how));
-        let on = Told::from("   on ").link(step.on.name.clone(), Link::party(&step.on));
+        let on = RichLine::from("   on ").link(step.on.name.clone(), Link::party(&step.on));
         lines.extend(begin(on, indent, how));
     }
     if let Some(first) = alert.steps.first().filter(|_| cycle) {
-        let line = Told::from(" ^  ").link(first.task.name.clone(), Link::party(&first.task));
+        let line = RichLine::from(" ^  ").link(first.task.name.clone(), Link::party(&first.task));
         lines.push(line.left(1 + widths.name).say("the cycle closes here"));
     }
     lines
 }
 
 /// Indented lines, the first of which begins with words of its own.
-fn begin(words: Told, indent: usize, lines: Vec<String>) -> Vec<Told> {
+fn begin(words: RichLine, indent: usize, lines: Vec<String>) -> Vec<RichLine> {
     let mut lines = lines.into_iter();
     let rest = lines.next().unwrap_or_default();
     let first = words
         .left(indent)
         .say(rest.get(indent..).unwrap_or_default());
     std::iter::once(first)
-        .chain(lines.map(Told::from))
+        .chain(lines.map(RichLine::from))
         .collect()
 }
 
@@ -51,7 +51,7 @@ struct Widths {
 }
 
 impl Widths {
-    fn of(alert: &Alert, around: &Around<'_>) -> Self {
+    fn of(alert: &Alert, around: &AlertContext<'_>) -> Self {
         let steps = || alert.steps.iter();
         let most = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
         let name = most(&mut steps().map(|step| {
@@ -76,23 +76,23 @@ impl Widths {
     }
 }
 
-fn age(alert: &Alert, step: &Step, around: &Around<'_>) -> String {
+fn age(alert: &Alert, step: &Step, around: &AlertContext<'_>) -> String {
     format!("waits {}", around.time(alert.age(step.since)))
 }
 
-fn place(step: &Step, around: &Around<'_>) -> String {
+fn place(step: &Step, around: &AlertContext<'_>) -> String {
     let place = step.point.place.as_ref();
     place.map_or_else(|| "?".to_owned(), |place| around.place(place))
 }
 
 /// ` task conn:51022   kv::conn::serve      waits 41.4 s   conn.rs:88:9-33`
-fn waits(alert: &Alert, step: &Step, widths: &Widths, around: &Around<'_>) -> Told {
+fn waits(alert: &Alert, step: &Step, widths: &Widths, around: &AlertContext<'_>) -> RichLine {
     // "task " stands before it, and a blank behind it.
     let name = text::head(&step.task.name, widths.name.saturating_sub(6));
     let proc = text::fit_path(&step.point.proc, "::", widths.proc.saturating_sub(1));
-    let mut link = Told::from(" task ").link(name, Link::party(&step.task));
+    let mut link = RichLine::from(" task ").link(name, Link::party(&step.task));
     link = link.left(1 + widths.name);
-    let proc = Told::default().link(proc, Some(Link::Proc(step.point.proc.clone())));
+    let proc = RichLine::default().link(proc, Some(Link::Proc(step.point.proc.clone())));
     let waits = text::left(&age(alert, step, around), widths.waits);
     link.join(proc.left(widths.proc))
         .say(format!("{waits}{}", place(step, around)))
@@ -100,7 +100,7 @@ fn waits(alert: &Alert, step: &Step, widths: &Widths, around: &Around<'_>) -> To
 }
 
 /// The expression, where there is room for it.
-fn expression(step: &Step, around: &Around<'_>) -> String {
+fn expression(step: &Step, around: &AlertContext<'_>) -> String {
     let expr = step.point.place.as_ref().map(|place| one_line(&place.expr));
     match expr {
         Some(expr) if around.is_wide() && !expr.is_empty() => format!("  {expr}"),
@@ -109,7 +109,7 @@ fn expression(step: &Step, around: &Around<'_>) -> String {
 }
 
 /// Of a futurelock: the future that has its turn and is not polled, and the one that waits behind it.
-fn futures(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
+fn futures(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = Vec::new();
     let steps = alert.steps.iter();
     let width = steps.map(|step| text::width(&step.point.proc)).max();
@@ -117,7 +117,7 @@ fn futures(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
         let same = |other: Option<&Step>| other.is_some_and(|other| other.task == step.task);
         if at == 0 || !same(alert.steps.get(at - 1)) {
             let name = step.task.name.clone();
-            lines.push(Told::from(" task ").link(name, Link::party(&step.task)));
+            lines.push(RichLine::from(" task ").link(name, Link::party(&step.task)));
         }
         let (branch, stem) = if same(alert.steps.get(at + 1)) {
             ("|-", "| ")
@@ -125,12 +125,12 @@ fn futures(alert: &Alert, around: &Around<'_>) -> Vec<Told> {
             ("`-", "  ")
         };
         let letter = char::from(b'A' + u8::try_from(at % 26).unwrap_or(0));
-        let proc = Told::default().proc(&step.point.proc);
-        let line = Told::from(format!(" {branch} {letter}  "))
+        let proc = RichLine::default().proc(&step.point.proc);
+        let line = RichLine::from(format!(" {branch} {letter}  "))
             .join(proc.left(width.unwrap_or(0)))
             .say(format!("   {}", place(step, around)));
         lines.push(line.say(expression(step, around)));
-        let on = Told::from(format!(" {stem}      "))
+        let on = RichLine::from(format!(" {stem}      "))
             .link(step.on.name.clone(), Link::party(&step.on))
             .say(": ");
         let indent = on.width();

@@ -9,10 +9,10 @@ use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::{ClientError, Connection};
 use turbowish_wire::{Action, PauseTask};
 
-use super::{PAUSE, Told};
+use super::{Envelope, PAUSE};
 use crate::commands::pause::LEASE_NS;
 use crate::tui::message::Message;
-use crate::tui::state::Hold;
+use crate::tui::state::PausedTask;
 
 /// The lease is renewed so often; it is thrice as long.
 const RENEWAL: Duration = Duration::from_nanos(LEASE_NS / 3);
@@ -25,11 +25,11 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 /// The tasks that keep holds.
 #[derive(Debug, Default)]
-pub(super) struct Keepers(Vec<(Hold, AbortHandle)>);
+pub(super) struct LeaseRenewals(Vec<(PausedTask, AbortHandle)>);
 
-impl Keepers {
+impl LeaseRenewals {
     /// Keeps these, and no others.
-    pub(super) fn follow(&mut self, holds: &[Hold], inbox: &Sender<Told>) {
+    pub(super) fn follow(&mut self, holds: &[PausedTask], inbox: &Sender<Envelope>) {
         self.0.retain(|(hold, keeper)| {
             let stays = holds.contains(hold);
             if !stays {
@@ -47,7 +47,7 @@ impl Keepers {
 }
 
 /// Renews one until it is not paused any more, or by somebody else.
-async fn keep(hold: Hold, inbox: Sender<Told>) {
+async fn keep(hold: PausedTask, inbox: Sender<Envelope>) {
     let mut wait = RENEWAL;
     loop {
         sleep(wait).await;
@@ -64,20 +64,20 @@ async fn keep(hold: Hold, inbox: Sender<Told>) {
 }
 
 /// Pauses a task until the lease is over.
-pub(super) async fn begin(hold: Hold, inbox: Sender<Told>) {
+pub(super) async fn begin(hold: PausedTask, inbox: Sender<Envelope>) {
     let answer = pause(&hold, Some(LEASE_NS), false).await;
     let answer = answer.map_err(|fault| fault.to_string());
     tell(&inbox, Message::Paused(hold, answer)).await;
 }
 
 /// Lets a task go on.
-pub(super) async fn end(hold: Hold, inbox: Sender<Told>) {
+pub(super) async fn end(hold: PausedTask, inbox: Sender<Envelope>) {
     let answer = resume(&hold).await.map_err(|fault| fault.to_string());
     tell(&inbox, Message::Resumed(hold, answer)).await;
 }
 
 /// The console leaves: tasks go on, or stay paused until somebody lets them go on. Gives what there is to say of those that do not.
-pub(super) async fn settle(holds: Vec<Hold>, keep: bool) -> Vec<String> {
+pub(super) async fn settle(holds: Vec<PausedTask>, keep: bool) -> Vec<String> {
     let mut settled = JoinSet::new();
     for hold in holds {
         settled.spawn(async move {
@@ -93,7 +93,7 @@ pub(super) async fn settle(holds: Vec<Hold>, keep: bool) -> Vec<String> {
 }
 
 /// Takes the lease away: again and again, as long as that can help.
-async fn stay(hold: &Hold) -> Result<(), String> {
+async fn stay(hold: &PausedTask) -> Result<(), String> {
     let mut reason = "it does not answer".to_owned();
     let tries = async {
         loop {
@@ -112,7 +112,7 @@ async fn stay(hold: &Hold) -> Result<(), String> {
 }
 
 /// `conn:51022 goes on within 60 s: it does not answer; it stays paused with: turbowish pause 4242 17 --keep`
-fn leased(hold: &Hold, reason: &str) -> String {
+fn leased(hold: &PausedTask, reason: &str) -> String {
     let (name, seconds, peer, task) = (&hold.name, LEASE_NS / SECOND, hold.peer.word(), hold.task);
     format!(
         "{name} goes on within {seconds} s: {reason}; it stays paused with: turbowish pause {peer} {task} --keep"
@@ -130,7 +130,7 @@ const fn is_final(fault: &ClientError) -> bool {
     )
 }
 
-async fn pause(hold: &Hold, lease_ns: Option<u64>, renew: bool) -> Result<(), ClientError> {
+async fn pause(hold: &PausedTask, lease_ns: Option<u64>, renew: bool) -> Result<(), ClientError> {
     let order = PauseTask {
         task: hold.task,
         by: format!("console pid {}", std::process::id()),
@@ -142,13 +142,13 @@ async fn pause(hold: &Hold, lease_ns: Option<u64>, renew: bool) -> Result<(), Cl
     Ok(())
 }
 
-async fn resume(hold: &Hold) -> Result<(), ClientError> {
+async fn resume(hold: &PausedTask) -> Result<(), ClientError> {
     let connection = Connection::connect(&hold.peer.target).await?;
     connection.control(Action::ResumeTask(hold.task)).await?;
     Ok(())
 }
 
-async fn tell(inbox: &Sender<Told>, message: Message) {
+async fn tell(inbox: &Sender<Envelope>, message: Message) {
     let _ = inbox.send(message.into()).await;
 }
 
@@ -156,12 +156,12 @@ async fn tell(inbox: &Sender<Told>, message: Message) {
 mod tests {
     use turbowish_wire::client::Target;
 
-    use super::{Hold, leased};
+    use super::{PausedTask, leased};
     use crate::tui::state::Peer;
 
     #[test]
     fn whose_lease_runs_on_is_told_with_what_to_do() {
-        let hold = Hold {
+        let hold = PausedTask {
             peer: Peer {
                 pid: Some(4242),
                 target: Target::Pid(4242),

@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::Snapshot;
 
-use super::{Hold, Peer, Tables, Toggle, View, Window};
+use super::{PauseRequest, PausedTask, Peer, Tables, View, Window};
 use crate::detail::length::Lengths;
 use crate::detail::rich_line::Link;
 use crate::tui::history::History;
@@ -25,7 +25,7 @@ pub(crate) struct Pending {
 
 /// Where one is, was, and has been with other processes.
 #[derive(Debug, Default)]
-pub(crate) struct Visit {
+pub(crate) struct Navigation {
     /// What came for the open record: the rows of the tables stay as they were.
     pub(crate) near: Option<Box<Snapshot>>,
     /// The worst rows of all tables, as they came last while a record is open.
@@ -38,11 +38,11 @@ pub(crate) struct Visit {
     pub(crate) lengths: Lengths,
     pub(crate) history: History,
     /// What one had made of the other processes.
-    pub(crate) seats: Vec<Seat>,
+    pub(crate) seats: Vec<Session>,
     /// Tasks of all processes that this console has paused.
-    pub(crate) holds: Vec<Hold>,
+    pub(crate) holds: Vec<PausedTask>,
     /// What `p` has asked for, until the rows show it.
-    pub(crate) toggles: Vec<Toggle>,
+    pub(crate) toggles: Vec<PauseRequest>,
     /// What the last action has done, if that is all there is to say, until the next key.
     pub(crate) news: Option<String>,
     /// Alerts that one does not want to hear of.
@@ -55,7 +55,7 @@ pub(crate) struct Visit {
 
 /// What one has made of a process that one has turned away from.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Session {
     pub(crate) peer: Peer,
     pub(crate) view: View,
     pub(crate) window: Window,

@@ -2,7 +2,7 @@
 
 use turbowish_model::query::{Query, Rows as Asked};
 
-use super::{Fate, Hold, Overlay, Peer, State, View};
+use super::{Overlay, PausedTask, Peer, PeerState, State, View};
 use crate::tui::rows::BACKGROUND_ROWS;
 use crate::tui::{layout, record};
 
@@ -16,13 +16,13 @@ pub(crate) struct Wanted {
     /// The list of processes.
     pub(crate) listing: bool,
     /// Tasks that are to stay paused.
-    pub(crate) holds: Vec<Hold>,
+    pub(crate) holds: Vec<PausedTask>,
 }
 
 impl State {
     /// What the state wants to be told of.
     pub(crate) fn wanted(&self) -> Wanted {
-        let ended = matches!(self.link.fate, Fate::Ended { .. }) && self.shown.is_some();
+        let ended = matches!(self.link.fate, PeerState::Ended { .. }) && self.shown.is_some();
         let watch = self
             .link
             .peer

@@ -7,7 +7,7 @@ use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, Caller, Claim, HolderRow, OwnCost, Page, Place, PollRow, ProcRow,
+    Accounting, AwaitRow, Caller, Claim, HolderRow, Overhead, Page, Place, PollRow, ProcRow,
     Process, ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow,
     WakerRow, Worker,
 };
@@ -18,7 +18,7 @@ use crate::tui::clock::Now;
 use crate::tui::glyphs::GlyphSet;
 use crate::tui::keys::Key;
 use crate::tui::message::{Effect, Message};
-use crate::tui::state::{Listed, Look, Peer, State, Window};
+use crate::tui::state::{Appearance, Listed, Peer, State, Window};
 use crate::tui::update::update;
 use crate::tui::view::view;
 
@@ -494,9 +494,9 @@ pub(super) fn kv() -> Snapshot {
             accounting_since_unix_ns: AT - 751 * SECOND,
             procs_known: 17,
             runtime_tasks: Some(57),
-            own_cost: Some(OwnCost {
+            own_cost: Some(Overhead {
                 ppm: 14_000,
-                ..OwnCost::default()
+                ..Overhead::default()
             }),
         },
         at_unix_ns: AT,
@@ -569,7 +569,7 @@ pub(super) fn now(seconds: u64) -> Now {
 
 /// A console that looks for processes.
 pub(super) fn looking(size: (u16, u16)) -> State {
-    let look = Look {
+    let look = Appearance {
         palette: Palette::mono(),
         glyphs: GlyphSet::Ascii.glyphs(),
         mouse: true,

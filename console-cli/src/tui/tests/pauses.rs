@@ -8,7 +8,7 @@ use super::fixture::{
     SECOND, alarmed, arrives, attached, kv, kv_without, peer, press, screen, tell, until,
 };
 use crate::tui::message::{Effect, Message};
-use crate::tui::state::{Hold, State};
+use crate::tui::state::{PausedTask, State};
 
 /// One paused by this console, one by another and woken since, one that is polled for the last time.
 fn paused() -> Snapshot {
@@ -113,10 +113,10 @@ fn effect(name: &str, keys: &str) -> (State, Option<Effect>) {
     (state, effect)
 }
 
-fn hold(state: &State, name: &str) -> Hold {
+fn hold(state: &State, name: &str) -> PausedTask {
     let mut rows = state.tables.tasks.rows().iter();
     let row = rows.find(|row| row.name == name).expect("a task");
-    Hold {
+    PausedTask {
         peer: state.link.peer.clone().expect("a process"),
         task: row.id,
         name: name.to_owned(),
@@ -172,7 +172,7 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
     let mut state = console((80, 24));
     let (one, other) = (hold(&state, "expiry"), hold(&state, "stats"));
     let holds = |state: &State| state.wanted().holds;
-    let paused = |state: &mut State, hold: &Hold, answer| {
+    let paused = |state: &mut State, hold: &PausedTask, answer| {
         tell(state, Message::Paused(hold.clone(), answer));
     };
     paused(&mut state, &one, Err("kv 4242 is read-only".to_owned()));
@@ -191,7 +191,7 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
     assert_eq!(state.visit.news.as_deref(), Some("expiry goes on"));
     assert_eq!(holds(&state), std::slice::from_ref(&other));
     // The same number in another process is another task.
-    let elsewhere = Hold {
+    let elsewhere = PausedTask {
         peer: peer(4300),
         ..other.clone()
     };
@@ -205,7 +205,7 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
 }
 
 /// Data in which a task is paused or goes on, after so many seconds.
-fn shows(state: &mut State, seconds: u64, hold: &Hold, paused: bool) {
+fn shows(state: &mut State, seconds: u64, hold: &PausedTask, paused: bool) {
     let mut snapshot = kv();
     let mut rows = snapshot.tasks.rows.iter_mut();
     let row = rows.find(|row| row.id == hold.task).expect("a task");

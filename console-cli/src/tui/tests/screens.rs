@@ -11,7 +11,7 @@ use super::fixture::{
 use crate::tui::glyphs::GlyphSet;
 use crate::tui::layout;
 use crate::tui::message::Message;
-use crate::tui::state::{Fate, State};
+use crate::tui::state::{PeerState, State};
 
 pub(super) const SMALL: (u16, u16) = (80, 24);
 pub(super) const MIDDLE: (u16, u16) = (120, 40);
@@ -322,7 +322,7 @@ fn connecting() {
         &mut state,
         Message::Silent {
             tries: 3,
-            fate: Fate::Refused(reason),
+            fate: PeerState::Refused(reason),
         },
     );
     check("connecting", &state);
@@ -365,7 +365,7 @@ fn stale() {
         &mut state,
         Message::Silent {
             tries: 0,
-            fate: Fate::Stopped,
+            fate: PeerState::Stopped,
         },
     );
     check("stale_stopped", &state);
@@ -374,7 +374,7 @@ fn stale() {
         &mut state,
         Message::Silent {
             tries: 3,
-            fate: Fate::Refused(reason),
+            fate: PeerState::Refused(reason),
         },
     );
     check("stale_refused", &state);
@@ -387,7 +387,7 @@ fn gone() {
         &mut state,
         Message::Silent {
             tries: 1,
-            fate: Fate::Ended {
+            fate: PeerState::Ended {
                 unix_ns: AT + 2 * SECOND,
             },
         },

@@ -12,14 +12,14 @@ use turbowish_wire::client::Target;
 use super::fixture;
 use super::server::{Manner, Reply, Server};
 use crate::tui::message::Message;
-use crate::tui::source::{Source, Told};
-use crate::tui::state::{Fate, Hold, Peer, Wanted};
+use crate::tui::source::{Envelope, Source};
+use crate::tui::state::{PausedTask, Peer, PeerState, Wanted};
 
 /// A console that watches a socket, and whoever answers there.
 struct Stage {
     folder: TempDir,
     source: Source,
-    inbox: Receiver<Told>,
+    inbox: Receiver<Envelope>,
     survey: Option<Query>,
 }
 
@@ -88,7 +88,7 @@ impl Stage {
             match self.next().await {
                 Message::Silent {
                     tries,
-                    fate: Fate::Refused(why),
+                    fate: PeerState::Refused(why),
                 } => return (tries, why),
                 Message::Snapshot(_) | Message::Silent { .. } => {}
                 other => panic!("{other:?}"),
@@ -220,7 +220,7 @@ async fn a_slow_monitor_is_waited_for_and_goes_on() {
     stage.snapshot().await;
     // Nothing is sent: it is said, and the stream is kept.
     let waits = |message: &Message| {
-        let (tries, fate) = (0, Fate::Running);
+        let (tries, fate) = (0, PeerState::Running);
         matches!(message, Message::Silent { tries: told, fate: what } if *told == tries && *what == fate)
     };
     let message = stage.next().await;
@@ -330,7 +330,7 @@ async fn what_is_wrong_is_one_line_and_a_good_one_is_taken() {
 async fn a_task_that_cannot_be_kept_paused_is_named() {
     let mut stage = Stage::new();
     let target = Target::Socket(stage.socket());
-    let hold = Hold {
+    let hold = PausedTask {
         peer: Peer {
             pid: Some(4242),
             target,

@@ -7,7 +7,7 @@ use super::fixture::{
     until,
 };
 use crate::tui::message::{Effect, Message};
-use crate::tui::state::{Fate, Overlay, Phase, Question, State, View, Window};
+use crate::tui::state::{Overlay, PeerState, Phase, Question, State, View, Window};
 
 /// The first column of the selected row, and the line of the table that it stands on.
 fn selection(state: &State) -> (String, usize) {
@@ -388,7 +388,7 @@ fn a_process_that_ended_is_followed_by_its_command_line() {
     let mut state = attached((80, 24));
     let ended = || Message::Silent {
         tries: 1,
-        fate: Fate::Ended { unix_ns: AT },
+        fate: PeerState::Ended { unix_ns: AT },
     };
     tell(&mut state, ended());
     assert!(state.wanted().listing && state.wanted().watch.is_none());
@@ -397,7 +397,7 @@ fn a_process_that_ended_is_followed_by_its_command_line() {
         &mut state,
         Message::Silent {
             tries: 2,
-            fate: Fate::Ended {
+            fate: PeerState::Ended {
                 unix_ns: AT + SECOND,
             },
         },
@@ -526,7 +526,7 @@ fn the_record_of_a_proc_survives_a_restart() {
             &mut state,
             Message::Silent {
                 tries: 1,
-                fate: Fate::Ended { unix_ns },
+                fate: PeerState::Ended { unix_ns },
             },
         );
         tell(&mut state, Message::Listed(vec![listed(4300, |_| ())]));

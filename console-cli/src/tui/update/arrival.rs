@@ -13,7 +13,7 @@ use crate::text;
 use crate::tui::history::History;
 use crate::tui::mutes::Mutes;
 use crate::tui::record::Record;
-use crate::tui::state::{Fate, Listed, Overlay, Peer, Picker, State, View, Watched};
+use crate::tui::state::{Listed, Overlay, Peer, PeerState, Picker, State, View, Watched};
 
 /// A snapshot came: shown at once, or held while the display is frozen or keys are being pressed.
 pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
@@ -26,7 +26,7 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
         .for_each(|alert| write_times(alert, micro));
     state.link.data_ns = state.now.mono_ns;
     state.link.tries = 0;
-    state.link.fate = Fate::Running;
+    state.link.fate = PeerState::Running;
     let rows = &snapshot.resources.rows;
     let (uptime_ns, pace_ns) = (snapshot.process.uptime_ns, state.pace_ns());
     state.visit.lengths.note(uptime_ns, pace_ns, rows);
@@ -127,9 +127,9 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
 }
 
 /// No data came.
-pub(super) fn silent(state: &mut State, tries: u32, fate: Fate) {
+pub(super) fn silent(state: &mut State, tries: u32, fate: PeerState) {
     state.link.tries = tries;
-    let ended = |fate: &Fate| matches!(fate, Fate::Ended { .. });
+    let ended = |fate: &PeerState| matches!(fate, PeerState::Ended { .. });
     if !(ended(&state.link.fate) && ended(&fate)) {
         state.link.fate = fate;
     }
@@ -148,7 +148,7 @@ pub(super) fn listed(state: &mut State, listed: Vec<Listed>) {
             [only] => attach(state, only.peer.clone()),
             [_, _, ..] => state.overlay = Some(Overlay::Picker(Picker::default())),
         }
-    } else if matches!(state.link.fate, Fate::Ended { .. })
+    } else if matches!(state.link.fate, PeerState::Ended { .. })
         && let Some(next) = successor(state, &listed)
     {
         attach(state, next);
@@ -175,7 +175,7 @@ fn successor(state: &State, listed: &[Listed]) -> Option<Peer> {
 /// procs stay open: numbers of tasks and resources mean nothing in another process.
 pub(super) fn attach(state: &mut State, peer: Peer) {
     if state.link.peer.as_ref().is_some_and(|now| now.is(&peer))
-        && !matches!(state.link.fate, Fate::Ended { .. })
+        && !matches!(state.link.fate, PeerState::Ended { .. })
     {
         return;
     }
@@ -184,7 +184,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
         data_ns: state.now.mono_ns,
         pace_ns: 0,
         tries: 0,
-        fate: Fate::Running,
+        fate: PeerState::Running,
     };
     for view in View::ALL {
         state.tables.of_mut(view).clear();

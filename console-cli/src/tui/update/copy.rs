@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::sanitize;
 
-use crate::detail::rich_line::Told;
+use crate::detail::rich_line::RichLine;
 use crate::text;
 use crate::tui::layout::{self, Placed};
 use crate::tui::message::Effect;
@@ -15,7 +15,7 @@ pub(super) fn text(state: &mut State) -> Option<Effect> {
     let lines: Vec<String> = match &state.record {
         Some(_) => {
             let lines = record::lines(state);
-            let own = |line: &Told| {
+            let own = |line: &RichLine| {
                 let text = line.text();
                 text.strip_prefix(' ')
                     .unwrap_or(&text)

@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::Spot;
 
-use crate::detail::rich_line::{Link, Told};
+use crate::detail::rich_line::{Link, RichLine};
 use crate::tui::message::Effect;
 use crate::tui::record;
 use crate::tui::rows::Entry;
@@ -40,7 +40,7 @@ fn spots(state: &State) -> Vec<Spot> {
 }
 
 /// The place that a line names behind a part of it, else before.
-fn in_line(line: &Told, part: usize) -> Option<Spot> {
+fn in_line(line: &RichLine, part: usize) -> Option<Spot> {
     let of = |parts: &[crate::detail::rich_line::Part]| {
         let text: String = parts.iter().map(|part| part.text.as_str()).collect();
         let mut words = text.split([' ', ',', '(', ')']);

@@ -11,7 +11,7 @@ use crate::tui::layout;
 use crate::tui::message::Effect;
 use crate::tui::record::{self, Kept};
 use crate::tui::rows::Absent;
-use crate::tui::state::{Hold, Overlay, Phase, Question, State, Toggle, View};
+use crate::tui::state::{Overlay, PauseRequest, PausedTask, Phase, Question, State, View};
 
 /// Pauses the task that is selected or open, or lets it go on; or asks which debugger is to look at it.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
@@ -41,7 +41,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
 }
 
 /// Pauses a task or lets it go on. What was asked for last counts, until data have come that show it.
-fn toggle(state: &mut State, hold: Hold, paused: bool) -> Option<Effect> {
+fn toggle(state: &mut State, hold: PausedTask, paused: bool) -> Option<Effect> {
     let mut toggles = state.visit.toggles.iter();
     let paused = match toggles.find(|toggle| toggle.hold.is(&hold)) {
         Some(toggle) if toggle.answered_ns.is_none() => {
@@ -53,7 +53,7 @@ fn toggle(state: &mut State, hold: Hold, paused: bool) -> Option<Effect> {
         None => paused,
     };
     forget_toggle(state, &hold);
-    state.visit.toggles.push(Toggle {
+    state.visit.toggles.push(PauseRequest {
         hold: hold.clone(),
         paused: !paused,
         answered_ns: None,
@@ -66,12 +66,12 @@ fn toggle(state: &mut State, hold: Hold, paused: bool) -> Option<Effect> {
     Some(Effect::Pause(hold))
 }
 
-fn forget_toggle(state: &mut State, hold: &Hold) {
+fn forget_toggle(state: &mut State, hold: &PausedTask) {
     state.visit.toggles.retain(|toggle| !toggle.hold.is(hold));
 }
 
 /// The process has answered: what it does shows in data to come, what it does not is not waited for.
-fn answered(state: &mut State, hold: &Hold, done: bool) {
+fn answered(state: &mut State, hold: &PausedTask, done: bool) {
     let now = state.now.mono_ns;
     if !done {
         return forget_toggle(state, hold);
@@ -88,7 +88,7 @@ pub(super) fn shown(state: &mut State) {
     let (data_ns, interval_ns) = (state.link.data_ns, state.pace_ns());
     let visit = &mut state.visit;
     // What came just after the answer may have been made before it.
-    let is_open = |toggle: &Toggle| {
+    let is_open = |toggle: &PauseRequest| {
         let answered = toggle.answered_ns;
         answered.is_none_or(|at| data_ns <= at.saturating_add(interval_ns))
     };
@@ -97,16 +97,16 @@ pub(super) fn shown(state: &mut State) {
         return;
     };
     let rows = state.tables.tasks.rows();
-    let goes_on = |hold: &Hold| {
+    let goes_on = |hold: &PausedTask| {
         let mut same = rows.iter().filter(|row| row.id == hold.task);
         hold.peer.is(peer) && same.any(|row| row.pause.is_none())
     };
     let toggles = &visit.toggles;
-    let waits = |hold: &Hold| toggles.iter().any(|toggle| toggle.hold.is(hold));
+    let waits = |hold: &PausedTask| toggles.iter().any(|toggle| toggle.hold.is(hold));
     visit.holds.retain(|hold| waits(hold) || !goes_on(hold));
 }
 
-fn ask_for_debugger(state: &mut State, hold: Hold) {
+fn ask_for_debugger(state: &mut State, hold: PausedTask) {
     if matches!(hold.peer.target, Target::Tcp { .. }) {
         let told = "it is reached over TCP: a debugger must run on its own host";
         state.notice = Some(told.to_owned());
@@ -116,7 +116,7 @@ fn ask_for_debugger(state: &mut State, hold: Hold) {
 }
 
 /// What a key is for: the task, and whether it is paused; else why there is none.
-type Meant = Result<(Hold, bool), &'static str>;
+type Meant = Result<(PausedTask, bool), &'static str>;
 
 /// The task of an open alert that a debugger is to look at: the one whose link is selected, else the first that is polled now, else the
 /// first. `None` if no alert is open.
@@ -190,7 +190,7 @@ fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
             Err("accounting is off, and tasks are paused by it: a switches it on")
         }
         (Some(peer), Phase::Live) => Ok((
-            Hold {
+            PausedTask {
                 peer: peer.clone(),
                 task,
                 name: name.to_owned(),
@@ -202,7 +202,7 @@ fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
 }
 
 /// The process has paused a task, or does not.
-pub(super) fn paused(state: &mut State, hold: &Hold, answer: Result<(), String>) {
+pub(super) fn paused(state: &mut State, hold: &PausedTask, answer: Result<(), String>) {
     answered(state, hold, answer.is_ok());
     match answer {
         Ok(()) => {
@@ -217,13 +217,13 @@ pub(super) fn paused(state: &mut State, hold: &Hold, answer: Result<(), String>)
     }
 }
 
-fn remember(state: &mut State, hold: &Hold) {
+fn remember(state: &mut State, hold: &PausedTask) {
     forget(state, hold);
     state.visit.holds.push(hold.clone());
 }
 
 /// The process lets a task go on, or says why not.
-pub(super) fn resumed(state: &mut State, hold: &Hold, answer: Result<(), String>) {
+pub(super) fn resumed(state: &mut State, hold: &PausedTask, answer: Result<(), String>) {
     answered(state, hold, answer.is_ok());
     // Whatever it says, this console has nothing to do with it any more.
     forget(state, hold);
@@ -234,17 +234,17 @@ pub(super) fn resumed(state: &mut State, hold: &Hold, answer: Result<(), String>
 }
 
 /// A task is not paused any more, or by somebody else.
-pub(super) fn lost(state: &mut State, hold: &Hold, reason: String) {
+pub(super) fn lost(state: &mut State, hold: &PausedTask, reason: String) {
     forget(state, hold);
     state.notice = Some(format!("{}: {reason}", hold.name));
 }
 
-fn forget(state: &mut State, hold: &Hold) {
+fn forget(state: &mut State, hold: &PausedTask) {
     state.visit.holds.retain(|other| !other.is(hold));
 }
 
 /// A debugger has had the task, or has not: then it is as the row says.
-pub(super) fn debugged(state: &mut State, hold: &Hold, ended: Result<(), String>) {
+pub(super) fn debugged(state: &mut State, hold: &PausedTask, ended: Result<(), String>) {
     match ended {
         Ok(()) => {
             forget(state, hold);
@@ -265,7 +265,7 @@ pub(super) fn leave(state: &mut State) -> Option<Effect> {
 }
 
 /// `serve-17 is`, `3 tasks are`
-pub(crate) fn who(holds: &[Hold]) -> String {
+pub(crate) fn who(holds: &[PausedTask]) -> String {
     match holds {
         [one] => format!("{} is", one.name),
         several => format!("{} tasks are", units::count(several.len() as u64)),

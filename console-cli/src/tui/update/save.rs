@@ -88,7 +88,7 @@ fn write(state: &State, snapshot: &Snapshot, tables: &[Table], file: Option<Stri
     Effect::Write(Box::new(File {
         name: file.unwrap_or(name),
         numbered,
-        text: json::document(snapshot, tables, &json::Shape::default()),
+        text: json::document(snapshot, tables, &json::Options::default()),
     }))
 }
 

@@ -4,7 +4,7 @@ use std::mem::take;
 
 use super::arrival::attach;
 use crate::tui::settings::Settings;
-use crate::tui::state::{Fate, Peer, Seat, State, View};
+use crate::tui::state::{Peer, PeerState, Session, State, View};
 
 /// Seats that are kept, the oldest go first.
 const KEPT: usize = 16;
@@ -12,7 +12,7 @@ const KEPT: usize = 16;
 /// Turns to another process, as one has left it.
 pub(super) fn turn(state: &mut State, peer: Peer) {
     let own = state.link.peer.clone();
-    let ended = matches!(state.link.fate, Fate::Ended { .. });
+    let ended = matches!(state.link.fate, PeerState::Ended { .. });
     if own.as_ref().is_some_and(|own| own.is(&peer) && !ended) {
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn turn(state: &mut State, peer: Peer) {
         for view in View::ALL {
             state.tables.of_mut(view).clear();
         }
-        state.visit.seats.push(Seat {
+        state.visit.seats.push(Session {
             peer: own,
             view: state.view,
             window: state.window,

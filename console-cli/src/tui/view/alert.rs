@@ -11,7 +11,7 @@ use super::put;
 use crate::text;
 use crate::theme::Role;
 use crate::tui::layout::{Form, Screen};
-use crate::tui::state::{Fate, Phase, State};
+use crate::tui::state::{PeerState, Phase, State};
 
 /// The line, and what to do about missing data on the line below.
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
@@ -85,11 +85,13 @@ pub(super) fn advice(state: &State) -> Option<(String, String)> {
         )),
         Phase::Stale { ns } => {
             let (why, first) = match &state.link.fate {
-                Fate::Stopped => (
+                PeerState::Stopped => (
                     "the process is stopped (SIGSTOP)".to_owned(),
                     format!("kill -CONT {pid}.   (reconnects by itself"),
                 ),
-                Fate::Refused(reason) => (reason.clone(), "wait (reconnects by itself".to_owned()),
+                PeerState::Refused(reason) => {
+                    (reason.clone(), "wait (reconnects by itself".to_owned())
+                }
                 _ => (
                     "it does not answer".to_owned(),
                     "wait (reconnects by itself".to_owned(),

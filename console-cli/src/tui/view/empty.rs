@@ -9,7 +9,7 @@ use super::{put, text};
 use crate::theme::Role;
 use crate::tui::layout::Screen;
 use crate::tui::rows::Rows;
-use crate::tui::state::{Fate, Phase, State, View};
+use crate::tui::state::{PeerState, Phase, State, View};
 
 /// No process, or one from which nothing has come yet.
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
@@ -62,15 +62,15 @@ fn connecting(state: &State) -> Words {
         .as_ref()
         .map_or(String::new(), |peer| peer.target.to_string());
     let (what, todo) = match &state.link.fate {
-        Fate::Refused(reason) => (
+        PeerState::Refused(reason) => (
             reason.clone(),
             "Do: wait (tries again by itself); 0 picks another process, q quits".to_owned(),
         ),
-        Fate::Ended { .. } => (
+        PeerState::Ended { .. } => (
             format!("There is no {whom}."),
             "Do: start it (tries again by itself); 0 picks another process, q quits".to_owned(),
         ),
-        Fate::Stopped => (
+        PeerState::Stopped => (
             "The process is stopped (SIGSTOP).".to_owned(),
             match state.link.peer.as_ref().and_then(|peer| peer.pid) {
                 Some(pid) => format!("Do: kill -CONT {pid}.   0 picks another process, q quits"),

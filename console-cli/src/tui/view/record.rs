@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::put;
-use crate::detail::rich_line::{Kind, Told};
+use crate::detail::rich_line::{Kind, RichLine};
 use crate::text;
 use crate::theme::{Palette, Role};
 use crate::tui::layout::{self, Parts};
@@ -48,7 +48,7 @@ pub(super) fn draw(state: &State, open: &Record, frame: &mut Frame<'_>, parts: &
 pub(super) fn line(
     state: &State,
     open: &Record,
-    told: &Told,
+    told: &RichLine,
     selected: Option<usize>,
 ) -> Line<'static> {
     let palette = state.look.palette;
@@ -86,7 +86,7 @@ fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
     );
     let room = usize::from(width).saturating_sub(text::width(&end) + 3);
     let words = record::crumbs(state);
-    let mut told = Told::from(" ");
+    let mut told = RichLine::from(" ");
     let last = words.len().saturating_sub(1);
     for (at, (word, _)) in words.into_iter().enumerate() {
         if at > 0 {

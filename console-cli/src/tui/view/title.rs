@@ -8,7 +8,7 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::{put, text};
 use crate::theme::Role;
-use crate::tui::state::{Fate, Phase, State, Window};
+use crate::tui::state::{PeerState, Phase, State, Window};
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let Some(shown) = &state.shown else { return };
@@ -55,7 +55,7 @@ fn process(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     if out < Left::Pid {
         spans.push(Span::raw(format!("  pid {}", process.pid)));
     }
-    if let Fate::Ended { unix_ns } = state.link.fate {
+    if let PeerState::Ended { unix_ns } = state.link.fate {
         spans.push(Span::raw(format!(
             "  ended  {}",
             state.now.time_of_day(unix_ns)

@@ -16,7 +16,7 @@ use super::tokens::{
     before, ends_statement, is, is_async, is_attribute, is_block, is_borrowed, is_dot, is_of_path,
     is_word, macro_before,
 };
-use crate::rewrite::known;
+use crate::rewrite::known_macros;
 
 /// How sure it is that an operation is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -272,9 +272,9 @@ impl Looking<'_> {
                 return;
             }
             inside.branch = true;
-            inside.there_only |= !known::evaluates(&name);
+            inside.there_only |= !known_macros::evaluates(&name);
             self.stream(group.stream(), inside);
-            let may_await = !known::awaits_nothing(&name);
+            let may_await = !known_macros::awaits_nothing(&name);
             self.body.awaits += usize::from(may_await);
             self.body.may_be_left |=
                 may_await || LEAVING.iter().any(|start| name.starts_with(start));

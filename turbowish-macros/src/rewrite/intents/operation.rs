@@ -172,7 +172,7 @@ fn is_place(expr: &Expr) -> bool {
 
 /// An operation that the attribute's arguments say is meant.
 #[derive(Clone)]
-pub(crate) struct Said {
+pub(crate) struct Explicit {
     /// `intends(…)`, and not `may(…)`.
     pub(crate) will: bool,
     pub(crate) operation: Operation,

@@ -9,7 +9,7 @@ use super::Intents;
 use super::{AGAIN, PROVEN, SAID, WILL};
 use crate::rewrite::attr::{Arguments, Scope};
 use crate::rewrite::tests::{expansion, squeeze};
-use crate::rewrite::{plain, unread};
+use crate::rewrite::{raw_body, simple_body};
 
 fn tokens(source: &str) -> TokenStream {
     TokenStream::from_str(source).expect("tokens")
@@ -18,10 +18,10 @@ fn tokens(source: &str) -> TokenStream {
 /// `will send tx surely, may recv rx surely again`
 fn found(arguments: &str, item: &str) -> String {
     let arguments: Arguments = syn::parse2(tokens(arguments)).expect("arguments");
-    let head = crate::rewrite::head::Head::of(tokens(item).into_iter().collect());
-    let mut item: ItemFn = unread::parse(&head).expect("a function");
-    let written = unread::tokens(&item.block);
-    let plain = plain::mark(&mut item.block, &Scope::new(None)).expect("a body");
+    let head = crate::rewrite::outer_attrs::Head::of(tokens(item).into_iter().collect());
+    let mut item: ItemFn = raw_body::parse(&head).expect("a function");
+    let written = raw_body::tokens(&item.block);
+    let plain = simple_body::mark(&mut item.block, &Scope::new(None)).expect("a body");
     let intents = Intents::of(&arguments.intents, &item.sig, plain.as_ref(), written);
     let all = intents.said.iter().chain(&intents.found);
     let lines: Vec<String> = all

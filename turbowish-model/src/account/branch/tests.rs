@@ -5,14 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{BranchReading, Parent, tree};
-use crate::account::await_stack::Step;
+use crate::account::await_stack::AwaitFrame;
 use crate::account::task::TaskReading;
 
 /// Level, proc, site.
 type At = (u32, u32, u16);
 
-fn step((level, proc, site): At) -> Step {
-    Step {
+fn step((level, proc, site): At) -> AwaitFrame {
+    AwaitFrame {
         level,
         proc,
         site,

@@ -2,13 +2,13 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::account::aggregate::EdgeTally;
+use crate::account::aggregate::EdgeStats;
 use crate::account::histogram::add;
 use crate::account::sync::{AtomicU32, AtomicU64};
 
 /// What one proc has to do with another one that polls or creates its calls. One line of the cache.
 #[repr(align(64))]
-pub(crate) struct EdgeRow {
+pub(crate) struct EdgeCounters {
     /// Proc id of the other one, plus one; 0 is a free slot.
     pub(super) other: AtomicU32,
     polls: AtomicU64,
@@ -19,7 +19,7 @@ pub(crate) struct EdgeRow {
     offspring: AtomicU64,
 }
 
-impl Default for EdgeRow {
+impl Default for EdgeCounters {
     fn default() -> Self {
         let zero = || AtomicU64::new(0);
         Self {
@@ -33,7 +33,7 @@ impl Default for EdgeRow {
     }
 }
 
-impl EdgeRow {
+impl EdgeCounters {
     /// It polled a call.
     #[inline]
     pub(crate) fn polled(&self, hold: u64) {
@@ -58,7 +58,7 @@ impl EdgeRow {
         add(&self.offspring, inclusive);
     }
 
-    pub(super) fn collect(&self, into: &mut EdgeTally) {
+    pub(super) fn collect(&self, into: &mut EdgeStats) {
         into.polls += self.polls.load(Relaxed);
         let both = self.both.load(Relaxed);
         let with_both = |sum: &AtomicU64| sum.load(Relaxed).wrapping_add(both);

@@ -2,14 +2,14 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::account::aggregate::SiteTally;
+use crate::account::aggregate::SiteStats;
 use crate::account::histogram::{add, raise};
 use crate::account::sync::AtomicU64;
 
 /// Waits at one await point. One line of the cache.
 #[derive(Default)]
 #[repr(align(64))]
-pub(crate) struct SiteRow {
+pub(crate) struct SiteCounters {
     waits: AtomicU64,
     left: AtomicU64,
     /// Waits that were over and began anew in one poll; in neither of the two.
@@ -18,16 +18,16 @@ pub(crate) struct SiteRow {
     waited: AtomicU64,
     longest: AtomicU64,
     cancelled: AtomicU64,
-    futile: AtomicU64,
+    spurious: AtomicU64,
     /// Bytes of the largest operand; those of small ones are not noted.
     operand: AtomicU64,
 }
 
-impl SiteRow {
+impl SiteCounters {
     /// Nothing has happened here on this thread. A wait may begin on one thread and end on another.
     pub(super) fn is_untouched(&self) -> bool {
         let counts = [&self.waits, &self.left, &self.again, &self.cancelled];
-        let mut all = counts.into_iter().chain([&self.futile, &self.operand]);
+        let mut all = counts.into_iter().chain([&self.spurious, &self.operand]);
         all.all(|count| count.load(Relaxed) == 0)
     }
 
@@ -60,8 +60,8 @@ impl SiteRow {
     }
 
     /// A poll changed nothing of what is awaited here.
-    pub(crate) fn futile(&self) {
-        add(&self.futile, 1);
+    pub(crate) fn spurious(&self) {
+        add(&self.spurious, 1);
     }
 
     /// What is awaited here has so many bytes.
@@ -69,7 +69,7 @@ impl SiteRow {
         raise(&self.operand, bytes);
     }
 
-    pub(super) fn collect(&self, into: &mut SiteTally) {
+    pub(super) fn collect(&self, into: &mut SiteStats) {
         let again = self.again.load(Relaxed);
         let both = |count: &AtomicU64| count.load(Relaxed).wrapping_add(again);
         into.waits = into.waits.wrapping_add(both(&self.waits));
@@ -77,7 +77,7 @@ impl SiteRow {
         into.waited = into.waited.wrapping_add(self.waited.load(Relaxed));
         into.longest = into.longest.max(self.longest.load(Relaxed));
         into.cancelled = into.cancelled.wrapping_add(self.cancelled.load(Relaxed));
-        into.futile = into.futile.wrapping_add(self.futile.load(Relaxed));
+        into.spurious = into.spurious.wrapping_add(self.spurious.load(Relaxed));
         into.operand = into.operand.max(self.operand.load(Relaxed));
     }
 }

@@ -9,7 +9,7 @@ use crate::account::sync::{AtomicU32, AtomicU64};
 
 /// The last calls that were dropped in a poll, one right after the other.
 #[derive(Default)]
-pub(super) struct Fall {
+pub(super) struct LastDrop {
     /// The event of the last one.
     event: AtomicU64,
     /// Proc of the first one, plus one; 0 if it was no branch of the call that dropped it.
@@ -19,7 +19,7 @@ pub(super) struct Fall {
 
 /// A call was dropped half-way by the innermost open poll, alone or as a part of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fallen {
+pub struct DropGroup {
     /// Proc of the outermost call that was dropped.
     pub head: u32,
     /// The same for all calls that are dropped with it.
@@ -44,18 +44,18 @@ impl Ledger {
     }
 
     /// The call that was dropped last is the root of a task, and no branch of anything.
-    pub fn fell_apart(&self) {
+    pub fn note_root_drop(&self) {
         self.fall.head.store(0, Relaxed);
     }
 
     /// What the call was part of whose drop was this thread's last event, if it waited, and was polled where the innermost open poll stands.
     #[must_use]
-    pub fn fallen(&self) -> Option<Fallen> {
+    pub fn fallen(&self) -> Option<DropGroup> {
         let fall = &self.fall;
         let is_last = self.sequence.count() == fall.event.load(Relaxed).wrapping_add(1);
         let head = fall.head.load(Relaxed).checked_sub(1).filter(|_| is_last)?;
         let number = fall.number.load(Relaxed);
-        Some(Fallen { head, number })
+        Some(DropGroup { head, number })
     }
 }
 

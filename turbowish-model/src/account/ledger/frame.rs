@@ -26,7 +26,7 @@ pub(crate) struct Frame {
     /// Where the task segment below began, if this frame is a root.
     pub(crate) previous_base: AtomicU32,
     /// Length of the trail when this frame was opened.
-    pub(crate) trail_mark: AtomicU32,
+    pub(crate) stack_mark: AtomicU32,
 }
 
 /// The frame is the top of a task.
@@ -38,7 +38,7 @@ pub(crate) const ARRIVED: u32 = 1 << 19;
 
 /// The call stands where it stood when the task was last shown, at an instrumented call, and so do all above it up to the root: no
 /// other branch can be polled before it has ended pending.
-pub(crate) const STRAIGHT: u32 = 1 << 20;
+pub(crate) const UNCHANGED: u32 = 1 << 20;
 
 /// It is the call's first poll.
 pub(crate) const FIRST: u32 = 1 << 21;
@@ -59,14 +59,14 @@ impl Frame {
     }
 
     /// What the call stands at may have changed.
-    pub(crate) fn bend(&self) {
+    pub(crate) fn invalidate(&self) {
         let place = self.place.load(Relaxed);
-        self.place.store(place & !(STRAIGHT | BESIDE), Relaxed);
+        self.place.store(place & !(UNCHANGED | BESIDE), Relaxed);
     }
 
     /// A call below it has ended pending.
     #[inline]
-    pub(crate) fn pend(&self) {
+    pub(crate) fn child_pending(&self) {
         let place = self.place.load(Relaxed);
         if place & (DIRECT | FORK) == 0 {
             self.place.store(place | BESIDE, Relaxed);
@@ -108,18 +108,18 @@ impl Frame {
 
 /// No user code can have run since the last reading of the clock: going down the chain of awaits
 /// (after the start of a poll), or back up (after one that ended pending).
-pub(crate) const STILL_NO: u32 = 0;
-pub(crate) const STILL_DOWN: u32 = 1;
-pub(crate) const STILL_UP: u32 = 2;
-/// Going down, and all above is [`STRAIGHT`].
-pub(crate) const STILL_STRAIGHT: u32 = 3;
+pub(crate) const REUSE_NONE: u32 = 0;
+pub(crate) const REUSE_DOWN: u32 = 1;
+pub(crate) const REUSE_UP: u32 = 2;
+/// Going down, and all above is [`UNCHANGED`].
+pub(crate) const REUSE_UNCHANGED: u32 = 3;
 
 /// How a poll begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start {
     /// The poll is marked as the root of a task, also inside another poll.
     pub root: bool,
-    /// Nobody will ask for the chains of pending calls below it ([`Ledger::take_trail`](crate::account::ledger::Ledger::take_trail)), if it is the bottom of the stack.
+    /// Nobody will ask for the chains of pending calls below it ([`Ledger::take_await_stack`](crate::account::ledger::Ledger::take_trail)), if it is the bottom of the stack.
     pub quiet: bool,
     /// Names the call in [`Ledger::poll_end_of`](crate::account::ledger::Ledger::poll_end_of); in the live process, the task of which it is the root.
     pub key: u64,

@@ -3,14 +3,14 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{
-    ARRIVED, BRANCH, Charge, FIRST, Frame, OUTER, ROOT, STILL_DOWN, STILL_NO, STILL_STRAIGHT,
-    STILL_UP, STRAIGHT, Start,
+    ARRIVED, BRANCH, Charge, FIRST, Frame, OUTER, REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED,
+    REUSE_UP, ROOT, Start, UNCHANGED,
 };
 use super::{DEPTH_LIMIT, Ledger};
 use crate::account::aggregate::Anomaly;
-use crate::account::await_stack::Step;
+use crate::account::await_stack::AwaitFrame;
 use crate::account::call::{Call, DIRECT, MARK, PENDING, PollEnd, ProcKey, SITE};
-use crate::account::counters::{Row, Sum};
+use crate::account::counters::{ProcCounters, Sum};
 use crate::account::histogram::add;
 
 impl Ledger {
@@ -44,28 +44,28 @@ impl Ledger {
         let is_first = !call.is_polled();
         let mut place = call.enter();
         if place & PENDING != 0 {
-            self.untrail(call, proc.id);
+            self.retract(call, proc.id);
         }
         let before = self.still.load(Relaxed);
-        let mut straight = before == STILL_STRAIGHT;
+        let mut unchanged = before == REUSE_UNCHANGED;
         if start.root || depth == 0 {
             place |= ROOT;
-            straight = true;
-        } else if before == STILL_NO {
+            unchanged = true;
+        } else if before == REUSE_NONE {
             place |= self.frames.at(depth as usize - 1).branch(call.suspended);
         }
         let still = if is_first {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
             place |= FIRST;
-            STILL_NO
+            REUSE_NONE
         } else if place & DIRECT == 0 {
-            STILL_NO
-        } else if straight && place & PENDING != 0 {
-            place |= STRAIGHT;
-            STILL_STRAIGHT
+            REUSE_NONE
+        } else if unchanged && place & PENDING != 0 {
+            place |= UNCHANGED;
+            REUSE_UNCHANGED
         } else {
-            STILL_DOWN
+            REUSE_DOWN
         };
         self.push(call, proc.id, row, t, place, &start);
         if is_first {
@@ -84,7 +84,7 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn push(&self, call: &Call, proc: u32, row: &Row, t: u64, place: u32, start: &Start) {
+    fn push(&self, call: &Call, proc: u32, row: &ProcCounters, t: u64, place: u32, start: &Start) {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         let mut place = place;
@@ -107,7 +107,7 @@ impl Ledger {
         frame.proc.store(proc, Relaxed);
         frame.creator.store(call.creator(), Relaxed);
         frame.place.store(place, Relaxed);
-        frame.trail_mark.store(self.trail.len(), Relaxed);
+        frame.stack_mark.store(self.trail.len(), Relaxed);
         self.depth.store(depth + 1, Relaxed);
     }
 
@@ -125,16 +125,16 @@ impl Ledger {
     /// A call that ended pending in this very root poll is polled again or dropped: it no longer stands
     /// where the trail says.
     #[inline]
-    pub(super) fn untrail(&self, call: &Call, proc: u32) {
+    pub(super) fn retract(&self, call: &Call, proc: u32) {
         if self.trail.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
-            let step = Step {
+            let step = AwaitFrame {
                 level: self.depth() - self.base.load(Relaxed),
                 proc,
                 site: call.site() as u16,
                 direct: call.place() & DIRECT != 0,
                 since: call.since,
             };
-            let floor = self.top().map_or(0, |top| top.trail_mark.load(Relaxed));
+            let floor = self.top().map_or(0, |top| top.stack_mark.load(Relaxed));
             self.trail.blank(step, floor);
             self.moved.store(1, Relaxed);
         }
@@ -144,7 +144,7 @@ impl Ledger {
     /// call. Ignored unless the innermost open poll is one of `proc`.
     #[inline]
     pub fn arrive(&self, proc: u32, site: u32, direct: bool) {
-        self.still.store(STILL_NO, Relaxed);
+        self.still.store(REUSE_NONE, Relaxed);
         let Some(top) = self.top() else { return };
         if top.proc.load(Relaxed) == proc {
             let site = if site <= SITE { site } else { 0 };
@@ -224,7 +224,15 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn suspend(&self, call: &mut Call, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) {
+    fn suspend(
+        &self,
+        call: &mut Call,
+        frame: &Frame,
+        place: u32,
+        row: &ProcCounters,
+        depth: u32,
+        t: u64,
+    ) {
         if place & (ARRIVED | FIRST) != 0 {
             call.since = t;
         }
@@ -236,11 +244,11 @@ impl Ledger {
         } else {
             site.suspend(t);
         }
-        if place & STRAIGHT == 0 && self.quiet.load(Relaxed) == 0 {
+        if place & UNCHANGED == 0 && self.quiet.load(Relaxed) == 0 {
             let base = if place & ROOT != 0 {
                 depth
             } else {
-                self.frames.at(depth as usize - 1).pend();
+                self.frames.at(depth as usize - 1).child_pending();
                 self.base.load(Relaxed)
             };
             let proc = frame.proc.load(Relaxed);
@@ -253,8 +261,8 @@ impl Ledger {
     /// goes next is not known yet if this call was what it stood at.
     #[inline]
     fn leave(&self, frame: &Frame) {
-        self.trail.truncate(frame.trail_mark.load(Relaxed));
-        self.still.store(STILL_NO, Relaxed);
+        self.trail.truncate(frame.stack_mark.load(Relaxed));
+        self.still.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
         if let Some(parent) = self.top()
             && parent.has(DIRECT)
@@ -276,7 +284,7 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn close(&self, frame: &Frame, place: u32, row: &Row, depth: u32, t: u64) -> Charge {
+    fn close(&self, frame: &Frame, place: u32, row: &ProcCounters, depth: u32, t: u64) -> Charge {
         let hold = t - frame.start.load(Relaxed);
         let charge = Charge {
             hold,
@@ -292,16 +300,16 @@ impl Ledger {
         row.recent(self.tick.load(Relaxed), hold);
         let creator = frame.creator.load(Relaxed);
         if place & ROOT != 0 {
-            self.still.store(STILL_NO, Relaxed);
+            self.still.store(REUSE_NONE, Relaxed);
             self.close_root(frame, row, depth, creator, &charge);
             return charge;
         }
         // Only a root stands at the bottom.
         let parent = self.frames.at(depth as usize - 1);
         let still = if parent.has(DIRECT) {
-            STILL_UP
+            REUSE_UP
         } else {
-            STILL_NO
+            REUSE_NONE
         };
         self.still.store(still, Relaxed);
         add(&parent.nested, hold);
@@ -316,7 +324,14 @@ impl Ledger {
         charge
     }
 
-    fn close_root(&self, frame: &Frame, row: &Row, depth: u32, creator: u32, charge: &Charge) {
+    fn close_root(
+        &self,
+        frame: &Frame,
+        row: &ProcCounters,
+        depth: u32,
+        creator: u32,
+        charge: &Charge,
+    ) {
         self.base.store(frame.previous_base.load(Relaxed), Relaxed);
         credit(row, creator, charge);
         match depth.checked_sub(1) {
@@ -364,7 +379,7 @@ impl Ledger {
 
 /// The wait that was over when the frame's poll began, unless that was settled before.
 #[inline]
-fn resume(frame: &Frame, place: u32, row: &Row) {
+fn resume(frame: &Frame, place: u32, row: &ProcCounters) {
     if place & PENDING != 0 {
         let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
         row.site(place).resume(since, start);
@@ -373,7 +388,7 @@ fn resume(frame: &Frame, place: u32, row: &Row) {
 
 /// The inclusive time of a poll belongs to whoever created its call, too.
 #[inline]
-fn credit(row: &Row, creator: u32, charge: &Charge) {
+fn credit(row: &ProcCounters, creator: u32, charge: &Charge) {
     if let Some(creator) = creator.checked_sub(1) {
         row.edge(creator).offspring(charge.inclusive);
     }

@@ -19,7 +19,7 @@ pub struct Marked {
 
 /// The outermost call from which on each awaits the next one directly, up to the innermost: all of them go on together, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Head {
+pub struct ChainHead {
     /// Distance from the task's root; 0 if it is the root.
     pub level: u32,
     /// Its proc.
@@ -38,7 +38,7 @@ impl Ledger {
 
     /// The same where the [`head`](Self::head) is known.
     #[inline]
-    pub fn mark_under(&self, head: &Head) -> Option<Marked> {
+    pub fn mark_under(&self, head: &ChainHead) -> Option<Marked> {
         let top = self.top().filter(|_| head.level > 0)?;
         Some(self.set_mark(self.depth() - 1, top))
     }
@@ -99,10 +99,10 @@ impl Ledger {
     /// The head of the chain that the innermost call is the end of.
     #[inline]
     #[must_use]
-    pub fn head(&self) -> Option<Head> {
+    pub fn head(&self) -> Option<ChainHead> {
         let depth = self.head_at(self.depth().checked_sub(1)?);
         let frame = self.frames.at(depth as usize);
-        Some(Head {
+        Some(ChainHead {
             level: depth - self.base.load(Relaxed),
             proc: frame.proc.load(Relaxed),
             start: frame.start.load(Relaxed),
@@ -112,7 +112,7 @@ impl Ledger {
     /// Whether what the chain below `head` held, when it ended there, is held by the innermost call or one that waits for it. `head` is of the
     /// task at hand.
     #[must_use]
-    pub fn is_under(&self, head: &Head) -> bool {
+    pub fn is_under(&self, head: &ChainHead) -> bool {
         let depth = self.base.load(Relaxed) + head.level;
         let frame = || self.frames.at(depth as usize);
         head.level == 0
@@ -132,14 +132,14 @@ impl Ledger {
     }
 
     /// The innermost call was polled again and stands where it stood: what it waits for there has not changed.
-    pub fn futile(&self) {
+    pub fn spurious(&self) {
         if let Some(top) = self
             .top()
             .filter(|top| top.has(crate::account::call::PENDING))
         {
             let writing = self.write();
             let row = self.rows.at(top.proc.load(Relaxed));
-            row.site(top.place.load(Relaxed)).futile();
+            row.site(top.place.load(Relaxed)).spurious();
             drop(writing);
         }
     }

@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{GaugeTally, MeterKey, MeterTally, Meters, PROC_LIMIT, SITE_LIMIT};
+use super::{GaugeStats, MetricKey, MetricStats, Metrics, PROC_LIMIT, SITE_LIMIT};
 use crate::account::time::Scale;
 use crate::collect::assemble::{Assembly, Names, ProcName};
 use crate::collect::history::{History, Totals, Trend};
-use crate::collect::metric_rows::{METER_NAME_BYTES, MeterName};
-use crate::snapshot::{CounterRow, MeterKind, Place};
+use crate::collect::metric_rows::{METRIC_NAME_BYTES, MetricName};
+use crate::snapshot::{CounterRow, MetricKind, Place};
 
-fn read<'a>(threads: impl IntoIterator<Item = &'a Meters>) -> BTreeMap<MeterKey, MeterTally> {
+fn read<'a>(threads: impl IntoIterator<Item = &'a Metrics>) -> BTreeMap<MetricKey, MetricStats> {
     let mut all = BTreeMap::new();
     for thread in threads {
         thread.read(&mut all, &mut || ());
@@ -21,8 +21,8 @@ fn read<'a>(threads: impl IntoIterator<Item = &'a Meters>) -> BTreeMap<MeterKey,
     all
 }
 
-fn gauge(last: i64, at: u64, least: i64, most: i64) -> Option<GaugeTally> {
-    Some(GaugeTally {
+fn gauge(last: i64, at: u64, least: i64, most: i64) -> Option<GaugeStats> {
+    Some(GaugeStats {
         last,
         at,
         least,
@@ -32,12 +32,12 @@ fn gauge(last: i64, at: u64, least: i64, most: i64) -> Option<GaugeTally> {
 
 #[test]
 fn each_site_has_a_cell_in_each_proc() {
-    let (one, two) = (Meters::default(), Meters::default());
+    let (one, two) = (Metrics::default(), Metrics::default());
     assert!(one.count((3, 0), 5) && one.count((3, 7), 1) && one.count((3, 0), u64::MAX));
     assert!(two.count((3, 7), 2));
     assert!(one.set((4, 7), -9, 30) && two.set((4, 7), 8, 20) && two.set((4, 7), 2, 21));
     let all = read([&one, &two]);
-    let counted = |updates, total| MeterTally {
+    let counted = |updates, total| MetricStats {
         updates,
         total,
         gauge: None,
@@ -47,7 +47,7 @@ fn each_site_has_a_cell_in_each_proc() {
         ((3, 7), counted(2, 3)),
         (
             (4, 7),
-            MeterTally {
+            MetricStats {
                 updates: 3,
                 total: 0,
                 gauge: gauge(-9, 30, -9, 8),
@@ -59,7 +59,7 @@ fn each_site_has_a_cell_in_each_proc() {
 
 #[test]
 fn there_is_an_end_to_it() {
-    let meters = Meters::default();
+    let meters = Metrics::default();
     assert!(!meters.count((SITE_LIMIT, 0), 1) && !meters.set((u32::MAX, 0), 1, 1));
     assert!(meters.count((SITE_LIMIT - 1, 0), 1));
     for proc in 1..PROC_LIMIT as u32 {
@@ -88,8 +88,8 @@ proptest! {
             0..200,
         ),
     ) {
-        let threads: [Meters; 3] = Default::default();
-        let mut expected: BTreeMap<MeterKey, MeterTally> = BTreeMap::new();
+        let threads: [Metrics; 3] = Default::default();
+        let mut expected: BTreeMap<MetricKey, MetricStats> = BTreeMap::new();
         for (at, (thread, site, proc, what)) in said.into_iter().enumerate() {
             // A place in the source either counts or sets.
             let tally = match what {
@@ -103,7 +103,7 @@ proptest! {
                     let t = at as u64 + 1;
                     threads[thread].set((site + 10, proc), value, t);
                     let tally = expected.entry((site + 10, proc)).or_default();
-                    let before = tally.gauge.unwrap_or(GaugeTally { least: value, most: value, ..GaugeTally::default() });
+                    let before = tally.gauge.unwrap_or(GaugeStats { least: value, most: value, ..GaugeStats::default() });
                     tally.gauge = gauge(value, t, before.least.min(value), before.most.max(value));
                     tally
                 }
@@ -130,14 +130,14 @@ impl Names for Names3 {
         None
     }
 
-    fn meter(&self, site: u32) -> Option<MeterName<'_>> {
+    fn meter(&self, site: u32) -> Option<MetricName<'_>> {
         let (name, kind) = match site {
-            0 | 1 => ("requests", MeterKind::Counter),
-            2 => ("queue", MeterKind::Gauge),
-            3 => ("", MeterKind::Gauge),
+            0 | 1 => ("requests", MetricKind::Counter),
+            2 => ("queue", MetricKind::Gauge),
+            3 => ("", MetricKind::Gauge),
             _ => return None,
         };
-        Some(MeterName {
+        Some(MetricName {
             name,
             kind,
             file: "src/main.rs",
@@ -147,7 +147,7 @@ impl Names for Names3 {
     }
 }
 
-fn totals(at: u64, meters: &Meters) -> Totals {
+fn totals(at: u64, meters: &Metrics) -> Totals {
     let mut totals = Totals {
         at,
         ..Totals::default()
@@ -158,7 +158,7 @@ fn totals(at: u64, meters: &Meters) -> Totals {
 
 #[test]
 fn rows_are_those_of_one_name_in_one_proc() {
-    let meters = Meters::default();
+    let meters = Metrics::default();
     let mut history = History::new(0);
     for (key, by) in [((0, 1), 5), ((1, 1), 7), ((0, 0), 1), ((9, 0), 1)] {
         assert!(meters.count(key, by));
@@ -195,9 +195,9 @@ fn rows_are_those_of_one_name_in_one_proc() {
 #[test]
 fn names_are_cut_between_letters() {
     let check = |name: &str, expected: &str| {
-        let meter = MeterName {
+        let meter = MetricName {
             name,
-            kind: MeterKind::Counter,
+            kind: MetricKind::Counter,
             file: "",
             line: 7,
             column: 1,
@@ -206,7 +206,7 @@ fn names_are_cut_between_letters() {
     };
     check("", "counter@7");
     check("a\u{1b}b", "a\u{1b}b");
-    check(&"x".repeat(500), &"x".repeat(METER_NAME_BYTES));
+    check(&"x".repeat(500), &"x".repeat(METRIC_NAME_BYTES));
     check(
         &("x".to_string() + &"é".repeat(100)),
         &("x".to_string() + &"é".repeat(63)),

@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::{CHAIN, TaskCell};
-use crate::account::await_stack::Step;
+use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::{BranchReading, Parent};
 
 impl TaskCell {
@@ -13,12 +13,12 @@ impl TaskCell {
         &self,
         (epoch, began): (u32, u64),
         parent: Parent,
-        trail: impl FnOnce(&mut dyn FnMut(Step)),
+        trail: impl FnOnce(&mut dyn FnMut(AwaitFrame)),
     ) {
         let writing = self.sequence.write();
         self.epoch.store(epoch, Relaxed);
         self.began.store(began, Relaxed);
-        self.steps.at(CHAIN).store(Step {
+        self.steps.at(CHAIN).store(AwaitFrame {
             level: parent.level,
             proc: parent.proc,
             site: parent.site,

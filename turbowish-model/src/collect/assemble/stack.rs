@@ -5,10 +5,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Assembly, Names};
-use crate::account::branch::{Twig, tree};
+use crate::account::branch::{TreeNode, tree};
 use crate::account::task::TaskReading;
 use crate::snapshot::StackRow;
-use crate::snapshot::combinator::Fork;
+use crate::snapshot::combinator::Combinator;
 
 impl<N: Names> Assembly<'_, N> {
     /// Where a task rests.
@@ -41,21 +41,21 @@ impl<N: Names> Assembly<'_, N> {
 
     fn stack_row(
         &self,
-        twigs: &[Twig],
+        twigs: &[TreeNode],
         (at, now): (usize, u64),
         below: &[usize],
         depth: u32,
     ) -> Option<StackRow> {
-        let Twig {
+        let TreeNode {
             step, branch, cut, ..
         } = twigs[at];
         let place = self.place(step.proc, step.site);
         let expr = place.as_ref().map_or("", |place| place.expr.as_str());
         let age = |since: u64| self.scale.ns(now.saturating_sub(since));
         let fork = if below.len() > 1 || below.iter().any(|&child| twigs[child].branch.is_some()) {
-            Some(Fork::of(expr))
+            Some(Combinator::of(expr))
         } else {
-            Fork::told(expr).filter(|fork| *fork != Fork::Several && !below.is_empty())
+            Combinator::told(expr).filter(|fork| *fork != Combinator::Several && !below.is_empty())
         };
         Some(StackRow {
             depth,
@@ -71,7 +71,7 @@ impl<N: Names> Assembly<'_, N> {
 }
 
 /// What each call polls, in the order in which it was first polled, as far as that is known.
-fn children(twigs: &[Twig]) -> Vec<Vec<usize>> {
+fn children(twigs: &[TreeNode]) -> Vec<Vec<usize>> {
     let mut children = vec![Vec::new(); twigs.len()];
     for (at, twig) in twigs.iter().enumerate() {
         if let Some(parent) = twig.parent {

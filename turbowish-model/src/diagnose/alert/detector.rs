@@ -7,7 +7,7 @@ use super::finding::{Finding, Key, Scan, Subject};
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::{fold, rules, table, words};
-use crate::diagnose::situation::Scene;
+use crate::diagnose::situation::Situation;
 use crate::snapshot::alert::Alert;
 
 /// Things found that are kept at once; what is found beyond them is more of the same.
@@ -48,7 +48,7 @@ impl Detector {
     }
 
     /// Takes the next scene. Returns the alerts that hold, the worst first.
-    pub fn scan(&mut self, scene: &Scene) -> Vec<Alert> {
+    pub fn scan(&mut self, scene: &Situation) -> Vec<Alert> {
         let scan = Scan::new(scene, &self.limits, &self.memory);
         let mut found = Vec::new();
         for rule in rules::ALL {

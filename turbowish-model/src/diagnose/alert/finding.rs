@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::table::{self, Row};
-use crate::diagnose::situation::{Node, NodeKind, Resource, Scene, Task, TaskKind, Worker};
+use crate::diagnose::situation::{Node, NodeKind, Resource, Situation, Task, TaskKind, Worker};
 use crate::diagnose::wait_graph::Waits;
 use crate::snapshot::alert::{Alert, Party, PartyKind, Point};
 use crate::snapshot::pitfall::Pitfall;
@@ -181,7 +181,7 @@ pub(super) fn proc_party(path: &str) -> Party {
 
 /// What a rule looks at.
 pub(super) struct Scan<'a> {
-    pub(super) scene: &'a Scene,
+    pub(super) scene: &'a Situation,
     pub(super) limits: &'a Limits,
     /// What is remembered of earlier scenes.
     pub(super) memory: &'a Memory,
@@ -190,7 +190,7 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    pub(super) fn new(scene: &'a Scene, limits: &'a Limits, memory: &'a Memory) -> Self {
+    pub(super) fn new(scene: &'a Situation, limits: &'a Limits, memory: &'a Memory) -> Self {
         let tasks = scene.tasks.iter().enumerate();
         Self {
             scene,

@@ -10,7 +10,7 @@ use super::finding::leaves;
 use super::limits::{Limit, Limits};
 use super::rules::order::Orders;
 use crate::account::resource::Kind;
-use crate::diagnose::situation::{Proc, Resource, Scene, Task};
+use crate::diagnose::situation::{Proc, Resource, Situation, Task};
 use crate::snapshot::TaskState;
 
 /// Windows that make a long one.
@@ -234,7 +234,7 @@ impl Memory {
     }
 
     /// The scene becomes the last one.
-    pub(super) fn record(&mut self, scene: &Scene, limits: &Limits) {
+    pub(super) fn record(&mut self, scene: &Situation, limits: &Limits) {
         let window = limits.get(Limit::Window);
         self.record_tasks(scene, window);
         self.before = Some(scene.now);
@@ -244,7 +244,7 @@ impl Memory {
         self.run_delays.record(scene, window);
     }
 
-    fn record_tasks(&mut self, scene: &Scene, window: u64) {
+    fn record_tasks(&mut self, scene: &Situation, window: u64) {
         let now = scene.now;
         let before = self.before.unwrap_or(0);
         let mut tasks = core::mem::take(&mut self.tasks);
@@ -277,7 +277,7 @@ impl Memory {
         }
     }
 
-    fn record_procs(&mut self, scene: &Scene, window: u64) {
+    fn record_procs(&mut self, scene: &Situation, window: u64) {
         for proc in &scene.procs {
             let counts = ProcCounts::of(proc);
             let first = || ProcPace {
@@ -305,7 +305,7 @@ impl Memory {
         }
     }
 
-    fn record_resources(&mut self, scene: &Scene, limits: &Limits) {
+    fn record_resources(&mut self, scene: &Situation, limits: &Limits) {
         let mut known = core::mem::take(&mut self.resources);
         for resource in &scene.resources {
             // There may be very many, and most are never spoken of.

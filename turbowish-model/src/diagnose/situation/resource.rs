@@ -67,7 +67,7 @@ impl Default for Resource {
 
 /// Which future of its task waits or holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Seat {
+pub enum FutureRef {
     /// Not known.
     #[default]
     Unknown,
@@ -83,7 +83,7 @@ pub struct Holder {
     /// The task; `None` if it is none of ours, or if the guard is an owned one, which may have gone to another task since.
     pub task: Option<u64>,
     /// Which future of it.
-    pub seat: Seat,
+    pub seat: FutureRef,
     /// As what.
     pub role: Role,
     /// How much.
@@ -101,8 +101,8 @@ pub struct Holder {
 pub struct Waiter {
     /// The task; `None` if it is none of ours.
     pub task: Option<u64>,
-    /// Which future of it. [`Seat::Node`] only if the node awaits this wait directly.
-    pub seat: Seat,
+    /// Which future of it. [`FutureRef::Node`] only if the node awaits this wait directly.
+    pub seat: FutureRef,
     /// For what.
     pub role: Role,
     /// How much.

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::diagnose::situation::{Node, NodeKind, Seat, Task};
+use crate::diagnose::situation::{FutureRef, Node, NodeKind, Task};
 use crate::snapshot::TaskState;
 
 /// A wait: positions of the resource in the scene, and of the waiter in it.
@@ -116,7 +116,7 @@ impl Forest {
     }
 
     /// What is in that seat may be given back, or given up: its node can go on, or one above it, which may drop it.
-    pub(super) fn lets_go(&self, nodes: &[Node], seat: Seat) -> bool {
+    pub(super) fn lets_go(&self, nodes: &[Node], seat: FutureRef) -> bool {
         let Some(at) = self.position(nodes, seat) else {
             return self.moves();
         };
@@ -124,8 +124,10 @@ impl Forest {
     }
 
     /// The position of a seat in the tree, if it is in there and hangs on a root.
-    pub(super) fn position(&self, nodes: &[Node], seat: Seat) -> Option<usize> {
-        let Seat::Node(id) = seat else { return None };
+    pub(super) fn position(&self, nodes: &[Node], seat: FutureRef) -> Option<usize> {
+        let FutureRef::Node(id) = seat else {
+            return None;
+        };
         let at = nodes.iter().position(|node| node.id == id)?;
         self.order.contains(&at).then_some(at)
     }

@@ -2,35 +2,35 @@
 
 use alloc::vec::Vec;
 
-use super::fixpoint::{World, asks_permits, sure_of, user};
+use super::fixpoint::{Solver, asks_permits, sure_of, user};
 use super::graph::Vertex;
-use super::{Link, Step, Tie};
+use super::{Dependency, Evidence, Step};
 use crate::account::resource::{Kind, Role};
-use crate::diagnose::situation::{Resource, Seat, Strength, Waiter};
+use crate::diagnose::situation::{FutureRef, Resource, Strength, Waiter};
 
 /// One that does not give back what it has of a resource.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Keeper {
+pub(super) struct Blocker {
     /// Position of its task.
     pub(super) task: usize,
-    pub(super) seat: Seat,
-    pub(super) link: Link,
+    pub(super) seat: FutureRef,
+    pub(super) link: Dependency,
     amount: u64,
     shared: bool,
 }
 
-impl World<'_> {
+impl Solver<'_> {
     /// All who keep a part of a resource.
-    pub(super) fn keepers(&self, resource: &Resource) -> Vec<Keeper> {
+    pub(super) fn keepers(&self, resource: &Resource) -> Vec<Blocker> {
         let mut keepers = Vec::new();
         for (h, holder) in resource.holders.iter().enumerate() {
             if let Some(task) = self.position(holder.task)
                 && !self.lets_go(holder.task, holder.seat)
             {
-                keepers.push(Keeper {
+                keepers.push(Blocker {
                     task,
                     seat: holder.seat,
-                    link: Link::Holds(h),
+                    link: Dependency::Holds(h),
                     amount: holder.amount,
                     shared: holder.role == Role::Read,
                 });
@@ -41,10 +41,10 @@ impl World<'_> {
                 && asks_permits(resource.kind, waiter.role)
                 && self.keeps(waiter)
             {
-                keepers.push(Keeper {
+                keepers.push(Blocker {
                     task,
-                    seat: Seat::Unknown,
-                    link: Link::Granted(w),
+                    seat: FutureRef::Unknown,
+                    link: Dependency::Granted(w),
                     amount: waiter.amount,
                     shared: waiter.role == Role::Read,
                 });
@@ -60,7 +60,7 @@ impl World<'_> {
     }
 
     /// Those who could take out what is inside. What it is, is kept by one if there is only one; else any other could take it.
-    fn receivers(&self, resource: &Resource) -> Vec<Keeper> {
+    fn receivers(&self, resource: &Resource) -> Vec<Blocker> {
         let mut receivers = self.users(resource, Role::Receive);
         let first = receivers.first().map(|receiver| receiver.task);
         let alone = receivers
@@ -75,7 +75,7 @@ impl World<'_> {
     }
 
     /// Those who use an end, or surely have one, and cannot go on.
-    pub(super) fn users(&self, resource: &Resource, role: Role) -> Vec<Keeper> {
+    pub(super) fn users(&self, resource: &Resource, role: Role) -> Vec<Blocker> {
         let intents = || resource.intents.iter().filter(|intent| intent.role == role);
         let says = |task| {
             let mut own = intents().filter(|intent| intent.task == task);
@@ -89,16 +89,16 @@ impl World<'_> {
         all.filter(|&task| !self.moves(Some(task)))
             .filter_map(|task| {
                 let tie = match says(task) {
-                    _ if all_proven => Tie::Proven,
-                    true => Tie::Said,
-                    false => Tie::Seen,
+                    _ if all_proven => Evidence::Proven,
+                    true => Evidence::Said,
+                    false => Evidence::Seen,
                 };
-                Some(Keeper {
+                Some(Blocker {
                     task: self.position(Some(task))?,
-                    seat: Seat::Unknown,
+                    seat: FutureRef::Unknown,
                     link: match role {
-                        Role::Receive => Link::Receives(tie),
-                        _ => Link::Sends(tie),
+                        Role::Receive => Dependency::Receives(tie),
+                        _ => Dependency::Sends(tie),
                     },
                     amount: 0,
                     shared: false,
@@ -108,7 +108,7 @@ impl World<'_> {
     }
 
     /// What a wait for permits waits for.
-    pub(super) fn asked(&self, r: usize, waiter: &Waiter, keepers: &[Keeper]) -> Vertex {
+    pub(super) fn asked(&self, r: usize, waiter: &Waiter, keepers: &[Blocker]) -> Vertex {
         let needs = Needs {
             resource: r,
             amount: waiter.amount,
@@ -127,9 +127,9 @@ impl World<'_> {
     }
 
     /// The task itself, where others could do what it waits for as well: it cannot before they have.
-    pub(super) fn another(&self, task: Option<u64>, keepers: &[Keeper]) -> Option<usize> {
+    pub(super) fn another(&self, task: Option<u64>, keepers: &[Blocker]) -> Option<usize> {
         let own = self.position(task)?;
-        let (mine, others): (Vec<&Keeper>, Vec<&Keeper>) =
+        let (mine, others): (Vec<&Blocker>, Vec<&Blocker>) =
             keepers.iter().partition(|keeper| keeper.task == own);
         (!mine.is_empty() && !others.is_empty()).then_some(own)
     }
@@ -137,20 +137,20 @@ impl World<'_> {
     /// Who may have been given what a step rests on, and can go on: its wait may end in a way that is not seen.
     pub(super) fn heir(&self, step: &Step, owner: usize) -> Option<usize> {
         let since = match step.link {
-            Link::Holds(h) => self.scene.resources[step.resource].holders[h].since,
+            Dependency::Holds(h) => self.scene.resources[step.resource].holders[h].since,
             // Since when it had that end is not known.
-            Link::Receives(tie) | Link::Sends(tie) if tie != Tie::Proven => 0,
+            Dependency::Receives(tie) | Dependency::Sends(tie) if tie != Evidence::Proven => 0,
             _ => return None,
         };
         let owner = self.scene.tasks[owner].id;
         self.scene
-            .heirs
+            .candidates
             .iter()
             .position(|heir| heir.of == owner && heir.made >= since && self.moves(Some(heir.task)))
     }
 
     /// If all others gave back all that they keep, it would not be enough.
-    pub(super) fn is_needed(&self, needs: Needs, keepers: &[Keeper], keeper: &Keeper) -> bool {
+    pub(super) fn is_needed(&self, needs: Needs, keepers: &[Blocker], keeper: &Blocker) -> bool {
         let resource = &self.scene.resources[needs.resource];
         if resource.kind == Kind::RwLock {
             return !needs.shared || !keeper.shared;

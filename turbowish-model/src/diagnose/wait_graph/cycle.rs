@@ -4,7 +4,7 @@ use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::fixpoint::World;
+use super::fixpoint::Solver;
 use super::graph::{Arc, Graph, Vertex};
 use super::{Cycle, Step};
 
@@ -12,7 +12,7 @@ use super::{Cycle, Step};
 const STARTS: usize = 64;
 
 /// All cycles of a settled world.
-pub(super) fn find(world: &World<'_>) -> Vec<Cycle> {
+pub(super) fn find(world: &Solver<'_>) -> Vec<Cycle> {
     let graph = Graph::of(world);
     let parts = parts(&graph);
     let mut cycles = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn find(world: &World<'_>) -> Vec<Cycle> {
 }
 
 /// A cycle, and who is behind it: the owner of each of `vertices`.
-fn cycle(world: &World<'_>, graph: &Graph, steps: Vec<Step>, vertices: &[usize]) -> Cycle {
+fn cycle(world: &Solver<'_>, graph: &Graph, steps: Vec<Step>, vertices: &[usize]) -> Cycle {
     let members: BTreeSet<usize> = steps.iter().map(|step| step.task).collect();
     let mut behind = BTreeSet::new();
     let mut resources: BTreeSet<usize> = steps.iter().map(|step| step.resource).collect();

@@ -6,13 +6,15 @@ use alloc::vec::Vec;
 
 use super::await_tree::{Forest, Wait};
 use crate::account::resource::{Kind, Role};
-use crate::diagnose::situation::{End, Holder, Intent, Resource, Scene, Seat, Task, Waiter};
+use crate::diagnose::situation::{
+    End, FutureRef, Holder, Intent, Resource, Situation, Task, Waiter,
+};
 use crate::snapshot::TaskState;
 
 /// A scene, and what of it can go on.
 #[derive(Debug)]
-pub(super) struct World<'a> {
-    pub(super) scene: &'a Scene,
+pub(super) struct Solver<'a> {
+    pub(super) scene: &'a Situation,
     /// Positions of tasks by id.
     tasks: BTreeMap<u64, usize>,
     /// Trees of the tasks that wait for a resource, by position; all others can go on.
@@ -34,8 +36,8 @@ pub(super) enum Verdict {
     Silent,
 }
 
-impl<'a> World<'a> {
-    pub(super) fn new(scene: &'a Scene) -> Self {
+impl<'a> Solver<'a> {
+    pub(super) fn new(scene: &'a Situation) -> Self {
         let mut tasks = BTreeMap::new();
         for (at, task) in scene.tasks.iter().enumerate() {
             tasks.insert(task.id, at);
@@ -56,7 +58,7 @@ impl<'a> World<'a> {
         for (r, resource) in self.scene.resources.iter().enumerate() {
             for (w, waiter) in resource.waiters.iter().enumerate() {
                 if let Some(task) = self.position(waiter.task)
-                    && let Seat::Node(node) = waiter.seat
+                    && let FutureRef::Node(node) = waiter.seat
                 {
                     seated.entry(task).or_default().push((node, (r, w)));
                 }
@@ -223,7 +225,7 @@ impl<'a> World<'a> {
     }
 
     /// What the task has in that seat may be given back, or given up.
-    pub(super) fn lets_go(&self, task: Option<u64>, seat: Seat) -> bool {
+    pub(super) fn lets_go(&self, task: Option<u64>, seat: FutureRef) -> bool {
         let Some(at) = self.position(task) else {
             return true;
         };

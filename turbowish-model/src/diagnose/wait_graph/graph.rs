@@ -4,12 +4,12 @@ use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
 
-use super::Link;
+use super::Dependency;
 use super::await_tree::Wait;
-use super::blockers::{Keeper, Needs};
-use super::fixpoint::{Verdict, World};
+use super::blockers::{Blocker, Needs};
+use super::fixpoint::{Solver, Verdict};
 use crate::account::resource::Role;
-use crate::diagnose::situation::Seat;
+use crate::diagnose::situation::FutureRef;
 
 /// What waits, or is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub(super) enum Vertex {
 pub(super) struct Arc {
     pub(super) to: usize,
     pub(super) wait: Option<Wait>,
-    pub(super) link: Option<Link>,
+    pub(super) link: Option<Dependency>,
 }
 
 /// Vertices in the order of the ids of what they are of.
@@ -40,17 +40,17 @@ pub(super) struct Graph {
 }
 
 /// An arc to a vertex that has no number yet.
-type Unnumbered = (Vertex, Option<Wait>, Option<Link>);
+type Unnumbered = (Vertex, Option<Wait>, Option<Dependency>);
 
 /// Collects arcs of vertices that have no number yet.
 struct Builder<'a> {
-    world: &'a World<'a>,
+    world: &'a Solver<'a>,
     arcs: BTreeMap<Vertex, Vec<Unnumbered>>,
 }
 
 impl Graph {
     /// All that is stuck in a settled world.
-    pub(super) fn of(world: &World<'_>) -> Self {
+    pub(super) fn of(world: &Solver<'_>) -> Self {
         let mut builder = Builder {
             world,
             arcs: BTreeMap::new(),
@@ -81,7 +81,7 @@ impl Graph {
 
 impl Builder<'_> {
     /// Arcs from a leaf.
-    fn leave(&mut self, leaf: Vertex, (r, w): Wait, verdict: Verdict, keepers: &[Keeper]) {
+    fn leave(&mut self, leaf: Vertex, (r, w): Wait, verdict: Verdict, keepers: &[Blocker]) {
         let resource = &self.world.scene.resources[r];
         let waiter = &resource.waiters[w];
         let senders;
@@ -96,7 +96,7 @@ impl Builder<'_> {
             Verdict::Behind(before) => {
                 let waiter = &resource.waiters[before];
                 let leaves = self.leaves(self.world.position(waiter.task), waiter.seat);
-                return self.add(leaf, leaves, Some((r, w)), Some(Link::Before(before)));
+                return self.add(leaf, leaves, Some((r, w)), Some(Dependency::Before(before)));
             }
         };
         self.add(leaf, [side].into(), Some((r, w)), None);
@@ -119,7 +119,7 @@ impl Builder<'_> {
     }
 
     /// The stuck leaves of a task: those of a seat, if there are some.
-    fn leaves(&self, task: Option<usize>, seat: Seat) -> Vec<Vertex> {
+    fn leaves(&self, task: Option<usize>, seat: FutureRef) -> Vec<Vertex> {
         let Some(task) = task else {
             return Vec::new();
         };
@@ -135,7 +135,7 @@ impl Builder<'_> {
         leaves.collect()
     }
 
-    fn add(&mut self, from: Vertex, to: Vec<Vertex>, wait: Option<Wait>, link: Option<Link>) {
+    fn add(&mut self, from: Vertex, to: Vec<Vertex>, wait: Option<Wait>, link: Option<Dependency>) {
         let arcs = self.arcs.entry(from).or_default();
         arcs.extend(to.into_iter().map(|to| (to, wait, link)));
     }

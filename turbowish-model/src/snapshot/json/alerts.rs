@@ -2,69 +2,69 @@
 
 use alloc::string::{String, ToString};
 
-use super::fields::{Fact, Field, Record};
+use super::fields::{Field, FieldValue, Record};
 use super::writer::Writer;
-use super::{PLACE, Shape, fact};
+use super::{Options, PLACE, fact};
 use crate::snapshot::alert::{Alert, Party, PartyKind, Point, Step};
 
 static ALERTS: [Field<Alert>; 18] = [
     Field::new("kind", "which: the name of its page", |row| {
-        Fact::Text(row.pitfall.id())
+        FieldValue::Text(row.pitfall.id())
     }),
     Field::new("severity", "alert, warning or note", |row| {
-        Fact::Text(row.severity.word())
+        FieldValue::Text(row.severity.word())
     }),
     Field::new("title", "the whole of it in a sentence", |row| {
-        Fact::Text(&row.title)
+        FieldValue::Text(&row.title)
     }),
     Field::new("summary", "what it is, in a few words", |row| {
-        Fact::Text(&row.summary)
+        FieldValue::Text(&row.summary)
     }),
     Field::new("since_ns", "how long it has held", |row| {
-        Fact::Number(row.held_ns)
+        FieldValue::Number(row.held_ns)
     }),
     Field::new(
         "began_ns",
         "when it began, on the process's own clock; the same in every snapshot",
-        |row| Fact::Number(row.since),
+        |row| FieldValue::Number(row.since),
     ),
     Field::new("holds", "whether it was seen in the last scan", |row| {
-        Fact::Flag(row.holds)
+        FieldValue::Flag(row.holds)
     }),
     Field::new("certain", "whether it follows from what is known", |row| {
-        Fact::Flag(row.certain)
+        FieldValue::Flag(row.certain)
     }),
     Field::new("tasks", "names of its tasks, in order", |row| {
-        Fact::Names(row.named(PartyKind::Task))
+        FieldValue::Names(row.named(PartyKind::Task))
     }),
     Field::new("resources", "names of its resources, in order", |row| {
-        Fact::Names(row.named(PartyKind::Resource))
+        FieldValue::Names(row.named(PartyKind::Resource))
     }),
     Field::new("parties", "all who are involved: kind, id, name", |row| {
-        Fact::Parties(&row.parties)
+        FieldValue::Parties(&row.parties)
     }),
     Field::new(
         "at",
         "the await point that it is about, and its proc",
-        |row| Fact::Point(row.at.as_ref()),
+        |row| FieldValue::Point(row.at.as_ref()),
     ),
     Field::new(
         "steps",
         "the chain of waits: task, at, since_ns, on, how",
-        |row| Fact::Steps(row),
+        |row| FieldValue::Steps(row),
     ),
     Field::new("behind", "tasks that wait because of it", |row| {
-        Fact::Parties(&row.behind.tasks)
+        FieldValue::Parties(&row.behind.tasks)
     }),
     Field::new("behind_count", "how many there are", |row| {
-        Fact::Number(row.behind_count())
+        FieldValue::Number(row.behind_count())
     }),
-    Field::new("why", "the reason", |row| Fact::Text(&row.why)),
+    Field::new("why", "the reason", |row| FieldValue::Text(&row.why)),
     Field::new("fixes", "what can be done, each on its own", |row| {
-        Fact::Texts(&row.fixes)
+        FieldValue::Texts(&row.fixes)
     }),
     Field::new("docs", "the page that explains it", |row| {
-        Fact::Text(row.pitfall.docs())
+        FieldValue::Text(row.pitfall.docs())
     }),
 ];
 
@@ -90,7 +90,7 @@ pub(super) fn point(out: &mut Writer, point: &Point) {
             out.key(name);
             match &point.place {
                 None => out.null(),
-                Some(place) => fact(out, &read(place), &Shape::default()),
+                Some(place) => fact(out, &read(place), &Options::default()),
             }
         }
     });

@@ -1,46 +1,46 @@
 //! The fields of a counter or gauge, and what TurboWish itself costs.
 
-use super::fields::{Fact, Field, Record};
+use super::fields::{Field, FieldValue, Record};
 use super::writer::Writer;
-use crate::snapshot::{CounterRow, OwnCost};
+use crate::snapshot::{CounterRow, Overhead};
 
 static COUNTERS: [Field<CounterRow>; 10] = [
     Field::new("name", "name, as the program gives it", |row| {
-        Fact::Text(&row.name)
+        FieldValue::Text(&row.name)
     }),
     Field::new("kind", "counter or gauge", |row| {
-        Fact::Text(row.kind.word())
+        FieldValue::Text(row.kind.word())
     }),
     Field::new(
         "proc",
         "path of the proc that was innermost; null outside of every one",
-        |row| Fact::OptionalText(row.proc.as_deref()),
+        |row| FieldValue::OptionalText(row.proc.as_deref()),
     ),
     Field::new("at", "where it stands: file, line, column", |row| {
-        Fact::Spot(Some(&row.at))
+        FieldValue::Spot(Some(&row.at))
     }),
     Field::new(
         "updates",
         "how often it was counted or set in the window",
-        |row| Fact::Number(row.updates),
+        |row| FieldValue::Number(row.updates),
     ),
     Field::new("added", "what a counter grew by in the window", |row| {
-        Fact::Optional(row.added)
+        FieldValue::Optional(row.added)
     }),
     Field::new(
         "total",
         "what a counter grew by since the start of accounting",
-        |row| Fact::Optional(row.total),
+        |row| FieldValue::Optional(row.total),
     ),
     Field::new("value", "what a gauge was set to last", |row| {
-        Fact::Signed(row.value)
+        FieldValue::Signed(row.value)
     }),
     Field::new(
         "min",
         "the least that a gauge was set to since the start of accounting",
-        |row| Fact::Signed(row.min),
+        |row| FieldValue::Signed(row.min),
     ),
-    Field::new("max", "the most", |row| Fact::Signed(row.max)),
+    Field::new("max", "the most", |row| FieldValue::Signed(row.max)),
 ];
 
 impl Record for CounterRow {
@@ -49,7 +49,7 @@ impl Record for CounterRow {
     }
 }
 
-pub(super) fn own_cost(out: &mut Writer, cost: Option<&OwnCost>) {
+pub(super) fn own_cost(out: &mut Writer, cost: Option<&Overhead>) {
     let Some(cost) = cost else { return out.null() };
     out.object(|out| {
         out.number("ppm", cost.ppm);

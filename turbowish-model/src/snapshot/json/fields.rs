@@ -21,12 +21,12 @@ pub struct Field<R: 'static> {
     pub name: &'static str,
     /// What it means.
     pub meaning: &'static str,
-    pub(super) read: for<'a> fn(&'a R) -> Fact<'a>,
+    pub(super) read: for<'a> fn(&'a R) -> FieldValue<'a>,
 }
 
 /// The value of a field.
 #[derive(Debug)]
-pub enum Fact<'a> {
+pub enum FieldValue<'a> {
     /// A string.
     Text(&'a str),
     /// A string, if there is one.
@@ -81,7 +81,7 @@ pub enum Fact<'a> {
     Steps(&'a Alert),
 }
 
-impl fmt::Display for Fact<'_> {
+impl fmt::Display for FieldValue<'_> {
     /// Plain values as they are, of some lists the names; nothing for what is not there, and for
     /// other lists and objects.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,7 +143,7 @@ impl<R> Field<R> {
     pub(super) const fn new(
         name: &'static str,
         meaning: &'static str,
-        read: for<'a> fn(&'a R) -> Fact<'a>,
+        read: for<'a> fn(&'a R) -> FieldValue<'a>,
     ) -> Self {
         Self {
             name,
@@ -154,154 +154,164 @@ impl<R> Field<R> {
 }
 
 static PROCS: [Field<ProcRow>; 29] = [
-    Field::new("proc", "path of the proc", |row| Fact::Text(&row.proc)),
+    Field::new("proc", "path of the proc", |row| {
+        FieldValue::Text(&row.proc)
+    }),
     Field::new("file", "source file of the proc", |row| {
-        Fact::Text(&row.file)
+        FieldValue::Text(&row.file)
     }),
     Field::new("line", "line of the proc, from 1", |row| {
-        Fact::Number(u64::from(row.line))
+        FieldValue::Number(u64::from(row.line))
     }),
     Field::new("running_ns", "exclusive time inside polls", |row| {
-        Fact::Number(row.running_ns)
+        FieldValue::Number(row.running_ns)
     }),
     Field::new(
         "occupancy_ppm",
         "running / window of one core, in millionths",
-        |row| Fact::Number(row.occupancy_ppm),
+        |row| FieldValue::Number(row.occupancy_ppm),
     ),
     Field::new(
         "trend_ppm",
         "running / time of one core in each 3 s of the last minute, in millionths, the oldest first",
-        |row| Fact::Series(&row.trend_ppm),
+        |row| FieldValue::Series(&row.trend_ppm),
     ),
     Field::new(
         "inclusive_ns",
         "time with the proc on a task's stack, recursion counted once",
-        |row| Fact::Number(row.inclusive_ns),
+        |row| FieldValue::Number(row.inclusive_ns),
     ),
     Field::new("hold_ns", "sum of the durations of its polls", |row| {
-        Fact::Number(row.hold_ns)
+        FieldValue::Number(row.hold_ns)
     }),
     Field::new(
         "yielded_ns",
         "time between the polls of started calls",
-        |row| Fact::Number(row.yielded_ns),
+        |row| FieldValue::Number(row.yielded_ns),
     ),
     Field::new(
         "unstarted_ns",
         "time between creation and first poll",
-        |row| Fact::Number(row.unstarted_ns),
+        |row| FieldValue::Number(row.unstarted_ns),
     ),
     Field::new("wall_ns", "time between creation and end", |row| {
-        Fact::Number(row.wall_ns)
+        FieldValue::Number(row.wall_ns)
     }),
     Field::new(
         "max_poll_ns",
         "longest poll, one in progress included",
-        |row| Fact::Number(row.max_poll_ns),
+        |row| FieldValue::Number(row.max_poll_ns),
     ),
     Field::new(
         "max_poll_open",
         "whether that longest poll is still in progress",
-        |row| Fact::Flag(row.max_poll_open),
+        |row| FieldValue::Flag(row.max_poll_open),
     ),
-    Field::new("calls", "calls created", |row| Fact::Number(row.calls)),
-    Field::new("polls", "polls begun", |row| Fact::Number(row.polls)),
-    Field::new("live", "calls alive now", |row| Fact::Number(row.live)),
+    Field::new("calls", "calls created", |row| {
+        FieldValue::Number(row.calls)
+    }),
+    Field::new("polls", "polls begun", |row| FieldValue::Number(row.polls)),
+    Field::new("live", "calls alive now", |row| {
+        FieldValue::Number(row.live)
+    }),
     Field::new(
         "ready",
         "calls that returned, those with an Err too",
-        |row| Fact::Number(row.ready),
+        |row| FieldValue::Number(row.ready),
     ),
     Field::new("err", "calls that returned an Err; part of ready", |row| {
-        Fact::Number(row.err)
+        FieldValue::Number(row.err)
     }),
     Field::new("cancelled", "calls dropped before they returned", |row| {
-        Fact::Number(row.cancelled)
+        FieldValue::Number(row.cancelled)
     }),
     Field::new("panicked", "calls that panicked", |row| {
-        Fact::Number(row.panicked)
+        FieldValue::Number(row.panicked)
     }),
     Field::new(
         "never_polled",
         "calls dropped before their first poll; part of cancelled",
-        |row| Fact::Number(row.never_polled),
+        |row| FieldValue::Number(row.never_polled),
     ),
     Field::new("future_bytes", "size of one call's future", |row| {
-        Fact::Number(row.future_bytes)
+        FieldValue::Number(row.future_bytes)
     }),
     Field::new("call_running", "exclusive time per ended call", |row| {
-        Fact::Population(&row.call_running)
+        FieldValue::Population(&row.call_running)
     }),
     Field::new("call_inclusive", "inclusive time per ended call", |row| {
-        Fact::Population(&row.call_inclusive)
+        FieldValue::Population(&row.call_inclusive)
     }),
     Field::new("poll_hold", "duration per finished poll", |row| {
-        Fact::Population(&row.poll_hold)
+        FieldValue::Population(&row.poll_hold)
     }),
     Field::new("poll_running", "exclusive time per finished poll", |row| {
-        Fact::Population(&row.poll_running)
+        FieldValue::Population(&row.poll_running)
     }),
     Field::new(
         "ready_latency",
         "time from wake-up to poll, of tasks of which it is the root",
-        |row| Fact::Population(&row.ready_latency),
+        |row| FieldValue::Population(&row.ready_latency),
     ),
     Field::new(
         "callers",
         "procs whose polls contain its polls: proc, polls, hold_ns",
-        |row| Fact::Callers(&row.callers),
+        |row| FieldValue::Callers(&row.callers),
     ),
     Field::new("attributes", "attributes written at it, by name", |row| {
-        Fact::Attributes(&row.attributes)
+        FieldValue::Attributes(&row.attributes)
     }),
 ];
 
 static AWAITS: [Field<AwaitRow>; 13] = [
-    Field::new("proc", "path of the proc", |row| Fact::Text(&row.proc)),
-    Field::new("file", "source file", |row| Fact::Text(&row.place.file)),
+    Field::new("proc", "path of the proc", |row| {
+        FieldValue::Text(&row.proc)
+    }),
+    Field::new("file", "source file", |row| {
+        FieldValue::Text(&row.place.file)
+    }),
     Field::new(
         "line",
         "first line of the awaited expression, from 1",
-        |row| Fact::Number(u64::from(row.place.line)),
+        |row| FieldValue::Number(u64::from(row.place.line)),
     ),
     Field::new("column", "first column, from 1", |row| {
-        Fact::Number(u64::from(row.place.column))
+        FieldValue::Number(u64::from(row.place.column))
     }),
     Field::new("end_line", "last line, that of await", |row| {
-        Fact::Number(u64::from(row.place.end_line))
+        FieldValue::Number(u64::from(row.place.end_line))
     }),
     Field::new(
         "end_column",
         "last column, from 1, inside the expression",
-        |row| Fact::Number(u64::from(row.place.end_column)),
+        |row| FieldValue::Number(u64::from(row.place.end_column)),
     ),
     Field::new("expr", "text of the expression without .await", |row| {
-        Fact::Text(&row.place.expr)
+        FieldValue::Text(&row.place.expr)
     }),
     Field::new("waits", "polls that ended pending here", |row| {
-        Fact::Number(row.waits)
+        FieldValue::Number(row.waits)
     }),
     Field::new("now", "calls that wait here now", |row| {
-        Fact::Number(row.now)
+        FieldValue::Number(row.now)
     }),
     Field::new(
         "waited_ns",
         "time waited here, open waits included",
-        |row| Fact::Number(row.waited_ns),
+        |row| FieldValue::Number(row.waited_ns),
     ),
     Field::new(
         "max_wait_ns",
         "longest wait that ended, since the start of accounting",
-        |row| Fact::Number(row.max_wait_ns),
+        |row| FieldValue::Number(row.max_wait_ns),
     ),
     Field::new(
         "share_ppm",
         "waited_ns / yielded_ns of the proc, in millionths",
-        |row| Fact::Number(row.share_ppm),
+        |row| FieldValue::Number(row.share_ppm),
     ),
     Field::new("cancelled", "calls dropped while they stood here", |row| {
-        Fact::Number(row.cancelled)
+        FieldValue::Number(row.cancelled)
     }),
 ];
 

@@ -1,98 +1,102 @@
 //! The fields of a task.
 
-use super::fields::{Fact, Field, Record};
+use super::fields::{Field, FieldValue, Record};
 use crate::snapshot::TaskRow;
 
 static TASKS: [Field<TaskRow>; 24] = [
     Field::new("id", "unique within the process, never used twice", |row| {
-        Fact::Number(row.id)
+        FieldValue::Number(row.id)
     }),
     Field::new("name", "given name, or root proc and ordinal", |row| {
-        Fact::Text(&row.name)
+        FieldValue::Text(&row.name)
     }),
     Field::new("state", "polling, ready or waiting", |row| {
-        Fact::Text(row.state.word())
+        FieldValue::Text(row.state.word())
     }),
     Field::new("since_ns", "time in that state", |row| {
-        Fact::Number(row.since_ns)
+        FieldValue::Number(row.since_ns)
     }),
     Field::new(
         "age_ns",
         "time since it was created or first polled",
-        |row| Fact::Number(row.age_ns),
+        |row| FieldValue::Number(row.age_ns),
     ),
-    Field::new("polls", "root polls begun", |row| Fact::Number(row.polls)),
+    Field::new("polls", "root polls begun", |row| {
+        FieldValue::Number(row.polls)
+    }),
     Field::new(
         "running_ns",
         "running time of all its calls since it was created",
-        |row| Fact::Number(row.running_ns),
+        |row| FieldValue::Number(row.running_ns),
     ),
     Field::new(
         "max_poll_ns",
         "longest root poll, one in progress included",
-        |row| Fact::Number(row.max_poll_ns),
+        |row| FieldValue::Number(row.max_poll_ns),
     ),
-    Field::new("root", "path of the root proc", |row| Fact::Text(&row.root)),
+    Field::new("root", "path of the root proc", |row| {
+        FieldValue::Text(&row.root)
+    }),
     Field::new("future_bytes", "size of the root future", |row| {
-        Fact::Number(row.future_bytes)
+        FieldValue::Number(row.future_bytes)
     }),
     Field::new("stack", "its calls, outermost first", |row| {
-        Fact::Stack(row)
+        FieldValue::Stack(row)
     }),
     Field::new(
         "stack_truncated",
         "whether the chain is longer than what is kept of it",
-        |row| Fact::Flag(row.stack_truncated),
+        |row| FieldValue::Flag(row.stack_truncated),
     ),
     Field::new(
         "waker",
         "what is known of its waker: woken_by, wakes, own_wakes, clones, live",
-        |row| Fact::Waker(row.waker.as_ref()),
+        |row| FieldValue::Waker(row.waker.as_ref()),
     ),
     Field::new(
         "pause",
         "who keeps it from being polled: by, left_ns, woken, address",
-        |row| Fact::Pause(row.pause.as_ref()),
+        |row| FieldValue::Pause(row.pause.as_ref()),
     ),
     Field::new(
         "last_poll",
         "its last poll: ago_ns, took_ns, thread, worker, ready_ns, ready_by",
-        |row| Fact::LastPoll(row.last_poll.as_ref()),
+        |row| FieldValue::LastPoll(row.last_poll.as_ref()),
     ),
     Field::new(
         "os_thread_id",
         "id of the operating system's thread that polls it now",
-        |row| Fact::Optional(row.os_thread_id),
+        |row| FieldValue::Optional(row.os_thread_id),
     ),
     Field::new(
         "waits_on",
         "resources that it waits for, by the order of its branches",
-        |row| Fact::Claims(&row.waits_on),
+        |row| FieldValue::Claims(&row.waits_on),
     ),
     Field::new(
         "waits_unknown",
         "whether it waits and it is not known whether for a resource",
-        |row| Fact::Flag(row.waits_unknown),
+        |row| FieldValue::Flag(row.waits_unknown),
     ),
     Field::new("holds", "resources that it holds", |row| {
-        Fact::Claims(&row.holds)
+        FieldValue::Claims(&row.holds)
     }),
     Field::new("will", "what its calls will do with resources", |row| {
-        Fact::Aims(&row.will)
+        FieldValue::Aims(&row.will)
     }),
     Field::new("may", "what its calls may do with resources", |row| {
-        Fact::Aims(&row.may)
+        FieldValue::Aims(&row.may)
     }),
     Field::new("parent", "name of the task that spawned it", |row| {
-        Fact::OptionalText(row.parent.as_deref())
+        FieldValue::OptionalText(row.parent.as_deref())
     }),
     Field::new(
         "spawned_at",
         "where it was spawned: file, line, column",
-        |row| Fact::Spot(row.spawned_at.as_ref()),
+        |row| FieldValue::Spot(row.spawned_at.as_ref()),
     ),
     Field::new("attributes", "attributes given to it, by name", |row| {
-        Fact::Attributes(&row.attributes)
+        FieldValue::Attributes(&row.attributes)
     }),
 ];
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::account::resource::{Kind, Role};
-use crate::snapshot::combinator::Fork;
+use crate::snapshot::combinator::Combinator;
 use crate::snapshot::{
     Caller, Claim, HolderRow, PauseRow, PollRow, Polling, Spot, TaskState, TasksByState, WaiterRow,
     WakerRow,
@@ -93,7 +93,7 @@ fn snapshot() -> Snapshot {
                         proc: "kv::serve".to_string(),
                         place: None,
                         since_ns: 50,
-                        fork: Some(Fork::Select),
+                        fork: Some(Combinator::Select),
                         ..StackRow::default()
                     },
                     StackRow {
@@ -125,7 +125,7 @@ fn snapshot() -> Snapshot {
     }
 }
 
-fn parsed(tables: &[Table], shape: &Shape) -> Value {
+fn parsed(tables: &[Table], shape: &Options) -> Value {
     let text = document(&snapshot(), tables, shape);
     assert_eq!(text.find('\n'), Some(text.len() - 1), "one line");
     serde_json::from_str(&text).expect("the document is JSON")
@@ -233,7 +233,7 @@ fn resource() -> ResourceRow {
 fn a_task_says_what_it_waits_for_and_holds() {
     let mut snapshot = snapshot();
     snapshot.tasks.rows = vec![waiting(), TaskRow::default()];
-    let text = document(&snapshot, &[Table::Tasks], &Shape::default());
+    let text = document(&snapshot, &[Table::Tasks], &Options::default());
     let value: Value = serde_json::from_str(&text).expect("the document is JSON");
     let task = &value["tasks"][0];
     assert_eq!(
@@ -279,7 +279,7 @@ fn a_resource_says_who_has_it_and_who_waits() {
         total: 2,
         matched: 1,
     };
-    let text = document(&snapshot, &[Table::Resources], &Shape::default());
+    let text = document(&snapshot, &[Table::Resources], &Options::default());
     let value: Value = serde_json::from_str(&text).expect("the document is JSON");
     let row = &value["resources"][0];
     assert_eq!(row["kind"], "semaphore");
@@ -307,7 +307,7 @@ fn a_resource_says_who_has_it_and_who_waits() {
 #[test]
 fn flat_rows_name_what_lists_hold() {
     fn cells<R: Record>(row: &R) -> impl Fn(&str) -> String + use<R> {
-        let shape = Shape::default();
+        let shape = Options::default();
         let (header, row) = (flat_header::<R>(&shape), flat_row(row, &shape));
         assert_eq!(header.len(), row.len());
         move |name| {
@@ -351,7 +351,7 @@ fn flat_rows_name_what_lists_hold() {
 
 #[test]
 fn the_frame_says_whose_numbers_these_are() {
-    let value = parsed(&[Table::Procs], &Shape::default());
+    let value = parsed(&[Table::Procs], &Options::default());
     assert_eq!(value["schema"], 1);
     assert_eq!(value["process"]["name"], "kv");
     assert_eq!(value["process"]["pid"], 4242);
@@ -380,7 +380,7 @@ fn the_frame_says_whose_numbers_these_are() {
 
 #[test]
 fn a_proc_has_the_vectors_names_and_its_percentiles() {
-    let value = parsed(&[Table::Procs], &Shape::default());
+    let value = parsed(&[Table::Procs], &Options::default());
     let proc = &value["procs"][0];
     assert_eq!(proc["running_ns"], 830_112_407);
     assert_eq!(proc["occupancy_ppm"], 83_011);
@@ -399,7 +399,7 @@ fn a_proc_has_the_vectors_names_and_its_percentiles() {
 
 #[test]
 fn a_stack_keeps_unknown_places_and_odd_texts() {
-    let value = parsed(&[Table::Tasks, Table::Awaits], &Shape::default());
+    let value = parsed(&[Table::Tasks, Table::Awaits], &Options::default());
     let stack = &value["tasks"][0]["stack"];
     assert_eq!(stack[0]["proc"], "kv::serve");
     assert_eq!(stack[0]["file"], Value::Null);
@@ -421,7 +421,7 @@ fn a_stack_keeps_unknown_places_and_odd_texts() {
 
 #[test]
 fn a_shape_chooses_fields_and_percentiles() {
-    let shape = Shape {
+    let shape = Options {
         percentiles: vec![Percentile::whole(75)],
         fields: Some(vec!["proc", "poll_hold"]),
     };
@@ -449,7 +449,7 @@ fn a_shape_chooses_fields_and_percentiles() {
 
 #[test]
 fn flat_rows_stand_under_their_header() {
-    let shape = Shape::default();
+    let shape = Options::default();
     let snapshot = snapshot();
     let header = flat_header::<TaskRow>(&shape);
     let row = flat_row(&snapshot.tasks.rows[0], &shape);

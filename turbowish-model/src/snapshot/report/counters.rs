@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::snapshot::column::{self, Column, Context, Style};
-use crate::snapshot::text_table::{Grid, Head, aligned};
+use crate::snapshot::text_table::{Header, TextTable, aligned};
 use crate::snapshot::{CounterRow, Snapshot};
 
 /// Counters and gauges that have a line.
@@ -21,15 +21,15 @@ pub(super) fn lines(snapshot: &Snapshot) -> Vec<String> {
         .iter()
         .filter_map(|key| column::find(key))
         .collect();
-    let mut heads = alloc::vec![Head::words("COUNTER", 23)];
+    let mut heads = alloc::vec![Header::words("COUNTER", 23)];
     heads.extend(columns.iter().map(|column| {
         if column.unit.is_number() {
-            Head::numbers(&*column.title, column.width)
+            Header::numbers(&*column.title, column.width)
         } else {
-            Head::words(&*column.title, column.width)
+            Header::words(&*column.title, column.width)
         }
     }));
-    let mut grid = Grid::new(heads);
+    let mut grid = TextTable::new(heads);
     let (context, style) = (Context::of(snapshot), Style::default());
     for row in rows.iter().take(COUNTER_ROWS) {
         let mut cells = alloc::vec![row.name.to_string()];

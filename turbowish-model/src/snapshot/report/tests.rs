@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{span, text};
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{
-    Accounting, Claim, Lost, OwnCost, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow,
+    Accounting, Claim, Lost, Overhead, Page, Place, ProcRow, Process, Snapshot, StackRow, TaskRow,
     TaskState, TasksByState, Worker,
 };
 
@@ -336,10 +336,10 @@ fn the_headline_says_what_was_lost_and_what_the_monitor_took() {
         last_ago_ns: Some(252 * S),
         ..Lost::default()
     };
-    snapshot.process.own_cost = Some(OwnCost {
+    snapshot.process.own_cost = Some(Overhead {
         ppm: 14_000,
         monitor_ppm: Some(2_100),
-        ..OwnCost::default()
+        ..Overhead::default()
     });
     let expected = "lost 153 (152 calls began before accounting, 1 polls did not end in order, \
                     last 4m12s ago); own cost ~1.4% + monitor 0.2%";

@@ -7,76 +7,76 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::task::Waker;
 
-use turbowish_model::account::task::Birth;
+use turbowish_model::account::task::TaskMeta;
 
-use super::Life;
+use super::CallState;
 use super::nested::Around;
-use super::root::{Given, leave_task};
+use super::root::{PollWaker, leave_task};
 use crate::hot::proc;
-use crate::hot::task::{self, Newcomer};
+use crate::hot::task::{self, FirstPoll};
 use crate::hot::thread::ThreadLedger;
 
 /// The poll is open of a call that is polled by another one, and is a branch, or was one, or the root of a task.
 #[inline(never)]
 pub(super) fn open_branch<'a>(
     thread: &ThreadLedger,
-    life: &mut Life,
+    state: &mut CallState,
     (epoch, bytes): (u32, usize),
     (waker, around): (&'a Waker, Option<Around>),
-) -> Given<'a> {
+) -> PollWaker<'a> {
     let ledger = &thread.ledger;
     let own = || around.unwrap_or_else(|| Around::of(thread));
     let owner = ledger.here().task;
-    if let Some(known) = &*life.task {
+    if let Some(known) = &*state.task {
         if known.is_branch_of(owner) {
             ledger.name_branch(known.birth.id);
-            return Given::of(known, known.begin_waker(waker).fits, (waker, own()));
+            return PollWaker::of(known, known.begin_waker(waker).fits, (waker, own()));
         }
         // It was a root before, or of another task.
-        leave_task(life);
+        leave_task(state);
     }
     if owner == 0 || !task::is_wrapped() || !ledger.is_branch() {
-        return around.map_or(Given::AsItCame, Given::Passed);
+        return around.map_or(PollWaker::Inherited, PollWaker::Passed);
     }
     if ledger.is_new_fork() {
         let parent = ledger.parent(ledger.depth() - 1);
         proc::learn(parent.proc, parent.site);
     }
-    let birth = Birth {
+    let birth = TaskMeta {
         id: task::next_branch(),
         created: ledger.latest(),
         future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
     };
     ledger.name_branch(birth.id);
-    let newcomer = Newcomer {
+    let newcomer = FirstPoll {
         outer: waker,
         birth,
-        story: None,
+        origin: None,
         owner,
         epoch,
         thread: thread.index,
         live: OnceLock::new(),
         woken: AtomicBool::new(false),
     };
-    Given::Late(ManuallyDrop::new(newcomer), own())
+    PollWaker::Late(ManuallyDrop::new(newcomer), own())
 }
 
 /// The poll of a branch is closed, and ended pending.
 #[inline(never)]
 pub(super) fn close_branch(
     thread: &ThreadLedger,
-    life: &mut Life,
+    state: &mut CallState,
     depth: u32,
-    newcomer: Option<&Newcomer<'_>>,
+    newcomer: Option<&FirstPoll<'_>>,
 ) {
     let ledger = &thread.ledger;
     if let Some(newcomer) = newcomer {
-        *life.task = task::enter_branch(newcomer);
+        *state.task = task::enter_branch(newcomer);
     }
-    if let Some(branch) = &*life.task {
+    if let Some(branch) = &*state.task {
         let at = (ledger.epoch(), ledger.here().poll);
         branch.end_branch(at, ledger.parent(depth), |each| {
-            ledger.look_at_trail(each);
+            ledger.look_at_await_stack(each);
         });
     }
 }

@@ -18,9 +18,9 @@ use std::task::Waker;
 use turbowish_model::account::ledger::{Ledger, Start};
 
 pub(crate) use self::executor::learn;
-use super::Life;
+use super::CallState;
 use super::branch::open_branch;
-use super::root::{Given, open_root};
+use super::root::{PollWaker, open_root};
 use crate::hot::task::{self, Task};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, origin, switch, thread};
@@ -79,7 +79,12 @@ impl Around {
 
 /// A poll is given a waker.
 #[inline(never)]
-pub(super) fn lend(thread: &ThreadLedger, given: &Given<'_>, task: &Option<Task>, waker: &Waker) {
+pub(super) fn lend(
+    thread: &ThreadLedger,
+    given: &PollWaker<'_>,
+    task: &Option<Task>,
+    waker: &Waker,
+) {
     let lent = given.lent(task, waker).waker().data().addr();
     thread.lent.store(lent, Ordering::Relaxed);
 }
@@ -95,38 +100,38 @@ pub(super) fn is_suspect(thread: &ThreadLedger, waker: &Waker) -> bool {
 #[inline(never)]
 pub(super) fn open<'a>(
     thread: &ThreadLedger,
-    life: &mut Life,
+    state: &mut CallState,
     (epoch, bytes): (u32, usize),
     waker: &'a Waker,
-    given: &mut Given<'a>,
+    given: &mut PollWaker<'a>,
 ) -> Option<u32> {
     let ledger = &thread.ledger;
-    let root = is_root(ledger, life, waker);
+    let root = is_root(ledger, state, waker);
     let start = Start {
         root,
         ..Start::default()
     };
-    let key = life.proc.key(bytes)?;
-    let (depth, is_branch) = ledger.open(&mut life.account, key, clock::ticks(), start)?;
+    let key = state.proc.key(bytes)?;
+    let (depth, is_branch) = ledger.open(&mut state.account, key, clock::ticks(), start)?;
     let around = match root {
         true => Around::task(thread),
         false => Around::of(thread),
     };
     let came = (waker, Some(around));
     *given = if root {
-        open_root(thread, life, (epoch, bytes), came)
-    } else if is_branch || life.task.is_some() {
-        open_branch(thread, life, (epoch, bytes), came)
+        open_root(thread, state, (epoch, bytes), came)
+    } else if is_branch || state.task.is_some() {
+        open_branch(thread, state, (epoch, bytes), came)
     } else {
-        Given::Passed(around)
+        PollWaker::Passed(around)
     };
-    lend(thread, given, &life.task, waker);
+    lend(thread, given, &state.task, waker);
     Some(depth)
 }
 
 /// Whether a call is the root of a nested task that is polled with another waker.
-fn is_root(ledger: &Ledger, life: &Life, waker: &Waker) -> bool {
-    is_marked(life)
+fn is_root(ledger: &Ledger, state: &CallState, waker: &Waker) -> bool {
+    is_marked(state)
         || runtimes::running_task().is_other_than(WITHIN.get())
         || (is_wrapped(ledger) && executor::is_blocking(waker))
 }
@@ -141,8 +146,8 @@ pub(crate) fn is_child(waker: &Waker) -> bool {
 }
 
 /// It was marked.
-fn is_marked(life: &Life) -> bool {
-    life.task.as_ref().is_some_and(Task::has_story) || origin::is_told()
+fn is_marked(state: &CallState) -> bool {
+    state.task.as_ref().is_some_and(Task::has_story) || origin::is_told()
 }
 
 /// The task below was given a waker of ours: an executor's own has not come from there.

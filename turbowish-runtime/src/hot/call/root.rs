@@ -7,36 +7,36 @@ use std::task::Waker;
 
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::account::ledger::Charge;
-use turbowish_model::account::task::{Birth, Readied};
-use turbowish_unsafe::waker::Lent;
+use turbowish_model::account::task::{TaskMeta, WakeCause};
+use turbowish_unsafe::waker::BorrowedWaker;
 
-use super::Life;
+use super::CallState;
 use super::nested::Around;
-use crate::hot::task::{self, Live, Newcomer, Task};
+use crate::hot::task::{self, FirstPoll, Task, TaskEntry};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
 use crate::hot::{clock, origin, thread};
 
 /// The waker that a poll is given.
-pub(super) enum Given<'a> {
+pub(super) enum PollWaker<'a> {
     /// The caller's, which is the one that it was given.
-    AsItCame,
+    Inherited,
     /// The caller's, which is another one.
     Passed(Around),
     /// That of the task which the call is the root of, or of the branch that it is.
-    OfTask(Around),
+    TaskEvent(Around),
     /// The same in its first poll. Given up in [`end`](super::end), so that a poll has nothing else
     /// to do after it.
-    Late(ManuallyDrop<Newcomer<'a>>, Around),
+    Late(ManuallyDrop<FirstPoll<'a>>, Around),
     /// The same in a later poll, while nothing of the task has a clone of the executor's waker.
-    Again(ManuallyDrop<Late<'a, Live>>, Around),
+    Again(ManuallyDrop<Late<'a, TaskEntry>>, Around),
 }
 
-impl<'a> Given<'a> {
+impl<'a> PollWaker<'a> {
     /// That of `task`, in a poll with the executor's `waker`.
     pub(super) fn of(task: &Task, fits: bool, (waker, around): (&'a Waker, Around)) -> Self {
         match fits {
-            true => Self::OfTask(around),
+            true => Self::TaskEvent(around),
             false => Self::Again(ManuallyDrop::new(task.late(waker)), around),
         }
     }
@@ -45,16 +45,16 @@ impl<'a> Given<'a> {
     #[inline]
     pub(super) const fn around(&self) -> Option<Around> {
         match self {
-            Self::AsItCame => None,
+            Self::Inherited => None,
             Self::Passed(around)
-            | Self::OfTask(around)
+            | Self::TaskEvent(around)
             | Self::Late(_, around)
             | Self::Again(_, around) => Some(*around),
         }
     }
 
     /// The task, or the branch, in its first poll.
-    pub(super) fn newcomer(&self) -> Option<&Newcomer<'a>> {
+    pub(super) fn newcomer(&self) -> Option<&FirstPoll<'a>> {
         match self {
             Self::Late(newcomer, _) => Some(newcomer),
             _ => None,
@@ -63,17 +63,17 @@ impl<'a> Given<'a> {
 
     /// It is one of ours.
     pub(super) const fn is_ours(&self) -> bool {
-        matches!(self, Self::OfTask(_) | Self::Late(..) | Self::Again(..))
+        matches!(self, Self::TaskEvent(_) | Self::Late(..) | Self::Again(..))
     }
 
     /// The poll is over.
     #[inline]
     pub(super) fn let_go(&mut self) {
         match self {
-            Self::AsItCame | Self::Passed(_) | Self::OfTask(_) => return,
+            Self::Inherited | Self::Passed(_) | Self::TaskEvent(_) => return,
             Self::Late(..) | Self::Again(..) => {}
         }
-        match std::mem::replace(self, Self::AsItCame) {
+        match std::mem::replace(self, Self::Inherited) {
             Self::Late(newcomer, _) => drop(ManuallyDrop::into_inner(newcomer)),
             Self::Again(late, _) => drop(ManuallyDrop::into_inner(late)),
             _ => {}
@@ -82,10 +82,16 @@ impl<'a> Given<'a> {
 
     /// The waker itself, for a call that has this task.
     #[inline]
-    pub(super) fn lent<'b>(&'b self, task: &'b Option<Task>, waker: &'a Waker) -> Lent<'b> {
+    pub(super) fn lent<'b>(
+        &'b self,
+        task: &'b Option<Task>,
+        waker: &'a Waker,
+    ) -> BorrowedWaker<'b> {
         match self {
-            Self::AsItCame | Self::Passed(_) => Lent::same(waker),
-            Self::OfTask(_) => task.as_ref().map_or_else(|| Lent::same(waker), Task::lent),
+            Self::Inherited | Self::Passed(_) => BorrowedWaker::same(waker),
+            Self::TaskEvent(_) => task
+                .as_ref()
+                .map_or_else(|| BorrowedWaker::same(waker), Task::lent),
             Self::Late(newcomer, _) => newcomer.lent(),
             Self::Again(late, _) => late.lent(),
         }
@@ -96,86 +102,96 @@ impl<'a> Given<'a> {
 #[inline(never)]
 pub(super) fn open_root<'a>(
     thread: &ThreadLedger,
-    life: &mut Life,
+    state: &mut CallState,
     (epoch, bytes): (u32, usize),
     (waker, around): (&'a Waker, Option<Around>),
-) -> Given<'a> {
+) -> PollWaker<'a> {
     let ledger = &thread.ledger;
     let around = around.unwrap_or_else(|| Around::nothing(thread));
     let t = ledger.latest();
     thread.polls.store(true, Ordering::Relaxed);
     let wrapped = task::is_wrapped();
-    if life.task.as_ref().is_some_and(Task::is_branch) {
+    if state.task.as_ref().is_some_and(Task::is_branch) {
         // It was polled by another call before.
-        leave_task(life);
+        leave_task(state);
     }
-    match &*life.task {
+    match &*state.task {
         Some(task) => {
             ledger.name_root(task.birth.id);
             let waited_since = task.begin(epoch, thread.index, t);
             if !wrapped {
-                return Given::Passed(around);
+                return PollWaker::Passed(around);
             }
             // A wake from before accounting was switched off is no reason for this poll.
             let begun = task.begin_waker(waker);
             if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
                 let since = woken.since.max(waited_since);
-                task.readied(Readied { since, ..woken });
+                task.readied(WakeCause { since, ..woken });
                 ledger.ready(t.saturating_sub(since));
             }
-            Given::of(task, begun.fits, (waker, around))
+            PollWaker::of(task, begun.fits, (waker, around))
         }
-        None if life.account.is_rowless() => Given::Passed(around),
+        None if state.account.is_rowless() => PollWaker::Passed(around),
         None => {
             ledger.show_all();
             // It is nobody else's.
-            let story = origin::story();
-            let Some(birth) = task::birth(life.proc, bytes, t) else {
-                return Given::Passed(around);
+            let origin = origin::origin();
+            let Some(birth) = task::birth(state.proc, bytes, t) else {
+                return PollWaker::Passed(around);
             };
             ledger.name_root(birth.id);
-            let newcomer = Newcomer {
+            let newcomer = FirstPoll {
                 outer: waker,
                 birth,
-                story,
+                origin,
                 owner: 0,
                 epoch,
                 thread: thread.index,
                 live: OnceLock::new(),
                 woken: AtomicBool::new(false),
             };
-            begin_life(thread, life, &newcomer, wrapped);
+            begin_life(thread, state, &newcomer, wrapped);
             match wrapped {
-                true => Given::Late(ManuallyDrop::new(newcomer), around),
-                false => Given::Passed(around),
+                true => PollWaker::Late(ManuallyDrop::new(newcomer), around),
+                false => PollWaker::Passed(around),
             }
         }
     }
 }
 
 /// The first poll of a task begins.
-fn begin_life(thread: &ThreadLedger, life: &mut Life, newcomer: &Newcomer<'_>, wrapped: bool) {
+fn begin_life(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    newcomer: &FirstPoll<'_>,
+    wrapped: bool,
+) {
     let ledger = &thread.ledger;
     // The thread shows one of them: that of a nested root is shown when it is over.
     let is_nested = ledger.depth() > 1;
     if !is_nested {
         thread.newborn.begin(&newcomer.birth);
     } else if !wrapped {
-        enter(thread, life, newcomer.birth, Some(newcomer));
+        enter(thread, state, newcomer.birth, Some(newcomer));
     }
-    if let (true, Some(story)) = (wrapped, &newcomer.story) {
-        ledger.ready(ledger.latest().saturating_sub(story.at));
+    if let (true, Some(origin)) = (wrapped, &newcomer.origin) {
+        ledger.ready(ledger.latest().saturating_sub(origin.at));
         if !is_nested {
-            thread.tell(Some(story.clone()));
+            thread.tell(Some(origin.clone()));
         }
     }
 }
 
 /// The task gets a row, if there is room.
-fn enter(thread: &ThreadLedger, life: &mut Life, birth: Birth, newcomer: Option<&Newcomer<'_>>) {
+fn enter(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    birth: TaskMeta,
+    newcomer: Option<&FirstPoll<'_>>,
+) {
     match task::enter(birth, thread.ledger.epoch(), thread.index, newcomer) {
-        Some(task) => settle(life, task),
-        None => life.account.set_rowless(),
+        Some(task) => settle(state, task),
+        None => state.account.set_rowless(),
     }
 }
 
@@ -183,25 +199,25 @@ fn enter(thread: &ThreadLedger, life: &mut Life, birth: Birth, newcomer: Option<
 pub(super) struct Closing<'a> {
     pub(super) end: PollEnd,
     /// What the poll was given.
-    pub(super) given: &'a Given<'a>,
+    pub(super) given: &'a PollWaker<'a>,
 }
 
 /// The poll of a task's root is closed: if the task is not over, it shows where it stands, and gets a row for it after its first poll.
 #[inline(never)]
 pub(super) fn close_root(
     thread: &ThreadLedger,
-    life: &mut Life,
+    state: &mut CallState,
     (t, depth): (u64, u32),
     charge: &Charge,
     closing: &Closing<'_>,
 ) {
     let ledger = &thread.ledger;
     let pending = closing.end == PollEnd::Pending;
-    if life.task.is_none() && !life.account.is_rowless() {
+    if state.task.is_none() && !state.account.is_rowless() {
         let known = closing.given.newcomer().map(|newcomer| newcomer.birth);
         let born = known.or_else(|| (depth == 0).then(|| thread.newborn.own()));
         if let (true, Some(birth)) = (pending, born) {
-            enter(thread, life, birth, closing.given.newcomer());
+            enter(thread, state, birth, closing.given.newcomer());
         }
         if depth == 0 {
             thread.newborn.end();
@@ -210,58 +226,63 @@ pub(super) fn close_root(
             && closing
                 .given
                 .newcomer()
-                .is_some_and(|newcomer| newcomer.story.is_some())
+                .is_some_and(|newcomer| newcomer.origin.is_some())
         {
             thread.tell(None);
         }
     }
-    if let (true, Some(task)) = (pending, &*life.task) {
+    if let (true, Some(task)) = (pending, &*state.task) {
         task.end(t, charge.hold, charge.inclusive, |each| {
-            ledger.take_trail(each)
+            ledger.take_await_stack(each)
         });
     }
 }
 
 /// The call is no part of a task any more, or not of the same.
 #[cold]
-pub(super) fn leave_task(life: &mut Life) {
-    *life.task = None;
+pub(super) fn leave_task(state: &mut CallState) {
+    *state.task = None;
 }
 
 /// The call is the root of a task with a row: from here on its future stays where it is.
 #[cold]
-fn settle(life: &mut Life, task: Task) {
+fn settle(state: &mut CallState, task: Task) {
     // The future comes behind, unless it asks for more alignment than most.
-    let address = std::ptr::from_ref(life).addr() + size_of::<Life>();
+    let address = std::ptr::from_ref(state).addr() + size_of::<CallState>();
     task.mark().lies_at(address);
-    *life.task = Some(task);
+    *state.task = Some(task);
 }
 
 /// Accounting was switched off in the first poll of a task: if it waits now it has its row, though where it waits is not known.
 #[cold]
-pub(super) fn outlast(epoch: u32, life: &mut Life, pending: bool, newcomer: Option<&Newcomer<'_>>) {
+pub(super) fn outlast(
+    epoch: u32,
+    state: &mut CallState,
+    pending: bool,
+    newcomer: Option<&FirstPoll<'_>>,
+) {
     thread::with_current(epoch, |thread| {
         let newborn = thread.newborn.own();
         if pending
             && newborn.id != 0
             && let Some(task) = task::enter(newborn, epoch, thread.index, newcomer)
         {
-            settle(life, task);
+            settle(state, task);
         }
         thread.newborn.end();
     });
-    if let Some(task) = &*life.task {
+    if let Some(task) = &*state.task {
         task.end(clock::ticks(), 0, 0, |_| false);
     }
 }
 
 /// A poll unwound: a task that ends with it is told of.
 #[cold]
-pub(super) fn told_of(life: &Life, newcomer: Option<&Newcomer<'_>>) {
-    match (&*life.task, newcomer) {
+pub(super) fn told_of(state: &CallState, newcomer: Option<&FirstPoll<'_>>) {
+    match (&*state.task, newcomer) {
         (Some(task), _) if !task.is_branch() => task.panicked(),
         (None, Some(newcomer)) if newcomer.owner == 0 => {
-            task::panicked(newcomer.birth, &newcomer.story);
+            task::panicked(newcomer.birth, &newcomer.origin);
         }
         _ => {}
     }

@@ -3,26 +3,26 @@
 use std::convert::Infallible;
 use std::task::Waker;
 
-use crate::hot::task::{Live, Task};
+use crate::hot::task::{Task, TaskEntry};
 
 /// What a task's row has of it: nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Mark(());
+pub(crate) struct PauseFlag(());
 
-impl Mark {
+impl PauseFlag {
     /// Nobody asks.
     pub(crate) const fn lies_at(&self, _address: usize) {}
 }
 
 /// A poll is not to be: there is none such.
 #[derive(Debug)]
-pub(crate) struct Withheld(Infallible);
+pub(crate) struct PausedPoll(Infallible);
 
 /// Every call may be polled.
 #[inline]
-pub(crate) const fn look(_: &Option<Task>, _: &Waker) -> Result<(), Withheld> {
+pub(crate) const fn look(_: &Option<Task>, _: &Waker) -> Result<(), PausedPoll> {
     Ok(())
 }
 
 /// None is paused.
-pub(crate) const fn over(_: &Live) {}
+pub(crate) const fn over(_: &TaskEntry) {}

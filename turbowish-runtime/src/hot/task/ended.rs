@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use turbowish_model::account::task::Birth;
+use turbowish_model::account::task::TaskMeta;
 
 use crate::hot::clock;
-use crate::hot::origin::Story;
+use crate::hot::origin::TaskOrigin;
 
 /// A task that ended by a panic.
 #[derive(Clone, Debug)]
 pub(crate) struct Panicked {
-    pub(crate) birth: Birth,
-    pub(crate) story: Option<Arc<Story>>,
+    pub(crate) birth: TaskMeta,
+    pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// In ticks.
     pub(crate) at: u64,
     /// Nobody could ask for its result any more.
@@ -27,15 +27,15 @@ const ENDED_LIMIT: usize = 64;
 
 /// A task ends by a panic.
 #[cold]
-pub(crate) fn panicked(birth: Birth, story: &Option<Arc<Story>>) {
+pub(crate) fn panicked(birth: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
     let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
     if ended.len() == ENDED_LIMIT {
         ended.pop_front();
     }
     ended.push_back(Panicked {
         birth,
-        detached: story.as_ref().and_then(|story| story.is_detached()),
-        story: story.clone(),
+        detached: origin.as_ref().and_then(|origin| origin.is_detached()),
+        origin: origin.clone(),
         at: clock::ticks(),
     });
 }

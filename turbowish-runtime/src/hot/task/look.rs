@@ -2,9 +2,9 @@
 
 use turbowish_model::account::task::Glance;
 
-use super::{Live, is_wrapped};
+use super::{TaskEntry, is_wrapped};
 
-impl Live {
+impl TaskEntry {
     /// The task of which it is a branch; 0 of a task.
     pub(crate) const fn owner(&self) -> u64 {
         self.owner

@@ -32,7 +32,7 @@ mod tests {
     use std::collections::HashSet;
     use std::hash::{BuildHasher, Hasher};
 
-    use turbowish_model::account::task::Birth;
+    use turbowish_model::account::task::TaskMeta;
 
     use super::{Spread, Spreading};
 
@@ -41,8 +41,8 @@ mod tests {
     fn ids_are_spread_over_both_ends() {
         for (procs, tasks) in [(1, 4_096), (4_096, 1), (64, 64)] {
             let ids = (0..procs).flat_map(|root| (1..=tasks).map(move |nth| (root, nth)));
-            let hashes =
-                ids.map(|(root, nth)| Spread::default().hash_one(Birth::new(root, nth, 0, 0).id));
+            let hashes = ids
+                .map(|(root, nth)| Spread::default().hash_one(TaskMeta::new(root, nth, 0, 0).id));
             let (low, high): (HashSet<u64>, HashSet<u64>) =
                 hashes.map(|hash| (hash % 4_096, hash >> 57)).unzip();
             // Chance alone would fill 63 % of the buckets.

@@ -11,15 +11,15 @@ use turbowish_model::account::task::{Glance, Pause};
 
 use crate::hot::task;
 use crate::monitor::collector::ThreadNow;
-use crate::monitor::tasks::{One, newborns};
+use crate::monitor::tasks::{LiveTask, newborns};
 
 /// All live tasks at one instant.
 pub(in crate::monitor) struct Crowd {
-    rows: Vec<Arc<task::Live>>,
+    rows: Vec<Arc<task::TaskEntry>>,
     epoch: u32,
     pauses: HashMap<u64, Pause>,
     /// Those that do not rest, and those that have to do with a resource.
-    picked: Vec<One>,
+    picked: Vec<LiveTask>,
     /// So many of these were read before the resources.
     early: usize,
     /// Wakes since the scene before, by root proc.
@@ -81,7 +81,7 @@ impl Crowd {
             // The threads were read first: a newborn may have got its row since.
             newborn.retain(|one| one.birth.id != birth.id);
             if !pick.rests(&glance) || !unseen && !row.may_rest() {
-                crowd.picked.push(One::read(row, pick.epoch, &|| 0));
+                crowd.picked.push(LiveTask::read(row, pick.epoch, &|| 0));
             }
         }
         crowd.picked.append(&mut newborn);
@@ -122,7 +122,7 @@ impl Crowd {
         let rows = rows.filter(|row| more.contains(&row.cell.birth.id));
         let epoch = self.epoch;
         self.picked
-            .extend(rows.map(|row| One::read(row, epoch, &|| 0)));
+            .extend(rows.map(|row| LiveTask::read(row, epoch, &|| 0)));
         self.tell_pauses(from);
         let mut branches = task::branches(|branch| more.contains(&branch.owner()));
         for one in &mut self.picked[from..] {
@@ -131,19 +131,19 @@ impl Crowd {
     }
 
     /// Those that stand now where they stood when the resources were read, or before: what was polled since stands there for another reason.
-    pub(super) fn settled(&self, at: u64) -> impl Iterator<Item = &One> {
+    pub(super) fn settled(&self, at: u64) -> impl Iterator<Item = &LiveTask> {
         let (early, late) = self.picked.split_at(self.early);
         let late = late.iter().filter(move |one| one.reading.since < at);
         early.iter().chain(late)
     }
 
     /// Those that are picked.
-    pub(in crate::monitor) fn picked(&self) -> &[One] {
+    pub(in crate::monitor) fn picked(&self) -> &[LiveTask] {
         &self.picked
     }
 
     /// All of them that have a row.
-    pub(super) fn rows(&self) -> &[Arc<task::Live>] {
+    pub(super) fn rows(&self) -> &[Arc<task::TaskEntry>] {
         &self.rows
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use turbowish_model::account::resource::Reading;
-use turbowish_model::diagnose::situation::Heir;
+use turbowish_model::diagnose::situation::HandoffCandidate;
 
-use super::Stage;
+use super::Builder;
 use super::by_id::Spread;
-use crate::monitor::tasks::One;
+use crate::monitor::tasks::LiveTask;
 
 /// A task that is made is polled so soon after, in general: one that is first seen later was made by somebody else. In nanoseconds.
 const GRACE: u64 = 100_000_000;
@@ -21,9 +21,9 @@ struct Made {
     at: u64,
 }
 
-impl Stage<'_> {
+impl Builder<'_> {
     /// The heirs of the tasks that wait for a resource, and have one or use an end of one.
-    pub(super) fn heirs(&self) -> Vec<Heir> {
+    pub(super) fn candidates(&self) -> Vec<HandoffCandidate> {
         let waiting: BTreeSet<u64> = self
             .resources
             .iter()
@@ -41,7 +41,7 @@ impl Stage<'_> {
             return Vec::new();
         }
         let made = self.made();
-        let of = |one: &One| {
+        let of = |one: &LiveTask| {
             let id = one.birth.id;
             let until = one.reading.since.saturating_add(self.ticks(GRACE));
             let told = [id, UNKNOWN].into_iter().filter_map(|by| made.get(&by));
@@ -49,15 +49,15 @@ impl Stage<'_> {
                 let known = made.partition_point(|made| made.at <= until);
                 made[..known].iter().rev().take(TOLD)
             });
-            let heirs = told
-                .filter(move |made| made.task != id)
-                .map(move |made| Heir {
-                    of: id,
-                    task: made.task,
-                    name: self.known.name(made.task).unwrap_or_default(),
-                    made: self.ns(made.at),
-                });
-            heirs.collect::<Vec<Heir>>()
+            let candidates =
+                told.filter(move |made| made.task != id)
+                    .map(move |made| HandoffCandidate {
+                        of: id,
+                        task: made.task,
+                        name: self.known.name(made.task).unwrap_or_default(),
+                        made: self.ns(made.at),
+                    });
+            candidates.collect::<Vec<HandoffCandidate>>()
         };
         let waits = self
             .crowd
@@ -75,13 +75,13 @@ impl Stage<'_> {
         for row in rows {
             let birth = row.cell.birth;
             let task = birth.id;
-            let (by, at) = match &row.story {
+            let (by, at) = match &row.origin {
                 None => (UNKNOWN, birth.created),
                 // By none of ours.
-                Some(story) if story.parent == 0 => continue,
+                Some(origin) if origin.parent == 0 => continue,
                 // Whoever made it has ended, and got what it had from another one, maybe.
-                Some(story) if !alive.contains(&story.parent) => (UNKNOWN, story.at),
-                Some(story) => (story.parent, story.at),
+                Some(origin) if !alive.contains(&origin.parent) => (UNKNOWN, origin.at),
+                Some(origin) => (origin.parent, origin.at),
             };
             made.entry(by).or_default().push(Made { task, at });
         }

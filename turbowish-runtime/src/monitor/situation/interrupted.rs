@@ -6,12 +6,12 @@ use turbowish_model::account::counters::Sum;
 use turbowish_model::diagnose::situation::{Cut, Order, Site, Taken};
 
 use super::await_text::{self, Dropper};
-use super::{Stage, spot};
+use super::{Builder, spot};
 use crate::monitor::resources;
 use crate::resource;
 use crate::resource::cancel_safety::{self, Count};
 
-impl Stage<'_> {
+impl Builder<'_> {
     /// By proc, the await points at which something was dropped half-way.
     pub(super) fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
         let mut sites: BTreeMap<(u32, u16), (Site, u64)> = BTreeMap::new();

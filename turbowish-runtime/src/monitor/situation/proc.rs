@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::account::aggregate::ProcTally;
+use turbowish_model::account::aggregate::ProcStats;
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::histogram::bucket_of;
 use turbowish_model::diagnose::situation::{Proc, awaits_a_resource};
 use turbowish_model::snapshot::Spot;
 
-use super::{Stage, await_text};
+use super::{Builder, await_text};
 use crate::hot::call::OWN_BYTES;
 use crate::hot::never_polled;
 
@@ -19,7 +19,7 @@ pub(super) struct Paces(Vec<Pace>);
 /// Polls of one that changed nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
-    futile: u64,
+    unchanged: u64,
     nested: u64,
     /// Those of them that are more than what goes with `select!`.
     spurious: u64,
@@ -35,7 +35,7 @@ const DEPTH: u32 = 32;
 /// By proc, how often a call of it is polled for each poll of its task, as far as that was asked for.
 type Fans = BTreeMap<u32, f64>;
 
-impl Stage<'_> {
+impl Builder<'_> {
     pub(super) fn procs(&self, paces: &mut Paces) -> Vec<Proc> {
         let tallies = &self.assembly.now.tally.procs;
         paces.0.resize(tallies.len(), Pace::default());
@@ -81,7 +81,7 @@ impl Stage<'_> {
         rows
     }
 
-    fn slow(&self, tally: &ProcTally) -> u64 {
+    fn slow(&self, tally: &ProcStats) -> u64 {
         let running = &tally.populations[Population::PollRunning as usize];
         // A bucket counts if all of it is beyond.
         let limit = bucket_of(self.assembly.scale.ticks(self.long_ns));
@@ -108,7 +108,7 @@ impl Stage<'_> {
     }
 
     /// What is large of what a proc awaits, largest first.
-    fn parts(&self, proc: u32, tally: &ProcTally) -> Vec<(String, u64)> {
+    fn parts(&self, proc: u32, tally: &ProcStats) -> Vec<(String, u64)> {
         let sites = (0..).zip(&tally.sites).filter(|(_, site)| site.operand > 0);
         let parts = sites.filter_map(|(site, tally)| {
             let expr = self.place(proc, site)?.expr;
@@ -161,15 +161,17 @@ impl Stage<'_> {
 
 impl Pace {
     /// Polls that changed nothing and were for nothing.
-    fn turn(&mut self, stage: &Stage<'_>, proc: u32, tally: &ProcTally, fans: &mut Fans) -> u64 {
-        let sites = (0..).zip(&tally.sites).filter(|(_, site)| site.futile > 0);
+    fn turn(&mut self, stage: &Builder<'_>, proc: u32, tally: &ProcStats, fans: &mut Fans) -> u64 {
+        let sites = (0..)
+            .zip(&tally.sites)
+            .filter(|(_, site)| site.spurious > 0);
         let waits = sites.filter(|&(site, _)| {
             let place = stage.place(proc, site);
             place.is_some_and(|place| awaits_a_resource(&place.expr))
         });
-        let futile: u64 = waits.map(|(_, site)| site.futile).sum();
+        let unchanged: u64 = waits.map(|(_, site)| site.spurious).sum();
         let nested: u64 = tally.edges.values().map(|edge| edge.polls).sum();
-        let grown = futile.saturating_sub(self.futile);
+        let grown = unchanged.saturating_sub(self.unchanged);
         if grown > 0 {
             self.spurious += if stage.fan(proc, DEPTH, fans) >= FEW {
                 grown
@@ -178,14 +180,14 @@ impl Pace {
                 grown.saturating_sub(nested.saturating_sub(self.nested))
             };
         }
-        (self.futile, self.nested) = (futile, nested);
+        (self.unchanged, self.nested) = (unchanged, nested);
         self.spurious
     }
 }
 
 /// How many of a proc's `slow` polls kept a worker from other tasks, at least. What is counted of a plain function, which has no
 /// future, may have taken its time on a thread of its own: only what was called by a call that was polled did not.
-fn in_polls(tally: &ProcTally, slow: u64) -> u64 {
+fn in_polls(tally: &ProcStats, slow: u64) -> u64 {
     if tally.future_bytes > 0 {
         return slow;
     }

@@ -3,20 +3,21 @@
 use std::collections::{BTreeMap, HashMap};
 
 use turbowish_model::account::resource as model;
-use turbowish_model::account::resource::{Here, Reading};
+use turbowish_model::account::resource::{CurrentCall, Reading};
 use turbowish_model::account::task::TaskReading;
 use turbowish_model::diagnose::situation::{
-    Flow, Holder, Intent, Node, NodeKind, NodeWake, Resource, Seat, Task, Waiter, asks_directly,
+    Flow, FutureRef, Holder, Intent, Node, NodeKind, NodeWake, Resource, Task, Waiter,
+    asks_directly,
 };
 use turbowish_model::snapshot::TaskState;
 
-use super::{Stage, spot};
+use super::{Builder, spot};
 use crate::monitor::resources;
 
 /// Where the calls of each task that has to do with a resource stand, and in which root poll they were seen there.
 pub(super) type Trees<'a> = BTreeMap<u64, &'a TaskReading>;
 
-impl Stage<'_> {
+impl Builder<'_> {
     pub(super) fn resource(
         &self,
         reading: &Reading,
@@ -95,13 +96,13 @@ impl Stage<'_> {
         }
     }
 
-    fn proc_of(&self, who: Here) -> Option<String> {
+    fn proc_of(&self, who: CurrentCall) -> Option<String> {
         self.path(who.proc.checked_sub(1)?)
     }
 }
 
 /// A call of that proc is still one of the task's: a future may have gone on to another task, with all that its source proves.
-fn stands(who: Here, trees: &Trees<'_>) -> bool {
+fn stands(who: CurrentCall, trees: &Trees<'_>) -> bool {
     trees.get(&who.task).is_some_and(|tree| {
         let branches = tree.branches.iter().flat_map(|branch| &branch.chain);
         let mut steps = tree.stack.iter().chain(branches);
@@ -109,7 +110,7 @@ fn stands(who: Here, trees: &Trees<'_>) -> bool {
     })
 }
 
-fn known(who: Here) -> Option<u64> {
+fn known(who: CurrentCall) -> Option<u64> {
     (who.task != 0).then_some(who.task)
 }
 
@@ -123,13 +124,13 @@ pub(super) fn seat(tasks: &mut [Task], resources: &[Resource]) {
         };
         let task = &mut tasks[at];
         match waiter.seat {
-            Seat::Node(node) => {
+            FutureRef::Node(node) => {
                 if let Some(node) = task.tree.get_mut(node as usize) {
                     node.kind = NodeKind::Call;
                 }
             }
-            Seat::Aside if task.state == TaskState::Polling || rests(task, waiter) => {}
-            Seat::Aside => task.tree.push(Node {
+            FutureRef::Aside if task.state == TaskState::Polling || rests(task, waiter) => {}
+            FutureRef::Aside => task.tree.push(Node {
                 id: u32::try_from(task.tree.len()).unwrap_or(u32::MAX),
                 aside: true,
                 proc: waiter.proc.clone().unwrap_or_default(),
@@ -141,7 +142,7 @@ pub(super) fn seat(tasks: &mut [Task], resources: &[Resource]) {
                 }),
                 ..Node::default()
             }),
-            Seat::Unknown => {}
+            FutureRef::Unknown => {}
         }
     }
 }
@@ -161,7 +162,7 @@ fn rests(task: &Task, waiter: &Waiter) -> bool {
 }
 
 /// Position in the tree of the one call that stands there, if it is one.
-fn node_at(tree: &TaskReading, who: Here) -> Option<u32> {
+fn node_at(tree: &TaskReading, who: CurrentCall) -> Option<u32> {
     let mut at = tree
         .stack
         .iter()
@@ -171,23 +172,23 @@ fn node_at(tree: &TaskReading, who: Here) -> Option<u32> {
     at.next().is_none().then_some(found.1)
 }
 
-fn waiter_seat(waiter: &model::Waiter, trees: &Trees<'_>, directly: bool) -> Seat {
+fn waiter_seat(waiter: &model::Waiter, trees: &Trees<'_>, directly: bool) -> FutureRef {
     let Some(tree) = trees.get(&waiter.who.task).filter(|_| waiter.who.task != 0) else {
-        return Seat::Unknown;
+        return FutureRef::Unknown;
     };
     if waiter.polled < tree.began && tree.thread.is_none() {
-        return Seat::Aside;
+        return FutureRef::Aside;
     }
     match node_at(tree, waiter.who) {
-        Some(node) if directly => Seat::Node(node),
-        _ => Seat::Unknown,
+        Some(node) if directly => FutureRef::Node(node),
+        _ => FutureRef::Unknown,
     }
 }
 
 /// The guard is in the call that took it, or in one above.
-fn holder_seat(who: Here, trees: &Trees<'_>) -> Seat {
+fn holder_seat(who: CurrentCall, trees: &Trees<'_>) -> FutureRef {
     let Some(tree) = trees.get(&who.task).filter(|_| who.task != 0) else {
-        return Seat::Unknown;
+        return FutureRef::Unknown;
     };
     let mut of_proc = tree
         .stack
@@ -195,7 +196,7 @@ fn holder_seat(who: Here, trees: &Trees<'_>) -> Seat {
         .zip(0..)
         .filter(|(step, _)| step.proc + 1 == who.proc);
     match (of_proc.next(), of_proc.next()) {
-        (Some((_, node)), None) => Seat::Node(node),
-        _ => Seat::Unknown,
+        (Some((_, node)), None) => FutureRef::Node(node),
+        _ => FutureRef::Unknown,
     }
 }

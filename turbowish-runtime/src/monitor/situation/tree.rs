@@ -1,14 +1,14 @@
 //! Await trees: which calls of a task stand where, what each needs, and which of them its last poll has left aside.
 
-use turbowish_model::account::branch::{Twig, tree};
+use turbowish_model::account::branch::{TreeNode, tree};
 use turbowish_model::account::task::TaskReading;
 use turbowish_model::diagnose::situation::{Node, NodeKind, NodeWake};
 use turbowish_model::snapshot::Place;
-use turbowish_model::snapshot::combinator::Fork;
+use turbowish_model::snapshot::combinator::Combinator;
 
-use super::Stage;
+use super::Builder;
 
-impl Stage<'_> {
+impl Builder<'_> {
     pub(super) fn tree(&self, reading: &TaskReading) -> Vec<Node> {
         let twigs = tree(reading);
         let mut forks = vec![false; twigs.len()];
@@ -23,7 +23,7 @@ impl Stage<'_> {
             .collect()
     }
 
-    fn node(&self, reading: &TaskReading, id: u32, twig: &Twig, forks: bool) -> Node {
+    fn node(&self, reading: &TaskReading, id: u32, twig: &TreeNode, forks: bool) -> Node {
         let step = twig.step;
         let place = self.place(step.proc, step.site);
         let wake = twig.branch.map(|branch| NodeWake {
@@ -54,15 +54,15 @@ impl Stage<'_> {
 fn kind(place: Option<&Place>, direct: bool, forks: bool) -> NodeKind {
     let text = place.map_or("", |place| place.expr.as_str());
     let fork = if forks {
-        Some(Fork::of(text))
+        Some(Combinator::of(text))
     } else {
-        Fork::told(text)
+        Combinator::told(text)
     };
     match fork {
-        Some(Fork::Join) => NodeKind::Join,
-        Some(Fork::TryJoin | Fork::Select) => NodeKind::Select,
-        Some(Fork::Unordered) => NodeKind::Unordered,
+        Some(Combinator::Join) => NodeKind::Join,
+        Some(Combinator::TryJoin | Combinator::Select) => NodeKind::Select,
+        Some(Combinator::Unordered) => NodeKind::Unordered,
         None if direct => NodeKind::Call,
-        Some(Fork::Several) | None => NodeKind::Unknown,
+        Some(Combinator::Several) | None => NodeKind::Unknown,
     }
 }

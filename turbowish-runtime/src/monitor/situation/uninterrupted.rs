@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use turbowish_model::diagnose::situation::{Order, Site};
 
-use super::Stage;
+use super::Builder;
 
-impl Stage<'_> {
+impl Builder<'_> {
     /// None is known.
     pub(super) const fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
         BTreeMap::new()

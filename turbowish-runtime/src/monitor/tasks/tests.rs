@@ -10,7 +10,7 @@ use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::{TaskParts, TaskRow};
 
 use super::super::{Claims, Registry};
-use super::{Known, Live, Rows};
+use super::{LiveTasks, NameTable, Rows};
 use crate::hot::{clock, proc};
 use crate::monitor::Monitor;
 use crate::tests::stage::{advance, alone};
@@ -42,7 +42,7 @@ fn ages_end_when_the_row_is_read() {
     poll(&mut task);
     advance(7);
     let epoch = monitor.state().switched.epoch;
-    let live = Live::read(&threads, epoch, HashMap::new(), &clock::ticks);
+    let live = LiveTasks::read(&threads, epoch, HashMap::new(), &clock::ticks);
     // Rows are made later still.
     advance(1_000);
     let names = Registry(proc::all());
@@ -53,7 +53,7 @@ fn ages_end_when_the_row_is_read() {
         names: &names,
         scale: clock::scale(),
     };
-    let known = &Known::of(&assembly, live.all().0, (&threads, epoch));
+    let known = &NameTable::of(&assembly, live.all().0, (&threads, epoch));
     let claims = &Claims::of(&assembly, &[], (&[], &[]), totals.at);
     let rows = Rows {
         assembly: &assembly,

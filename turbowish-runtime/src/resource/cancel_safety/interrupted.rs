@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use turbowish_model::account::ledger::Ledger;
-use turbowish_model::account::resource::{Here, Role};
+use turbowish_model::account::resource::{CurrentCall, Role};
 
-use super::{Effects, Source};
+use super::{PendingEffects, Source};
 use crate::resource;
 
 /// Who dropped what.
@@ -56,7 +56,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<Cut, Count>> {
 }
 
 /// A call of `proc` that stood at `site` was dropped, and had done this.
-pub(super) fn tell(ledger: &Ledger, proc: u32, site: u16, effects: &Effects) {
+pub(super) fn tell(ledger: &Ledger, proc: u32, site: u16, effects: &PendingEffects) {
     let by = ledger.here();
     let Some((fallen, dropper)) = ledger.fallen().zip(by.proc.checked_sub(1)) else {
         return;
@@ -85,7 +85,7 @@ pub(super) fn tell(ledger: &Ledger, proc: u32, site: u16, effects: &Effects) {
 }
 
 /// What is lost of what was done, if that still is.
-fn lost(effects: &Effects, site: u16) -> Option<(Role, bool, Source)> {
+fn lost(effects: &PendingEffects, site: u16) -> Option<(Role, bool, Source)> {
     if let Some(item) = effects.item
         && let Some(source) = resource::source(item.resource)
     {
@@ -99,7 +99,7 @@ fn lost(effects: &Effects, site: u16) -> Option<(Role, bool, Source)> {
     Some((lock.role, false, source))
 }
 
-fn count(fall: Fall, cut: Cut, by: Here, source: Source) {
+fn count(fall: Fall, cut: Cut, by: CurrentCall, source: Source) {
     let mut cuts = lock();
     if cuts.len() >= LIMIT && !cuts.contains_key(&cut) {
         return;

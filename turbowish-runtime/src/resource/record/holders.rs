@@ -9,14 +9,14 @@ use super::super::NONE;
 use super::super::state::SOLE;
 use super::Record;
 use crate::hot::clock;
-use crate::hot::current::Here;
+use crate::hot::current::CurrentCall;
 
 impl Record {
     /// A task has so much from now on. Returns the slot.
     #[inline]
     pub(in crate::resource) fn hold(
         &self,
-        who: Here,
+        who: CurrentCall,
         role: Role,
         amount: u32,
         at: &'static Location<'static>,
@@ -66,7 +66,7 @@ impl Record {
         state.seat(holder)
     }
 
-    /// What is held in a slot is given back. Returns the task that took it, as [`Here`] says.
+    /// What is held in a slot is given back. Returns the task that took it, as [`CurrentCall`] says.
     #[inline]
     pub(in crate::resource) fn release(&self, slot: u32) -> u64 {
         let now = clock::ticks();
@@ -139,7 +139,7 @@ impl Record {
     }
 
     /// Who has taken what is held in a slot.
-    pub(in crate::resource) fn holder(&self, slot: u32) -> Option<Here> {
+    pub(in crate::resource) fn holder(&self, slot: u32) -> Option<CurrentCall> {
         Some(self.holder_in(slot)?.who)
     }
 

@@ -7,7 +7,7 @@ use turbowish_model::account::resource::{Intent, Role};
 
 use super::super::intents::Link;
 use super::{Record, State};
-use crate::hot::current::{Here, here};
+use crate::hot::current::{CurrentCall, here};
 
 impl Record {
     /// A call means to use it. Returns that intent, which names the `next` one of the call; or that one, if there are too many.
@@ -55,7 +55,7 @@ impl Record {
 
     /// `who` has done it.
     #[inline]
-    pub(super) fn met_by(&self, who: Here, role: Role) {
+    pub(super) fn met_by(&self, who: CurrentCall, role: Role) {
         if self.unmet.load(Ordering::Relaxed) != 0 {
             self.meet(&mut self.state(), who, role);
         }
@@ -67,7 +67,7 @@ impl Record {
         self.meet(&mut self.state(), who, role);
     }
 
-    pub(super) fn meet(&self, state: &mut State, who: Here, role: Role) {
+    pub(super) fn meet(&self, state: &mut State, who: CurrentCall, role: Role) {
         if self.unmet.load(Ordering::Relaxed) != 0 && state.intents.meet(who, role) {
             self.unmet.fetch_sub(1, Ordering::Relaxed);
         }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::sync::mpsc::error::TryRecvError;
 
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Entry, Role};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
@@ -167,8 +167,8 @@ macro_rules! receivers {
             }
         }
 
-        impl<T> Means<verb::Recv> for $Receiver<T> {
-            fn meant(&self) -> Meant<'_> {
+        impl<T> IntentTarget<verb::Recv> for $Receiver<T> {
+            fn meant(&self) -> ResourceRef<'_> {
                 self.rx.meant()
             }
         }

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TrySendError};
 
 use super::permit::{OwnedPermit, Permit, PermitIterator, amount};
 use super::weak::WeakSender;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::Role;
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
@@ -246,8 +246,8 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-impl<T> Means<verb::Send> for Sender<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T> IntentTarget<verb::Send> for Sender<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.tx.meant()
     }
 }

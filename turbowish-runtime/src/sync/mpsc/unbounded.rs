@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::mpsc::error::SendError;
 
 use super::weak::WeakUnboundedSender;
-use crate::intent::{Means, Meant, verb};
+use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::Role;
 use crate::sync::Named;
 use crate::sync::channel::{Stamped, Tx};
@@ -85,8 +85,8 @@ impl<T> fmt::Debug for UnboundedSender<T> {
     }
 }
 
-impl<T> Means<verb::Send> for UnboundedSender<T> {
-    fn meant(&self) -> Meant<'_> {
+impl<T> IntentTarget<verb::Send> for UnboundedSender<T> {
+    fn meant(&self) -> ResourceRef<'_> {
         self.tx.meant()
     }
 }

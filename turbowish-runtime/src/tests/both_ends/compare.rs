@@ -4,7 +4,7 @@ use turbowish_model::account::aggregate::Anomaly;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::replay::{Outcome, Replay};
 use turbowish_model::snapshot::{CounterRow, TaskRow, TaskState};
-use turbowish_model::validate::{Act, Event, OfConsole, OfUser, Validator};
+use turbowish_model::validate::{ConsoleEvent, Event, EventKind, UserEvent, Validator};
 
 use super::super::mock::{LOCKS, PROCS};
 use super::super::oracle::{Sums, read, same};
@@ -26,12 +26,12 @@ fn modelled(events: &[Event], armed: bool, now: u64) -> (Sums, u64) {
     };
     for event in events {
         match &event.act {
-            Act::Console {
-                kind: OfConsole::Arm,
+            EventKind::Console {
+                kind: ConsoleEvent::Arm,
                 ..
             } => replay = Some(Replay::default()),
-            Act::Console {
-                kind: OfConsole::Disarm,
+            EventKind::Console {
+                kind: ConsoleEvent::Disarm,
                 ..
             } => {
                 // What is open and live is let go of.
@@ -134,10 +134,10 @@ impl World {
 }
 
 fn is_count(event: &Event) -> bool {
-    let Act::User { kind, .. } = &event.act else {
+    let EventKind::User { kind, .. } = &event.act else {
         return false;
     };
-    matches!(kind, OfUser::Count { .. })
+    matches!(kind, UserEvent::Count { .. })
 }
 
 /// How many are polled, ready, and waiting.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use turbowish_macros::instrument;
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::validate::{Event, OfConsole};
+use turbowish_model::validate::{ConsoleEvent, Event};
 
 use super::super::mock::{Mock, QUEUES, ROOM, Step};
 use super::super::stage::set_time;
@@ -268,21 +268,21 @@ impl World {
         }
     }
 
-    fn console(&self, kind: OfConsole) {
+    fn console(&self, kind: ConsoleEvent) {
         match kind {
-            OfConsole::Arm => self.monitor.arm(),
-            OfConsole::Disarm => self.disarm(),
-            OfConsole::Query => {
+            ConsoleEvent::Arm => self.monitor.arm(),
+            ConsoleEvent::Disarm => self.disarm(),
+            ConsoleEvent::Query => {
                 *shared(&self.counted) = self.snapshot();
                 self.compare();
             }
-            OfConsole::Reply { calls } => {
+            ConsoleEvent::Reply { calls } => {
                 assert_eq!(*shared(&self.counted), calls, "seed {}", self.seed);
             }
-            OfConsole::Connect
-            | OfConsole::Disconnect
-            | OfConsole::Pause { .. }
-            | OfConsole::Resume { .. } => {}
+            ConsoleEvent::Connect
+            | ConsoleEvent::Disconnect
+            | ConsoleEvent::Pause { .. }
+            | ConsoleEvent::Resume { .. } => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! What holds exactly in every reading, whatever the threads do meanwhile.
 
-use turbowish_model::account::aggregate::{Anomaly, ProcTally, Tally};
+use turbowish_model::account::aggregate::{Aggregate, Anomaly, ProcStats};
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::collect::history::{Totals, Window};
 
@@ -18,12 +18,12 @@ const COUNTS: [Sum; 8] = [
     Sum::NeverPolled,
 ];
 
-fn waited(proc: &ProcTally) -> u64 {
+fn waited(proc: &ProcStats) -> u64 {
     let waited = proc.sites.iter().map(|site| site.waited);
     waited.fold(0, u64::wrapping_add)
 }
 
-fn parts(proc: &ProcTally) {
+fn parts(proc: &ProcStats) {
     assert!(proc.sums.iter().all(|&sum| sum < ABSURD), "{proc:?}");
     assert!(
         proc.sites.iter().all(|site| site.waited < ABSURD),
@@ -98,12 +98,12 @@ pub(super) fn is_later(before: &Totals, now: &Totals) {
                 "\n{before:?}\n{now:?}"
             );
         }
-        let of = |tally: &ProcTally, which: usize| tally.populations[which].total();
+        let of = |tally: &ProcStats, which: usize| tally.populations[which].total();
         for which in 0..before.populations.len() {
             assert!(of(before, which) <= of(now, which), "\n{before:?}\n{now:?}");
         }
     }
-    let polls = |tally: &Tally| -> u64 {
+    let polls = |tally: &Aggregate| -> u64 {
         let finished = Population::PollHold as usize;
         tally
             .procs

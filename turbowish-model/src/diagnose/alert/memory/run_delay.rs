@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 
 use super::{LONG, Rolling};
-use crate::diagnose::situation::{Scene, Worker};
+use crate::diagnose::situation::{Situation, Worker};
 
 /// Run delay of the workers that live, by thread.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ impl RunDelays {
         Some((length, worker.run_delay_ns?.saturating_sub(before)))
     }
 
-    pub(super) fn record(&mut self, scene: &Scene, window: u64) {
+    pub(super) fn record(&mut self, scene: &Situation, window: u64) {
         let mut known = core::mem::take(&mut self.0);
         for worker in &scene.workers {
             let Some(delay) = worker.run_delay_ns else {

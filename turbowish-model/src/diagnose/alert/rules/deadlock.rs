@@ -10,8 +10,8 @@ use crate::diagnose::alert::finding::{Finding, Scan, resource_party, task_party}
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, does, many, time};
-use crate::diagnose::situation::{Resource, Scene, Task, TaskKind, Waiter};
-use crate::diagnose::wait_graph::{self, Cycle, Link, Tie};
+use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, Waiter};
+use crate::diagnose::wait_graph::{self, Cycle, Dependency, Evidence};
 use crate::snapshot::alert::{Behind, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
@@ -61,10 +61,10 @@ pub(in crate::diagnose::alert) fn cycles(scan: &Scan<'_>, found: &mut Vec<Findin
 
 /// It would not end by itself if every task of it were polled when it is woken. So one of which a task is paused counts: whoever looks into
 /// it has not ended it. But that a future was given its turn and is not polled may be the pause's doing.
-fn stands(scene: &Scene, cycle: &Cycle) -> bool {
+fn stands(scene: &Situation, cycle: &Cycle) -> bool {
     let next = cycle.steps.iter().cycle().skip(1);
     cycle.steps.iter().zip(next).all(|(step, next)| {
-        let waits_to_be_polled = matches!(step.link, Link::Granted(_));
+        let waits_to_be_polled = matches!(step.link, Dependency::Granted(_));
         let pause_holds_it = waits_to_be_polled && scene.tasks[next.task].paused;
         scene.tasks[step.task].kind != TaskKind::Blocking && !pause_holds_it
     })
@@ -76,7 +76,7 @@ struct Arc<'a> {
     resource: &'a Resource,
     waiter: &'a Waiter,
     /// What the step before says of this task: its link, and the resource.
-    owned: (Link, &'a Resource),
+    owned: (Dependency, &'a Resource),
 }
 
 fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
@@ -124,7 +124,7 @@ fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
 /// On what it rests that is not known.
 fn doubt(scan: &Scan<'_>, cycle: &Cycle) -> String {
     let heir = cycle.steps.iter().find_map(|step| step.heir);
-    match heir.map(|heir| scan.scene.heirs[heir].name.as_str()) {
+    match heir.map(|heir| scan.scene.candidates[heir].name.as_str()) {
         Some(name) => Row::fill(POSSIBLE, &[("heir", name)]).unwrap_or_default(),
         None if cycle.is_certain() => String::new(),
         None => DOUBT.to_string(),
@@ -173,14 +173,14 @@ fn alone_title(arcs: &[Arc<'_>], likely: bool) -> String {
         return String::new();
     };
     let why = match arc.owned.0 {
-        Link::Holds(_) if likely => "which it holds",
-        Link::Holds(_) => "which it took",
-        Link::Granted(_) => "whose turn another future of it has",
-        Link::Before(_) => "behind itself",
-        Link::Receives(_) if likely => "of which it is the receiver",
-        Link::Receives(_) => "which it received from",
-        Link::Sends(_) if likely => "of which it has the only senders",
-        Link::Sends(_) => "which only it was seen to send to",
+        Dependency::Holds(_) if likely => "which it holds",
+        Dependency::Holds(_) => "which it took",
+        Dependency::Granted(_) => "whose turn another future of it has",
+        Dependency::Before(_) => "behind itself",
+        Dependency::Receives(_) if likely => "of which it is the receiver",
+        Dependency::Receives(_) => "which it received from",
+        Dependency::Sends(_) if likely => "of which it has the only senders",
+        Dependency::Sends(_) => "which only it was seen to send to",
     };
     let name = &arc.task.name;
     format!(
@@ -221,13 +221,13 @@ fn shown(scan: &Scan<'_>, arc: &Arc<'_>, step: &wait_graph::Step) -> Step {
 fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::Step) -> String {
     let only = |role: Role| resource.ends.iter().filter(|end| end.role == role).count() == 1;
     let who = |role, tie| match (only(role), tie) {
-        (true, Tie::Proven | Tie::Said) => "only this task intends to",
-        (true, Tie::Seen) => "only this task was seen to",
-        (false, Tie::Proven | Tie::Said) => "this task intends to",
-        (false, Tie::Seen) => "this task was seen to",
+        (true, Evidence::Proven | Evidence::Said) => "only this task intends to",
+        (true, Evidence::Seen) => "only this task was seen to",
+        (false, Evidence::Proven | Evidence::Said) => "this task intends to",
+        (false, Evidence::Seen) => "this task was seen to",
     };
     match step.link {
-        Link::Holds(h) => {
+        Dependency::Holds(h) => {
             let holder = &resource.holders[h];
             let taken = words::taken(holder.spot.as_ref());
             let held = match step.heir {
@@ -236,21 +236,21 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::Step) -> String 
             };
             format!("{held} {}{taken}, by", time(scan.age(holder.since)))
         }
-        Link::Granted(w) => {
+        Dependency::Granted(w) => {
             let woken = resource.waiters[w].woken.unwrap_or(scan.now());
             format!(
                 "granted {} ago, not polled since, to",
                 time(scan.age(woken))
             )
         }
-        Link::Before(w) => {
+        Dependency::Before(w) => {
             let since = resource.waiters[w].since;
             format!(
                 "asked for {} ago, and not served before, by",
                 time(scan.age(since))
             )
         }
-        Link::Receives(tie) => {
+        Dependency::Receives(tie) => {
             let fill = match resource.capacity {
                 Some(capacity) => format!(
                     "{}/{}, full",
@@ -261,7 +261,7 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::Step) -> String 
             };
             format!("{fill}; {} receive", who(Role::Receive, tie))
         }
-        Link::Sends(tie) => format!("empty; {} send", who(Role::Send, tie)),
+        Dependency::Sends(tie) => format!("empty; {} send", who(Role::Send, tie)),
     }
 }
 
@@ -280,7 +280,7 @@ fn fixes(arcs: &[Arc<'_>], alone: bool) -> Vec<String> {
         ]);
         let locks = !matches!(arc.waiter.role, Role::Send | Role::Receive | Role::Wait);
         match link {
-            Link::Holds(h) => {
+            Dependency::Holds(h) => {
                 let taker = arc.owned.1.holders[h].proc.as_deref();
                 let polled = |taker: &&str| arc.task.tree.iter().any(|node| node.proc == **taker);
                 values.extend(
@@ -293,10 +293,10 @@ fn fixes(arcs: &[Arc<'_>], alone: bool) -> Vec<String> {
                     values.extend([("held_too", owned), ("wanted", wanted)]);
                 }
             }
-            Link::Receives(_) => values.extend([("blocking", wanted), ("received", owned)]),
-            Link::Sends(_) if alone => values.push(("own", owned)),
-            Link::Sends(_) => values.extend([("blocking", wanted), ("sent", owned)]),
-            Link::Granted(_) | Link::Before(_) => {}
+            Dependency::Receives(_) => values.extend([("blocking", wanted), ("received", owned)]),
+            Dependency::Sends(_) if alone => values.push(("own", owned)),
+            Dependency::Sends(_) => values.extend([("blocking", wanted), ("sent", owned)]),
+            Dependency::Granted(_) | Dependency::Before(_) => {}
         }
         for (nth, template) in FIXES.iter().enumerate() {
             if let Some(fix) = Row::fill(template, &values)

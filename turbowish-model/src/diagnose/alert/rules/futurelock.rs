@@ -11,7 +11,7 @@ use crate::diagnose::alert::finding::{
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, last, time};
-use crate::diagnose::situation::{Holder, Resource, Seat, Task, Waiter};
+use crate::diagnose::situation::{FutureRef, Holder, Resource, Task, Waiter};
 use crate::diagnose::wait_graph::was_left;
 use crate::snapshot::alert::{Behind, Party, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
@@ -89,12 +89,14 @@ fn granted<'a>(scan: &Scan<'a>, waiter: &'a Waiter) -> Option<Owner<'a>> {
 fn held<'a>(scan: &Scan<'a>, holder: &'a Holder) -> Option<Owner<'a>> {
     let task = scan.task(holder.task).filter(|task| is_judged(task))?;
     let exclusive = holder.role != Role::Read;
-    (holder.seat == Seat::Aside && task.state == TaskState::Waiting && exclusive).then(|| Owner {
-        task,
-        proc: holder.proc.clone().unwrap_or_else(|| task.root.clone()),
-        place: None,
-        since: holder.since,
-        holds: true,
+    (holder.seat == FutureRef::Aside && task.state == TaskState::Waiting && exclusive).then(|| {
+        Owner {
+            task,
+            proc: holder.proc.clone().unwrap_or_else(|| task.root.clone()),
+            place: None,
+            since: holder.since,
+            holds: true,
+        }
     })
 }
 
@@ -106,7 +108,7 @@ fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Fi
     // Of its own task, if there is one: that cannot go on for certain.
     let own = waiting
         .clone()
-        .find(|waiter| waiter.task == Some(owner.task.id) && waiter.seat != Seat::Aside);
+        .find(|waiter| waiter.task == Some(owner.task.id) && waiter.seat != FutureRef::Aside);
     let victim = match own {
         Some(own) => own,
         None if owner.holds => return None,

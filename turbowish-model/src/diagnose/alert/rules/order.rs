@@ -10,7 +10,7 @@ use crate::diagnose::alert::finding::{Finding, Scan, leaf};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words;
-use crate::diagnose::situation::{Resource, Scene};
+use crate::diagnose::situation::{Resource, Situation};
 use crate::snapshot::Spot;
 use crate::snapshot::alert::{Party, PartyKind};
 use crate::snapshot::pitfall::Pitfall;
@@ -58,7 +58,7 @@ struct Edge<'a> {
 
 impl Orders {
     /// Takes what a scene shows.
-    pub(in crate::diagnose::alert) fn record(&mut self, scene: &Scene) {
+    pub(in crate::diagnose::alert) fn record(&mut self, scene: &Situation) {
         let edges: Vec<Edge<'_>> = counted(scene).into_iter().chain(shown(scene)).collect();
         if edges.is_empty() && self.0.is_empty() {
             return;
@@ -103,7 +103,7 @@ fn is_lock(resource: &Resource) -> bool {
 }
 
 /// What the runtime counted.
-fn counted(scene: &Scene) -> Vec<Edge<'_>> {
+fn counted(scene: &Situation) -> Vec<Edge<'_>> {
     let orders = scene.orders.iter().map(|order| Edge {
         pair: (order.first.resource, order.second.resource),
         task: (order.task, &order.name),
@@ -121,7 +121,7 @@ fn counted(scene: &Scene) -> Vec<Edge<'_>> {
 type Claim<'a> = (u64, u64, Role, Option<&'a Spot>, bool);
 
 /// What the scene itself shows: who holds two, or holds one and waits for another.
-fn shown(scene: &Scene) -> Vec<Edge<'_>> {
+fn shown(scene: &Situation) -> Vec<Edge<'_>> {
     let mut claims: BTreeMap<u64, Vec<Claim<'_>>> = BTreeMap::new();
     for resource in scene.resources.iter().filter(|resource| is_lock(resource)) {
         for holder in &resource.holders {

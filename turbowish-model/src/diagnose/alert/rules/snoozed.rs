@@ -7,7 +7,7 @@ use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves}
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::Row;
 use crate::diagnose::alert::words::{self, last};
-use crate::diagnose::situation::{Node, NodeKind, Resource, Seat, Task, Waiter};
+use crate::diagnose::situation::{FutureRef, Node, NodeKind, Resource, Task, Waiter};
 use crate::diagnose::wait_graph::was_left;
 use crate::snapshot::TaskState;
 use crate::snapshot::pitfall::Pitfall;
@@ -53,7 +53,7 @@ pub(in crate::diagnose::alert) fn snoozed(scan: &Scan<'_>, found: &mut Vec<Findi
         for waiter in &resource.waiters {
             let task = scan.task(waiter.task).filter(|task| is_judged(task));
             // What hangs on the task's root is about to be polled, or its parent says so.
-            let aside = waiter.seat == Seat::Aside;
+            let aside = waiter.seat == FutureRef::Aside;
             if let Some(task) = task.filter(|task| aside && was_left(task, waiter))
                 && !is_known(task, waiter)
             {

@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::Parse;
 use syn::{Block, Expr, ImplItem, Item, ItemFn, Result, Signature, Stmt, TraitItem};
 
-use super::head::{Braced, Head};
+use super::outer_attrs::{Braced, Head};
 use super::{assigned, expected};
 
 /// What may turn out to be a function with a body.

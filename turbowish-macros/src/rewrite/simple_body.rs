@@ -9,9 +9,9 @@ use syn::{Block, Result};
 
 use super::attr::Scope;
 use super::awaits;
-use super::known;
+use super::known_macros;
 use super::site::{self, Site};
-use super::{traced, unread};
+use super::{raw_body, tracing_compat};
 
 /// What is known of a plain body.
 pub(crate) struct Plain {
@@ -34,7 +34,7 @@ impl Plain {
 
 /// Marks the awaits of a body that was left unread, if it is plain; parses it otherwise.
 pub(crate) fn mark(block: &mut Block, scope: &Scope) -> Result<Option<Plain>> {
-    let Some(body) = unread::tokens(block) else {
+    let Some(body) = raw_body::tokens(block) else {
         return Ok(None);
     };
     let mut marking = Marking {
@@ -48,7 +48,9 @@ pub(crate) fn mark(block: &mut Block, scope: &Scope) -> Result<Option<Plain>> {
     match marking.stream(body.clone()) {
         Ok(marked) => {
             block.stmts.pop();
-            block.stmts.push(unread::as_written(marked.unwrap_or(body)));
+            block
+                .stmts
+                .push(raw_body::as_written(marked.unwrap_or(body)));
             Ok(Some(marking.plain))
         }
         Err(NotPlain) => {
@@ -120,7 +122,7 @@ impl Marking<'_> {
                             is_marked = true;
                         }
                         _ => {
-                            self.traced |= traced::is_name(&text);
+                            self.traced |= tracing_compat::is_name(&text);
                             self.plain.words.push(text);
                         }
                     }
@@ -133,7 +135,7 @@ impl Marking<'_> {
     }
 
     fn is_of_body(&self, word: &Ident, text: &str) -> bool {
-        !self.traced || traced::is_written(word.span(), text)
+        !self.traced || tracing_compat::is_written(word.span(), text)
     }
 
     /// Marks what is awaited by an `await` that comes next.
@@ -176,7 +178,7 @@ fn start_of_chain(trees: &[TokenTree]) -> Option<usize> {
             TokenTree::Group(group) => match group.delimiter() {
                 Delimiter::Parenthesis | Delimiter::Bracket => match before_group(trees, last)? {
                     Before::Chain => end = last,
-                    Before::Nothing => return Some(last),
+                    Before::NoIntents => return Some(last),
                 },
                 Delimiter::Brace | Delimiter::None => return None,
             },
@@ -214,15 +216,15 @@ enum Before {
     /// What is called or indexed.
     Chain,
     /// Anything else: the group is a value of its own.
-    Nothing,
+    NoIntents,
 }
 
 fn before_group(trees: &[TokenTree], group: usize) -> Option<Before> {
     let Some(before) = group.checked_sub(1) else {
-        return Some(Before::Nothing);
+        return Some(Before::NoIntents);
     };
     match &trees[before] {
-        TokenTree::Ident(word) if is_keyword(word) => Some(Before::Nothing),
+        TokenTree::Ident(word) if is_keyword(word) => Some(Before::NoIntents),
         TokenTree::Ident(_) if is(trees, before, '\'') => None,
         TokenTree::Ident(_) => Some(Before::Chain),
         TokenTree::Group(group) => match group.delimiter() {
@@ -236,8 +238,8 @@ fn before_group(trees: &[TokenTree], group: usize) -> Option<Before> {
         },
         TokenTree::Punct(punct) => match punct.as_char() {
             '?' => Some(Before::Chain),
-            '=' | ',' | ';' | '&' | '*' | '-' | '+' | '/' | '|' => Some(Before::Nothing),
-            '>' if is(trees, before, '=') => Some(Before::Nothing),
+            '=' | ',' | ';' | '&' | '*' | '-' | '+' | '/' | '|' => Some(Before::NoIntents),
+            '>' if is(trees, before, '=') => Some(Before::NoIntents),
             // A macro, generic arguments, an attribute, a comparison.
             _ => None,
         },
@@ -288,7 +290,7 @@ fn macro_before(trees: &[TokenTree]) -> Option<&Ident> {
 }
 
 fn awaits_nothing(name: &Ident, arguments: &Group) -> bool {
-    known::awaits_nothing(&name.to_string()) && !known::may_matter(arguments.stream())
+    known_macros::awaits_nothing(&name.to_string()) && !known_macros::may_matter(arguments.stream())
 }
 
 fn around(group: &Group, inside: TokenStream) -> Group {

@@ -13,8 +13,8 @@ use syn::{
 };
 
 use super::attr::{Scope, ours};
-use super::declare::{number, proc};
-use super::known::{self, Known, Piece};
+use super::known_macros::{self, Known, Piece};
+use super::proc_static::{number, proc};
 use super::site::{self, Site};
 
 /// Where the calls suspended in macros of `stmt` stand, and what makes them stand there: the `index`th of the proc's places.
@@ -139,9 +139,9 @@ impl Hiding {
 
 impl<'ast> Visit<'ast> for Hiding {
     fn visit_macro(&mut self, invocation: &'ast Macro) {
-        let known = match known::waits(&invocation.path) {
+        let known = match known_macros::waits(&invocation.path) {
             true => Known::Opaque,
-            false => known::read(invocation),
+            false => known_macros::read(invocation),
         };
         let arguments = match known {
             Known::Quiet => return,
@@ -205,9 +205,9 @@ fn makes_a_future(awaited: &ExprAwait) -> bool {
     let Expr::Macro(invocation) = &*awaited.base else {
         return false;
     };
-    match known::read(&invocation.mac) {
+    match known_macros::read(&invocation.mac) {
         Known::Quiet => true,
         Known::Read(_) => false,
-        Known::Opaque => !known::has_await(invocation.mac.tokens.clone()),
+        Known::Opaque => !known_macros::has_await(invocation.mac.tokens.clone()),
     }
 }

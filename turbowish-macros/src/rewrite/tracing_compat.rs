@@ -6,8 +6,8 @@ use quote::{quote, quote_spanned};
 use syn::{Attribute, Block, Local, Meta, Pat, Stmt};
 
 use super::attr::{Arguments, Scope};
-use super::head::Head;
 use super::inert;
+use super::outer_attrs::Head;
 
 /// What the names of the variables begin with that the attribute makes.
 const NAMES: &str = "__tracing_attr_";

@@ -12,12 +12,12 @@ use syn::{Block, ImplItemFn, ItemFn, Signature, TraitItemFn};
 use super::super::attr::Scope;
 use super::super::site::Site;
 use super::super::tests::squeeze;
-use super::super::{awaits, unread};
+use super::super::{awaits, raw_body};
 use super::mark;
 
 /// What becomes of a body: its tokens, and its places.
 fn marked(body: TokenStream) -> Option<(String, String)> {
-    let mut block = block(vec![unread::as_written(body)]);
+    let mut block = block(vec![raw_body::as_written(body)]);
     let plain = mark(&mut block, &Scope::new(None)).ok()??;
     Some((printed(&block), places(&plain.sites)))
 }
