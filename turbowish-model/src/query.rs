@@ -20,7 +20,7 @@ pub use self::condition::{Condition, Verdict};
 pub use self::error::QueryError;
 pub use self::filter::Filter;
 pub use self::group::{Grouping, TASK_GROUPINGS, absorb_task};
-pub use self::selection::{Order, Plan, Selection, TaskSource};
+pub use self::selection::{Plan, Selection, Sorting, TaskSource};
 use crate::snapshot::units::SECOND;
 
 /// The longest window that can be asked for: so much of the past is kept.

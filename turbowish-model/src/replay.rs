@@ -282,7 +282,7 @@ impl Scene<'_> {
 }
 
 fn close_open(
-    open: &[crate::collect::read::OpenPoll],
+    open: &[crate::collect::read::OpenPollReading],
     now: u64,
     calls: &mut BTreeMap<u64, ReplayedCall>,
 ) {

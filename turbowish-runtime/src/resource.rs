@@ -24,7 +24,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use dashmap::DashMap;
 pub(crate) use turbowish_model::account::resource::{Kind, Role};
 
-use self::cancel_safety::Source;
+use self::cancel_safety::EffectSource;
 pub(crate) use self::ends::End;
 use self::ends::Ends;
 pub(crate) use self::hold::{Hold, OwnedHold};
@@ -302,12 +302,12 @@ pub(crate) fn all() -> Vec<Arc<Record>> {
 }
 
 /// What is to be said of a resource that still exists.
-pub(crate) fn source(id: u64) -> Option<Source> {
+pub(crate) fn source(id: u64) -> Option<EffectSource> {
     Some(RECORDS.get(&id)?.source())
 }
 
 /// The same, if what `who` has taken there is still held.
-pub(crate) fn source_held(id: u64, slot: u32, who: CurrentCall) -> Option<Source> {
+pub(crate) fn source_held(id: u64, slot: u32, who: CurrentCall) -> Option<EffectSource> {
     let record = RECORDS.get(&id)?;
     (record.holder(slot) == Some(who)).then(|| record.source())
 }

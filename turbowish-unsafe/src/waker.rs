@@ -101,7 +101,7 @@ impl<T: Target> Wakers<T> {
     unsafe fn clone(data: *const ()) -> RawWaker {
         // SAFETY: the caller says that it points to a live `T` of an `Arc`.
         unsafe { &*data.cast::<T>() }.cloned();
-        // SAFETY: as above; the count is given back in `Owned`.
+        // SAFETY: as above; the count is given back in `OwnedWaker`.
         unsafe { Arc::increment_strong_count(data.cast::<T>()) };
         RawWaker::new(data, Self::TABLE)
     }
@@ -110,7 +110,7 @@ impl<T: Target> Wakers<T> {
     /// `data` is as for `clone`, and the caller owns one of the `Arc`'s counts.
     unsafe fn wake(data: *const ()) {
         // SAFETY: the caller gives up its count.
-        let owned = unsafe { Owned::<T>::take(data) };
+        let owned = unsafe { OwnedWaker::<T>::take(data) };
         owned.0.wake();
     }
 
@@ -125,14 +125,14 @@ impl<T: Target> Wakers<T> {
     /// `data` is as for `clone`, and the caller owns one of the `Arc`'s counts.
     unsafe fn drop(data: *const ()) {
         // SAFETY: the caller gives up its count.
-        drop(unsafe { Owned::<T>::take(data) });
+        drop(unsafe { OwnedWaker::<T>::take(data) });
     }
 }
 
 /// One waker's count; the target is told when it goes, also if waking unwinds.
-struct Owned<T: Target>(Arc<T>);
+struct OwnedWaker<T: Target>(Arc<T>);
 
-impl<T: Target> Owned<T> {
+impl<T: Target> OwnedWaker<T> {
     /// # Safety
     /// `data` is what `Arc::into_raw` has returned or `Arc::increment_strong_count` was called for, and that count is the caller's.
     unsafe fn take(data: *const ()) -> Self {
@@ -141,7 +141,7 @@ impl<T: Target> Owned<T> {
     }
 }
 
-impl<T: Target> Drop for Owned<T> {
+impl<T: Target> Drop for OwnedWaker<T> {
     fn drop(&mut self) {
         self.0.dropped();
     }

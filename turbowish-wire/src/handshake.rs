@@ -83,7 +83,7 @@ impl fmt::Display for Weakness {
 
 /// What is wrong with the other end's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum HandshakeFault {
     /// It is no frame of ours.
     Stranger,
     /// It is a frame of another version.
@@ -120,11 +120,11 @@ impl Caller {
     ///
     /// # Errors
     /// It has not, and must be sent nothing.
-    pub fn prove(&self, token: &str, answer: &[u8; ANSWER_BYTES]) -> Result<Proof, Fault> {
+    pub fn prove(&self, token: &str, answer: &[u8; ANSWER_BYTES]) -> Result<Proof, HandshakeFault> {
         let (theirs, proof) = read_head(answer)?.split_at(NONCE_BYTES);
         let process = transcript(Role::Process, token, &self.nonce, theirs);
         if !is_same(process, proof) {
-            return Err(Fault::Token);
+            return Err(HandshakeFault::Token);
         }
         Ok(transcript(Role::Console, token, &self.nonce, theirs).finalize())
     }
@@ -142,11 +142,11 @@ impl Callee {
     ///
     /// # Errors
     /// It is none.
-    pub fn read(hello: &[u8; HELLO_BYTES]) -> Result<Self, Fault> {
+    pub fn read(hello: &[u8; HELLO_BYTES]) -> Result<Self, HandshakeFault> {
         let mut theirs = [0; NONCE_BYTES];
         theirs.copy_from_slice(read_head(hello)?);
         // Without a nonce of its own a process cannot tell a proof from a recorded one.
-        let ours = nonce().map_err(|_| Fault::Stranger)?;
+        let ours = nonce().map_err(|_| HandshakeFault::Stranger)?;
         Ok(Self { theirs, ours })
     }
 
@@ -206,16 +206,16 @@ fn is_same(expected: HMAC, proof: &[u8]) -> bool {
 }
 
 /// What follows the head.
-fn read_head(frame: &[u8]) -> Result<&[u8], Fault> {
+fn read_head(frame: &[u8]) -> Result<&[u8], HandshakeFault> {
     let (head, rest) = frame.split_at(HEAD_BYTES);
     let (name, version) = head.split_at(HEAD_BYTES - 1);
     if name != &HEAD[..HEAD_BYTES - 1] {
-        return Err(Fault::Stranger);
+        return Err(HandshakeFault::Stranger);
     }
     match version {
         [VERSION] => Ok(rest),
-        [other] => Err(Fault::Version(*other)),
-        _ => Err(Fault::Stranger),
+        [other] => Err(HandshakeFault::Version(*other)),
+        _ => Err(HandshakeFault::Stranger),
     }
 }
 
@@ -227,7 +227,7 @@ fn nonce() -> io::Result<Nonce> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Callee, Caller, Fault, Weakness, refusal, weakness};
+    use super::{Callee, Caller, HandshakeFault, Weakness, refusal, weakness};
 
     const TOKEN: &str = "5f2c9a7be01d4386";
 
@@ -250,7 +250,7 @@ mod tests {
             "5F2C9A7BE01D4386",
         ] {
             let answer = console.prove(TOKEN, &process.answer(other));
-            assert_eq!(answer, Err(Fault::Token), "{other}");
+            assert_eq!(answer, Err(HandshakeFault::Token), "{other}");
             let proof = console.prove(other, &process.answer(other)).unwrap();
             assert!(!process.is_proof(TOKEN, &proof), "{other}");
         }
@@ -264,7 +264,7 @@ mod tests {
         let proof = console.prove(TOKEN, &answer).unwrap();
         // To another console, to another process, and to where it came from.
         let next = Caller::begin().unwrap();
-        assert_eq!(next.prove(TOKEN, &answer), Err(Fault::Token));
+        assert_eq!(next.prove(TOKEN, &answer), Err(HandshakeFault::Token));
         let again = Callee::read(&console.hello()).unwrap();
         assert!(!again.is_proof(TOKEN, &proof));
         let mut own = [0; super::PROOF_BYTES];
@@ -295,14 +295,20 @@ mod tests {
         let console = Caller::begin().unwrap();
         let mut later = console.hello();
         later[9] = 7;
-        assert_eq!(Callee::read(&later).unwrap_err(), Fault::Version(7));
+        assert_eq!(
+            Callee::read(&later).unwrap_err(),
+            HandshakeFault::Version(7)
+        );
         let mut http = console.hello();
         http[..10].copy_from_slice(b"PRI * HTTP");
-        assert_eq!(Callee::read(&http).unwrap_err(), Fault::Stranger);
+        assert_eq!(Callee::read(&http).unwrap_err(), HandshakeFault::Stranger);
         let mut theirs = refusal();
-        assert_eq!(console.prove(TOKEN, &theirs), Err(Fault::Token));
+        assert_eq!(console.prove(TOKEN, &theirs), Err(HandshakeFault::Token));
         theirs[9] = 2;
-        assert_eq!(console.prove(TOKEN, &theirs), Err(Fault::Version(2)));
+        assert_eq!(
+            console.prove(TOKEN, &theirs),
+            Err(HandshakeFault::Version(2))
+        );
     }
 
     #[test]

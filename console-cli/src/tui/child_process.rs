@@ -87,9 +87,9 @@ pub(super) async fn run(
 
 /// How the terminal was found.
 #[derive(Clone, Debug)]
-pub(super) struct Found(Option<Termios>);
+pub(super) struct FoundProgram(Option<Termios>);
 
-impl Found {
+impl FoundProgram {
     /// As it is now.
     pub(super) fn now() -> Self {
         Self(tcgetattr(io::stdin()).ok())

@@ -18,14 +18,14 @@ use super::view::view;
 
 /// The terminal while it is ours. Dropping it gives it back.
 #[derive(Debug)]
-pub(super) struct Screen {
+pub(super) struct TerminalScreen {
     terminal: Terminal<CrosstermBackend<Output>>,
     output: Output,
     /// It is ours, and not given back.
     ours: bool,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Takes the terminal. From here on a panic gives it back before it is reported.
     pub(super) fn open() -> io::Result<Self> {
         let output = Output::of_stdout()?;
@@ -120,7 +120,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         self.leave();
     }

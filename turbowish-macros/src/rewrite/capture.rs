@@ -48,7 +48,7 @@ pub(crate) fn plan(
                     continue;
                 }
                 match argument(input, index, kept && drops) {
-                    Statement::Mention(tokens) | Statement::Bind(tokens) => {
+                    CaptureStatement::Mention(tokens) | CaptureStatement::Bind(tokens) => {
                         statements.extend(tokens);
                     }
                 }
@@ -70,8 +70,8 @@ pub(crate) fn moved(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
             FnArg::Typed(input) => {
                 inert::excuse(&mut input.attrs);
                 match argument(input, index, !binds.is_empty()) {
-                    Statement::Mention(tokens) => mentions.push(tokens),
-                    Statement::Bind(tokens) => binds.extend(tokens),
+                    CaptureStatement::Mention(tokens) => mentions.push(tokens),
+                    CaptureStatement::Bind(tokens) => binds.extend(tokens),
                 }
             }
         }
@@ -172,7 +172,7 @@ impl<'ast> Visit<'ast> for Names {
 }
 
 /// What an `async` block begins with for one argument.
-enum Statement {
+enum CaptureStatement {
     /// It becomes a capture.
     Mention(TokenStream),
     /// It becomes a local.
@@ -183,7 +183,7 @@ enum Statement {
 ///
 /// What is `mut` and may borrow is a local as well: the body may put something into it that lives shorter than the call, or assign
 /// it as a whole. A local can have a shorter lifetime than the argument, a capture has the argument's.
-fn argument(input: &mut PatType, index: usize, local: bool) -> Statement {
+fn argument(input: &mut PatType, index: usize, local: bool) -> CaptureStatement {
     let local = local || may_change(input);
     let cfg = attributes(&input.attrs, |path| path.is_ident("cfg"));
     let is_wild = matches!(&*input.pat, Pat::Wild(_));
@@ -198,15 +198,15 @@ fn argument(input: &mut PatType, index: usize, local: bool) -> Statement {
         }
     };
     if simple && !local {
-        return Statement::Mention(mention(&cfg, &name));
+        return CaptureStatement::Mention(mention(&cfg, &name));
     }
     let pat = std::mem::replace(&mut *input.pat, plain(&name));
     let span = ours(name.span());
     match (is_wild, local) {
         // `let _ = x` would leave `x` where it is.
-        (true, true) => Statement::Bind(quote_spanned!(span=> #(#cfg)* let #name = #name;)),
-        (true, false) => Statement::Mention(quote_spanned!(span=> #(#cfg)* let _ = &#name;)),
-        (false, _) => Statement::Bind(bind(&pat, &name, &input.attrs, &cfg)),
+        (true, true) => CaptureStatement::Bind(quote_spanned!(span=> #(#cfg)* let #name = #name;)),
+        (true, false) => CaptureStatement::Mention(quote_spanned!(span=> #(#cfg)* let _ = &#name;)),
+        (false, _) => CaptureStatement::Bind(bind(&pat, &name, &input.attrs, &cfg)),
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
     if !is_fit || has_attributes(&closure.inputs) {
         return false;
     }
-    let Arguments { give, take } = Arguments::of(&mut closure.inputs, scope);
+    let ClosureArguments { give, take } = ClosureArguments::of(&mut closure.inputs, scope);
     let written = std::mem::replace(&mut *closure.body, Expr::PLACEHOLDER);
     let mut body = body_of(written);
     let (head, probe) = match &closure.output {
@@ -80,14 +80,14 @@ fn body_of(written: Expr) -> Block {
 
 /// An attribute on an argument can neither move with its pattern nor stay without it.
 fn has_attributes(inputs: &Punctuated<Pat, Token![,]>) -> bool {
-    let mut found = Attributes(false);
+    let mut found = ClosureAttributes(false);
     inputs.iter().for_each(|input| found.visit_pat(input));
     found.0
 }
 
-struct Attributes(bool);
+struct ClosureAttributes(bool);
 
-impl<'ast> Visit<'ast> for Attributes {
+impl<'ast> Visit<'ast> for ClosureAttributes {
     fn visit_attribute(&mut self, _: &'ast syn::Attribute) {
         self.0 = true;
     }
@@ -95,17 +95,17 @@ impl<'ast> Visit<'ast> for Attributes {
 
 /// How arguments come into the block.
 #[derive(Default)]
-struct Arguments {
+struct ClosureArguments {
     /// `let x = Arg::new(x);`
     give: TokenStream,
     /// `let x = x.taken(); let (a, b) = y.taken();`
     take: TokenStream,
 }
 
-impl Arguments {
+impl ClosureArguments {
     /// Makes every argument a plain name.
-    fn of(inputs: &mut Punctuated<Pat, Token![,]>, scope: &Scope) -> Arguments {
-        let mut arguments = Arguments::default();
+    fn of(inputs: &mut Punctuated<Pat, Token![,]>, scope: &Scope) -> ClosureArguments {
+        let mut arguments = ClosureArguments::default();
         for (index, input) in inputs.iter_mut().enumerate() {
             match input {
                 Pat::Type(typed) => arguments.argument(&mut typed.pat, index, scope),

@@ -19,13 +19,13 @@ pub(crate) enum Known {
     /// It awaits nothing.
     Quiet,
     /// Its arguments, taken apart.
-    Read(Arguments),
+    Read(MacroArguments),
     /// It may await anything.
     Opaque,
 }
 
 /// A macro's arguments, in order; together they are its tokens.
-pub(crate) struct Arguments {
+pub(crate) struct MacroArguments {
     /// The macro awaits by itself, after its expressions and before its arms.
     pub(crate) waits: bool,
     pub(crate) pieces: Vec<Piece>,
@@ -180,7 +180,7 @@ pub(crate) fn read(invocation: &Macro) -> Known {
             return Known::Quiet;
         }
         let pieces = vec![Piece::Tokens(tokens.clone())];
-        return Known::Read(Arguments { waits, pieces });
+        return Known::Read(MacroArguments { waits, pieces });
     }
     let mut reading = Reading::default();
     let read = |input: ParseStream<'_>| reading.all(form, input);
@@ -190,7 +190,7 @@ pub(crate) fn read(invocation: &Macro) -> Known {
         _ => invocation.parse_body_with(read).ok(),
     };
     match outcome {
-        Some(()) => Known::Read(Arguments {
+        Some(()) => Known::Read(MacroArguments {
             waits,
             pieces: reading.pieces,
         }),
@@ -271,7 +271,7 @@ pub(crate) fn has_await(tokens: TokenStream) -> bool {
     )
 }
 
-impl ToTokens for Arguments {
+impl ToTokens for MacroArguments {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         for piece in &self.pieces {
             match piece {

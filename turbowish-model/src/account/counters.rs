@@ -10,8 +10,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use once_cell::race::OnceBox;
 
 use self::edge::EdgeCounters;
+pub(crate) use self::pages::CounterPages;
 pub use self::pages::PROC_LIMIT;
-pub(crate) use self::pages::Rows;
 use self::site::SiteCounters;
 use crate::account::aggregate::ProcStats;
 use crate::account::append_vec::AppendVec;

@@ -24,11 +24,11 @@ pub type MetricKey = (u32, u32);
 #[derive(Default)]
 pub struct Metrics {
     sequence: SeqLock,
-    sites: AppendVec<Site, { in_place(2) }>,
+    sites: AppendVec<MetricSite, { in_place(2) }>,
 }
 
 #[derive(Default)]
-struct Site {
+struct MetricSite {
     cells: AppendVec<Cell, 1>,
 }
 

@@ -213,7 +213,7 @@ impl<N: Names> Assembly<'_, N> {
         &self,
         birth: &TaskMeta,
         reading: &TaskReading,
-        polled: Option<&[crate::collect::read::OpenPoll]>,
+        polled: Option<&[crate::collect::read::OpenPollReading]>,
         word: &str,
         parts: TaskParts,
     ) -> Option<TaskRow> {
@@ -294,7 +294,11 @@ impl<N: Names> Assembly<'_, N> {
         }
     }
 
-    fn open_stack(&self, open: &[crate::collect::read::OpenPoll], now: u64) -> Vec<StackRow> {
+    fn open_stack(
+        &self,
+        open: &[crate::collect::read::OpenPollReading],
+        now: u64,
+    ) -> Vec<StackRow> {
         let named = open.iter().enumerate().filter_map(|(depth, poll)| {
             Some(StackRow {
                 depth: depth as u32,

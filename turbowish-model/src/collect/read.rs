@@ -10,7 +10,7 @@ use crate::account::ledger::{Charge, Frame, Ledger, OUTER, ROOT};
 
 /// A poll in progress, as a reader sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OpenPoll {
+pub struct OpenPollReading {
     /// The key given at its start.
     pub key: u64,
     /// Proc id.
@@ -29,7 +29,7 @@ pub struct OpenPoll {
     foreign: u64,
 }
 
-impl OpenPoll {
+impl OpenPollReading {
     fn read(frame: &Frame) -> Self {
         let place = frame.place.load(Relaxed);
         Self {
@@ -62,13 +62,13 @@ impl OpenPoll {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadReading {
     /// Polls in progress, outermost first.
-    pub open: Vec<OpenPoll>,
+    pub open: Vec<OpenPollReading>,
     /// Time in polls; the open ones are in it after [`ThreadReading::charge`].
     pub busy: u64,
     /// The time of the last event: nothing in the reading is later.
     pub latest: u64,
     /// If the rows could not be read in one piece: what was open when the row of a proc was read, if that proc was.
-    apart: Option<Vec<(u32, Vec<OpenPoll>)>>,
+    apart: Option<Vec<(u32, Vec<OpenPollReading>)>>,
 }
 
 impl ThreadReading {
@@ -132,14 +132,14 @@ impl Ledger {
 
     /// What is open on this thread now.
     #[must_use]
-    pub fn open_polls(&self) -> Vec<OpenPoll> {
+    pub fn open_polls(&self) -> Vec<OpenPollReading> {
         self.sequence.read(&mut || (), || self.read_frames())
     }
 
-    fn read_frames(&self) -> Vec<OpenPoll> {
+    fn read_frames(&self) -> Vec<OpenPollReading> {
         (0..self.depth())
             .map_while(|depth| self.frames.get(depth as usize))
-            .map(OpenPoll::read)
+            .map(OpenPollReading::read)
             .collect()
     }
 
@@ -192,7 +192,12 @@ impl Ledger {
 
 /// Ends every open poll at `now`, innermost first, on paper, and charges those of `only` one proc, or all. Returns how long
 /// they have lasted together, and the running time that was charged.
-fn charge_open(open: &[OpenPoll], now: u64, into: &mut Aggregate, only: Option<u32>) -> Charge {
+fn charge_open(
+    open: &[OpenPollReading],
+    now: u64,
+    into: &mut Aggregate,
+    only: Option<u32>,
+) -> Charge {
     let (mut nested, mut foreign, mut running) = (0, 0, 0_u64);
     for poll in open.iter().rev() {
         let charge = poll.charge(now, nested, foreign);

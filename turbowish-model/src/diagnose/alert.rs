@@ -16,4 +16,4 @@ mod words;
 
 pub use self::detector::Detector;
 pub use self::limits::{LIMITS, Limit, LimitError, LimitRow, Limits, Measure};
-pub use self::table::{Row, TABLE, row};
+pub use self::table::{RuleRow, TABLE, row};

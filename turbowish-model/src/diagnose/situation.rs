@@ -36,7 +36,7 @@ pub struct Situation {
     pub procs: Vec<Proc>,
     /// Which resource was asked for while another was held, as far as the runtime counts it. What the scenes themselves show is
     /// found without it.
-    pub orders: Vec<Order>,
+    pub orders: Vec<LockOrder>,
     /// Tasks that may have been given what another one took. If there are very many, those that were made last.
     pub candidates: Vec<HandoffCandidate>,
     /// What makes events, and how many.
@@ -236,7 +236,7 @@ pub struct Cut {
 
 /// One resource was asked for while another was held by the same chain of calls: not by another branch of a `join!`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Order {
+pub struct LockOrder {
     /// The resource that was held.
     pub first: Taken,
     /// The one that was asked for.

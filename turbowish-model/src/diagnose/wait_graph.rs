@@ -38,7 +38,7 @@ pub struct Waits {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
     /// Each waits for the next one, the last for the first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CycleStep>,
     /// Positions in [`Situation::tasks`] of the tasks that are stuck because of it, and are not in it.
     pub behind: Vec<usize>,
     /// Waits for its resources that the scene counts and does not list.
@@ -47,7 +47,7 @@ pub struct Cycle {
 
 /// A wait within a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct CycleStep {
     /// Position in [`Situation::tasks`].
     pub task: usize,
     /// Position in its tree.
@@ -107,7 +107,7 @@ impl Cycle {
     /// a guard that may have gone.
     #[must_use]
     pub fn is_certain(&self) -> bool {
-        let proven = |step: &Step| match step.link {
+        let proven = |step: &CycleStep| match step.link {
             Dependency::Receives(tie) | Dependency::Sends(tie) => tie == Evidence::Proven,
             Dependency::Holds(_) | Dependency::Granted(_) | Dependency::Before(_) => true,
         };

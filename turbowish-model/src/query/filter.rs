@@ -13,15 +13,15 @@ use crate::snapshot::column::{Column, Context, Row, Shown, Style, Value};
 /// A filter of one table's rows.
 #[derive(Debug)]
 pub struct Filter<R: 'static> {
-    root: Node<R>,
+    root: FilterNode<R>,
 }
 
 /// A part of a filter.
 #[derive(Debug)]
-pub(super) enum Node<R: 'static> {
-    All(Vec<Node<R>>),
-    Any(Vec<Node<R>>),
-    Not(Box<Node<R>>),
+pub(super) enum FilterNode<R: 'static> {
+    All(Vec<FilterNode<R>>),
+    Any(Vec<FilterNode<R>>),
+    Not(Box<FilterNode<R>>),
     Word(Pattern),
     Field(Column<R>, Vec<Wanted>),
     Compare(Column<R>, Comparison, u64),
@@ -62,7 +62,7 @@ impl<R: Row> Filter<R> {
     /// Whether the filter keeps every row whatever it holds.
     #[must_use]
     pub fn keeps_all(&self) -> bool {
-        matches!(&self.root, Node::All(parts) if parts.is_empty())
+        matches!(&self.root, FilterNode::All(parts) if parts.is_empty())
     }
 
     /// Whether the filter keeps this row.
@@ -93,7 +93,7 @@ impl<R> Filter<R> {
     }
 }
 
-impl<R> Node<R> {
+impl<R> FilterNode<R> {
     fn fields(&self, searched: &[&'static str], see: &mut dyn FnMut(&str)) {
         match self {
             Self::All(parts) | Self::Any(parts) => {
@@ -157,7 +157,7 @@ impl<'r, R: Row> Looked<'r, R> {
     }
 }
 
-impl<R: Row> Node<R> {
+impl<R: Row> FilterNode<R> {
     /// Three-valued: `None` is "cannot be known", and its negation cannot either.
     fn eval(&self, looked: &Looked<'_, R>) -> Option<bool> {
         let each = |part: &Self| part.eval(looked);

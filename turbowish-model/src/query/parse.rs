@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::QueryError;
-use super::filter::{Comparison, Node, Wanted};
+use super::filter::{Comparison, FilterNode, Wanted};
 use super::pattern::Pattern;
 use super::words::{self, Commas, is_key_char};
 use crate::snapshot::column::{self, Column, Row, Unit};
@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 4_096;
 const MAX_DEPTH: usize = 32;
 
 /// Reads a whole filter.
-pub(super) fn filter<R: Row>(text: &str) -> Result<Node<R>, QueryError> {
+pub(super) fn filter<R: Row>(text: &str) -> Result<FilterNode<R>, QueryError> {
     let mut parser = Parser::<R> {
         rest: text.trim_start(),
         depth: 0,
@@ -28,7 +28,7 @@ pub(super) fn filter<R: Row>(text: &str) -> Result<Node<R>, QueryError> {
         return parser.fail(format!("longer than {MAX_BYTES} bytes"));
     }
     if parser.rest.is_empty() {
-        return Ok(Node::All(Vec::new()));
+        return Ok(FilterNode::All(Vec::new()));
     }
     let node = parser.any()?;
     if parser.rest.is_empty() {
@@ -60,7 +60,9 @@ pub(super) fn comparison_alone<R: Row>(
     }
     parser.rest = number;
     match parser.compare(column, sign)? {
-        Node::Compare(column, sign, limit) if parser.rest.is_empty() => Ok((column, sign, limit)),
+        FilterNode::Compare(column, sign, limit) if parser.rest.is_empty() => {
+            Ok((column, sign, limit))
+        }
         _ => parser.fail(format!(
             "one number and its unit without a blank, and then nothing more, not {:?}",
             parser.rest.trim_start()
@@ -92,16 +94,16 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 
     /// `and { ( "|" | "||" ) and }`
-    fn any(&mut self) -> Result<Node<R>, QueryError> {
+    fn any(&mut self) -> Result<FilterNode<R>, QueryError> {
         let mut parts = alloc::vec![self.all()?];
         while self.eat("||") || self.eat("|") {
             parts.push(self.all()?);
         }
-        Ok(single_or(parts, Node::Any))
+        Ok(single_or(parts, FilterNode::Any))
     }
 
     /// `not { [ "&&" ] not }`
-    fn all(&mut self) -> Result<Node<R>, QueryError> {
+    fn all(&mut self) -> Result<FilterNode<R>, QueryError> {
         let mut parts = Vec::new();
         loop {
             self.blanks();
@@ -118,7 +120,7 @@ impl<'t, R: Row> Parser<'t, R> {
         if parts.is_empty() {
             return self.fail("a word is missing beside | or inside ( )");
         }
-        Ok(single_or(parts, Node::All))
+        Ok(single_or(parts, FilterNode::All))
     }
 
     /// Of what is joined by "and".
@@ -127,7 +129,7 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 
     /// `{ "!" | "-" } atom`
-    fn negatable(&mut self) -> Result<Node<R>, QueryError> {
+    fn negatable(&mut self) -> Result<FilterNode<R>, QueryError> {
         let mut is_negated = false;
         loop {
             if !self.rest.starts_with("!=") && self.eat("!") {
@@ -152,7 +154,7 @@ impl<'t, R: Row> Parser<'t, R> {
         Ok(if is_negated { not(atom) } else { atom })
     }
 
-    fn atom(&mut self) -> Result<Node<R>, QueryError> {
+    fn atom(&mut self) -> Result<FilterNode<R>, QueryError> {
         if self.eat("(") {
             return self.group();
         }
@@ -170,13 +172,13 @@ impl<'t, R: Row> Parser<'t, R> {
         }
         let word = self.value(Commas::Text)?;
         match word {
-            Wanted::Text(pattern) | Wanted::Whole(pattern) => Ok(Node::Word(pattern)),
+            Wanted::Text(pattern) | Wanted::Whole(pattern) => Ok(FilterNode::Word(pattern)),
             Wanted::Unknown => self.fail("? alone needs a field, as in size:?"),
         }
     }
 
     /// A column and what is wanted of it: `state:waiting`, `RUN% > 10`; `None` if a word stands here.
-    fn of_column(&mut self) -> Result<Option<Node<R>>, QueryError> {
+    fn of_column(&mut self) -> Result<Option<FilterNode<R>>, QueryError> {
         let is_key = |c: char| is_key_char(c.to_ascii_lowercase());
         let end = self.rest.find(|c| !is_key(c)).unwrap_or(self.rest.len());
         let (key, after) = self.rest.split_at(end);
@@ -204,11 +206,11 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 
     /// What follows the name of a column.
-    fn behind(&mut self, column: Column<R>, text: &'t str) -> Result<Node<R>, QueryError> {
+    fn behind(&mut self, column: Column<R>, text: &'t str) -> Result<FilterNode<R>, QueryError> {
         self.rest = text.trim_start();
         if self.eat(":") {
             let wanted = self.values(Wanted::Text)?;
-            return Ok(Node::Field(column, wanted));
+            return Ok(FilterNode::Field(column, wanted));
         }
         let Some((comparison, number)) = words::comparison(self.rest) else {
             return self.fail("a value is missing");
@@ -216,13 +218,13 @@ impl<'t, R: Row> Parser<'t, R> {
         self.rest = number;
         match comparison {
             _ if column.unit.is_number() => self.compare(column, comparison),
-            Comparison::Equal => Ok(Node::Field(column, self.values(Wanted::Whole)?)),
-            Comparison::NotEqual => Ok(not(Node::Field(column, self.values(Wanted::Whole)?))),
+            Comparison::Equal => Ok(FilterNode::Field(column, self.values(Wanted::Whole)?)),
+            Comparison::NotEqual => Ok(not(FilterNode::Field(column, self.values(Wanted::Whole)?))),
             _ => self.fail(is_text(&column.key)),
         }
     }
 
-    fn group(&mut self) -> Result<Node<R>, QueryError> {
+    fn group(&mut self) -> Result<FilterNode<R>, QueryError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return self.fail(format!(
@@ -239,7 +241,7 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 
     /// Behind its first `/`; `\/` is the sign itself.
-    fn regex(&mut self) -> Result<Node<R>, QueryError> {
+    fn regex(&mut self) -> Result<FilterNode<R>, QueryError> {
         let mut escaped = false;
         let end = self.rest.find(|c: char| {
             let ends = c == '/' && !escaped;
@@ -256,7 +258,7 @@ impl<'t, R: Row> Parser<'t, R> {
         }
         self.rest = rest;
         match Pattern::regex(text) {
-            Ok(pattern) => Ok(Node::Word(pattern)),
+            Ok(pattern) => Ok(FilterNode::Word(pattern)),
             Err(reason) => self.fail(reason),
         }
     }
@@ -285,7 +287,7 @@ impl<'t, R: Row> Parser<'t, R> {
         &mut self,
         column: Column<R>,
         comparison: Comparison,
-    ) -> Result<Node<R>, QueryError> {
+    ) -> Result<FilterNode<R>, QueryError> {
         self.blanks();
         let key = &*column.key;
         let (number, rest) = self.rest.split_at(words::number_end(self.rest));
@@ -310,7 +312,7 @@ impl<'t, R: Row> Parser<'t, R> {
             ));
         };
         match units::scaled(digits, one) {
-            Some(limit) => Ok(Node::Compare(column, comparison, limit)),
+            Some(limit) => Ok(FilterNode::Compare(column, comparison, limit)),
             None => self.fail(format!("{key} is compared with a number, not {number:?}")),
         }
     }
@@ -350,7 +352,10 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 }
 
-fn single_or<R>(mut parts: Vec<Node<R>>, many: fn(Vec<Node<R>>) -> Node<R>) -> Node<R> {
+fn single_or<R>(
+    mut parts: Vec<FilterNode<R>>,
+    many: fn(Vec<FilterNode<R>>) -> FilterNode<R>,
+) -> FilterNode<R> {
     match (parts.len(), parts.pop()) {
         (1, Some(only)) => only,
         (_, Some(last)) => {
@@ -361,8 +366,8 @@ fn single_or<R>(mut parts: Vec<Node<R>>, many: fn(Vec<Node<R>>) -> Node<R>) -> N
     }
 }
 
-fn not<R>(node: Node<R>) -> Node<R> {
-    Node::Not(Box::new(node))
+fn not<R>(node: FilterNode<R>) -> FilterNode<R> {
+    FilterNode::Not(Box::new(node))
 }
 
 fn is_text(key: &str) -> String {

@@ -11,11 +11,11 @@ use super::texts::Texts;
 #[derive(Debug)]
 pub(super) struct Pattern {
     exact_case: bool,
-    kind: Kind,
+    kind: PatternPart,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum PatternPart {
     Literal(String),
     /// The texts between the stars: `a*b` is `a` and `b`.
     Wild(Vec<String>),
@@ -30,7 +30,7 @@ impl Pattern {
             return literal;
         }
         Self {
-            kind: Kind::Wild(text.split('*').map(str::to_string).collect()),
+            kind: PatternPart::Wild(text.split('*').map(str::to_string).collect()),
             ..literal
         }
     }
@@ -39,7 +39,7 @@ impl Pattern {
     pub(super) fn literal(text: &str) -> Self {
         Self {
             exact_case: text.chars().any(char::is_uppercase),
-            kind: Kind::Literal(text.to_string()),
+            kind: PatternPart::Literal(text.to_string()),
         }
     }
 
@@ -48,7 +48,7 @@ impl Pattern {
         let regex = Regex::parse(text)?;
         Ok(Self {
             exact_case: regex.is_exact(),
-            kind: Kind::Regex(Box::new(regex)),
+            kind: PatternPart::Regex(Box::new(regex)),
         })
     }
 
@@ -56,17 +56,19 @@ impl Pattern {
     pub(super) fn is_in(&self, texts: &Texts) -> bool {
         let texts = texts.get(self.exact_case);
         match &self.kind {
-            Kind::Literal(word) => texts.contain(word),
-            Kind::Wild(parts) => texts.each().any(|text| is_wild(text, parts)),
-            Kind::Regex(regex) => texts.each().any(|text| regex.is_in(text)),
+            PatternPart::Literal(word) => texts.contain(word),
+            PatternPart::Wild(parts) => texts.each().any(|text| is_wild(text, parts)),
+            PatternPart::Regex(regex) => texts.each().any(|text| regex.is_in(text)),
         }
     }
 
     /// Whether the pattern is the whole of one of these.
     pub(super) fn is_all_of(&self, texts: &Texts) -> bool {
         match &self.kind {
-            Kind::Literal(word) => texts.get(self.exact_case).each().any(|text| text == word),
-            Kind::Wild(_) | Kind::Regex(_) => self.is_in(texts),
+            PatternPart::Literal(word) => {
+                texts.get(self.exact_case).each().any(|text| text == word)
+            }
+            PatternPart::Wild(_) | PatternPart::Regex(_) => self.is_in(texts),
         }
     }
 
@@ -74,12 +76,12 @@ impl Pattern {
     pub(super) fn steps(&self, texts: &Texts) -> u64 {
         let length = texts.get(self.exact_case).len();
         let steps = match &self.kind {
-            Kind::Literal(_) => length / 16,
-            Kind::Wild(parts) => {
+            PatternPart::Literal(_) => length / 16,
+            PatternPart::Wild(parts) => {
                 let marks = parts.iter().filter(|part| part.contains('?'));
                 length * (1 + marks.map(String::len).sum::<usize>())
             }
-            Kind::Regex(_) => length,
+            PatternPart::Regex(_) => length,
         };
         1 + steps as u64
     }

@@ -166,13 +166,13 @@ fn apply<R: Row>(
 #[derive(Debug)]
 pub struct Plan<R: 'static> {
     filter: Filter<R>,
-    order: Order<R>,
+    order: Sorting<R>,
     limit: usize,
 }
 
 /// The order of rows; equal ones stand by name, so that they never swap.
 #[derive(Debug)]
-pub enum Order<R: 'static> {
+pub enum Sorting<R: 'static> {
     /// The table's own: worst first, and before all what is part of an alert.
     Own {
         /// Best first instead.
@@ -187,7 +187,7 @@ pub enum Order<R: 'static> {
     },
 }
 
-impl<R: Row> Order<R> {
+impl<R: Row> Sorting<R> {
     /// Reads the name of a column, empty or `worst` for the table's own order. Numbers go down
     /// and words up, unless inverted.
     ///
@@ -268,7 +268,7 @@ impl<R: Row> Plan<R> {
     pub fn parse(rows: &Rows) -> Result<Self, QueryError> {
         Ok(Self {
             filter: Filter::parse(&rows.filter)?,
-            order: Order::parse(&rows.sort, rows.invert)?,
+            order: Sorting::parse(&rows.sort, rows.invert)?,
             limit: rows.limit as usize,
         })
     }

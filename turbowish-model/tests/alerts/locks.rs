@@ -1,7 +1,7 @@
 //! Locks: kept across an await, wanted by all at once, taken in both orders.
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::{FutureRef, Order, Taken};
+use turbowish_model::diagnose::situation::{FutureRef, LockOrder, Taken};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
@@ -114,13 +114,13 @@ fn many_come_to_a_lock_at_once() {
 }
 
 /// A task held one lock and asked for another.
-fn order(task: u64, first: (u64, Role), second: (u64, Role), gates: &[u64]) -> Order {
+fn order(task: u64, first: (u64, Role), second: (u64, Role), gates: &[u64]) -> LockOrder {
     let taken = |(resource, role): (u64, Role), at: &str| Taken {
         resource,
         role: Some(role),
         spot: Some(spot(at)),
     };
-    Order {
+    LockOrder {
         first: taken(first, "first.rs:1"),
         second: taken(second, &format!("second.rs:{task}")),
         task,
@@ -129,7 +129,7 @@ fn order(task: u64, first: (u64, Role), second: (u64, Role), gates: &[u64]) -> O
     }
 }
 
-fn orders(orders: Vec<Order>, expected: &[&str]) {
+fn orders(orders: Vec<LockOrder>, expected: &[&str]) {
     check_still(
         |stage| {
             stage.mutex("a");

@@ -5,8 +5,8 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Ended, Flow, FutureRef, HandoffCandidate, Holder, Intent, Node, NodeKind, NodeWake,
-    OpenPoll, Order, Proc, Resource, Site, Situation, Source, Strength, Taken, Task, TaskKind,
+    End, Ended, Flow, FutureRef, HandoffCandidate, Holder, Intent, LockOrder, Node, NodeKind,
+    NodeWake, OpenPoll, Proc, Resource, Site, Situation, Source, Strength, Taken, Task, TaskKind,
     Waiter, Wakes, Worker,
 };
 use turbowish_model::snapshot::Spot;
@@ -321,7 +321,7 @@ fn proc() -> impl Strategy<Value = Proc> {
         )
 }
 
-fn order() -> impl Strategy<Value = Order> {
+fn order() -> impl Strategy<Value = LockOrder> {
     let taken = || {
         (id(), option::of(role())).prop_map(|(resource, role)| Taken {
             resource,
@@ -329,7 +329,7 @@ fn order() -> impl Strategy<Value = Order> {
             spot: None,
         })
     };
-    (taken(), taken(), id(), vec(id(), 0..2)).prop_map(|(first, second, task, gates)| Order {
+    (taken(), taken(), id(), vec(id(), 0..2)).prop_map(|(first, second, task, gates)| LockOrder {
         first,
         second,
         task,

@@ -52,14 +52,14 @@ thread_local! {
     /// It is none of the application's.
     #[cfg(feature = "server")]
     static OURS: Cell<bool> = const { Cell::new(false) };
-    static OWN: Own = const { Own(RefCell::new(None)) };
+    static OWN: OwnLedger = const { OwnLedger(RefCell::new(None)) };
     /// The runtime in which the thread was when it was enrolled. It goes with the thread, and not where its ledger is folded: with a
     /// runtime may go anything.
     static RUNTIME: RefCell<Option<Arc<runtimes::Seen>>> = const { RefCell::new(None) };
 }
 
 /// Dropped with the thread, so that the monitor can tell that nobody writes any more.
-struct Own(RefCell<Option<Arc<ThreadLedger>>>);
+struct OwnLedger(RefCell<Option<Arc<ThreadLedger>>>);
 
 static ENROLLED: Mutex<Vec<Arc<ThreadLedger>>> = Mutex::new(Vec::new());
 static THREADS: AtomicU32 = AtomicU32::new(0);

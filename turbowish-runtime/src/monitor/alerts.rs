@@ -11,7 +11,7 @@ use turbowish_model::snapshot::alert::Alert;
 
 use super::cost::Series;
 use super::situation::crowd::Crowd;
-use super::situation::{Builder, Scout, claims};
+use super::situation::{Scout, SituationBuilder, claims};
 use super::tasks::NameTable;
 use super::{Monitor, Registry, resources};
 use crate::hot::{clock, proc, switch};
@@ -20,11 +20,11 @@ use crate::monitor::overhead;
 
 /// What is known of what goes wrong.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct AlertWatch {
     detector: Detector,
     scout: Scout,
     alerts: Vec<Alert>,
-    pace: Pace,
+    pace: ScanPace,
     pub(super) uses: Series,
     /// Processor time of the monitor's thread, in nanoseconds.
     pub(super) spent: Series,
@@ -32,7 +32,7 @@ pub(super) struct Watch {
 
 /// When the next scan comes.
 #[derive(Debug)]
-struct Pace {
+struct ScanPace {
     /// Processor time of a scan.
     usual: MinOfLastTwo,
     due: Option<Instant>,
@@ -46,7 +46,7 @@ const SHORTEST: Duration = Duration::from_millis(200);
 /// and no slower than this, whatever they take.
 const LONGEST: Duration = Duration::from_secs(10);
 
-impl Default for Pace {
+impl Default for ScanPace {
     fn default() -> Self {
         Self {
             usual: MinOfLastTwo::NOTHING,
@@ -55,7 +55,7 @@ impl Default for Pace {
     }
 }
 
-impl Pace {
+impl ScanPace {
     fn is_due(&self, now: Instant) -> bool {
         self.due.is_none_or(|due| now >= due)
     }
@@ -68,7 +68,7 @@ impl Pace {
 }
 
 impl Monitor {
-    pub(super) fn watch(&self) -> MutexGuard<'_, Watch> {
+    pub(super) fn watch(&self) -> MutexGuard<'_, AlertWatch> {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,12 +102,12 @@ impl Monitor {
         let set = |(name, value): &(String, String)| limits.set(name, value).err();
         let faults = settings.iter().filter_map(set);
         let lines = faults.map(|fault| fault.to_string()).collect();
-        *self.watch() = Watch::new(limits);
+        *self.watch() = AlertWatch::new(limits);
         lines
     }
 }
 
-impl Watch {
+impl AlertWatch {
     fn new(limits: Limits) -> Self {
         Self {
             detector: Detector::new(limits),
@@ -157,7 +157,7 @@ impl Watch {
         let resources = resources::judged();
         crowd.pick(&claims(&resources));
         let known = NameTable::of(&assembly, crowd.picked(), (threads, epoch));
-        let scene = self.scout.scene(&Builder {
+        let scene = self.scout.scene(&SituationBuilder {
             assembly: &assembly,
             threads,
             crowd: &crowd,
@@ -176,7 +176,7 @@ impl Watch {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Monitor, Pace};
+    use super::{Monitor, ScanPace};
     use crate::tests::stage::alone;
 
     /// What a scan under way finds when accounting was switched off in the meantime would stay until it is switched on again.
@@ -202,7 +202,7 @@ mod tests {
     /// What scans take one after the other, and how long each is before the next; in milliseconds.
     #[test]
     fn scans_that_take_long_come_less_often() {
-        let mut pace = Pace::default();
+        let mut pace = ScanPace::default();
         let begun = Instant::now();
         assert!(pace.is_due(begun));
         // A single one that took long does not count, not even the first, and two do.

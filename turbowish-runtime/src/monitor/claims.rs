@@ -18,7 +18,7 @@ pub(super) struct Claims<'a, N> {
     /// By task, those of one task in the order of the resources.
     marks: Vec<Mark<'a>>,
     /// By task, the longest wait of each first.
-    timers: Vec<Timer>,
+    timers: Vec<TimerClaim>,
     /// Some waits are not among these.
     hides_waits: bool,
     /// When the resources had been read, in ticks.
@@ -55,7 +55,7 @@ impl What<'_> {
 }
 
 /// A wait for a timer, which is no resource with a row of its own.
-struct Timer {
+struct TimerClaim {
     task: u64,
     since_ns: u64,
     at: &'static Location<'static>,
@@ -119,7 +119,7 @@ impl<'a, N: Names> Claims<'a, N> {
         row.waits_on
             .extend(timers.iter().take(SHOWN).map(|timer| Claim {
                 resource_id: 0,
-                resource: Kind::Timer.word().to_owned(),
+                resource: Kind::TimerClaim.word().to_owned(),
                 role: Role::Wait,
                 amount: 1,
                 since_ns: timer.since_ns,
@@ -167,9 +167,9 @@ fn of_task<T>(sorted: &[T], task: u64, of: impl Fn(&T) -> u64) -> &[T] {
 }
 
 #[cfg(feature = "tokio")]
-fn timers<N: Names>(assembly: &Assembly<'_, N>, read_at: u64) -> Vec<Timer> {
+fn timers<N: Names>(assembly: &Assembly<'_, N>, read_at: u64) -> Vec<TimerClaim> {
     let timers = crate::resource::timers().into_iter();
-    let timers = timers.map(|timer| Timer {
+    let timers = timers.map(|timer| TimerClaim {
         task: timer.who.task,
         since_ns: assembly.scale.ns(read_at.saturating_sub(timer.since)),
         at: timer.at,
@@ -179,6 +179,6 @@ fn timers<N: Names>(assembly: &Assembly<'_, N>, read_at: u64) -> Vec<Timer> {
 
 /// Without timers of ours there are none.
 #[cfg(not(feature = "tokio"))]
-const fn timers<N: Names>(_: &Assembly<'_, N>, _: u64) -> Vec<Timer> {
+const fn timers<N: Names>(_: &Assembly<'_, N>, _: u64) -> Vec<TimerClaim> {
     Vec::new()
 }

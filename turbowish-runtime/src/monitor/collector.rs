@@ -14,7 +14,7 @@ use turbowish_model::account::aggregate::Aggregate;
 use turbowish_model::account::counters::Sum;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::collect::history::Totals;
-use turbowish_model::collect::read::{OpenPoll, ThreadReading};
+use turbowish_model::collect::read::{OpenPollReading, ThreadReading};
 
 use crate::hot::origin::TaskOrigin;
 use crate::hot::thread::{self, ThreadLedger};
@@ -53,7 +53,7 @@ pub(crate) struct ThreadNow {
     /// As the operating system calls it.
     pub(crate) os_id: Option<u64>,
     pub(crate) epoch: u32,
-    pub(crate) open: Vec<OpenPoll>,
+    pub(crate) open: Vec<OpenPollReading>,
     /// The task whose first poll it makes.
     pub(crate) newborn: Option<TaskMeta>,
     /// Where that comes from, if it says so.

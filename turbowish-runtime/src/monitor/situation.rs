@@ -49,7 +49,7 @@ pub(super) struct Scout {
 }
 
 /// What a scene is made of.
-pub(super) struct Builder<'a> {
+pub(super) struct SituationBuilder<'a> {
     pub(super) assembly: &'a Assembly<'a, Registry>,
     pub(super) threads: &'a [ThreadNow],
     pub(super) crowd: &'a Crowd,
@@ -85,7 +85,7 @@ impl Scout {
     }
 
     /// The scene of this instant.
-    pub(super) fn scene(&mut self, stage: &Builder<'_>) -> Situation {
+    pub(super) fn scene(&mut self, stage: &SituationBuilder<'_>) -> Situation {
         let at = stage.assembly.now.at;
         let settled = stage.crowd.settled(at);
         let trees: Trees<'_> = settled.map(|one| (one.birth.id, &one.reading)).collect();
@@ -134,7 +134,7 @@ pub(super) fn claims(resources: &[Reading]) -> BTreeSet<u64> {
     claims
 }
 
-impl Builder<'_> {
+impl SituationBuilder<'_> {
     fn name(&self, one: &LiveTask) -> Option<String> {
         let given = one
             .origin

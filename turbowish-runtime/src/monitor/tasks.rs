@@ -6,7 +6,7 @@ use std::sync::Arc;
 use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{Pause, STACK_LIMIT, TaskMeta, TaskReading};
 use turbowish_model::collect::assemble::{Assembly, Names};
-use turbowish_model::collect::read::OpenPoll;
+use turbowish_model::collect::read::OpenPollReading;
 use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::unique_suffix::UniqueSuffixes;
 use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
@@ -184,7 +184,7 @@ fn shown(branches: &[Arc<task::TaskEntry>], epoch: u32) -> Vec<BranchReading> {
 
 /// The part of a thread's stack that belongs to the root poll begun at `since`; empty if the thread has
 /// gone on to another one since the ledgers were read.
-fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPoll] {
+fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPollReading] {
     let thread = threads.iter().find(|thread| thread.index == index);
     let open = thread.map_or(&[][..], |thread| &thread.open);
     let root = open

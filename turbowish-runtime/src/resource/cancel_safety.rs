@@ -41,7 +41,7 @@ pub(super) fn listen() {
     not(feature = "server"),
     expect(dead_code, reason = "asked for by the alerts")
 )]
-pub(crate) struct Source {
+pub(crate) struct EffectSource {
     pub(crate) id: u64,
     pub(crate) kind: Kind,
     pub(crate) name: Option<Arc<str>>,

@@ -139,7 +139,7 @@ const LIMIT: usize = 1 << 16;
 pub(super) struct Intended {
     tickets: u64,
     /// By slot; a [`Link`] knows its own.
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<IntentEntry>>,
     free: Vec<u32>,
     /// The newest of each task.
     of_task: HashMap<u64, u32>,
@@ -154,7 +154,7 @@ pub(super) struct Intended {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct IntentEntry {
     intent: Intent,
     again: bool,
     /// Its author said so: what the calls below do counts as well.
@@ -189,7 +189,7 @@ impl Intended {
         self.tickets += 1;
         let task = intent.who.task;
         let older = self.of_task.get(&task).copied().unwrap_or(NO_SLOT);
-        let entry = Entry {
+        let entry = IntentEntry {
             intent: Intent {
                 ticket: self.tickets,
                 ..intent
@@ -241,7 +241,7 @@ impl Intended {
         }
     }
 
-    fn entry(&mut self, slot: u32) -> Option<&mut Entry> {
+    fn entry(&mut self, slot: u32) -> Option<&mut IntentEntry> {
         self.entries.get_mut(slot as usize)?.as_mut()
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct Order {
 }
 
 /// What is held.
-struct Held {
+struct HeldLocks {
     taken: Taken,
     slot: u32,
     who: CurrentCall,
@@ -51,7 +51,7 @@ struct Held {
     later: Vec<Order>,
 }
 
-impl Held {
+impl HeldLocks {
     #[inline]
     const fn is(&self, resource: u64, slot: u32) -> bool {
         self.taken.resource == resource && self.slot == slot
@@ -60,11 +60,11 @@ impl Held {
 
 thread_local! {
     /// What was taken in polls on this thread that are not over, in that order.
-    static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<Vec<HeldLocks>> = const { RefCell::new(Vec::new()) };
 }
 
 /// By task, what it had when its last poll ended.
-static LEFT: LazyLock<DashMap<u64, Vec<Held>>> =
+static LEFT: LazyLock<DashMap<u64, Vec<HeldLocks>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static TASKS: AtomicUsize = AtomicUsize::new(0);
 
@@ -78,7 +78,7 @@ const WAYS: usize = 8;
 
 static ORDERS: Mutex<BTreeMap<(u64, u64), Vec<Order>>> = Mutex::new(BTreeMap::new());
 
-fn with_held<R>(f: impl FnOnce(&mut Vec<Held>) -> R) -> Option<R> {
+fn with_held<R>(f: impl FnOnce(&mut Vec<HeldLocks>) -> R) -> Option<R> {
     let done = HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| f(&mut held)));
     done.ok().flatten()
 }
@@ -117,7 +117,7 @@ pub(super) fn taken(
         if !held.is_empty() {
             note(held, ledger, who.task, taken);
         }
-        held.push(Held {
+        held.push(HeldLocks {
             taken,
             slot,
             who,
@@ -183,17 +183,17 @@ fn settle(resource: u64, slot: u32, task: u64) {
     }
 }
 
-fn place(held: &[Held], resource: u64, slot: u32) -> Option<usize> {
+fn place(held: &[HeldLocks], resource: u64, slot: u32) -> Option<usize> {
     held.iter().rposition(|held| held.is(resource, slot))
 }
 
-fn take(held: &mut Vec<Held>, resource: u64, slot: u32) -> Option<Held> {
+fn take(held: &mut Vec<HeldLocks>, resource: u64, slot: u32) -> Option<HeldLocks> {
     let at = place(held, resource, slot)?;
     Some(held.remove(at))
 }
 
 #[cold]
-fn take_left(task: u64, resource: u64, slot: u32) -> Option<Held> {
+fn take_left(task: u64, resource: u64, slot: u32) -> Option<HeldLocks> {
     if TASKS.load(Ordering::Relaxed) == 0 || switch::is_child() {
         return None;
     }
@@ -206,7 +206,7 @@ pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
     if !ALERTS || !record.is_lock() {
         return;
     }
-    let change = |held: &mut Vec<Held>| {
+    let change = |held: &mut Vec<HeldLocks>| {
         let at = place(held, record.id, alone)?;
         held[at].taken.role = role;
         held[at].slot = slot;
@@ -226,7 +226,7 @@ pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
 pub(crate) fn leave(task: u64) -> bool {
     let left = with_held(|held| {
         let of_task = held.extract_if(.., |held| held.who.task == task);
-        of_task.collect::<Vec<Held>>()
+        of_task.collect::<Vec<HeldLocks>>()
     });
     let left = left.unwrap_or_default();
     if left.is_empty() {
@@ -244,7 +244,7 @@ pub(crate) fn leave(task: u64) -> bool {
 
 /// Brings what a task has had since an earlier poll.
 #[cold]
-fn fetch(held: &mut Vec<Held>, task: u64) {
+fn fetch(held: &mut Vec<HeldLocks>, task: u64) {
     if let Some((_, left)) = LEFT.remove(&task) {
         TASKS.fetch_sub(1, Ordering::Relaxed);
         held.splice(0..0, left);
@@ -269,7 +269,7 @@ pub(crate) fn clear() {
 
 /// A task asks for `second`, whatever it holds.
 #[cold]
-fn note(held: &mut Vec<Held>, ledger: &Ledger, task: u64, second: Taken) {
+fn note(held: &mut Vec<HeldLocks>, ledger: &Ledger, task: u64, second: Taken) {
     // What was given back on another thread is not held any more.
     held.retain(|held| held.who.task != task || is_held(held));
     let mut gates = Vec::new();
@@ -296,7 +296,7 @@ fn note(held: &mut Vec<Held>, ledger: &Ledger, task: u64, second: Taken) {
     }
 }
 
-fn is_held(held: &Held) -> bool {
+fn is_held(held: &HeldLocks) -> bool {
     source_held(held.taken.resource, held.slot, held.who).is_some()
 }
 

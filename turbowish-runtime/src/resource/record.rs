@@ -15,11 +15,11 @@ use turbowish_model::account::resource::{Flow, Holder, Kind, Reading, Role, SHOW
 use super::NONE;
 use super::ends::Ends;
 use super::exclusive_holder::ExclusiveHolder;
-use super::state::State;
+use super::state::ResourceState;
 use super::wait::WaitNode;
 use crate::hot::current::CurrentCall;
 use crate::hot::{clock, switch};
-use crate::resource::cancel_safety::{self, Source};
+use crate::resource::cancel_safety::{self, EffectSource};
 
 /// What is known of one resource.
 pub(crate) struct Record {
@@ -37,7 +37,7 @@ pub(crate) struct Record {
     unmet: AtomicU64,
     ends: Arc<Ends>,
     sole: ExclusiveHolder,
-    state: Mutex<State>,
+    state: Mutex<ResourceState>,
     /// Time inside or held.
     kept: Histogram,
 }
@@ -51,13 +51,13 @@ impl std::fmt::Debug for Record {
 /// Takes what would be written to a record in a child of `fork`, where the record's lock may be
 /// held by a thread of the parent.
 #[cold]
-fn unread() -> MutexGuard<'static, State> {
+fn unread() -> MutexGuard<'static, ResourceState> {
     thread_local! {
         /// Never dropped, and only this thread's, so that the lock is free.
-        static UNREAD: Cell<Option<&'static Mutex<State>>> = const { Cell::new(None) };
+        static UNREAD: Cell<Option<&'static Mutex<ResourceState>>> = const { Cell::new(None) };
     }
     let state = UNREAD.get().unwrap_or_else(|| {
-        let state: &'static Mutex<State> = Box::leak(Box::default());
+        let state: &'static Mutex<ResourceState> = Box::leak(Box::default());
         UNREAD.set(Some(state));
         state
     });
@@ -91,7 +91,7 @@ impl Record {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ResourceState> {
         if switch::is_child() {
             return unread();
         }
@@ -217,8 +217,8 @@ impl Record {
     }
 
     /// What is to be said of it beyond its life.
-    pub(super) fn source(&self) -> Source {
-        Source {
+    pub(super) fn source(&self) -> EffectSource {
+        EffectSource {
             id: self.id,
             kind: self.kind,
             name: self.name.get().cloned(),

@@ -10,7 +10,7 @@ use super::intents::Intended;
 use super::wait::WaitNode;
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct ResourceState {
     pub(super) tickets: u64,
     pub(super) waiters: BTreeMap<u64, (Waiter, Arc<WaitNode>)>,
     pub(super) waits: u64,
@@ -28,7 +28,7 @@ pub(super) const NO_SLOT: u32 = u32::MAX;
 /// Stands for the seat of who has all of a lock, which is beside this.
 pub(super) const SOLE: u32 = u32::MAX - 1;
 
-impl State {
+impl ResourceState {
     /// The next one holds a part. Returns the slot.
     pub(super) fn seat(&mut self, mut holder: Holder) -> u32 {
         self.tickets += 1;

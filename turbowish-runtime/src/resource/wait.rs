@@ -32,12 +32,12 @@ struct Wait<'a> {
     role: Role,
     amount: u32,
     at: &'static Location<'static>,
-    entry: Option<Entry>,
+    entry: Option<WaitEntry>,
 }
 
 /// A wait in its resource's record; leaves it when dropped.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct WaitEntry {
     record: Arc<Record>,
     node: Arc<WaitNode>,
     ticket: u64,
@@ -127,7 +127,7 @@ impl Resource {
     #[inline]
     pub(crate) fn poll_wait<R>(
         &self,
-        slot: &mut Option<Entry>,
+        slot: &mut Option<WaitEntry>,
         (role, at): (Role, &'static Location<'static>),
         cx: &mut Context<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
@@ -137,7 +137,9 @@ impl Resource {
             if polled.is_ready() {
                 return polled;
             }
-            *slot = self.record().map(|record| Entry::new(record, role, 1, at));
+            *slot = self
+                .record()
+                .map(|record| WaitEntry::new(record, role, 1, at));
         }
         let Some(entry) = slot else {
             return Poll::Pending;
@@ -165,7 +167,7 @@ impl Wait<'_> {
     }
 }
 
-impl Entry {
+impl WaitEntry {
     #[cold]
     fn new(record: &Arc<Record>, role: Role, amount: u32, at: &'static Location<'static>) -> Self {
         let who = here();
@@ -223,7 +225,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for WaitEntry {
     fn drop(&mut self) {
         self.record.leave(self.ticket, self.served);
     }
@@ -245,7 +247,8 @@ impl<F> Waited<'_, F> {
             wait.met();
         } else if wait.entry.is_none() {
             let record = wait.resource.record();
-            wait.entry = record.map(|record| Entry::new(record, wait.role, wait.amount, wait.at));
+            wait.entry =
+                record.map(|record| WaitEntry::new(record, wait.role, wait.amount, wait.at));
         }
         done
     }
@@ -266,7 +269,8 @@ impl<F: Future> Future for Waited<'_, F> {
                 return polled;
             }
             let record = wait.resource.record();
-            wait.entry = record.map(|record| Entry::new(record, wait.role, wait.amount, wait.at));
+            wait.entry =
+                record.map(|record| WaitEntry::new(record, wait.role, wait.amount, wait.at));
         }
         let Some(entry) = &mut wait.entry else {
             return Poll::Pending;

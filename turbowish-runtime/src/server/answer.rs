@@ -36,12 +36,12 @@ impl Live {
 
 /// Puts what a service answers on the account of whoever asked.
 #[derive(Clone)]
-pub(super) struct Meter<S> {
+pub(super) struct ByteMeter<S> {
     pub(super) service: S,
     pub(super) house: Arc<House>,
 }
 
-impl<S> Service<http::Request<tonic::body::Body>> for Meter<S>
+impl<S> Service<http::Request<tonic::body::Body>> for ByteMeter<S>
 where
     S: Service<http::Request<tonic::body::Body>, Response = http::Response<tonic::body::Body>>,
     S::Future: Send + 'static,

@@ -17,18 +17,18 @@ pub(super) struct Worker(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Jobs>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct Jobs {
     jobs: VecDeque<Job>,
     is_running: bool,
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Jobs> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -56,7 +56,7 @@ impl Worker {
 
 fn run(shared: &Shared) {
     loop {
-        let has_none = |state: &mut State| state.jobs.is_empty();
+        let has_none = |state: &mut Jobs| state.jobs.is_empty();
         let waited = shared
             .changed
             .wait_timeout_while(shared.state(), LINGERS, has_none);

@@ -74,7 +74,7 @@ fn measure(file: &File) -> Vec<(String, Fault)> {
     let Ok(syntax) = syn::parse_file(&file.text) else {
         return vec![(String::new(), Fault::new(file, 0, "cannot be read as Rust"))];
     };
-    let mut found = Found {
+    let mut found = Measured {
         file,
         faults: Vec::new(),
         test_lines: 0,
@@ -90,13 +90,13 @@ fn measure(file: &File) -> Vec<(String, Fault)> {
     found.faults
 }
 
-struct Found<'a> {
+struct Measured<'a> {
     file: &'a File,
     faults: Vec<(String, Fault)>,
     test_lines: usize,
 }
 
-impl Found<'_> {
+impl Measured<'_> {
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
         let first = signature.fn_token.span.start().line;
         let lines = block.brace_token.span.close().end().line - first + 1;
@@ -112,7 +112,7 @@ impl Found<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Found<'_> {
+impl<'ast> Visit<'ast> for Measured<'_> {
     fn visit_item(&mut self, item: &'ast syn::Item) {
         if is_test(attributes(item)) {
             let span = item.span();

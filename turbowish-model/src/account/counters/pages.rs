@@ -9,7 +9,7 @@ use crate::account::append_vec::AppendVec;
 
 /// The rows of one thread by proc id, each allocated at the proc's first event there.
 #[derive(Default)]
-pub(crate) struct Rows(AppendVec<OnceBox<ProcCounters>, IN_PLACE>);
+pub(crate) struct CounterPages(AppendVec<OnceBox<ProcCounters>, IN_PLACE>);
 
 /// Procs found by one load; others take a few instructions more.
 const IN_PLACE: usize = 256;
@@ -18,7 +18,7 @@ pub const PROC_LIMIT: u32 = 1 << 14;
 
 const _: () = assert!(PROC_LIMIT as usize <= AppendVec::<OnceBox<ProcCounters>, IN_PLACE>::LIMIT);
 
-impl Rows {
+impl CounterPages {
     /// The row of a proc; `proc` must be below [`PROC_LIMIT`].
     #[inline]
     pub(crate) fn at(&self, proc: u32) -> &ProcCounters {

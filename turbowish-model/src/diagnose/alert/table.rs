@@ -10,7 +10,7 @@ use crate::snapshot::pitfall::Pitfall;
 
 /// An alert as documented.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct RuleRow {
     /// Which.
     pub pitfall: Pitfall,
     /// How bad it is, unless the rule says that one is worse or better.
@@ -30,7 +30,7 @@ pub struct Row {
 }
 
 /// The rule of every pitfall, in the order of [`Pitfall`].
-pub const TABLE: &[Row] = &[
+pub const TABLE: &[RuleRow] = &[
     rules::deadlock::DEADLOCK,
     rules::deadlock::SELF_DEADLOCK,
     rules::futurelock::FUTURELOCK,
@@ -61,11 +61,11 @@ pub const TABLE: &[Row] = &[
 
 /// The rule of a pitfall.
 #[must_use]
-pub const fn row(pitfall: Pitfall) -> &'static Row {
+pub const fn row(pitfall: Pitfall) -> &'static RuleRow {
     &TABLE[pitfall as usize]
 }
 
-impl Row {
+impl RuleRow {
     /// What most rows are: raised at once, a warning, with nothing to say.
     pub(super) const fn new(pitfall: Pitfall) -> Self {
         Self {

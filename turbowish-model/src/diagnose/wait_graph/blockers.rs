@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::fixpoint::{Solver, asks_permits, sure_of, user};
 use super::graph::Vertex;
-use super::{Dependency, Evidence, Step};
+use super::{CycleStep, Dependency, Evidence};
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::situation::{FutureRef, Resource, Strength, Waiter};
 
@@ -135,7 +135,7 @@ impl Solver<'_> {
     }
 
     /// Who may have been given what a step rests on, and can go on: its wait may end in a way that is not seen.
-    pub(super) fn heir(&self, step: &Step, owner: usize) -> Option<usize> {
+    pub(super) fn heir(&self, step: &CycleStep, owner: usize) -> Option<usize> {
         let since = match step.link {
             Dependency::Holds(h) => self.scene.resources[step.resource].holders[h].since,
             // Since when it had that end is not known.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::fixpoint::Solver;
 use super::graph::{Arc, Graph, Vertex};
-use super::{Cycle, Step};
+use super::{Cycle, CycleStep};
 
 /// Starts from which the shortest cycle of a part is looked for; parts are small, but nothing keeps them so.
 const STARTS: usize = 64;
@@ -45,7 +45,7 @@ pub(super) fn find(world: &Solver<'_>) -> Vec<Cycle> {
 }
 
 /// A cycle, and who is behind it: the owner of each of `vertices`.
-fn cycle(world: &Solver<'_>, graph: &Graph, steps: Vec<Step>, vertices: &[usize]) -> Cycle {
+fn cycle(world: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[usize]) -> Cycle {
     let members: BTreeSet<usize> = steps.iter().map(|step| step.task).collect();
     let mut behind = BTreeSet::new();
     let mut resources: BTreeSet<usize> = steps.iter().map(|step| step.resource).collect();
@@ -215,7 +215,7 @@ fn widened(
 }
 
 /// The waits on a path, each with its link to the next.
-fn steps(graph: &Graph, path: &[(usize, Arc)]) -> Vec<Step> {
+fn steps(graph: &Graph, path: &[(usize, Arc)]) -> Vec<CycleStep> {
     let mut steps = Vec::new();
     for (nth, (vertex, arc)) in path.iter().enumerate() {
         let Vertex::Leaf { task, node } = graph.vertices[*vertex] else {
@@ -224,7 +224,7 @@ fn steps(graph: &Graph, path: &[(usize, Arc)]) -> Vec<Step> {
         // Straight to a leaf, or by way of the resource's side.
         let link = arc.link.or_else(|| path[(nth + 1) % path.len()].1.link);
         if let (Some((resource, waiter)), Some(link)) = (arc.wait, link) {
-            steps.push(Step {
+            steps.push(CycleStep {
                 task,
                 node,
                 resource,

@@ -25,7 +25,7 @@ pub(super) struct Solver<'a> {
 
 /// What keeps a wait from being served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Solution {
     /// Nothing.
     Served,
     /// What could be given back is not enough.
@@ -95,7 +95,7 @@ impl<'a> Solver<'a> {
         while let Some(r) = next.pop() {
             queued[r] = false;
             for (w, verdict) in self.verdicts(r).into_iter().enumerate() {
-                if verdict != Verdict::Served {
+                if verdict != Solution::Served {
                     continue;
                 }
                 let Some(task) = self.serve(r, w) else {
@@ -121,7 +121,7 @@ impl<'a> Solver<'a> {
     }
 
     /// What becomes of each waiter of a resource, as far as is known.
-    pub(super) fn verdicts(&self, r: usize) -> Vec<Verdict> {
+    pub(super) fn verdicts(&self, r: usize) -> Vec<Solution> {
         let resource = &self.scene.resources[r];
         let left = self.left(resource);
         let mut before = None;
@@ -129,7 +129,7 @@ impl<'a> Solver<'a> {
         for (w, waiter) in resource.waiters.iter().enumerate() {
             let verdict = self.verdict(resource, waiter, left, before);
             let queued = waiter.woken.is_none() && asks_permits(resource.kind, waiter.role);
-            let goes = verdict == Verdict::Served || self.lets_go(waiter.task, waiter.seat);
+            let goes = verdict == Solution::Served || self.lets_go(waiter.task, waiter.seat);
             if queued && !goes {
                 before.get_or_insert(w);
             }
@@ -144,23 +144,23 @@ impl<'a> Solver<'a> {
         waiter: &Waiter,
         left: Left,
         before: Option<usize>,
-    ) -> Verdict {
+    ) -> Solution {
         // Who was woken goes on when it is polled; only one that is left aside is not, and that one is no leaf.
         if resource.closed || waiter.woken.is_some() {
-            return Verdict::Served;
+            return Solution::Served;
         }
         if asks_permits(resource.kind, waiter.role) {
             return match before {
-                _ if !left.is_enough(waiter) => Verdict::Short,
-                Some(before) => Verdict::Behind(before),
-                None => Verdict::Served,
+                _ if !left.is_enough(waiter) => Solution::Short,
+                Some(before) => Solution::Behind(before),
+                None => Solution::Served,
             };
         }
         let inside = matches!(resource.kind, Kind::Mpsc) && resource.length > 0;
         if waiter.role == Role::Receive && !inside && self.is_stuck_side(resource, Role::Send) {
-            return Verdict::Silent;
+            return Solution::Silent;
         }
-        Verdict::Served
+        Solution::Served
     }
 
     /// What is left for those that wait for permits, if all that can be given back is.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Dependency;
 use super::await_tree::Wait;
 use super::blockers::{Blocker, Needs};
-use super::fixpoint::{Solver, Verdict};
+use super::fixpoint::{Solution, Solver};
 use crate::account::resource::Role;
 use crate::diagnose::situation::FutureRef;
 
@@ -81,19 +81,19 @@ impl Graph {
 
 impl Builder<'_> {
     /// Arcs from a leaf.
-    fn leave(&mut self, leaf: Vertex, (r, w): Wait, verdict: Verdict, keepers: &[Blocker]) {
+    fn leave(&mut self, leaf: Vertex, (r, w): Wait, verdict: Solution, keepers: &[Blocker]) {
         let resource = &self.world.scene.resources[r];
         let waiter = &resource.waiters[w];
         let senders;
         let (side, keepers) = match verdict {
-            Verdict::Served => return,
-            Verdict::Short => (self.world.asked(r, waiter, keepers), keepers),
-            Verdict::Silent => {
+            Solution::Served => return,
+            Solution::Short => (self.world.asked(r, waiter, keepers), keepers),
+            Solution::Silent => {
                 senders = self.world.users(resource, Role::Send);
                 let but = self.world.another(waiter.task, &senders);
                 (Vertex::Senders { resource: r, but }, &*senders)
             }
-            Verdict::Behind(before) => {
+            Solution::Behind(before) => {
                 let waiter = &resource.waiters[before];
                 let leaves = self.leaves(self.world.position(waiter.task), waiter.seat);
                 return self.add(leaf, leaves, Some((r, w)), Some(Dependency::Before(before)));

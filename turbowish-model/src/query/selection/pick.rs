@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::{Plan, Rank, within};
 use crate::query::group::{self, Grouping};
-use crate::query::selection::Order;
+use crate::query::selection::Sorting;
 use crate::query::{Budget, QueryError};
 use crate::snapshot::column::tasks::{JUDGED, SEARCHED};
 use crate::snapshot::column::{Context, Involved, Row};
@@ -44,8 +44,8 @@ impl Plan<TaskRow> {
         let mut add = |field: &str| parts.add(field);
         self.filter.fields(&SEARCHED, &mut add);
         match &self.order {
-            Order::Own { .. } => JUDGED.into_iter().for_each(add),
-            Order::By { column, .. } => column.fields.iter().for_each(|field| add(field)),
+            Sorting::Own { .. } => JUDGED.into_iter().for_each(add),
+            Sorting::By { column, .. } => column.fields.iter().for_each(|field| add(field)),
         }
         parts
     }

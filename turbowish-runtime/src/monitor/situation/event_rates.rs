@@ -10,7 +10,7 @@ use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::metrics::MetricKey;
 use turbowish_model::diagnose::situation::Source;
 
-use super::Builder;
+use super::SituationBuilder;
 use super::sliding_window::{Sliding, within};
 use crate::monitor::cost::uses;
 use crate::monitor::resources;
@@ -50,7 +50,7 @@ impl Density {
     }
 
     /// Events of each source since the scene before, as many as there were in 100 ms.
-    pub(super) fn sources(&mut self, stage: &Builder<'_>) -> Vec<Source> {
+    pub(super) fn sources(&mut self, stage: &SituationBuilder<'_>) -> Vec<Source> {
         let now = stage.ns(stage.assembly.now.at);
         let then = std::mem::replace(&mut self.at, now);
         let elapsed = now.saturating_sub(then);
@@ -87,7 +87,7 @@ impl Density {
         self.used
     }
 
-    fn polls(&mut self, stage: &Builder<'_>) -> Grown {
+    fn polls(&mut self, stage: &SituationBuilder<'_>) -> Grown {
         let procs = stage.assembly.now.tally.procs.iter();
         let polls: Vec<u64> = procs.map(|tally| tally.sum(Sum::Polls)).collect();
         let before = std::mem::replace(&mut self.polls, polls);
@@ -101,7 +101,7 @@ impl Density {
     }
 
     /// Wakes of tasks that live, and at least one for each poll of a task that was woken for it, which may have ended since.
-    fn wakes(&mut self, stage: &Builder<'_>) -> Grown {
+    fn wakes(&mut self, stage: &SituationBuilder<'_>) -> Grown {
         let procs = stage.assembly.now.tally.procs.iter();
         let woken = procs.map(|tally| tally.populations[Population::ReadyLatency as usize].total());
         let before = std::mem::replace(&mut self.woken, woken.collect());
@@ -114,7 +114,7 @@ impl Density {
         grown
     }
 
-    fn said(&mut self, stage: &Builder<'_>) -> Grown {
+    fn said(&mut self, stage: &SituationBuilder<'_>) -> Grown {
         let meters = &stage.assembly.now.tally.meters;
         let mut by_proc: BTreeMap<u32, u64> = BTreeMap::new();
         for (key, meter) in meters {
@@ -130,7 +130,7 @@ impl Density {
     }
 
     /// Who uses a resource is not counted by proc: it is the resource that is named.
-    fn uses(&mut self, stage: &Builder<'_>) -> Grown {
+    fn uses(&mut self, stage: &SituationBuilder<'_>) -> Grown {
         let mut grown = Grown::default();
         let mut seen = HashMap::with_capacity(stage.resources.len());
         let mut most = 0;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use turbowish_model::account::resource::Reading;
 use turbowish_model::diagnose::situation::HandoffCandidate;
 
-use super::Builder;
+use super::SituationBuilder;
 use super::by_id::Spread;
 use crate::monitor::tasks::LiveTask;
 
@@ -16,12 +16,12 @@ const GRACE: u64 = 100_000_000;
 const TOLD: usize = 8;
 
 /// What is known of who made a live task.
-struct Made {
+struct NewTasks {
     task: u64,
     at: u64,
 }
 
-impl Builder<'_> {
+impl SituationBuilder<'_> {
     /// The heirs of the tasks that wait for a resource, and have one or use an end of one.
     pub(super) fn candidates(&self) -> Vec<HandoffCandidate> {
         let waiting: BTreeSet<u64> = self
@@ -68,10 +68,10 @@ impl Builder<'_> {
     }
 
     /// All live tasks by the one that made them, in the order in which they were made.
-    fn made(&self) -> HashMap<u64, Vec<Made>> {
+    fn made(&self) -> HashMap<u64, Vec<NewTasks>> {
         let rows = self.crowd.rows();
         let alive: HashSet<u64, Spread> = rows.iter().map(|row| row.cell.birth.id).collect();
-        let mut made: HashMap<u64, Vec<Made>> = HashMap::new();
+        let mut made: HashMap<u64, Vec<NewTasks>> = HashMap::new();
         for row in rows {
             let birth = row.cell.birth;
             let task = birth.id;
@@ -83,7 +83,7 @@ impl Builder<'_> {
                 Some(origin) if !alive.contains(&origin.parent) => (UNKNOWN, origin.at),
                 Some(origin) => (origin.parent, origin.at),
             };
-            made.entry(by).or_default().push(Made { task, at });
+            made.entry(by).or_default().push(NewTasks { task, at });
         }
         for made in made.values_mut() {
             made.sort_unstable_by_key(|made| made.at);

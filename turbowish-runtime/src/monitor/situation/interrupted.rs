@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use turbowish_model::account::counters::Sum;
-use turbowish_model::diagnose::situation::{Cut, Order, Site, Taken};
+use turbowish_model::diagnose::situation::{Cut, LockOrder, Site, Taken};
 
 use super::await_text::{self, Dropper};
-use super::{Builder, spot};
+use super::{SituationBuilder, spot};
 use crate::monitor::resources;
 use crate::resource;
 use crate::resource::cancel_safety::{self, Count};
 
-impl Builder<'_> {
+impl SituationBuilder<'_> {
     /// By proc, the await points at which something was dropped half-way.
     pub(super) fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
         let mut sites: BTreeMap<(u32, u16), (Site, u64)> = BTreeMap::new();
@@ -77,14 +77,14 @@ impl Builder<'_> {
     }
 
     /// Locks that were taken, or asked for, under others since the scene before.
-    pub(super) fn orders(&self) -> Vec<Order> {
+    pub(super) fn orders(&self) -> Vec<LockOrder> {
         let taken = |taken: &resource::Taken| Taken {
             resource: taken.resource,
             role: Some(taken.role),
             spot: Some(spot(taken.at)),
         };
         let orders = resource::orders().into_iter().filter_map(|order| {
-            Some(Order {
+            Some(LockOrder {
                 first: taken(&order.first),
                 second: taken(&order.second),
                 task: order.task,

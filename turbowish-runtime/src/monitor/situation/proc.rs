@@ -8,17 +8,17 @@ use turbowish_model::account::histogram::bucket_of;
 use turbowish_model::diagnose::situation::{Proc, awaits_a_resource};
 use turbowish_model::snapshot::Spot;
 
-use super::{Builder, await_text};
+use super::{SituationBuilder, await_text};
 use crate::hot::call::OWN_BYTES;
 use crate::hot::never_polled;
 
 /// What is remembered of procs from one scene to the next.
 #[derive(Debug, Default)]
-pub(super) struct Paces(Vec<Pace>);
+pub(super) struct PollPaces(Vec<PollPace>);
 
 /// Polls of one that changed nothing.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pace {
+struct PollPace {
     unchanged: u64,
     nested: u64,
     /// Those of them that are more than what goes with `select!`.
@@ -35,10 +35,10 @@ const DEPTH: u32 = 32;
 /// By proc, how often a call of it is polled for each poll of its task, as far as that was asked for.
 type Fans = BTreeMap<u32, f64>;
 
-impl Builder<'_> {
-    pub(super) fn procs(&self, paces: &mut Paces) -> Vec<Proc> {
+impl SituationBuilder<'_> {
+    pub(super) fn procs(&self, paces: &mut PollPaces) -> Vec<Proc> {
         let tallies = &self.assembly.now.tally.procs;
-        paces.0.resize(tallies.len(), Pace::default());
+        paces.0.resize(tallies.len(), PollPace::default());
         let races = self.races();
         let mut sites = self.sites();
         let mut fans = Fans::new();
@@ -159,9 +159,15 @@ impl Builder<'_> {
     }
 }
 
-impl Pace {
+impl PollPace {
     /// Polls that changed nothing and were for nothing.
-    fn turn(&mut self, stage: &Builder<'_>, proc: u32, tally: &ProcStats, fans: &mut Fans) -> u64 {
+    fn turn(
+        &mut self,
+        stage: &SituationBuilder<'_>,
+        proc: u32,
+        tally: &ProcStats,
+        fans: &mut Fans,
+    ) -> u64 {
         let sites = (0..)
             .zip(&tally.sites)
             .filter(|(_, site)| site.spurious > 0);

@@ -11,13 +11,13 @@ use turbowish_model::diagnose::situation::{
 };
 use turbowish_model::snapshot::TaskState;
 
-use super::{Builder, spot};
+use super::{SituationBuilder, spot};
 use crate::monitor::resources;
 
 /// Where the calls of each task that has to do with a resource stand, and in which root poll they were seen there.
 pub(super) type Trees<'a> = BTreeMap<u64, &'a TaskReading>;
 
-impl Builder<'_> {
+impl SituationBuilder<'_> {
     pub(super) fn resource(
         &self,
         reading: &Reading,

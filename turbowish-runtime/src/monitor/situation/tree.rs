@@ -6,9 +6,9 @@ use turbowish_model::diagnose::situation::{Node, NodeKind, NodeWake};
 use turbowish_model::snapshot::Place;
 use turbowish_model::snapshot::combinator::Combinator;
 
-use super::Builder;
+use super::SituationBuilder;
 
-impl Builder<'_> {
+impl SituationBuilder<'_> {
     pub(super) fn tree(&self, reading: &TaskReading) -> Vec<Node> {
         let twigs = tree(reading);
         let mut forks = vec![false; twigs.len()];

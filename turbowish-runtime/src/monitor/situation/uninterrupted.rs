@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use turbowish_model::diagnose::situation::{Order, Site};
+use turbowish_model::diagnose::situation::{LockOrder, Site};
 
-use super::Builder;
+use super::SituationBuilder;
 
-impl Builder<'_> {
+impl SituationBuilder<'_> {
     /// None is known.
     pub(super) const fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
         BTreeMap::new()
     }
 
     /// None is known.
-    pub(super) const fn orders(&self) -> Vec<Order> {
+    pub(super) const fn orders(&self) -> Vec<LockOrder> {
         Vec::new()
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::resource::{CurrentCall, Role};
 
-use super::{PendingEffects, Source};
+use super::{EffectSource, PendingEffects};
 use crate::resource;
 
 /// Who dropped what.
@@ -32,7 +32,7 @@ pub(crate) struct Count {
     /// Part of it for which the same task was not the first time.
     pub(crate) repeated: u64,
     /// What the last one has used.
-    pub(crate) source: Source,
+    pub(crate) source: EffectSource,
     /// The last tasks.
     tasks: [u64; TASKS],
 }
@@ -85,7 +85,7 @@ pub(super) fn tell(ledger: &Ledger, proc: u32, site: u16, effects: &PendingEffec
 }
 
 /// What is lost of what was done, if that still is.
-fn lost(effects: &PendingEffects, site: u16) -> Option<(Role, bool, Source)> {
+fn lost(effects: &PendingEffects, site: u16) -> Option<(Role, bool, EffectSource)> {
     if let Some(item) = effects.item
         && let Some(source) = resource::source(item.resource)
     {
@@ -99,7 +99,7 @@ fn lost(effects: &PendingEffects, site: u16) -> Option<(Role, bool, Source)> {
     Some((lock.role, false, source))
 }
 
-fn count(fall: Fall, cut: Cut, by: CurrentCall, source: Source) {
+fn count(fall: Fall, cut: Cut, by: CurrentCall, source: EffectSource) {
     let mut cuts = lock();
     if cuts.len() >= LIMIT && !cuts.contains_key(&cut) {
         return;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use turbowish_model::account::resource::{Intent, Role};
 
 use super::super::intents::Link;
-use super::{Record, State};
+use super::{Record, ResourceState};
 use crate::hot::current::{CurrentCall, here};
 
 impl Record {
@@ -67,7 +67,7 @@ impl Record {
         self.meet(&mut self.state(), who, role);
     }
 
-    pub(super) fn meet(&self, state: &mut State, who: CurrentCall, role: Role) {
+    pub(super) fn meet(&self, state: &mut ResourceState, who: CurrentCall, role: Role) {
         if self.unmet.load(Ordering::Relaxed) != 0 && state.intents.meet(who, role) {
             self.unmet.fetch_sub(1, Ordering::Relaxed);
         }

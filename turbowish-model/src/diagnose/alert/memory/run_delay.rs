@@ -7,10 +7,10 @@ use crate::diagnose::situation::{Situation, Worker};
 
 /// Run delay of the workers that live, by thread.
 #[derive(Clone, Debug, Default)]
-pub(in crate::diagnose::alert) struct RunDelays(BTreeMap<u64, Known>);
+pub(in crate::diagnose::alert) struct RunDelays(BTreeMap<u64, KnownDelays>);
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct KnownDelays {
     /// Begin of the poll in progress, and the run delay when the poll was seen first.
     poll: Option<(u64, u64)>,
     long: Rolling<u64>,
@@ -50,7 +50,7 @@ impl RunDelays {
                 let same = seen.filter(|(since, _)| *since == poll.since);
                 same.unwrap_or((poll.since, delay))
             });
-            self.0.insert(worker.id, Known { poll, long });
+            self.0.insert(worker.id, KnownDelays { poll, long });
         }
     }
 }

@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Proc, Site};
 use crate::snapshot::pitfall::Pitfall;
 
-pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: Row = Row {
+pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: RuleRow = RuleRow {
     lingers: true,
     why: "Another branch was ready first. What {cut} had received, locked or sent before it was dropped is lost, or done by half.",
     fixes: &[
@@ -20,10 +20,10 @@ pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: Row = Row {
         "or spawn {cut} and select on its handle",
     ],
     limits: &[Limit::Linger],
-    ..Row::new(Pitfall::CancelUnsafeSelect)
+    ..RuleRow::new(Pitfall::CancelUnsafeSelect)
 };
 
-pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: Row = Row {
+pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: RuleRow = RuleRow {
     lingers: true,
     why: "The time was over while {cut} was under way. What it had received, locked or sent is lost, or done by half.",
     fixes: &[
@@ -31,7 +31,7 @@ pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: Row = Row {
         "or spawn {cut} and put the timeout on its handle: it goes on to its end",
     ],
     limits: &[Limit::Linger],
-    ..Row::new(Pitfall::TimeoutHalfDone)
+    ..RuleRow::new(Pitfall::TimeoutHalfDone)
 };
 
 /// Await points where more was dropped half-way than at the last look.

@@ -8,7 +8,7 @@ use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, is_judged, task_party};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::is_part;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{Resource, Task, Waiter};
 use crate::snapshot::TaskState;
@@ -16,17 +16,17 @@ use crate::snapshot::alert::{Behind, Severity};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: Row = Row {
+pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: RuleRow = RuleRow {
     why: "More comes in than goes out, and nothing holds the senders back: memory grows until it ends.",
     fixes: &[
         "give {resource} a bound: mpsc::channel(n) holds its senders back",
         "or receive more at once (recv_many), or in more tasks",
     ],
     limits: &[Limit::GrowthWindows, Limit::GrowthLength, Limit::Window],
-    ..Row::new(Pitfall::UnboundedGrowth)
+    ..RuleRow::new(Pitfall::UnboundedGrowth)
 };
 
-pub(in crate::diagnose::alert) const BUFFER_BLOAT: Row = Row {
+pub(in crate::diagnose::alert) const BUFFER_BLOAT: RuleRow = RuleRow {
     hold: Some(Limit::BloatHeld),
     scans: 2,
     why: "{resource} is always full, so each item waits for all before it: the buffer adds {inside} and no throughput.",
@@ -35,10 +35,10 @@ pub(in crate::diagnose::alert) const BUFFER_BLOAT: Row = Row {
         "or make the bound smaller: the same throughput, and items that are younger",
     ],
     limits: &[Limit::BloatFill, Limit::BloatHeld, Limit::BloatInside],
-    ..Row::new(Pitfall::BufferBloat)
+    ..RuleRow::new(Pitfall::BufferBloat)
 };
 
-pub(in crate::diagnose::alert) const BLOCKED_SENDER: Row = Row {
+pub(in crate::diagnose::alert) const BLOCKED_SENDER: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::BlockedSender),
     scans: 2,
@@ -49,7 +49,7 @@ pub(in crate::diagnose::alert) const BLOCKED_SENDER: Row = Row {
         "{at}: try_send or send_timeout, if the item may be lost",
     ],
     limits: &[Limit::BlockedSender],
-    ..Row::new(Pitfall::BlockedSender)
+    ..RuleRow::new(Pitfall::BlockedSender)
 };
 
 fn channels<'a>(scan: &Scan<'a>) -> impl Iterator<Item = &'a Resource> {

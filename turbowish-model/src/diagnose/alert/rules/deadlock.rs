@@ -8,30 +8,30 @@ use alloc::vec::Vec;
 use crate::account::resource::Role;
 use crate::diagnose::alert::finding::{Finding, Scan, resource_party, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, does, many, time};
 use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, Waiter};
 use crate::diagnose::wait_graph::{self, Cycle, Dependency, Evidence};
-use crate::snapshot::alert::{Behind, Point, Severity, Step};
+use crate::snapshot::alert::{Behind, CycleStep, Point, Severity};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const DEADLOCK: Row = Row {
+pub(in crate::diagnose::alert) const DEADLOCK: RuleRow = RuleRow {
     severity: Severity::Alert,
     scans: 2,
     why: "No task of the cycle can run before another one does. None was woken.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
-    ..Row::new(Pitfall::Deadlock)
+    ..RuleRow::new(Pitfall::Deadlock)
 };
 
-pub(in crate::diagnose::alert) const SELF_DEADLOCK: Row = Row {
+pub(in crate::diagnose::alert) const SELF_DEADLOCK: RuleRow = RuleRow {
     severity: Severity::Alert,
     scans: 2,
     why: "Only {task} could end this wait, and it cannot run before it is over.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
-    ..Row::new(Pitfall::SelfDeadlock)
+    ..RuleRow::new(Pitfall::SelfDeadlock)
 };
 
 /// One per arc that could be cut; each is filled where an arc has what it names.
@@ -71,7 +71,7 @@ fn stands(scene: &Situation, cycle: &Cycle) -> bool {
 }
 
 /// A step with what it speaks of.
-struct Arc<'a> {
+struct Cut<'a> {
     task: &'a Task,
     resource: &'a Resource,
     waiter: &'a Waiter,
@@ -125,18 +125,18 @@ fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
 fn doubt(scan: &Scan<'_>, cycle: &Cycle) -> String {
     let heir = cycle.steps.iter().find_map(|step| step.heir);
     match heir.map(|heir| scan.scene.candidates[heir].name.as_str()) {
-        Some(name) => Row::fill(POSSIBLE, &[("heir", name)]).unwrap_or_default(),
+        Some(name) => RuleRow::fill(POSSIBLE, &[("heir", name)]).unwrap_or_default(),
         None if cycle.is_certain() => String::new(),
         None => DOUBT.to_string(),
     }
 }
 
-fn arcs<'a>(scan: &Scan<'a>, cycle: &Cycle) -> Vec<Arc<'a>> {
+fn arcs<'a>(scan: &Scan<'a>, cycle: &Cycle) -> Vec<Cut<'a>> {
     let steps = &cycle.steps;
     let arcs = steps.iter().enumerate().map(|(nth, step)| {
         let before = &steps[(nth + steps.len() - 1) % steps.len()];
         let resource = &scan.scene.resources[step.resource];
-        Arc {
+        Cut {
             task: &scan.scene.tasks[step.task],
             resource,
             waiter: &resource.waiters[step.waiter],
@@ -147,7 +147,7 @@ fn arcs<'a>(scan: &Scan<'a>, cycle: &Cycle) -> Vec<Arc<'a>> {
 }
 
 /// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
-fn title(arcs: &[Arc<'_>]) -> String {
+fn title(arcs: &[Cut<'_>]) -> String {
     const NAMED: usize = 4;
     let mut names: Vec<&str> = Vec::new();
     for arc in arcs {
@@ -168,7 +168,7 @@ fn title(arcs: &[Arc<'_>]) -> String {
     )
 }
 
-fn alone_title(arcs: &[Arc<'_>], likely: bool) -> String {
+fn alone_title(arcs: &[Cut<'_>], likely: bool) -> String {
     let Some(arc) = arcs.first() else {
         return String::new();
     };
@@ -189,7 +189,7 @@ fn alone_title(arcs: &[Arc<'_>], likely: bool) -> String {
     )
 }
 
-fn summary(arcs: &[Arc<'_>], alone: bool) -> String {
+fn summary(arcs: &[Cut<'_>], alone: bool) -> String {
     if alone {
         return "a task waits for itself".to_string();
     }
@@ -203,9 +203,9 @@ fn summary(arcs: &[Arc<'_>], alone: bool) -> String {
     )
 }
 
-fn shown(scan: &Scan<'_>, arc: &Arc<'_>, step: &wait_graph::Step) -> Step {
+fn shown(scan: &Scan<'_>, arc: &Cut<'_>, step: &wait_graph::CycleStep) -> CycleStep {
     let proc = arc.waiter.proc.as_ref().unwrap_or(&arc.task.root);
-    Step {
+    CycleStep {
         task: task_party(arc.task),
         point: Point {
             proc: proc.clone(),
@@ -218,7 +218,7 @@ fn shown(scan: &Scan<'_>, arc: &Arc<'_>, step: &wait_graph::Step) -> Step {
 }
 
 /// `held 41.6 s, taken at snapshot.rs:92, by`
-fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::Step) -> String {
+fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> String {
     let only = |role: Role| resource.ends.iter().filter(|end| end.role == role).count() == 1;
     let who = |role, tie| match (only(role), tie) {
         (true, Evidence::Proven | Evidence::Said) => "only this task intends to",
@@ -266,7 +266,7 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::Step) -> String 
 }
 
 /// A line for each arc that could be cut.
-fn fixes(arcs: &[Arc<'_>], alone: bool) -> Vec<String> {
+fn fixes(arcs: &[Cut<'_>], alone: bool) -> Vec<String> {
     let mut fixes: Vec<(usize, String)> = Vec::new();
     for arc in arcs {
         let proc = arc.waiter.proc.as_ref().unwrap_or(&arc.task.root);
@@ -299,7 +299,7 @@ fn fixes(arcs: &[Arc<'_>], alone: bool) -> Vec<String> {
             Dependency::Granted(_) | Dependency::Before(_) => {}
         }
         for (nth, template) in FIXES.iter().enumerate() {
-            if let Some(fix) = Row::fill(template, &values)
+            if let Some(fix) = RuleRow::fill(template, &values)
                 && !fixes.iter().any(|(_, known)| *known == fix)
             {
                 fixes.push((nth, fix));

@@ -9,7 +9,7 @@ use crate::diagnose::alert::finding::{
     Finding, Scan, is_judged, leaves, resource_party, task_party,
 };
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, last, time};
 use crate::diagnose::situation::{FutureRef, Holder, Resource, Task, Waiter};
 use crate::diagnose::wait_graph::was_left;
@@ -17,7 +17,7 @@ use crate::snapshot::alert::{Behind, Party, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Place, TaskState};
 
-pub(in crate::diagnose::alert) const FUTURELOCK: Row = Row {
+pub(in crate::diagnose::alert) const FUTURELOCK: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::Snoozed),
     scans: 2,
@@ -27,7 +27,7 @@ pub(in crate::diagnose::alert) const FUTURELOCK: Row = Row {
         "or drop {future} before {at}: `drop({future})`",
     ],
     limits: &[Limit::Snoozed],
-    ..Row::new(Pitfall::Futurelock)
+    ..RuleRow::new(Pitfall::Futurelock)
 };
 
 const DOUBT: &str =
@@ -144,7 +144,7 @@ fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waite
     let doubt = if certain {
         None
     } else {
-        Row::fill(DOUBT, &[("task", task)])
+        RuleRow::fill(DOUBT, &[("task", task)])
     };
     let got = match owner.holds {
         true => format!("holds {}", resource.name),

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, many};
 use crate::diagnose::situation::{Ended, Proc};
 use crate::snapshot::Place;
@@ -16,7 +16,7 @@ use crate::snapshot::alert::{Party, PartyKind, Severity};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const DETACHED_FAILURE: Row = Row {
+pub(in crate::diagnose::alert) const DETACHED_FAILURE: RuleRow = RuleRow {
     severity: Severity::Alert,
     lingers: true,
     why: "{task} panicked, and its handle was dropped: nobody is told, and what it was there for is not done any more.",
@@ -25,10 +25,10 @@ pub(in crate::diagnose::alert) const DETACHED_FAILURE: Row = Row {
         "if it must always run, start it again when its handle says that it failed",
     ],
     limits: &[Limit::Linger],
-    ..Row::new(Pitfall::DetachedFailure)
+    ..RuleRow::new(Pitfall::DetachedFailure)
 };
 
-pub(in crate::diagnose::alert) const LARGE_FUTURE: Row = Row {
+pub(in crate::diagnose::alert) const LARGE_FUTURE: RuleRow = RuleRow {
     why: "Each call of {proc} is {size}: it is moved when it is made, joined or spawned, and a few of them in each other overflow a stack.",
     fixes: &[
         "{largest}: Box::pin it",
@@ -36,15 +36,15 @@ pub(in crate::diagnose::alert) const LARGE_FUTURE: Row = Row {
         "end the scope of large values before the next await",
     ],
     limits: &[Limit::LargeFuture, Limit::LargeFutureNote],
-    ..Row::new(Pitfall::LargeFuture)
+    ..RuleRow::new(Pitfall::LargeFuture)
 };
 
-pub(in crate::diagnose::alert) const NEVER_POLLED: Row = Row {
+pub(in crate::diagnose::alert) const NEVER_POLLED: RuleRow = RuleRow {
     lingers: true,
     why: "A future does nothing until it is polled. {proc} was called, and what it returned was dropped: nothing of it ran.",
     fixes: &["{at}: await what it returns, or spawn it"],
     limits: &[Limit::Linger],
-    ..Row::new(Pitfall::NeverPolled)
+    ..RuleRow::new(Pitfall::NeverPolled)
 };
 
 /// Tasks that panicked with nobody to ask, together by what they are.

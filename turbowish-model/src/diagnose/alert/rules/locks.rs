@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, many};
 use crate::diagnose::situation::{Holder, Resource, Task, Waiter};
 use crate::snapshot::TaskState;
@@ -14,7 +14,7 @@ use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: Row = Row {
+pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: RuleRow = RuleRow {
     hold: Some(Limit::GuardHeld),
     scans: 2,
     why: "{task} took {resource} and waits for something else before it gives it back. Whoever wants it waits for that, too.",
@@ -23,10 +23,10 @@ pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: Row = Row {
         "or copy out what is needed, wait, and lock again",
     ],
     limits: &[Limit::GuardHeld],
-    ..Row::new(Pitfall::GuardAcrossAwait)
+    ..RuleRow::new(Pitfall::GuardAcrossAwait)
 };
 
-pub(in crate::diagnose::alert) const LOCK_CONVOY: Row = Row {
+pub(in crate::diagnose::alert) const LOCK_CONVOY: RuleRow = RuleRow {
     scans: 2,
     why: "{many} were woken together and all want {resource}, which serves one at a time: each wake-up but one was for nothing.",
     fixes: &[
@@ -34,7 +34,7 @@ pub(in crate::diagnose::alert) const LOCK_CONVOY: Row = Row {
         "or shard {resource}, or hold it for less",
     ],
     limits: &[Limit::ConvoyWaiters, Limit::ConvoySpread, Limit::ConvoyWait],
-    ..Row::new(Pitfall::LockConvoy)
+    ..RuleRow::new(Pitfall::LockConvoy)
 };
 
 /// Exclusive guards that are held while their task waits for something else.

@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::is_part;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{OpenPoll, Task, Worker};
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 
-pub(in crate::diagnose::alert) const NEVER_YIELDS: Row = Row {
+pub(in crate::diagnose::alert) const NEVER_YIELDS: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::NeverYields),
     why: "{task} has not returned from its first poll. It has not reached an await that had to wait, and its worker serves no other task.",
@@ -22,10 +22,10 @@ pub(in crate::diagnose::alert) const NEVER_YIELDS: Row = Row {
         "if it loops, yield_now().await every few ms",
     ],
     limits: &[Limit::NeverYields],
-    ..Row::new(Pitfall::NeverYields)
+    ..RuleRow::new(Pitfall::NeverYields)
 };
 
-pub(in crate::diagnose::alert) const BLOCKED_WORKER: Row = Row {
+pub(in crate::diagnose::alert) const BLOCKED_WORKER: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::BlockedWorker),
     why: "A poll must return soon: {worker} serves no other task until this one does.",
@@ -36,7 +36,7 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: Row = Row {
         "see it now: attach a debugger to the thread of {thread}",
     ],
     limits: &[Limit::BlockedWorker],
-    ..Row::new(Pitfall::BlockedWorker)
+    ..RuleRow::new(Pitfall::BlockedWorker)
 };
 
 /// A root poll in progress.

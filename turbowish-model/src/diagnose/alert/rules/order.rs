@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, leaf};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words;
 use crate::diagnose::situation::{Resource, Situation};
 use crate::snapshot::Spot;
 use crate::snapshot::alert::{Party, PartyKind};
 use crate::snapshot::pitfall::Pitfall;
 
-pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: Row = Row {
+pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: RuleRow = RuleRow {
     why: "If {one} has {a} when {other} has {b}, each waits for the other for ever. It has not happened yet.",
     fixes: &[
         "take {a} and {b} in the same order everywhere: {at_one} or {at_other}",
@@ -23,7 +23,7 @@ pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: Row = Row {
         "or put both behind one lock",
     ],
     limits: &[Limit::Clear],
-    ..Row::new(Pitfall::LockOrderInversion)
+    ..RuleRow::new(Pitfall::LockOrderInversion)
 };
 
 /// Orders kept; a program with more pairs of locks than this has other worries.
@@ -118,11 +118,11 @@ fn counted(scene: &Situation) -> Vec<Edge<'_>> {
 }
 
 /// A lock that a task has, or waits for: when, which, as what, where, and whether it has it.
-type Claim<'a> = (u64, u64, Role, Option<&'a Spot>, bool);
+type OrderClaim<'a> = (u64, u64, Role, Option<&'a Spot>, bool);
 
 /// What the scene itself shows: who holds two, or holds one and waits for another.
 fn shown(scene: &Situation) -> Vec<Edge<'_>> {
-    let mut claims: BTreeMap<u64, Vec<Claim<'_>>> = BTreeMap::new();
+    let mut claims: BTreeMap<u64, Vec<OrderClaim<'_>>> = BTreeMap::new();
     for resource in scene.resources.iter().filter(|resource| is_lock(resource)) {
         for holder in &resource.holders {
             let claim = (

@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, proc_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::snapshot::alert::{Party, PartyKind};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const OVERLOAD: Row = Row {
+pub(in crate::diagnose::alert) const OVERLOAD: RuleRow = RuleRow {
     why: "Each event costs some tens of nanoseconds: at this rate the accounting itself is a load, and what it measures is its own doing in part.",
     fixes: &[
         "take the attribute off {proc}: its time is then its caller's",
@@ -22,7 +22,7 @@ pub(in crate::diagnose::alert) const OVERLOAD: Row = Row {
     ],
     limits: &[Limit::Overload],
     scans: 2,
-    ..Row::new(Pitfall::Overload)
+    ..RuleRow::new(Pitfall::Overload)
 };
 
 /// Sources of more events than the limit.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::{LONG, is_more, is_part};
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, many, time};
 use crate::diagnose::situation::Task;
 use crate::snapshot::TaskState;
@@ -15,7 +15,7 @@ use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const LONG_POLL: Row = Row {
+pub(in crate::diagnose::alert) const LONG_POLL: RuleRow = RuleRow {
     why: "A poll must return soon: its worker serves no other task until it does.",
     fixes: &[
         "{proc}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
@@ -26,20 +26,20 @@ pub(in crate::diagnose::alert) const LONG_POLL: Row = Row {
         Limit::LongPollShare,
         Limit::LongPollAlert,
     ],
-    ..Row::new(Pitfall::LongPoll)
+    ..RuleRow::new(Pitfall::LongPoll)
 };
 
-pub(in crate::diagnose::alert) const YIELDS_RARELY: Row = Row {
+pub(in crate::diagnose::alert) const YIELDS_RARELY: RuleRow = RuleRow {
     why: "{task} gives its worker back only to take it again. What shares the worker with it waits.",
     fixes: &[
         "{proc}: move the computation to spawn_blocking or to a thread of its own",
         "or cut it into pieces of less than a millisecond with yield_now().await between them",
     ],
     limits: &[Limit::RarelyShare, Limit::RarelyPoll, Limit::Window],
-    ..Row::new(Pitfall::YieldsRarely)
+    ..RuleRow::new(Pitfall::YieldsRarely)
 };
 
-pub(in crate::diagnose::alert) const STARVATION: Row = Row {
+pub(in crate::diagnose::alert) const STARVATION: RuleRow = RuleRow {
     scans: 2,
     why: "{task} was woken and is not polled, while {other} was polled {polls} times since the last look. The executor does not come to it.",
     fixes: &[
@@ -47,7 +47,7 @@ pub(in crate::diagnose::alert) const STARVATION: Row = Row {
         "if {other} never waits, let it yield: yield_now().await",
     ],
     limits: &[Limit::StarvationReady, Limit::StarvationPolls],
-    ..Row::new(Pitfall::Starvation)
+    ..RuleRow::new(Pitfall::Starvation)
 };
 
 /// Procs whose polls were long.

@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, last};
 use crate::diagnose::situation::{FutureRef, Node, NodeKind, Resource, Task, Waiter};
 use crate::diagnose::wait_graph::was_left;
 use crate::snapshot::TaskState;
 use crate::snapshot::pitfall::Pitfall;
 
-pub(in crate::diagnose::alert) const SNOOZED_FUTURE: Row = Row {
+pub(in crate::diagnose::alert) const SNOOZED_FUTURE: RuleRow = RuleRow {
     hold: Some(Limit::Snoozed),
     scans: 2,
     why: "{proc} was woken: it could go on. {task} was polled since, and did not poll it.",
@@ -22,10 +22,10 @@ pub(in crate::diagnose::alert) const SNOOZED_FUTURE: Row = Row {
         "or drop {future} if nobody needs it any more",
     ],
     limits: &[Limit::Snoozed],
-    ..Row::new(Pitfall::SnoozedFuture)
+    ..RuleRow::new(Pitfall::SnoozedFuture)
 };
 
-pub(in crate::diagnose::alert) const STREAM_STALL: Row = Row {
+pub(in crate::diagnose::alert) const STREAM_STALL: RuleRow = RuleRow {
     hold: Some(Limit::Snoozed),
     scans: 2,
     why: "{proc} is one of the futures of a stream, and was woken. {task} polls the stream only where it takes the next item, and waits at {elsewhere} meanwhile.",
@@ -34,7 +34,7 @@ pub(in crate::diagnose::alert) const STREAM_STALL: Row = Row {
         "or spawn the futures themselves: a JoinSet goes on by itself",
     ],
     limits: &[Limit::Snoozed],
-    ..Row::new(Pitfall::StreamStall)
+    ..RuleRow::new(Pitfall::StreamStall)
 };
 
 /// All of them: what has a waker of its own, and what waited for a resource.

@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, leaf, leaves};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::{TaskCounts, is_more, is_part};
-use crate::diagnose::alert::table::Row;
+use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Node, Task};
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const LOST_WAKER: Row = Row {
+pub(in crate::diagnose::alert) const LOST_WAKER: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::LostWaker),
     scans: 2,
@@ -25,10 +25,10 @@ pub(in crate::diagnose::alert) const LOST_WAKER: Row = Row {
         "if the other side was dropped, end the wait instead of returning Pending",
     ],
     limits: &[Limit::LostWaker],
-    ..Row::new(Pitfall::LostWaker)
+    ..RuleRow::new(Pitfall::LostWaker)
 };
 
-pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: Row = Row {
+pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: RuleRow = RuleRow {
     scans: 2,
     why: "{task} wakes itself from inside its own polls, and its polls change nothing: it keeps its worker busy instead of waiting.",
     fixes: &[
@@ -42,27 +42,27 @@ pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: Row = Row {
         Limit::SpuriousShare,
         Limit::Window,
     ],
-    ..Row::new(Pitfall::SelfWakeSpin)
+    ..RuleRow::new(Pitfall::SelfWakeSpin)
 };
 
-pub(in crate::diagnose::alert) const SPURIOUS_POLLS: Row = Row {
+pub(in crate::diagnose::alert) const SPURIOUS_POLLS: RuleRow = RuleRow {
     why: "Most polls of {proc} end pending with nothing below it changed: somebody wakes the task for nothing, or one wake-up polls many futures.",
     fixes: &[
         "many futures in one join! or select!: FuturesUnordered or a task for each polls only those that were woken",
         "a Notify or broadcast that wakes all to serve one: notify_one, or a channel",
     ],
     limits: &[Limit::SpuriousShare, Limit::SpuriousPolls, Limit::Window],
-    ..Row::new(Pitfall::SpuriousPolls)
+    ..RuleRow::new(Pitfall::SpuriousPolls)
 };
 
-pub(in crate::diagnose::alert) const WAKER_CHURN: Row = Row {
+pub(in crate::diagnose::alert) const WAKER_CHURN: RuleRow = RuleRow {
     severity: Severity::Note,
     why: "Each clone of {task}'s waker counts up and down in memory that threads share.",
     fixes: &[
         "keep the waker that a future has, and clone only if !waker.will_wake(cx.waker()): Waker::clone_from does that",
     ],
     limits: &[Limit::ChurnClones, Limit::ChurnPolls, Limit::Window],
-    ..Row::new(Pitfall::WakerChurn)
+    ..RuleRow::new(Pitfall::WakerChurn)
 };
 
 /// Proc, line and column, and the tasks that wait there.
