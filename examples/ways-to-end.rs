@@ -33,7 +33,7 @@ fn is_accounted() -> bool {
 async fn spawn_forever(name: String) {
     let (polled, is_polled) = oneshot::channel();
     let task = turbowish::TaskBuilder::new().name(name);
-    tokio::spawn(task.root(forever(polled)));
+    tokio::spawn(task.task(forever(polled)));
     let _ = is_polled.await;
 }
 
@@ -52,7 +52,7 @@ fn end_within_a_minute() {
 
 async fn outlive_guard() {
     println!("accounted {}", is_accounted());
-    turbowish::resume();
+    turbowish::arm();
     work().await;
     println!("accounted {}", is_accounted());
 }
@@ -99,12 +99,12 @@ async fn main() {
         }
         "panic" => panic!("as announced"),
         "switch" => {
-            // With TURBOWISH=paused nothing was counted until here.
-            turbowish::resume();
+            // With TURBOWISH=disarmed nothing was counted until here.
+            turbowish::arm();
             work().await;
-            turbowish::pause();
+            turbowish::disarm();
             work().await;
-            turbowish::resume();
+            turbowish::arm();
             work().await;
         }
         "early" => {

@@ -23,7 +23,7 @@
 //! Functions are known by where they are written, tasks by the annotated call that their executor polls; the executor
 //! itself is never asked, so any will do.
 //!
-//! What only the program knows it says itself, by [`counter!`] and [`gauge!`], and by `attributes(…)` of functions and tasks.
+//! What only the program knows it says itself, by [`counter!`] and [`gauge!`], and by `fields(…)` of functions and tasks.
 //!
 //! # Features
 //!
@@ -39,7 +39,7 @@
 //!
 //! | variable | values |
 //! |---|---|
-//! | `TURBOWISH` | `on`, `paused` (until [`resume`]), `off` (nothing is started) |
+//! | `TURBOWISH` | `on`, `disarmed` (until [`arm`]), `off` (nothing is started) |
 //! | `TURBOWISH_REPORT` | `1`, or the path of a JSON file |
 //! | `TURBOWISH_LISTEN`, `TURBOWISH_TOKEN` | a loopback address such as `127.0.0.1:6680`, and its secret |
 //! | `TURBOWISH_RUNTIME_DIR` | folder of the Unix socket |
@@ -49,6 +49,8 @@
 //! Disarmed, a poll costs a relaxed load and a branch; armed, two readings of the clock and some plain stores, no lock,
 //! and once warm no allocation. A task costs one allocation.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod intend;
 #[cfg(not(feature = "enabled"))]
 mod off;
@@ -57,14 +59,25 @@ pub use turbowish_macros::instrument;
 
 #[cfg(feature = "enabled")]
 pub use turbowish_runtime::{
-    Builder, Guard, Intent, Root, TaskBuilder, counter, gauge, init, pause, resume, root,
+    Builder, Guard, InitError, Intent, Task, TaskBuilder, arm, counter, disarm, gauge, init, task,
 };
 
+#[cfg(feature = "enabled")]
+#[expect(deprecated, reason = "they stay for a while")]
+#[doc(hidden)]
+pub use turbowish_runtime::{Root, pause, resume, root};
+
 #[cfg(all(feature = "enabled", feature = "tokio"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub use turbowish_runtime::{JoinHandle, JoinSet, block_on, spawn, spawn_local, sync, time};
 
 #[cfg(not(feature = "enabled"))]
-pub use off::{Builder, Guard, Intent, Root, TaskBuilder, init, pause, resume, root};
+pub use off::{Builder, Guard, InitError, Intent, Task, TaskBuilder, arm, disarm, init, task};
+
+#[cfg(not(feature = "enabled"))]
+#[expect(deprecated, reason = "they stay for a while")]
+#[doc(hidden)]
+pub use off::{Root, pause, resume, root};
 
 #[cfg(all(not(feature = "enabled"), feature = "tokio"))]
 pub use off::tokio::{JoinHandle, JoinSet, block_on, spawn, spawn_local, sync, time};

@@ -4,6 +4,9 @@ pub mod meters;
 #[cfg(feature = "tokio")]
 pub(crate) mod tokio;
 
+use std::error::Error;
+use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Compiled out: does nothing.
@@ -14,11 +17,34 @@ pub const fn init() -> Guard {
 
 /// Compiled out: does nothing.
 #[inline]
-pub const fn pause() {}
+pub const fn arm() {}
 
 /// Compiled out: does nothing.
 #[inline]
+pub const fn disarm() {}
+
+/// Compiled out: does nothing.
+#[deprecated(note = "use `disarm`: tasks are paused, accounting is disarmed")]
+#[inline]
+pub const fn pause() {}
+
+/// Compiled out: does nothing.
+#[deprecated(note = "use `arm`: tasks are resumed, accounting is armed")]
+#[inline]
 pub const fn resume() {}
+
+/// Compiled out: never returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InitError {}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {}
+    }
+}
+
+impl Error for InitError {}
 
 /// Compiled out: stands for nothing.
 #[derive(Debug)]
@@ -45,13 +71,20 @@ impl Builder {
 
     /// No effect.
     #[inline]
+    pub const fn armed(self, _armed: bool) -> Self {
+        self
+    }
+
+    /// No effect.
+    #[deprecated(note = "use `armed`")]
+    #[inline]
     pub const fn paused(self, _paused: bool) -> Self {
         self
     }
 
     /// No effect.
     #[inline]
-    pub fn listen(self, _address: impl Into<String>) -> Self {
+    pub fn listen(self, _address: impl Into<SocketAddr>) -> Self {
         self
     }
 
@@ -81,7 +114,7 @@ impl Builder {
 
     /// No effect.
     #[inline]
-    pub const fn max_tasks(self, _tasks: u64) -> Self {
+    pub const fn max_tasks(self, _tasks: usize) -> Self {
         self
     }
 
@@ -93,7 +126,7 @@ impl Builder {
 
     /// No effect.
     #[inline]
-    pub const fn max_rows(self, _rows: u32) -> Self {
+    pub const fn max_rows(self, _rows: usize) -> Self {
         self
     }
 
@@ -120,6 +153,15 @@ impl Builder {
     pub const fn init(self) -> Guard {
         Guard(())
     }
+
+    /// Starts nothing.
+    ///
+    /// # Errors
+    /// None.
+    #[inline]
+    pub const fn try_init(self) -> Result<Guard, InitError> {
+        Ok(Guard(()))
+    }
 }
 
 /// Compiled out: means nothing.
@@ -145,11 +187,22 @@ impl Intent {
 }
 
 /// Compiled out: the future as it is.
+pub type Task<F> = F;
+
+/// Compiled out: the future as it is.
+#[deprecated(note = "use `Task`")]
 pub type Root<F> = F;
 
 /// Compiled out: the future as it is.
 #[inline]
-pub fn root<F: Future>(future: F) -> Root<F> {
+pub fn task<F: Future>(future: F) -> Task<F> {
+    future
+}
+
+/// Compiled out: the future as it is.
+#[deprecated(note = "use `task`")]
+#[inline]
+pub fn root<F: Future>(future: F) -> F {
     future
 }
 
@@ -179,7 +232,7 @@ impl TaskBuilder {
 
     /// The future as it is.
     #[inline]
-    pub fn root<F: Future>(self, future: F) -> Root<F> {
+    pub fn task<F: Future>(self, future: F) -> Task<F> {
         future
     }
 }

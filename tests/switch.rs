@@ -61,7 +61,7 @@ fn on_has_a_monitor_and_a_socket_that_goes_away() {
 #[test]
 fn paused_counts_from_resume_on_and_not_while_paused_again() {
     let left = Program::example("ways-to-end", &["switch"])
-        .env("TURBOWISH", "paused")
+        .env("TURBOWISH", "disarmed")
         .run();
     let proc = left.proc("ways_to_end::work");
     assert_eq!(
@@ -93,7 +93,7 @@ fn a_word_that_is_none_is_named_and_ignored() {
         .run();
     assert!(
         left.stderr
-            .starts_with("turbowish: TURBOWISH=perhaps is none of on, off, paused"),
+            .starts_with("turbowish: TURBOWISH=perhaps is not on, disarmed or off"),
         "{}",
         left.stderr
     );

@@ -22,7 +22,7 @@ mod rewrite;
 /// # Arguments
 ///
 /// - `name = "…"` is shown in place of the function's own name; on functions only.
-/// - `attributes(shard = "7", tier = 2)` stand beside the function's name in every table, to find it by: `attr.shard:7`. Values are
+/// - `fields(shard = "7", tier = 2)` stand beside the function's name in every table, to find it by: `attr.shard:7`. Values are
 ///   constants: text, numbers, `true` and `false`. On a block or module everything inside has them, unless it says otherwise. What
 ///   differs from call to call belongs to a task (`TaskBuilder::attribute`), or is counted (`counter!`).
 /// - `intends(send(tx), lock(self.db))` and `may(recv(rx))` say what a call means to do; on functions only. See below.

@@ -1,5 +1,8 @@
 //! The one line in `main`: `let _turbowish = turbowish::init();`, and its longer form, the builder.
 
+use std::error::Error;
+use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +15,11 @@ use crate::runtimes;
 use crate::settings::{Environment, Mode, Report, Settings};
 
 /// Starts accounting with default settings: see [`Builder::init`].
+///
+/// ```
+/// # use turbowish_runtime as turbowish;
+/// let _turbowish = turbowish::init();
+/// ```
 pub fn init() -> Guard {
     Builder::new().init()
 }
@@ -19,22 +27,42 @@ pub fn init() -> Guard {
 /// The guard was dropped: nobody can look any more.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// Switches accounting off until [`resume`]. Calls that live now are let go of: what they do after
-/// this is not known, and they count as new ones when they are polled after `resume`.
-pub fn pause() {
+/// Switches accounting off until [`arm`]. Calls in flight are abandoned: if they are polled after
+/// [`arm`], they are counted as new calls.
+///
+/// ```
+/// # use turbowish_runtime as turbowish;
+/// let _turbowish = turbowish::init();
+/// turbowish::disarm();
+/// // What runs here costs one relaxed load per poll, and is not recorded.
+/// turbowish::arm();
+/// ```
+pub fn disarm() {
     if let Some(monitor) = monitor::process() {
         monitor.disarm();
     }
 }
 
-/// Switches accounting on, after [`pause`] or a start with `TURBOWISH=paused`. Without [`init`],
-/// after its guard was dropped, with `TURBOWISH=off` and in a child of `fork`, nothing happens.
-pub fn resume() {
+/// Switches accounting on, after [`disarm`] or a start with `TURBOWISH=disarmed`. Has no effect
+/// without [`init`], after its guard was dropped, with `TURBOWISH=off`, and in a child of `fork`.
+pub fn arm() {
     if let Some(monitor) = monitor::process()
         && !OVER.load(Ordering::Relaxed)
     {
         monitor.arm();
     }
+}
+
+/// Same as [`disarm`].
+#[deprecated(note = "use `disarm`: tasks are paused, accounting is disarmed")]
+pub fn pause() {
+    disarm();
+}
+
+/// Same as [`arm`].
+#[deprecated(note = "use `arm`: tasks are resumed, accounting is armed")]
+pub fn resume() {
+    arm();
 }
 
 /// Settings, with their defaults; environment variables win over them.
@@ -64,17 +92,23 @@ impl Builder {
         self
     }
 
-    /// Starts with accounting off, everything else ready; [`resume`] or a console switches it on.
-    /// `TURBOWISH=on|off|paused` wins.
-    pub const fn paused(mut self, paused: bool) -> Self {
-        self.settings.mode = if paused { Mode::Paused } else { Mode::On };
+    /// Whether accounting is on from the start; by default it is. If not, everything else is ready, and
+    /// [`arm`] or a console switches accounting on. `TURBOWISH=on|disarmed|off` wins.
+    pub const fn armed(mut self, armed: bool) -> Self {
+        self.settings.mode = if armed { Mode::On } else { Mode::Disarmed };
         self
     }
 
-    /// Also listens on TCP, on a loopback address such as `127.0.0.1:6680`; needs a [`token`](Self::token).
+    /// The opposite of [`armed`](Self::armed).
+    #[deprecated(note = "use `armed`")]
+    pub const fn paused(self, paused: bool) -> Self {
+        self.armed(!paused)
+    }
+
+    /// Also listens on TCP, on a loopback address such as `([127, 0, 0, 1], 6680)`; needs a [`token`](Self::token).
     /// `TURBOWISH_LISTEN` wins. Takes effect with the feature `server`.
-    pub fn listen(mut self, address: impl Into<String>) -> Self {
-        self.settings.listen = Some(address.into());
+    pub fn listen(mut self, address: impl Into<SocketAddr>) -> Self {
+        self.settings.listen = Some(address.into().to_string());
         self
     }
 
@@ -105,8 +139,8 @@ impl Builder {
     }
 
     /// Live tasks with a row of their own, a million by default; more are accounted, but counted as lost.
-    pub const fn max_tasks(mut self, tasks: u64) -> Self {
-        self.settings.max_tasks = tasks;
+    pub const fn max_tasks(mut self, tasks: usize) -> Self {
+        self.settings.max_tasks = tasks as u64;
         self
     }
 
@@ -117,8 +151,8 @@ impl Builder {
     }
 
     /// Rows of each table in one reply, 10,000 by default.
-    pub const fn max_rows(mut self, rows: u32) -> Self {
-        self.settings.max_rows = rows;
+    pub fn max_rows(mut self, rows: usize) -> Self {
+        self.settings.max_rows = u32::try_from(rows).unwrap_or(u32::MAX);
         self
     }
 
@@ -154,22 +188,48 @@ impl Builder {
     ///
     /// With the feature `server` this starts one thread, `turbowish-monitor`. With `TURBOWISH=off`
     /// nothing is started at all.
-    pub fn init(mut self) -> Guard {
+    ///
+    /// ```
+    /// # use turbowish_runtime as turbowish;
+    /// let _turbowish = turbowish::Builder::new()
+    ///     .name("orders")
+    ///     .report(true)
+    ///     .max_tasks(100_000)
+    ///     .init();
+    /// ```
+    pub fn init(self) -> Guard {
+        match self.try_init() {
+            Ok(guard) => guard,
+            Err(InitError::Fork) => {
+                child::tell();
+                Guard { owner: None }
+            }
+            Err(error) => {
+                say(&error.to_string());
+                Guard { owner: None }
+            }
+        }
+    }
+
+    /// Same as [`init`](Self::init), and says why nothing was started.
+    ///
+    /// # Errors
+    /// TurboWish was started before in this process, or this is a child of `fork` whose parent had
+    /// started it.
+    pub fn try_init(mut self) -> Result<Guard, InitError> {
         if switch::is_child() {
-            child::tell();
-            return Guard { owner: None };
+            return Err(InitError::Fork);
         }
         for line in Environment::read().apply(&mut self.settings) {
             say(&line);
         }
         if self.settings.mode == Mode::Off {
-            return Guard { owner: None };
+            return Ok(Guard { owner: None });
         }
         child::watch();
         let name = self.settings.name.clone().unwrap_or_else(executable);
         let Some(monitor) = monitor::start(name) else {
-            say("init was called before in this process; the first call's settings stay");
-            return Guard { owner: None };
+            return Err(InitError::StartedBefore);
         };
         runtimes::note();
         task::limit(self.settings.max_tasks);
@@ -183,9 +243,9 @@ impl Builder {
         if self.settings.mode == Mode::On {
             monitor.arm();
         }
-        Guard {
+        Ok(Guard {
             owner: Some(std::process::id()),
-        }
+        })
     }
 
     #[cfg(feature = "server")]
@@ -215,9 +275,37 @@ impl Builder {
         let _ = self.settings.heartbeat;
         if self.settings.listen.is_some() {
             say("not listening: this program was built without the feature `server` of turbowish");
+        } else if self.settings.report == Report::None {
+            say(
+                "no console can attach: this program was built without the feature `server` of \
+                 turbowish; TURBOWISH_REPORT=1 prints a report at the end",
+            );
         }
     }
 }
+
+/// Why [`Builder::try_init`] started nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InitError {
+    /// TurboWish was started before in this process; the settings of that call stay.
+    StartedBefore,
+    /// This process is a child of `fork`, and its parent had started TurboWish.
+    Fork,
+}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::StartedBefore => {
+                "init was called before in this process; the first call's settings stay"
+            }
+            Self::Fork => "this process is a fork of one that called init; call it after the fork",
+        })
+    }
+}
+
+impl Error for InitError {}
 
 fn executable() -> String {
     let path = std::env::current_exe().ok();
@@ -252,7 +340,7 @@ impl Drop for Guard {
             }
             // After the last console: what is polled from here on costs what it costs while
             // accounting is off.
-            pause();
+            disarm();
         }
     }
 }

@@ -32,10 +32,14 @@ mod tests;
 #[cfg(feature = "tokio")]
 pub mod time;
 
-pub use crate::hot::origin::{Root, TaskBuilder, root};
+#[expect(deprecated, reason = "they stay for a while")]
+pub use crate::hot::origin::{Root, root};
+pub use crate::hot::origin::{Task, TaskBuilder, task};
 #[doc(hidden)]
 pub use crate::hot::probe;
-pub use crate::init::{Builder, Guard, init, pause, resume};
+pub use crate::init::{Builder, Guard, InitError, arm, disarm, init};
+#[expect(deprecated, reason = "they stay for a while")]
+pub use crate::init::{pause, resume};
 pub use crate::intent::Intent;
 #[cfg(feature = "tokio")]
 pub use crate::spawn::{JoinHandle, JoinSet, block_on, spawn, spawn_local};

@@ -9,8 +9,8 @@ use crate::hot::task;
 pub(crate) enum Mode {
     /// From the start.
     On,
-    /// Everything is ready, accounting waits for `resume`.
-    Paused,
+    /// Everything is ready, accounting waits for `arm`.
+    Disarmed,
     /// Nothing is started and nothing can switch it on.
     Off,
 }
@@ -97,9 +97,9 @@ impl Environment {
             None => {}
             Some("on" | "1" | "true") => settings.mode = Mode::On,
             Some("off" | "0" | "false") => settings.mode = Mode::Off,
-            Some("paused") => settings.mode = Mode::Paused,
+            Some("disarmed" | "paused") => settings.mode = Mode::Disarmed,
             Some(other) => lines.push(format!(
-                "TURBOWISH={other} is none of on, off, paused; it is ignored"
+                "TURBOWISH={other} is not on, disarmed or off; it is ignored"
             )),
         }
         if self.listen.is_some() {
@@ -161,7 +161,7 @@ mod tests {
             ..Environment::default()
         };
         let mut settings = Settings {
-            mode: Mode::Paused,
+            mode: Mode::Disarmed,
             report: Report::Text,
             ..Settings::new()
         };
@@ -171,15 +171,15 @@ mod tests {
 
     #[test]
     fn the_environment_wins_over_the_program() {
-        check("", "", (Mode::Paused, Report::Text), 0);
+        check("", "", (Mode::Disarmed, Report::Text), 0);
         check("on", "0", (Mode::On, Report::None), 0);
         check("OFF", "1", (Mode::Off, Report::Text), 0);
         check(
             "paused",
             "a/b.json",
-            (Mode::Paused, Report::File(PathBuf::from("a/b.json"))),
+            (Mode::Disarmed, Report::File(PathBuf::from("a/b.json"))),
             0,
         );
-        check("perhaps", "", (Mode::Paused, Report::Text), 1);
+        check("perhaps", "", (Mode::Disarmed, Report::Text), 1);
     }
 }

@@ -8,7 +8,7 @@ use tokio::task::{AbortHandle, LocalSet};
 
 pub use self::join_handle::JoinHandle;
 pub use self::join_set::JoinSet;
-use crate::hot::origin::{Root, TaskBuilder, root};
+use crate::hot::origin::{Task, TaskBuilder, task};
 
 /// Like [`tokio::spawn`]; the task knows its spawner and the place.
 ///
@@ -21,7 +21,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let root = root(future);
+    let root = task(future);
     joined(root, tokio::spawn)
 }
 
@@ -36,21 +36,21 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let root = root(future);
+    let root = task(future);
     joined(root, tokio::task::spawn_local)
 }
 
 /// Like [`Runtime::block_on`]; the future is seen as a task that knows the place.
 #[track_caller]
 pub fn block_on<F: Future>(runtime: &Runtime, future: F) -> F::Output {
-    runtime.block_on(TaskBuilder::new().blocking().root(future))
+    runtime.block_on(TaskBuilder::new().blocking().task(future))
 }
 
 /// Spawns, and watches over the handle.
 #[track_caller]
 fn joined<F: Future>(
-    root: Root<F>,
-    spawn: impl FnOnce(Root<F>) -> tokio::task::JoinHandle<F::Output>,
+    root: Task<F>,
+    spawn: impl FnOnce(Task<F>) -> tokio::task::JoinHandle<F::Output>,
 ) -> JoinHandle<F::Output> {
     let handled = root.handled();
     JoinHandle::new(spawn(root), handled)
@@ -68,7 +68,7 @@ impl TaskBuilder {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        joined(self.root(future), tokio::spawn)
+        joined(self.task(future), tokio::spawn)
     }
 
     /// Like [`JoinSet::spawn`].
@@ -82,7 +82,7 @@ impl TaskBuilder {
         F: Future<Output = T> + Send + 'static,
         T: Send + 'static,
     {
-        set.spawn_root(self.root(future))
+        set.spawn_root(self.task(future))
     }
 
     /// Like [`Handle::spawn`].
@@ -92,7 +92,7 @@ impl TaskBuilder {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        joined(self.root(future), |root| handle.spawn(root))
+        joined(self.task(future), |root| handle.spawn(root))
     }
 
     /// Like [`tokio::task::spawn_local`].
@@ -106,7 +106,7 @@ impl TaskBuilder {
         F: Future + 'static,
         F::Output: 'static,
     {
-        joined(self.root(future), tokio::task::spawn_local)
+        joined(self.task(future), tokio::task::spawn_local)
     }
 
     /// Like [`LocalSet::spawn_local`].
@@ -116,6 +116,6 @@ impl TaskBuilder {
         F: Future + 'static,
         F::Output: 'static,
     {
-        joined(self.root(future), |root| local_set.spawn_local(root))
+        joined(self.task(future), |root| local_set.spawn_local(root))
     }
 }

@@ -21,16 +21,16 @@ async fn skipped() -> u32 {
     1
 }
 
-#[turbowish::instrument(attributes(shard = "7", tier = 2, type = 'x', hot = true, share = -0.5, empty = ""), name = "told")]
+#[turbowish::instrument(fields(shard = "7", tier = 2, type = 'x', hot = true, share = -0.5, empty = ""), name = "told")]
 async fn told() -> u32 {
     async { 1 }.await
 }
 
 struct Type;
 
-#[turbowish::instrument(crate = crate::renamed, attributes(layer = "store"))]
+#[turbowish::instrument(crate = crate::renamed, fields(layer = "store"))]
 impl Type {
-    #[instrument(attributes(layer = "disk"))]
+    #[instrument(fields(layer = "disk"))]
     async fn told(&self) -> u32 {
         1
     }

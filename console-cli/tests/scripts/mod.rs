@@ -521,7 +521,7 @@ fn a_file_is_no_different_from_itself() {
             assert_eq!(value[list], json!([]), "{table} {list}");
         }
     }
-    let full = concat!(env!("CARGO_MANIFEST_DIR"), "/src/saved/full.json");
+    let full = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report_file/full.json");
     for table in [
         "procs",
         "tasks",

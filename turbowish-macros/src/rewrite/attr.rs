@@ -9,7 +9,7 @@ use syn::{Attribute, Error, Ident, LitStr, Meta, Path, Result, Token, parenthesi
 use super::attributes::Attributes;
 use super::intents::{Explicit, Operation};
 
-/// What a user may say: `name = "…"`, `skip`, `crate = path`, `attributes(…)`, `intends(…)`, `may(…)`.
+/// What a user may say: `name = "…"`, `skip`, `crate = path`, `fields(…)`, `intends(…)`, `may(…)`.
 #[derive(Default)]
 pub(crate) struct Arguments {
     pub(crate) name: Option<LitStr>,
@@ -36,7 +36,7 @@ impl Parse for Arguments {
 
 /// What every message about an argument ends in.
 const CHOICE: &str =
-    "there are `name = \"…\"`, `skip`, `crate = path`, `attributes(…)`, `intends(…)` and `may(…)`";
+    "there are `name = \"…\"`, `skip`, `crate = path`, `fields(…)`, `intends(…)` and `may(…)`";
 
 impl Arguments {
     /// No other attribute called `instrument` takes these.
@@ -64,7 +64,7 @@ impl Arguments {
             self.krate.replace(path(input)?).is_some()
         } else if key == "intends" || key == "may" {
             self.intents(&key, input)?
-        } else if key == "attributes" {
+        } else if key == "fields" || key == "attributes" {
             let before = std::mem::replace(&mut self.attributes, attributes(&key, input)?);
             !before.is_empty()
         } else {
@@ -125,7 +125,7 @@ fn equals(key: &Ident, example: &str, input: ParseStream<'_>) -> Result<()> {
 
 fn attributes(key: &Ident, input: ParseStream<'_>) -> Result<Attributes> {
     if !input.peek(token::Paren) {
-        let message = "`attributes` needs a list: `attributes(shard = \"7\")`";
+        let message = format!("`{key}` needs a list: `fields(shard = \"7\")`");
         return Err(Error::new(key.span(), message));
     }
     let inside;

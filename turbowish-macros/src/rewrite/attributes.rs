@@ -1,4 +1,4 @@
-//! `attributes(shard = "7")`: constants that stand beside a proc's name, as text, and never a cost at run time.
+//! `fields(shard = "7")`: constants that stand beside a proc's name, as text, and never a cost at run time.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -10,7 +10,7 @@ use syn::{Error, Ident, Lit, Result, Token};
 #[derive(Clone, Default)]
 pub(crate) struct Attributes(Vec<(Ident, String)>);
 
-const FORM: &str = "an attribute is a name and a constant: `attributes(shard = \"7\", tier = 2)`";
+const FORM: &str = "a field is a name and a constant: `fields(shard = \"7\", tier = 2)`";
 
 impl Parse for Attributes {
     /// What stands between the parentheses.
@@ -44,7 +44,7 @@ fn text(value: &Lit) -> Result<String> {
         _ => return Err(Error::new(value.span(), FORM)),
     };
     if text.chars().any(char::is_control) {
-        let message = "an attribute is one line of text, without control characters";
+        let message = "a field is one line of text, without control characters";
         return Err(Error::new(value.span(), message));
     }
     Ok(text)
@@ -73,6 +73,6 @@ impl Attributes {
     /// As they are written; nothing if there are none.
     pub(crate) fn again(&self) -> Option<TokenStream> {
         let each = self.0.iter().map(|(name, value)| quote!(#name = #value));
-        (!self.is_empty()).then(|| quote!(attributes(#(#each),*)))
+        (!self.is_empty()).then(|| quote!(fields(#(#each),*)))
     }
 }

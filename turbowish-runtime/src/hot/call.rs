@@ -34,7 +34,7 @@ use crate::hot::never_polled;
 use crate::hot::pause::{self, PausedPoll};
 use crate::hot::probe::Probe;
 use crate::hot::proc::Proc;
-use crate::hot::task::Task;
+use crate::hot::task::CoveredTask;
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{child, clock, switch, thread};
 
@@ -62,7 +62,7 @@ struct CallState {
     account: Account,
     /// The task that it is the root of, or what it is as a branch of one. Given up in [`forget`], so that a call's drop has nothing
     /// else to do after it.
-    task: ManuallyDrop<Option<Task>>,
+    task: ManuallyDrop<Option<CoveredTask>>,
     proc: &'static Proc,
 }
 
@@ -300,7 +300,7 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let state = &mut *open.state;
     let given = &mut open.waker;
-    if let (PollWaker::TaskEvent(_), Some(task)) = (&*given, &*state.task) {
+    if let (PollWaker::Task(_), Some(task)) = (&*given, &*state.task) {
         task.end_waker();
     }
     if depth == CLOSED {

@@ -89,7 +89,7 @@ impl Drop for HandleGuard {
 }
 
 #[cfg(feature = "tokio")]
-impl<F> Root<F> {
+impl<F> Task<F> {
     /// For the handle of the task that this becomes.
     pub(crate) fn handled(&self) -> Option<HandleGuard> {
         let origin = self.origin.clone()?;
@@ -123,17 +123,17 @@ pub(crate) fn is_told() -> bool {
 }
 
 pin_project! {
-    /// A future marked as the root of a task: see [`root`] and [`TaskBuilder`].
+    /// A future marked as the root of a task: see [`task`] and [`TaskBuilder`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
-    pub struct Root<F> {
+    pub struct Task<F> {
         origin: Option<Arc<TaskOrigin>>,
         #[pin]
         call: Call<F, Other>,
     }
 }
 
-impl<F: Future> Future for Root<F> {
+impl<F: Future> Future for Task<F> {
     type Output = F::Output;
 
     #[inline]
@@ -173,17 +173,29 @@ impl Drop for OriginGuard {
 /// Not needed for an instrumented call that an executor polls: that is seen as a task by itself. An executor other than tokio's
 /// that runs inside of a task's poll is not recognized: mark its futures, or they are billed as children of that task.
 #[track_caller]
-pub fn root<F: Future>(future: F) -> Root<F> {
-    TaskBuilder::new().root(future)
+pub fn task<F: Future>(future: F) -> Task<F> {
+    TaskBuilder::new().task(future)
 }
+
+/// Same as [`task`].
+#[deprecated(note = "use `task`")]
+#[track_caller]
+pub fn root<F: Future>(future: F) -> Task<F> {
+    task(future)
+}
+
+/// Same as [`Task`].
+#[deprecated(note = "use `Task`")]
+pub type Root<F> = Task<F>;
 
 /// Names a task and gives it attributes before it is spawned.
 ///
 /// ```
-/// let future = turbowish_runtime::TaskBuilder::new()
+/// # use turbowish_runtime as turbowish;
+/// let future = turbowish::TaskBuilder::new()
 ///     .name("conn:51022")
 ///     .attribute("tenant", "acme")
-///     .root(async {});
+///     .task(async {});
 /// # drop(future);
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -225,7 +237,7 @@ impl TaskBuilder {
 
     /// Marks `future` as the root of the task.
     #[track_caller]
-    pub fn root<F: Future>(self, future: F) -> Root<F> {
+    pub fn task<F: Future>(self, future: F) -> Task<F> {
         let place = Location::caller();
         let origin = switch::is_armed().then(|| {
             Arc::new(TaskOrigin {
@@ -244,7 +256,7 @@ impl TaskBuilder {
         } else {
             call::call(proc_at::<F>(place), Other, future)
         };
-        Root { origin, call }
+        Task { origin, call }
     }
 }
 

@@ -19,7 +19,7 @@ use std::task::Waker;
 
 use turbowish_model::account::task::Pause as Reading;
 
-use crate::hot::task::{Task, TaskEntry};
+use crate::hot::task::{CoveredTask, TaskEntry};
 use crate::hot::waker_state::let_go;
 use crate::hot::{clock, switch};
 use crate::log::say;
@@ -112,7 +112,7 @@ fn with<R>(change: impl FnOnce(&mut BTreeMap<u64, Pause>) -> R) -> R {
 
 /// Whether the call, if it is the root of a task, may be polled now: it costs two looks at memory that the poll needs anyway.
 #[inline]
-pub(crate) fn look(task: &Option<Task>, waker: &Waker) -> Result<(), PausedPoll> {
+pub(crate) fn look(task: &Option<CoveredTask>, waker: &Waker) -> Result<(), PausedPoll> {
     match task {
         Some(task) if task.mark().is_set() => withhold(task.birth.id, waker),
         _ => Ok(()),

@@ -143,16 +143,16 @@ impl TaskEntry {
 
 /// A root call's hold on its row; the row goes when this goes.
 #[derive(Debug)]
-pub(crate) struct Task(Arc<TaskEntry>);
+pub(crate) struct CoveredTask(Arc<TaskEntry>);
 
-impl std::ops::Deref for Task {
+impl std::ops::Deref for CoveredTask {
     type Target = TaskCell;
     fn deref(&self) -> &TaskCell {
         &self.0.cell
     }
 }
 
-impl Task {
+impl CoveredTask {
     /// A poll with the executor's `waker` begins.
     pub(crate) fn begin_waker(&self, waker: &Waker) -> Begun {
         self.0.node.begin(waker)
@@ -267,7 +267,7 @@ pub(crate) fn wrap(wakers: bool) {
 
 static WRAPPED: AtomicBool = AtomicBool::new(true);
 
-impl Drop for Task {
+impl Drop for CoveredTask {
     fn drop(&mut self) {
         if switch::is_child() {
             // The map of the parent is nobody's any more, and may be locked for ever.
@@ -301,7 +301,7 @@ pub(crate) fn enter(
     epoch: u32,
     thread: u32,
     newcomer: Option<&FirstPoll<'_>>,
-) -> Option<Task> {
+) -> Option<CoveredTask> {
     if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
         LIVE.fetch_sub(1, Ordering::Relaxed);
         LOST.fetch_add(1, Ordering::Relaxed);
@@ -320,7 +320,7 @@ pub(crate) fn enter(
         OUTSIDE.fetch_add(1, Ordering::Relaxed);
     }
     TASKS.insert(birth.id, live.clone());
-    Some(Task(live))
+    Some(CoveredTask(live))
 }
 
 /// Live tasks with a row.
@@ -334,7 +334,7 @@ pub(crate) fn outside() -> u64 {
 }
 
 /// Keeps what a branch has made in its first poll, if it can be woken; `None` beyond the limit.
-pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<Task> {
+pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<CoveredTask> {
     let woken = newcomer.woken.load(Ordering::Relaxed);
     if newcomer.live.get().is_none() && !woken {
         return None;
@@ -350,7 +350,7 @@ pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<Task> {
         live.node.note_by(newcomer.owner, true);
     }
     BRANCHES.insert(newcomer.birth.id, live.clone());
-    Some(Task(live))
+    Some(CoveredTask(live))
 }
 
 /// The id of a new branch.

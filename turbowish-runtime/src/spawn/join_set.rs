@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use tokio::runtime::Handle;
 use tokio::task::{self, AbortHandle, LocalSet};
 
-use crate::hot::origin::{Root, root};
+use crate::hot::origin::{Task, task};
 
 /// [`tokio::task::JoinSet`]; what does not spawn is reached by dereferencing.
 #[derive(Debug)]
@@ -31,11 +31,11 @@ impl<T: 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.spawn_root(root(future))
+        self.spawn_root(task(future))
     }
 
     #[track_caller]
-    pub(super) fn spawn_root<F>(&mut self, future: Root<F>) -> AbortHandle
+    pub(super) fn spawn_root<F>(&mut self, future: Task<F>) -> AbortHandle
     where
         F: Future<Output = T> + Send + 'static,
         T: Send,
@@ -50,7 +50,7 @@ impl<T: 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.0.spawn_on(root(future), handle)
+        self.0.spawn_on(task(future), handle)
     }
 
     /// As tokio's.
@@ -63,7 +63,7 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.0.spawn_local(root(future))
+        self.0.spawn_local(task(future))
     }
 
     /// As tokio's.
@@ -72,7 +72,7 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.0.spawn_local_on(root(future), local_set)
+        self.0.spawn_local_on(task(future), local_set)
     }
 
     /// Waits for all, and panics with the first that has panicked.

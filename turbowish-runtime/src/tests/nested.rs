@@ -96,15 +96,15 @@ const CASES: &[(&str, Is, Case)] = &[
         })
     }),
     ("block_on of futures, marked", Task, || {
-        Box::pin(async { futures::executor::block_on(crate::root(inner())) })
+        Box::pin(async { futures::executor::block_on(crate::task(inner())) })
     }),
     ("block_on by hand, marked", Task, || {
-        Box::pin(async { by_hand(crate::root(inner())) })
+        Box::pin(async { by_hand(crate::task(inner())) })
     }),
     ("marked twice, one after the other", Task, || {
         Box::pin(async {
             by_hand(async {});
-            by_hand(crate::root(inner()));
+            by_hand(crate::task(inner()));
         })
     }),
     // Nobody is told of these executors, and their wakers might be a combinator's.
@@ -116,7 +116,7 @@ const CASES: &[(&str, Is, Case)] = &[
     }),
     ("an await", Child, || Box::pin(async { inner().await })),
     ("an await of what is marked", Child, || {
-        Box::pin(async { crate::root(inner()).await })
+        Box::pin(async { crate::task(inner()).await })
     }),
     ("FuturesUnordered", Child, || {
         Box::pin(async {
@@ -133,7 +133,7 @@ const CASES: &[(&str, Is, Case)] = &[
                     let mut all: FuturesUnordered<_> = [inner()].into_iter().collect();
                     all.next().await;
                 };
-                crate::root(marked.boxed()).await;
+                crate::task(marked.boxed()).await;
             })
         },
     ),
@@ -157,7 +157,7 @@ const CASES: &[(&str, Is, Case)] = &[
     ("FuturesUnordered in a nested task", Task, || {
         Box::pin(async {
             block_in_place(|| {
-                Handle::current().block_on(crate::root(async {
+                Handle::current().block_on(crate::task(async {
                     let mut all: FuturesUnordered<_> = [inner()].into_iter().collect();
                     all.next().await;
                 }));
@@ -245,7 +245,7 @@ fn a_nested_task_has_a_row_of_its_own() {
     let monitor = Monitor::new("test".into());
     monitor.arm();
     let waits = || call(&INNER, Other, std::future::pending::<()>());
-    let mut nested = Box::pin(crate::TaskBuilder::new().name("nested").root(waits()));
+    let mut nested = Box::pin(crate::TaskBuilder::new().name("nested").task(waits()));
     let mut outer = pin!(call(&OUTER, Other, async {
         let waker = Waker::from(Arc::new(Ignored));
         let mut context = Context::from_waker(&waker);

@@ -10,7 +10,7 @@ use turbowish_model::snapshot::PollRow;
 use super::stage::{advance, alone};
 use super::wakers::armed;
 use crate::hot::call::call;
-use crate::hot::origin::root;
+use crate::hot::origin::task;
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::monitor::Monitor;
@@ -74,7 +74,7 @@ fn a_task_tells_its_last_transitions() {
     });
     let mut other = pin!(call(&WAKES, Other, wakes));
     // Nobody of ours has spawned it.
-    let mut task = pin!(root(call(&STEPS, Other, steps)));
+    let mut task = pin!(task(call(&STEPS, Other, steps)));
     advance(4);
     step(&mut task);
     let unnamed = |ago_ns, took_ns| PollRow {

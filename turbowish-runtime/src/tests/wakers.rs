@@ -603,7 +603,7 @@ fn a_story_is_told_of_nobody_else_when_a_poll_unwinds() {
     let _alone = alone();
     let monitor = armed();
     let panics = std::future::poll_fn(|_| -> Poll<()> { panic!("on purpose") });
-    let named = crate::TaskBuilder::new().name("named").root(panics);
+    let named = crate::TaskBuilder::new().name("named").task(panics);
     // No root: another call polls it.
     let mut outer = Box::pin(call(&WAKES, Other, named));
     let mut context = Context::from_waker(Waker::noop());
@@ -624,7 +624,7 @@ fn two_spawns_on_one_line_have_names_of_their_own() {
     let _monitor = armed();
     let mut context = Context::from_waker(Waker::noop());
     #[rustfmt::skip]
-    let (one, two) = (crate::hot::origin::root(async {}), crate::hot::origin::root(async { std::future::pending::<()>().await }));
+    let (one, two) = (crate::task(async {}), crate::task(async { std::future::pending::<()>().await }));
     let line = line!() - 1;
     assert!(pin!(one).poll(&mut context).is_ready());
     assert!(pin!(two).poll(&mut context).is_pending());

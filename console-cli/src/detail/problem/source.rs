@@ -268,7 +268,7 @@ mod tests {
             }),
             ..Alert::default()
         };
-        let this = concat!(env!("CARGO_MANIFEST_DIR"), "/src/record/problem/source.rs");
+        let this = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detail/problem/source.rs");
         let [told] = &lines(&at(this), None)[..] else {
             panic!("the first line of this file");
         };

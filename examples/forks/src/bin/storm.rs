@@ -169,10 +169,10 @@ fn child(inherited: Inherited) -> ! {
         .build();
     let runtime = runtime.expect("a runtime");
     assert_eq!(runtime.block_on(round()), SUM);
-    turbowish::resume();
+    turbowish::arm();
     assert_eq!(runtime.block_on(round()), SUM);
-    turbowish::pause();
-    turbowish::resume();
+    turbowish::disarm();
+    turbowish::arm();
     assert_eq!(runtime.block_on(round()), SUM);
     let again = turbowish::init();
     assert_eq!(runtime.block_on(round()), SUM);

@@ -94,9 +94,9 @@ async fn main() {
     let turn = Arc::new(tokio::sync::Notify::new());
     turbowish::spawn(park(turn.clone()));
     tokio::time::sleep(Duration::from_millis(300)).await;
-    turbowish::pause();
+    turbowish::disarm();
     turn.notify_waiters();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    turbowish::resume();
+    turbowish::arm();
     idle(stop).await;
 }

@@ -45,6 +45,6 @@ async fn main() {
     }
     turbowish::TaskBuilder::new()
         .name("bell")
-        .root(ring(bell))
+        .task(ring(bell))
         .await;
 }

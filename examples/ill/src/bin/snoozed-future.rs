@@ -30,6 +30,6 @@ async fn main() {
     let stop = named("stop", Notify::new());
     turbowish::TaskBuilder::new()
         .name("runner")
-        .root(run(&stop))
+        .task(run(&stop))
         .await;
 }

@@ -40,7 +40,7 @@ async fn main() {
     tokio::task::yield_now().await;
     asked.notify_one();
     run(Box::pin(
-        turbowish::TaskBuilder::new().name("hog").root(grind()),
+        turbowish::TaskBuilder::new().name("hog").task(grind()),
     ));
     answerer.abort();
 }

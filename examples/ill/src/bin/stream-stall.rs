@@ -31,6 +31,6 @@ async fn main() {
     let _turbowish = turbowish_ill::begin(&[]);
     turbowish::TaskBuilder::new()
         .name("importer")
-        .root(import())
+        .task(import())
         .await;
 }

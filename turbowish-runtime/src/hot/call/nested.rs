@@ -21,7 +21,7 @@ pub(crate) use self::executor::learn;
 use super::CallState;
 use super::branch::open_branch;
 use super::root::{PollWaker, open_root};
-use crate::hot::task::{self, Task};
+use crate::hot::task::{self, CoveredTask};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, origin, switch, thread};
 use crate::runtimes::{self, RunningTask};
@@ -82,7 +82,7 @@ impl Around {
 pub(super) fn lend(
     thread: &ThreadLedger,
     given: &PollWaker<'_>,
-    task: &Option<Task>,
+    task: &Option<CoveredTask>,
     waker: &Waker,
 ) {
     let lent = given.lent(task, waker).waker().data().addr();
@@ -147,7 +147,7 @@ pub(crate) fn is_child(waker: &Waker) -> bool {
 
 /// It was marked.
 fn is_marked(state: &CallState) -> bool {
-    state.task.as_ref().is_some_and(Task::has_story) || origin::is_told()
+    state.task.as_ref().is_some_and(CoveredTask::has_story) || origin::is_told()
 }
 
 /// The task below was given a waker of ours: an executor's own has not come from there.

@@ -12,7 +12,7 @@ use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
 use super::nested::Around;
-use crate::hot::task::{self, FirstPoll, Task, TaskEntry};
+use crate::hot::task::{self, CoveredTask, FirstPoll, TaskEntry};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
 use crate::hot::{clock, origin, thread};
@@ -24,7 +24,7 @@ pub(super) enum PollWaker<'a> {
     /// The caller's, which is another one.
     Passed(Around),
     /// That of the task which the call is the root of, or of the branch that it is.
-    TaskEvent(Around),
+    Task(Around),
     /// The same in its first poll. Given up in [`end`](super::end), so that a poll has nothing else
     /// to do after it.
     Late(ManuallyDrop<FirstPoll<'a>>, Around),
@@ -34,9 +34,9 @@ pub(super) enum PollWaker<'a> {
 
 impl<'a> PollWaker<'a> {
     /// That of `task`, in a poll with the executor's `waker`.
-    pub(super) fn of(task: &Task, fits: bool, (waker, around): (&'a Waker, Around)) -> Self {
+    pub(super) fn of(task: &CoveredTask, fits: bool, (waker, around): (&'a Waker, Around)) -> Self {
         match fits {
-            true => Self::TaskEvent(around),
+            true => Self::Task(around),
             false => Self::Again(ManuallyDrop::new(task.late(waker)), around),
         }
     }
@@ -47,7 +47,7 @@ impl<'a> PollWaker<'a> {
         match self {
             Self::Inherited => None,
             Self::Passed(around)
-            | Self::TaskEvent(around)
+            | Self::Task(around)
             | Self::Late(_, around)
             | Self::Again(_, around) => Some(*around),
         }
@@ -63,14 +63,14 @@ impl<'a> PollWaker<'a> {
 
     /// It is one of ours.
     pub(super) const fn is_ours(&self) -> bool {
-        matches!(self, Self::TaskEvent(_) | Self::Late(..) | Self::Again(..))
+        matches!(self, Self::Task(_) | Self::Late(..) | Self::Again(..))
     }
 
     /// The poll is over.
     #[inline]
     pub(super) fn let_go(&mut self) {
         match self {
-            Self::Inherited | Self::Passed(_) | Self::TaskEvent(_) => return,
+            Self::Inherited | Self::Passed(_) | Self::Task(_) => return,
             Self::Late(..) | Self::Again(..) => {}
         }
         match std::mem::replace(self, Self::Inherited) {
@@ -84,14 +84,14 @@ impl<'a> PollWaker<'a> {
     #[inline]
     pub(super) fn lent<'b>(
         &'b self,
-        task: &'b Option<Task>,
+        task: &'b Option<CoveredTask>,
         waker: &'a Waker,
     ) -> BorrowedWaker<'b> {
         match self {
             Self::Inherited | Self::Passed(_) => BorrowedWaker::same(waker),
-            Self::TaskEvent(_) => task
+            Self::Task(_) => task
                 .as_ref()
-                .map_or_else(|| BorrowedWaker::same(waker), Task::lent),
+                .map_or_else(|| BorrowedWaker::same(waker), CoveredTask::lent),
             Self::Late(newcomer, _) => newcomer.lent(),
             Self::Again(late, _) => late.lent(),
         }
@@ -111,7 +111,7 @@ pub(super) fn open_root<'a>(
     let t = ledger.latest();
     thread.polls.store(true, Ordering::Relaxed);
     let wrapped = task::is_wrapped();
-    if state.task.as_ref().is_some_and(Task::is_branch) {
+    if state.task.as_ref().is_some_and(CoveredTask::is_branch) {
         // It was polled by another call before.
         leave_task(state);
     }
@@ -246,7 +246,7 @@ pub(super) fn leave_task(state: &mut CallState) {
 
 /// The call is the root of a task with a row: from here on its future stays where it is.
 #[cold]
-fn settle(state: &mut CallState, task: Task) {
+fn settle(state: &mut CallState, task: CoveredTask) {
     // The future comes behind, unless it asks for more alignment than most.
     let address = std::ptr::from_ref(state).addr() + size_of::<CallState>();
     task.mark().lies_at(address);

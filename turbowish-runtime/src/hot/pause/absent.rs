@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::task::Waker;
 
-use crate::hot::task::{Task, TaskEntry};
+use crate::hot::task::{CoveredTask, TaskEntry};
 
 /// What a task's row has of it: nothing.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct PausedPoll(Infallible);
 
 /// Every call may be polled.
 #[inline]
-pub(crate) const fn look(_: &Option<Task>, _: &Waker) -> Result<(), PausedPoll> {
+pub(crate) const fn look(_: &Option<CoveredTask>, _: &Waker) -> Result<(), PausedPoll> {
     Ok(())
 }
 

@@ -46,7 +46,7 @@ macro_rules! family {
         /// Calls the function of a proc; as the root of a task, if it is marked so.
         pub(super) fn call(proc: usize, part: Part, marked: bool) -> Boxed {
             match proc {
-                $($number if marked => Box::pin(crate::root($name::<Deepest>(part))),)*
+                $($number if marked => Box::pin(crate::task($name::<Deepest>(part))),)*
                 $($number => Box::pin($name::<Deepest>(part)),)*
                 _ => unreachable!("there are no more procs"),
             }

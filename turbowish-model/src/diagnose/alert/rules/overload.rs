@@ -18,7 +18,7 @@ pub(in crate::diagnose::alert) const OVERLOAD: RuleRow = RuleRow {
         "see what wakes the tasks of {woken} so often: each wake-up is a poll",
         "add up in {counting}, and count once for many",
         "use {resource} less often, for more at once, or tokio's own type in its place",
-        "or disarm accounting while it is not looked at (key a, TURBOWISH=paused)",
+        "or disarm accounting while it is not looked at (key a, TURBOWISH=disarmed)",
     ],
     limits: &[Limit::Overload],
     scans: 2,
