@@ -25,8 +25,8 @@ const SNAPSHOT_EVERY: Duration = Duration::from_secs(1);
 /// A server under load, and accounting in this process. All of it ends when this is dropped.
 pub(crate) struct Demo {
     // The order matters: fields drop from top to bottom.
-    load: DemoPart<Counts>,
-    server: DemoPart<()>,
+    load: Part<Counts>,
+    server: Part<()>,
     _dir: Dir,
     _turbowish: turbowish::Guard,
 }
@@ -66,7 +66,7 @@ impl Demo {
     }
 }
 
-fn start_server(dir: &Path) -> io::Result<(DemoPart<()>, SocketAddr)> {
+fn start_server(dir: &Path) -> io::Result<(Part<()>, SocketAddr)> {
     let runtime = Builder::new_multi_thread()
         .thread_name("kv-worker")
         .enable_all()
@@ -75,23 +75,23 @@ fn start_server(dir: &Path) -> io::Result<(DemoPart<()>, SocketAddr)> {
     config.snapshot_every = SNAPSHOT_EVERY;
     let server = runtime.block_on(on_worker(Server::bind(config)))?;
     let address = server.local_addr();
-    let part = DemoPart::start("kv-server", runtime, |stopped| server.run(stopped))?;
+    let part = Part::start("kv-server", runtime, |stopped| server.run(stopped))?;
     Ok((part, address))
 }
 
-fn start_load(server: SocketAddr) -> io::Result<DemoPart<Counts>> {
+fn start_load(server: SocketAddr) -> io::Result<Part<Counts>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let load = Load {
         rate: Some(RATE),
         ..Load::default()
     };
-    DemoPart::start("kv-load", runtime, move |stopped| {
+    Part::start("kv-load", runtime, move |stopped| {
         kv::load::run(server, load, stopped)
     })
 }
 
 /// A future on a runtime of its own, on a thread of its own, that ends when it is told to.
-struct DemoPart<T> {
+struct Part<T> {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<io::Result<T>>>,
 }
@@ -106,7 +106,7 @@ async fn on_worker<T: Send + 'static>(
 /// Ready when a part is to end.
 type Stopped = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
-impl<T: Send + 'static> DemoPart<T> {
+impl<T: Send + 'static> Part<T> {
     fn start<F>(
         name: &str,
         runtime: Runtime,
@@ -130,7 +130,7 @@ impl<T: Send + 'static> DemoPart<T> {
     }
 }
 
-impl<T> DemoPart<T> {
+impl<T> Part<T> {
     fn stop(&mut self) -> io::Result<T> {
         drop(self.stop.take());
         let gone = || io::Error::other("its thread is gone");
@@ -139,7 +139,7 @@ impl<T> DemoPart<T> {
     }
 }
 
-impl<T> Drop for DemoPart<T> {
+impl<T> Drop for Part<T> {
     fn drop(&mut self) {
         // Whoever wants to know the outcome calls `stop` first.
         let _ = self.stop();

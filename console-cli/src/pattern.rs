@@ -29,11 +29,11 @@ impl Filter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     segments: Vec<String>,
-    of: PatternPart,
+    of: Kind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PatternPart {
+enum Kind {
     /// Holds `/`: a file, or a folder with all in it, from the package's folder on.
     File,
     /// Holds `::`: a function, or a module or type with all in it, from the crate on, with or without the crate's name.
@@ -50,9 +50,9 @@ impl Pattern {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (separator, of) = match (text.contains("::"), text.contains('/')) {
             (true, true) => return Err("either a path of files or one of functions".to_owned()),
-            (true, false) => ("::", PatternPart::Function),
-            (false, true) => ("/", PatternPart::File),
-            (false, false) => ("/", PatternPart::Any),
+            (true, false) => ("::", Kind::Function),
+            (false, true) => ("/", Kind::File),
+            (false, false) => ("/", Kind::Any),
         };
         let text = text.strip_prefix("./").unwrap_or(text);
         let text = text.strip_suffix(separator).unwrap_or(text);
@@ -67,14 +67,14 @@ impl Pattern {
         let file: Vec<&str> = file.split('/').collect();
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         match self.of {
-            PatternPart::File => begins(&self.segments, &file),
-            PatternPart::Function => {
+            Kind::File => begins(&self.segments, &file),
+            Kind::Function => {
                 begins(&self.segments, &path)
                     || path
                         .split_first()
                         .is_some_and(|(_, inside)| begins(&self.segments, inside))
             }
-            PatternPart::Any => {
+            Kind::Any => {
                 let all = || file.iter().chain(&path);
                 self.segments
                     .iter()

@@ -52,7 +52,7 @@ use self::record::Excerpt;
 use self::source::{Envelope, Source};
 use self::state::{Appearance, PausedTask, Peer, State, View, Window};
 use self::store::Store;
-use self::terminal::TerminalScreen;
+use self::terminal::Screen;
 use self::update::update;
 use crate::commands::debug;
 use crate::detail::problem::source as lines;
@@ -99,7 +99,7 @@ pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
         // Before the terminal is ours: nothing ends us then without giving it back.
         let signals = Signals::new()?;
         let found = Found::now();
-        let mut screen = TerminalScreen::open()?;
+        let mut screen = Screen::open()?;
         let (state, store) = first_state(&options, screen.size()?);
         screen.mouse(state.look.mouse)?;
         let mut console = Console::new(screen, found, signals, store, options.interval);
@@ -155,7 +155,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
 
 /// What a running console has to do with the world.
 struct Console {
-    screen: TerminalScreen,
+    screen: Screen,
     found: Found,
     signals: Signals,
     store: Store,
@@ -169,13 +169,7 @@ struct Console {
 type Left = Option<SignalKind>;
 
 impl Console {
-    fn new(
-        screen: TerminalScreen,
-        found: Found,
-        signals: Signals,
-        store: Store,
-        every: Duration,
-    ) -> Self {
+    fn new(screen: Screen, found: Found, signals: Signals, store: Store, every: Duration) -> Self {
         let (sender, inbox) = mpsc::channel(64);
         Self {
             screen,

@@ -87,7 +87,7 @@ pub(crate) struct Monitor {
     scale: Scale,
     state: Mutex<State>,
     #[cfg(feature = "server")]
-    watch: Mutex<alerts::Watch>,
+    watch: Mutex<alerts::AlertWatch>,
 }
 
 struct State {
@@ -131,7 +131,7 @@ impl Monitor {
                 losses: Losses::default(),
             }),
             #[cfg(feature = "server")]
-            watch: Mutex::new(alerts::Watch::default()),
+            watch: Mutex::new(alerts::AlertWatch::default()),
         }
     }
 

@@ -35,7 +35,7 @@ pub(crate) use self::order::{clear, leave, over};
 pub(crate) use self::record::Record;
 use self::timer::timers_beyond;
 pub(crate) use self::timer::{TimerWait, timers};
-pub(crate) use self::wait::{Entry, Waited};
+pub(crate) use self::wait::{WaitEntry, Waited};
 use crate::hot::current::{self, CurrentCall};
 use crate::hot::{clock, switch};
 

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use accept::{Incoming, Listen};
 use admit::{Gate, Slots};
-use answer::Meter;
+use answer::ByteMeter;
 use quota::House;
 use service::Service;
 use tonic::service::interceptor::InterceptedService;
@@ -205,7 +205,7 @@ async fn listen_on<L: Listen>(
     let server = TurbowishServer::new(service.clone())
         .max_decoding_message_size(REQUEST_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
-    let meter = Meter {
+    let meter = ByteMeter {
         service: server,
         house: Arc::clone(house),
     };

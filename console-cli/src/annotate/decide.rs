@@ -4,7 +4,7 @@ use super::tree::{Attribute, Kind, Node, Own};
 use crate::pattern::Filter;
 
 /// What is asked for, and where.
-pub(crate) struct WantedItem<'a> {
+pub(crate) struct Wanted<'a> {
     pub(crate) filter: &'a Filter,
     /// The file as patterns know it: seen from its package.
     pub(crate) file: &'a str,
@@ -54,7 +54,7 @@ enum Lot {
     Constant,
 }
 
-impl WantedItem<'_> {
+impl Wanted<'_> {
     pub(crate) fn decide(&self, nodes: &[Node]) -> Decision {
         let mut decision = Decision::default();
         for node in nodes {

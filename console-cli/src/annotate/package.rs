@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// What is to be worked on.
 #[derive(Debug, Default)]
-pub(crate) struct FoundPackage {
+pub(crate) struct Found {
     pub(crate) packages: Vec<Package>,
     pub(crate) files: Vec<SourceFile>,
     /// Packages, folders and files that are left alone, because they belong to another repository or lie outside of this one.
@@ -36,11 +36,11 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// Its root.
     pub(crate) path: PathBuf,
-    pub(crate) kind: TargetKind,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TargetKind {
+pub(crate) enum Kind {
     Library,
     Binary,
     /// A test, example or benchmark.
@@ -52,7 +52,7 @@ pub(crate) enum TargetKind {
 #[derive(Debug)]
 pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
-    /// Index into [`FoundPackage::packages`].
+    /// Index into [`Found::packages`].
     pub(crate) package: Option<usize>,
     /// As seen from its package, with `/`.
     pub(crate) inner: String,
@@ -117,7 +117,7 @@ impl Package {
         let targets = told.targets.iter().map(|target| Target {
             name: target.name.replace('-', "_"),
             path: canonical(target.src_path.as_std_path()),
-            kind: TargetKind::of(target),
+            kind: Kind::of(target),
         });
         Ok(Self {
             name: told.name.to_string(),
@@ -137,7 +137,7 @@ impl Package {
         if let Some(target) = self.targets.iter().find(is_root) {
             return vec![target.name.clone()];
         }
-        let is_library = |target: &&Target| target.kind == TargetKind::Library;
+        let is_library = |target: &&Target| target.kind == Kind::Library;
         let library = self.targets.iter().find(is_library);
         let package = self.name.replace('-', "_");
         let krate = library.map_or(&package, |library| &library.name);
@@ -166,7 +166,7 @@ impl Package {
     }
 }
 
-impl TargetKind {
+impl Kind {
     fn of(target: &cargo_metadata::Target) -> Self {
         match target.kind.first() {
             Some(TargetKind::Bin) => Self::Binary,
@@ -182,7 +182,7 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-impl FoundPackage {
+impl Found {
     /// The modules around what a file holds, from the crate on.
     pub(crate) fn module(&self, file: &SourceFile) -> Vec<String> {
         match file.package {

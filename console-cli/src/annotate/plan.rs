@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
-use super::decide::{Decision, WantedItem};
+use super::decide::{Decision, Wanted};
 use super::depend;
 use super::manifest::Section;
 use super::origin::Origins;
@@ -24,14 +24,14 @@ pub(crate) const ATTRIBUTE: &str = "#[::turbowish::instrument]";
 /// All files of one run.
 pub(crate) struct Work {
     pub(crate) found: Found,
-    pub(crate) files: Vec<ReadSource>,
+    pub(crate) files: Vec<Read>,
     /// Files that could not be read.
-    pub(crate) faults: Vec<PlanFault>,
+    pub(crate) faults: Vec<Fault>,
     filter: Filter,
 }
 
 /// A file that could be read.
-pub(crate) struct ReadSource {
+pub(crate) struct Read {
     /// Index into [`Found::files`].
     pub(crate) index: usize,
     pub(crate) source: Source,
@@ -39,7 +39,7 @@ pub(crate) struct ReadSource {
 }
 
 /// A file that could not be read: where, and why.
-pub(crate) struct PlanFault {
+pub(crate) struct Fault {
     path: PathBuf,
     place: Option<(usize, usize)>,
     why: String,
@@ -61,7 +61,7 @@ pub(crate) struct Change {
     pub(crate) text: String,
 }
 
-impl fmt::Display for PlanFault {
+impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", shown(&self.path))?;
         if let Some((line, column)) = self.place {
@@ -87,7 +87,7 @@ impl Work {
             let bytes = fs::read(&file.path).map_err(|cause| {
                 Failure::local(&format!("cannot read {}", shown(&file.path)), &cause)
             })?;
-            let fault = |place, why| PlanFault {
+            let fault = |place, why| Fault {
                 path: file.path.clone(),
                 place,
                 why,
@@ -98,7 +98,7 @@ impl Work {
             };
             let source = Source::new(text);
             match scan::scan(&source, types) {
-                Ok(tree) => files.push(ReadSource {
+                Ok(tree) => files.push(Read {
                     index,
                     source,
                     tree,
@@ -114,18 +114,13 @@ impl Work {
         })
     }
 
-    pub(crate) fn file(&self, read: &ReadSource) -> &SourceFile {
+    pub(crate) fn file(&self, read: &Read) -> &SourceFile {
         &self.found.files[read.index]
     }
 
-    fn wanted<T>(
-        &self,
-        read: &ReadSource,
-        blocks: bool,
-        then: impl FnOnce(&WantedItem<'_>) -> T,
-    ) -> T {
+    fn wanted<T>(&self, read: &Read, blocks: bool, then: impl FnOnce(&Wanted<'_>) -> T) -> T {
         let file = self.file(read);
-        then(&WantedItem {
+        then(&Wanted {
             filter: &self.filter,
             file: &file.inner,
             module: &self.found.module(file),
@@ -140,7 +135,7 @@ impl Work {
     }
 
     /// Uses of tokio's types in a file, if patterns ask for them.
-    pub(crate) fn tokio_types<'a>(&self, read: &'a ReadSource) -> &'a [TypeUse] {
+    pub(crate) fn tokio_types<'a>(&self, read: &'a Read) -> &'a [TypeUse] {
         match self.wanted(read, false, |wanted| wanted.admits_file()) {
             true => &read.tree.tokio_types,
             false => &[],
@@ -149,7 +144,7 @@ impl Work {
 
     fn decisions(&self, blocks: bool) -> Vec<Decision> {
         let decide =
-            |read: &ReadSource| self.wanted(read, blocks, |wanted| wanted.decide(&read.tree.nodes));
+            |read: &Read| self.wanted(read, blocks, |wanted| wanted.decide(&read.tree.nodes));
         self.files.iter().map(decide).collect()
     }
 
@@ -166,7 +161,7 @@ impl Work {
         };
         let mut changes = Vec::new();
         for index in 0..self.found.packages.len() {
-            let gains = |(read, decision): &(&ReadSource, &Decision)| {
+            let gains = |(read, decision): &(&Read, &Decision)| {
                 self.file(read).package == Some(index) && !decision.anchors.is_empty()
             };
             let files = self.files.iter().zip(&decisions).filter(gains);
@@ -183,7 +178,7 @@ impl Work {
         Ok(super::report::inserted(self, &inserted, changes))
     }
 
-    fn changed(&self, read: &ReadSource, edits: &[Edit]) -> Option<Change> {
+    fn changed(&self, read: &Read, edits: &[Edit]) -> Option<Change> {
         (!edits.is_empty()).then(|| Change {
             path: self.file(read).path.clone(),
             text: read.source.edited(edits),
@@ -224,7 +219,7 @@ pub(crate) fn insertions(source: &Source, decision: &Decision) -> Vec<Edit> {
 pub(crate) fn removals(
     source: &Source,
     tree: &Tree,
-    wanted: &WantedItem<'_>,
+    wanted: &Wanted<'_>,
 ) -> (Vec<Edit>, Vec<usize>) {
     let (inserted, others) = wanted.removals(&tree.nodes);
     let edits = inserted

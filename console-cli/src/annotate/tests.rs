@@ -1,6 +1,6 @@
 //! Files before and after: what is inserted, that a second run changes nothing, and that removal gives back every byte.
 
-use super::decide::{Decision, WantedItem};
+use super::decide::{Decision, Wanted};
 use super::plan::{insertions, removals};
 use super::scan::scan;
 use super::source::Source;
@@ -14,8 +14,8 @@ mod files;
 mod manifests;
 
 /// Asks for everything of `src/m.rs` in the crate `k`.
-fn wanted<T>(filter: &Filter, blocks: bool, then: impl FnOnce(&WantedItem<'_>) -> T) -> T {
-    then(&WantedItem {
+fn wanted<T>(filter: &Filter, blocks: bool, then: impl FnOnce(&Wanted<'_>) -> T) -> T {
+    then(&Wanted {
         filter,
         file: "src/m.rs",
         module: &["k", "m"].map(str::to_owned),

@@ -1,6 +1,6 @@
 //! One file's text in, its text out: what the fuzz target asks for.
 
-use super::decide::WantedItem;
+use super::decide::Wanted;
 use super::plan::{insertions, removals};
 use super::scan::scan;
 use super::source::Source;
@@ -24,8 +24,8 @@ pub(crate) fn removed(text: &str) -> Option<String> {
     Some(source.edited(&edits))
 }
 
-fn wanted<T>(filter: &Filter, then: impl FnOnce(&WantedItem<'_>) -> T) -> T {
-    then(&WantedItem {
+fn wanted<T>(filter: &Filter, then: impl FnOnce(&Wanted<'_>) -> T) -> T {
+    then(&Wanted {
         filter,
         file: "src/lib.rs",
         module: &["crate".to_owned()],

@@ -41,38 +41,34 @@ pub(crate) fn paths(tokens: &TokenStream) -> Vec<(Vec<String>, Span)> {
 /// How many async fns with a body stand in tokens.
 pub(crate) fn async_fns(tokens: &TokenStream) -> usize {
     let mut count = 0;
-    let mut state = TokenState::Nothing;
+    let mut state = State::Nothing;
     for token in tokens.clone() {
         state = match (&token, state) {
-            (TokenTree::Ident(ident), _) if ident == "async" => TokenState::Async,
-            (TokenTree::Ident(ident), TokenState::Async) if ident == "fn" => TokenState::Fn,
+            (TokenTree::Ident(ident), _) if ident == "async" => State::Async,
+            (TokenTree::Ident(ident), State::Async) if ident == "fn" => State::Fn,
             // `async unsafe extern "C" fn`
-            (TokenTree::Ident(ident), TokenState::Async)
-                if ident == "unsafe" || ident == "extern" =>
-            {
-                TokenState::Async
+            (TokenTree::Ident(ident), State::Async) if ident == "unsafe" || ident == "extern" => {
+                State::Async
             }
-            (TokenTree::Literal(_), TokenState::Async) => TokenState::Async,
-            (TokenTree::Punct(punct), TokenState::Fn) if punct.as_char() == ';' => {
-                TokenState::Nothing
-            }
-            (TokenTree::Group(group), TokenState::Fn) if group.delimiter() == Delimiter::Brace => {
+            (TokenTree::Literal(_), State::Async) => State::Async,
+            (TokenTree::Punct(punct), State::Fn) if punct.as_char() == ';' => State::Nothing,
+            (TokenTree::Group(group), State::Fn) if group.delimiter() == Delimiter::Brace => {
                 count += 1;
-                TokenState::Nothing
+                State::Nothing
             }
-            (_, TokenState::Fn) => TokenState::Fn,
-            _ => TokenState::Nothing,
+            (_, State::Fn) => State::Fn,
+            _ => State::Nothing,
         };
         if let TokenTree::Group(group) = &token {
             count += async_fns(&group.stream());
         }
     }
     // `async fn $name() $body`
-    count + usize::from(state == TokenState::Fn)
+    count + usize::from(state == State::Fn)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TokenState {
+enum State {
     Nothing,
     Async,
     Fn,

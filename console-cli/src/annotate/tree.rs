@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
     /// Async fns that stand inside macros.
-    pub(crate) hidden: Vec<HiddenTokens>,
+    pub(crate) hidden: Vec<Hidden>,
     /// Where tokio's own stands, and TurboWish wraps it.
     pub(crate) tokio_types: Vec<TypeUse>,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Attribute {
 
 /// Async fns that an attribute cannot reach by itself.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct HiddenTokens {
+pub(crate) struct Hidden {
     pub(crate) at: usize,
     /// `cfg_feature!`, `macro_rules! name`
     pub(crate) within: String,

@@ -8,7 +8,7 @@ use super::repository;
 use crate::failure::Failure;
 
 /// What is found in a folder.
-pub(crate) enum FolderEntry {
+pub(crate) enum Entry {
     /// A file of Rust.
     File(PathBuf),
     /// The root of a repository, which is not entered.
@@ -16,7 +16,7 @@ pub(crate) enum FolderEntry {
 }
 
 /// Every file of Rust below a folder. Hidden folders, packages and cargo's `target` are left out.
-pub(crate) fn walk(folder: &Path, visit: &mut impl FnMut(FolderEntry)) -> Result<(), Failure> {
+pub(crate) fn walk(folder: &Path, visit: &mut impl FnMut(Entry)) -> Result<(), Failure> {
     let failed = |cause| Failure::local(&format!("cannot read {}", shown(folder)), &cause);
     let mut entries = fs::read_dir(folder)
         .map_err(failed)?
@@ -31,13 +31,13 @@ pub(crate) fn walk(folder: &Path, visit: &mut impl FnMut(FolderEntry)) -> Result
         let is_folder = entry.file_type().map_err(failed)?.is_dir();
         if hidden {
         } else if is_folder && repository::is_root(&path) {
-            visit(FolderEntry::Repository(path));
+            visit(Entry::Repository(path));
         } else if is_folder {
             if !path.join(MANIFEST).is_file() && !is_target(&path) {
                 walk(&path, visit)?;
             }
         } else if path.extension().is_some_and(|end| end == "rs") && path.is_file() {
-            visit(FolderEntry::File(path));
+            visit(Entry::File(path));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use turbowish_model::account::resource::LinkKind;
+use turbowish_model::account::resource::Kind;
 use turbowish_model::snapshot::ResourceRow;
 use turbowish_model::snapshot::units::{self, SECOND};
 
@@ -56,10 +56,10 @@ impl Samples {
 }
 
 /// What is told of such a resource; nothing of others, which are held or not.
-fn label(kind: LinkKind) -> Option<&'static str> {
+fn label(kind: Kind) -> Option<&'static str> {
     match kind {
-        LinkKind::Mpsc => Some("LENGTH"),
-        LinkKind::Semaphore => Some("IN USE"),
+        Kind::Mpsc => Some("LENGTH"),
+        Kind::Semaphore => Some("IN USE"),
         _ => None,
     }
 }
@@ -153,13 +153,13 @@ fn glyph(level: Option<u64>, scale: u64) -> char {
 mod tests {
     use super::{Lengths, RESOURCES, SECOND};
     use crate::detail::rich_line::RichLine;
-    use turbowish_model::account::resource::LinkKind;
+    use turbowish_model::account::resource::Kind;
     use turbowish_model::snapshot::ResourceRow;
 
     fn row(id: u64, level: u64, capacity: Option<u64>) -> ResourceRow {
         ResourceRow {
             id,
-            kind: LinkKind::Mpsc,
+            kind: Kind::Mpsc,
             level: Some(level),
             capacity,
             ..ResourceRow::default()
@@ -230,7 +230,7 @@ mod tests {
     fn locks_have_no_length() {
         let mut lengths = Lengths::default();
         let lock = ResourceRow {
-            kind: LinkKind::Mutex,
+            kind: Kind::Mutex,
             ..row(1, 1, Some(1))
         };
         lengths.note(SECOND, SECOND, std::slice::from_ref(&lock));

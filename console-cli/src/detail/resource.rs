@@ -1,6 +1,6 @@
 //! One resource: how full it is, who has it, who waits for it in order, and what went through.
 
-use turbowish_model::account::resource::{LinkKind, Role};
+use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
@@ -17,7 +17,7 @@ pub(crate) fn lines(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLi
     }
     lines.extend(times("waited", &row.waited, beside));
     let kept = match row.kind {
-        LinkKind::Mpsc | LinkKind::Oneshot | LinkKind::Broadcast | LinkKind::Watch => "inside",
+        Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch => "inside",
         _ => "held",
     };
     lines.extend(times(kept, &row.kept, beside));

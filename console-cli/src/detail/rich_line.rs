@@ -60,7 +60,7 @@ impl Link {
 
 /// What a piece of a line is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum LinkKind {
+pub(crate) enum Kind {
     /// Ordinary words.
     #[default]
     Plain,
@@ -76,7 +76,7 @@ pub(crate) enum LinkKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) text: String,
-    pub(crate) kind: LinkKind,
+    pub(crate) kind: Kind,
 }
 
 /// One line.
@@ -98,11 +98,11 @@ impl From<&str> for RichLine {
 }
 
 impl RichLine {
-    fn part(mut self, text: impl Into<String>, kind: LinkKind) -> Self {
+    fn part(mut self, text: impl Into<String>, kind: Kind) -> Self {
         let text = text.into();
         match self.parts.last_mut() {
             _ if text.is_empty() => {}
-            Some(last) if last.kind == kind && kind == LinkKind::Plain => last.text.push_str(&text),
+            Some(last) if last.kind == kind && kind == Kind::Plain => last.text.push_str(&text),
             _ => self.parts.push(Part { text, kind }),
         }
         self
@@ -110,22 +110,22 @@ impl RichLine {
 
     /// Adds ordinary words.
     pub(crate) fn say(self, text: impl Into<String>) -> Self {
-        self.part(text, LinkKind::Plain)
+        self.part(text, Kind::Plain)
     }
 
     /// Adds what the line speaks of.
     pub(crate) fn label(self, text: impl Into<String>) -> Self {
-        self.part(text, LinkKind::Label)
+        self.part(text, Kind::Label)
     }
 
     /// Adds a heading.
     pub(crate) fn title(self, text: impl Into<String>) -> Self {
-        self.part(text, LinkKind::Title)
+        self.part(text, Kind::Title)
     }
 
     /// Adds words that lead somewhere; without a link they do not.
     pub(crate) fn link(self, text: impl Into<String>, link: Option<Link>) -> Self {
-        self.part(text, link.map_or(LinkKind::Plain, LinkKind::Link))
+        self.part(text, link.map_or(Kind::Plain, Kind::Link))
     }
 
     /// Adds a task's name, or the sign for one that is none of ours.
@@ -204,7 +204,7 @@ impl RichLine {
             }
             part.text = text::head(&format!("{}{}", part.text, " ".repeat(left + 1)), left);
             let dots = part.text.trim_end_matches('.').trim_end().is_empty();
-            part.kind = if dots { LinkKind::Plain } else { part.kind };
+            part.kind = if dots { Kind::Plain } else { part.kind };
             kept.push(part);
             break;
         }
@@ -223,7 +223,7 @@ impl RichLine {
         let mut line = Self::default();
         let mut used = 0;
         for part in self.parts {
-            let whole = matches!(part.kind, LinkKind::Link(_));
+            let whole = matches!(part.kind, Kind::Link(_));
             let pieces = match whole {
                 true => vec![part.text.as_str()],
                 false => pieces(&part.text, room.saturating_sub(indent)),
@@ -260,7 +260,7 @@ impl RichLine {
     #[cfg(test)]
     pub(crate) fn links(&self) -> impl Iterator<Item = &Link> {
         self.parts.iter().filter_map(|part| match &part.kind {
-            LinkKind::Link(link) => Some(link),
+            Kind::Link(link) => Some(link),
             _ => None,
         })
     }

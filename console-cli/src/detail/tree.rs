@@ -1,6 +1,6 @@
 //! The await tree of a task: its calls, and at each end of a branch what it waits for.
 
-use turbowish_model::account::resource::{LinkKind, Role};
+use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::column::{self, Context, Row, Style, Value};
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units::{self, Micro};
@@ -116,10 +116,8 @@ pub(super) fn reason(claim: &Claim, resources: &[ResourceRow]) -> RichLine {
     if by.width() > 0 {
         let verb = match (claim.role, row.kind) {
             (Role::Send, _) => "received by ",
-            (_, LinkKind::Mpsc | LinkKind::Oneshot | LinkKind::Broadcast | LinkKind::Watch) => {
-                "sent by "
-            }
-            (_, LinkKind::Notify) => "told by ",
+            (_, Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch) => "sent by ",
+            (_, Kind::Notify) => "told by ",
             _ => "held by ",
         };
         words.push(RichLine::from(verb).join(by));
@@ -146,11 +144,11 @@ pub(super) fn by(row: &ResourceRow) -> RichLine {
 pub(super) fn fill(row: &ResourceRow) -> Option<String> {
     let (level, capacity) = row.fill()?;
     let word = match capacity {
-        _ if row.kind == LinkKind::RwLock && level > 0 => {
+        _ if row.kind == Kind::RwLock && level > 0 => {
             let word = if row.is_written() { "written" } else { "read" };
             return Some(word.to_owned());
         }
-        Some(1) if row.kind == LinkKind::Mutex => return None,
+        Some(1) if row.kind == Kind::Mutex => return None,
         Some(all) if level >= all => "full ",
         _ if level == 0 => "empty ",
         _ => "",

@@ -87,9 +87,9 @@ pub(super) async fn run(
 
 /// How the terminal was found.
 #[derive(Clone, Debug)]
-pub(super) struct FoundProgram(Option<Termios>);
+pub(super) struct Found(Option<Termios>);
 
-impl FoundProgram {
+impl Found {
     /// As it is now.
     pub(super) fn now() -> Self {
         Self(tcgetattr(io::stdin()).ok())

@@ -24,7 +24,7 @@ const LONG_WORDS: usize = 64;
 
 /// How much of the header fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LayoutForm {
+pub(crate) enum Form {
     /// Workers and polls, tasks and coverage: two lines.
     Wide,
     /// Workers, tasks, coverage: three lines.
@@ -38,7 +38,7 @@ pub(crate) enum LayoutForm {
 /// The parts of the screen, from top to bottom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
-    pub(crate) form: LayoutForm,
+    pub(crate) form: Form,
     pub(crate) title: Rect,
     pub(crate) alert: Rect,
     pub(crate) header: Rect,
@@ -67,16 +67,16 @@ pub(crate) fn of(state: &State) -> Screen {
 /// The parts of a screen of that size, with a preview or without.
 pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> Screen {
     let form = match (width, height) {
-        (..60, _) | (_, ..10) => LayoutForm::Tiny,
-        (_, ..LOW) => LayoutForm::Folded,
-        (WIDE.., _) => LayoutForm::Wide,
-        _ => LayoutForm::Full,
+        (..60, _) | (_, ..10) => Form::Tiny,
+        (_, ..LOW) => Form::Folded,
+        (WIDE.., _) => Form::Wide,
+        _ => Form::Full,
     };
     let (header, around) = match form {
-        LayoutForm::Wide => (2, 1),
-        LayoutForm::Full => (3, 1),
-        LayoutForm::Folded => (1, 1),
-        LayoutForm::Tiny => (0, 0),
+        Form::Wide => (2, 1),
+        Form::Full => (3, 1),
+        Form::Folded => (1, 1),
+        Form::Tiny => (0, 0),
     };
     let mut left = Rect::new(0, 0, width, height);
     let mut cut = |lines: u16| {

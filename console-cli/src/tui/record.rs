@@ -21,7 +21,7 @@ pub(crate) struct Record {
     /// What it is of.
     pub(crate) subject: Link,
     /// Its row as it came last.
-    pub(crate) kept: KeptRecord,
+    pub(crate) kept: Kept,
     /// It is not part of the last snapshot.
     pub(crate) absent: Option<Absent>,
     /// Which of its links is selected.
@@ -34,7 +34,7 @@ pub(crate) struct Record {
 
 /// The row that a record is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KeptRecord {
+pub(crate) enum Kept {
     /// It has not come yet.
     Nothing,
     Alert(Box<Alert>),
@@ -58,7 +58,7 @@ impl Record {
     pub(crate) const fn new(subject: Link) -> Self {
         Self {
             subject,
-            kept: KeptRecord::Nothing,
+            kept: Kept::Nothing,
             absent: None,
             link: 0,
             scroll: 0,
@@ -69,7 +69,7 @@ impl Record {
     /// The alert that it is of, if it is of one.
     pub(crate) fn alert(&self) -> Option<&Alert> {
         match &self.kept {
-            KeptRecord::Alert(alert) => Some(alert),
+            Kept::Alert(alert) => Some(alert),
             _ => None,
         }
     }
@@ -87,7 +87,7 @@ impl Record {
     /// What the breadcrumb calls it.
     pub(crate) fn name(&self) -> String {
         match (&self.subject, &self.kept) {
-            (_, KeptRecord::Alert(alert)) => alert.pitfall.title().to_owned(),
+            (_, Kept::Alert(alert)) => alert.pitfall.title().to_owned(),
             (Link::Task { name, .. } | Link::Resource { name, .. } | Link::Proc(name), _) => {
                 name.clone()
             }
@@ -109,20 +109,20 @@ impl Record {
             ..shown.clone()
         };
         let table = match &self.kept {
-            KeptRecord::Nothing => return None,
-            KeptRecord::Alert(row) => {
+            Kept::Nothing => return None,
+            Kept::Alert(row) => {
                 one.alerts = page(&**row);
                 Document::Alerts
             }
-            KeptRecord::Proc(row) => {
+            Kept::Proc(row) => {
                 one.procs = page(&**row);
                 Document::Procs
             }
-            KeptRecord::Task(row) => {
+            Kept::Task(row) => {
                 one.tasks = page(&**row);
                 Document::Tasks
             }
-            KeptRecord::Resource(row) => {
+            Kept::Resource(row) => {
                 one.resources = page(&**row);
                 Document::Resources
             }
@@ -133,14 +133,14 @@ impl Record {
     /// The piece of source that belongs to it now.
     pub(crate) fn excerpt(&self) -> Option<Excerpt> {
         match &self.kept {
-            KeptRecord::Alert(_) => Some(Excerpt::Alert(self.subject.clone())),
-            KeptRecord::Task(row) => task::stands_at(row).cloned().map(Excerpt::Await),
-            KeptRecord::Proc(row) => Some(Excerpt::Signature(
+            Kept::Alert(_) => Some(Excerpt::Alert(self.subject.clone())),
+            Kept::Task(row) => task::stands_at(row).cloned().map(Excerpt::Await),
+            Kept::Proc(row) => Some(Excerpt::Signature(
                 row.proc.clone(),
                 row.file.clone(),
                 row.line,
             )),
-            KeptRecord::Resource(_) | KeptRecord::Nothing => None,
+            Kept::Resource(_) | Kept::Nothing => None,
         }
     }
 
@@ -204,28 +204,28 @@ impl Record {
                     .alerts
                     .iter()
                     .find(|a| Link::alert(a) == self.subject);
-                alert.map(|alert| KeptRecord::Alert(Box::new(alert.clone())))
+                alert.map(|alert| Kept::Alert(Box::new(alert.clone())))
             }
             Link::Proc(path) => {
                 let row = beside.procs.iter().find(|row| row.proc == *path);
-                row.map(|row| KeptRecord::Proc(Box::new(row.clone())))
+                row.map(|row| Kept::Proc(Box::new(row.clone())))
             }
             Link::Task { id, name } => {
                 let is = |row: &&TaskRow| id.map_or(row.name == *name, |id| row.id == id);
                 let row = beside.tasks.iter().find(is);
-                row.map(|row| KeptRecord::Task(Box::new(row.clone())))
+                row.map(|row| Kept::Task(Box::new(row.clone())))
             }
             Link::Resource { id, name } => {
                 let is = |row: &&ResourceRow| id.map_or(row.name == *name, |id| row.id == id);
                 let row = beside.resources.iter().find(is);
-                row.map(|row| KeptRecord::Resource(Box::new(row.clone())))
+                row.map(|row| Kept::Resource(Box::new(row.clone())))
             }
         };
         let Some(kept) = found else { return false };
         // Of two with one name it stays with the first that was found.
         match (&mut self.subject, &kept) {
-            (Link::Task { id, .. }, KeptRecord::Task(row)) => *id = Some(row.id),
-            (Link::Resource { id, .. }, KeptRecord::Resource(row)) => *id = Some(row.id),
+            (Link::Task { id, .. }, Kept::Task(row)) => *id = Some(row.id),
+            (Link::Resource { id, .. }, Kept::Resource(row)) => *id = Some(row.id),
             _ => {}
         }
         self.kept = kept;
@@ -250,11 +250,11 @@ pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
     };
     let source = open.source.as_ref().map_or(&[][..], |(_, lines)| lines);
     let own = match &open.kept {
-        KeptRecord::Alert(alert) => return alert_lines(state, alert, source, room),
-        KeptRecord::Task(row) => with_source(task::lines(row, &beside), source, usize::MAX),
-        KeptRecord::Proc(row) => with_source(proc::lines(row, &beside), source, 1),
-        KeptRecord::Resource(row) => resource::lines(row, &beside),
-        KeptRecord::Nothing => vec![missing(state, open)],
+        Kept::Alert(alert) => return alert_lines(state, alert, source, room),
+        Kept::Task(row) => with_source(task::lines(row, &beside), source, usize::MAX),
+        Kept::Proc(row) => with_source(proc::lines(row, &beside), source, 1),
+        Kept::Resource(row) => resource::lines(row, &beside),
+        Kept::Nothing => vec![missing(state, open)],
     };
     // The first column is free for the mark of the selected line.
     let wrapped = |line: RichLine| RichLine::from(" ").join(line).wrapped(room);

@@ -24,13 +24,13 @@ pub(crate) struct Settings {
 
 /// What is wrong with a file of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SettingsFault {
+pub(crate) struct Fault {
     pub(crate) text: String,
     /// A newer console has written it, and can use it.
     pub(crate) newer: bool,
 }
 
-impl From<String> for SettingsFault {
+impl From<String> for Fault {
     fn from(text: String) -> Self {
         Self { text, newer: false }
     }
@@ -161,12 +161,12 @@ impl Settings {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn parse(text: &str) -> Result<Self, SettingsFault> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
         let document: Value = serde_json::from_str(text).map_err(|fault| fault.to_string())?;
         match document.get("version").and_then(Value::as_u64) {
             Some(VERSION) => {}
             Some(other) => {
-                return Err(SettingsFault {
+                return Err(Fault {
                     text: format!("version {other}, and this turbowish knows {VERSION}"),
                     newer: other > VERSION,
                 });
@@ -177,7 +177,7 @@ impl Settings {
         let word = |name: &str| match document.get(name) {
             None => Ok(None),
             Some(Value::String(word)) => Ok(Some(word.as_str())),
-            Some(_) => Err(SettingsFault::from(wrong(name))),
+            Some(_) => Err(Fault::from(wrong(name))),
         };
         let mut settings = Self::default();
         if let Some(text) = word("window")? {

@@ -18,14 +18,14 @@ use super::view::view;
 
 /// The terminal while it is ours. Dropping it gives it back.
 #[derive(Debug)]
-pub(super) struct TerminalScreen {
+pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Output>>,
     output: Output,
     /// It is ours, and not given back.
     ours: bool,
 }
 
-impl TerminalScreen {
+impl Screen {
     /// Takes the terminal. From here on a panic gives it back before it is reported.
     pub(super) fn open() -> io::Result<Self> {
         let output = Output::of_stdout()?;
@@ -120,7 +120,7 @@ impl TerminalScreen {
     }
 }
 
-impl Drop for TerminalScreen {
+impl Drop for Screen {
     fn drop(&mut self) {
         self.leave();
     }

@@ -52,14 +52,14 @@ pub(crate) fn same(a: &Link, b: &Link) -> bool {
 }
 
 /// The rows that it is about.
-struct TriageRows<'a> {
+struct Rows<'a> {
     procs: &'a [ProcRow],
     tasks: &'a [TaskRow],
     resources: &'a [ResourceRow],
     micro: Micro,
 }
 
-impl<'a> TriageRows<'a> {
+impl<'a> Rows<'a> {
     /// Those that came last: while a record is open the tables are not asked for.
     fn of(state: &'a State) -> Self {
         let micro = state.look.glyphs.micro;
@@ -87,7 +87,7 @@ impl<'a> TriageRows<'a> {
 
 /// What stands out in all tables, the worst first.
 pub(crate) fn list(state: &State) -> Vec<Thing> {
-    let rows = TriageRows::of(state);
+    let rows = Rows::of(state);
     let mut list = alerts(state);
     list.extend(paused(&rows));
     list.extend(polls(&rows));
@@ -119,7 +119,7 @@ fn top<R>(rows: impl Iterator<Item = R>, by: impl Fn(&R) -> u64) -> Vec<R> {
     rows
 }
 
-fn in_state<'a>(rows: &TriageRows<'a>, is: TaskState, least: u64) -> Vec<&'a TaskRow> {
+fn in_state<'a>(rows: &Rows<'a>, is: TaskState, least: u64) -> Vec<&'a TaskRow> {
     let late = rows
         .tasks
         .iter()
@@ -128,7 +128,7 @@ fn in_state<'a>(rows: &TriageRows<'a>, is: TaskState, least: u64) -> Vec<&'a Tas
 }
 
 /// Tasks that somebody keeps from being polled.
-fn paused(rows: &TriageRows<'_>) -> Vec<Thing> {
+fn paused(rows: &Rows<'_>) -> Vec<Thing> {
     let told = |row: &TaskRow| Thing {
         link: row.link(),
         told: format!("paused for {}", rows.time(row.since_ns)),
@@ -138,7 +138,7 @@ fn paused(rows: &TriageRows<'_>) -> Vec<Thing> {
 }
 
 /// Tasks that poll for long, and tasks that are woken and not polled.
-fn polls(rows: &TriageRows<'_>) -> Vec<Thing> {
+fn polls(rows: &Rows<'_>) -> Vec<Thing> {
     let told = |row: &TaskRow, word: &str| Thing {
         link: row.link(),
         told: format!("{word} {}", rows.time(row.since_ns)),
@@ -150,7 +150,7 @@ fn polls(rows: &TriageRows<'_>) -> Vec<Thing> {
 }
 
 /// Channels that are full while somebody waits to send.
-fn resources(rows: &TriageRows<'_>) -> Vec<Thing> {
+fn resources(rows: &Rows<'_>) -> Vec<Thing> {
     let full = rows.resources.iter().filter(|row| {
         let sends = row.waiters.iter().any(|waiter| waiter.role == Role::Send);
         sends && row.capacity.is_some_and(|all| row.level >= Some(all))
@@ -167,7 +167,7 @@ fn resources(rows: &TriageRows<'_>) -> Vec<Thing> {
 }
 
 /// Tasks that wait longest for something that somebody has.
-fn waits(rows: &TriageRows<'_>) -> Vec<Thing> {
+fn waits(rows: &Rows<'_>) -> Vec<Thing> {
     let blocks = |role| !matches!(role, Role::Receive | Role::Wait);
     let stuck = rows
         .tasks
@@ -184,7 +184,7 @@ fn waits(rows: &TriageRows<'_>) -> Vec<Thing> {
     told.collect()
 }
 
-fn procs(rows: &TriageRows<'_>) -> Vec<Thing> {
+fn procs(rows: &Rows<'_>) -> Vec<Thing> {
     let busy = rows.procs.iter().filter(|row| row.occupancy_ppm >= BUSY);
     let told = top(busy, |row| row.running_ns)
         .into_iter()

@@ -421,7 +421,7 @@ fn async_closures_are_procs_of_their_own() {
             &[
                 "g(async |x, __turbowish_argument_1: (A, B), y| -> R { static __TURBOWISH_PROC",
                 "(\"async@1\", \"1 FILE\\n1 58 1 64 x\");",
-                "#[allow(clippy::shadow_reuse)] let x = ::turbowish::__private::Given::new(x);",
+                "#[allow(clippy::shadow_reuse)] let x = ::turbowish::__private::Arg::new(x);",
                 "let __turbowish_future = async { #[allow(clippy::shadow_reuse)] let x = x.taken();",
                 "let __turbowish_argument_1 = __turbowish_argument_1.taken(); let (a, _) = __turbowish_argument_1;",
                 "let mut y = y.taken(); if false {",

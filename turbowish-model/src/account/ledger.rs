@@ -27,7 +27,7 @@ use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitStack;
 use crate::account::call::{Call, Origin, Outcome, ProcKey, SITE};
-use crate::account::counters::{ProcCounters, Rows, Sum};
+use crate::account::counters::{CounterPages, ProcCounters, Sum};
 use crate::account::histogram::add;
 use crate::account::resource::CurrentCall;
 use crate::account::seqlock::{SeqLock, WriteGuard};
@@ -55,7 +55,7 @@ pub struct Ledger {
     moved: AtomicU32,
     tick: AtomicU32,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
-    pub(crate) rows: Rows,
+    pub(crate) rows: CounterPages,
     trail: AwaitStack,
     fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
@@ -77,7 +77,7 @@ impl Ledger {
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: AppendVec::default(),
-            rows: Rows::default(),
+            rows: CounterPages::default(),
             trail: AwaitStack::default(),
             fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),

@@ -66,6 +66,9 @@ struct CallState {
     proc: &'static Proc,
 }
 
+/// Path of this module, as type names have it.
+const PATH: &str = module_path!();
+
 /// Bytes of a call beside its future.
 #[cfg(feature = "server")]
 pub(crate) const OWN_BYTES: u64 = size_of::<CallState>() as u64;

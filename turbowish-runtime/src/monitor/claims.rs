@@ -119,7 +119,7 @@ impl<'a, N: Names> Claims<'a, N> {
         row.waits_on
             .extend(timers.iter().take(SHOWN).map(|timer| Claim {
                 resource_id: 0,
-                resource: Kind::TimerClaim.word().to_owned(),
+                resource: Kind::Timer.word().to_owned(),
                 role: Role::Wait,
                 amount: 1,
                 since_ns: timer.since_ns,

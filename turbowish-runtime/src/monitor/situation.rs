@@ -44,7 +44,7 @@ pub(super) struct Scout {
     /// Instant of the last scene, in ticks; 0 if there was none.
     at: u64,
     density: event_rates::Density,
-    paces: proc::Paces,
+    paces: proc::PollPaces,
     inside: queue_time::Inside,
 }
 

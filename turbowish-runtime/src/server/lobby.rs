@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
-use turbowish_wire::handshake::{self, Callee, Fault, HELLO_BYTES, PROOF_BYTES};
+use turbowish_wire::handshake::{self, Callee, HELLO_BYTES, HandshakeFault, PROOF_BYTES};
 
 use super::Say;
 use super::accept::Listen;
@@ -183,7 +183,7 @@ where
     let callee = match Callee::read(&hello) {
         Ok(callee) => callee,
         Err(fault) => {
-            if matches!(fault, Fault::Version(_)) {
+            if matches!(fault, HandshakeFault::Version(_)) {
                 // It says of us that we are of another version.
                 let _ = stream.write_all(&handshake::refusal()).await;
             }

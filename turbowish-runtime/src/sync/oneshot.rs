@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use crate::hot::switch;
 use crate::intent::{IntentTarget, ResourceRef, verb};
-use crate::resource::{End, Entry, Kind, Resource, Role};
+use crate::resource::{End, Kind, Resource, Role, WaitEntry};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
 
@@ -52,7 +52,7 @@ impl Side {
     /// `poll` is a wait of the current task, if it is pending.
     fn poll<R>(
         &self,
-        polled: &mut Option<Entry>,
+        polled: &mut Option<WaitEntry>,
         (role, at): (Role, &'static Location<'static>),
         cx: &mut Context<'_>,
         poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
@@ -88,7 +88,7 @@ impl Drop for Side {
 /// Sends the value.
 pub struct Sender<T> {
     inner: tokio::sync::oneshot::Sender<T>,
-    polled: Option<Entry>,
+    polled: Option<WaitEntry>,
     side: Side,
 }
 
@@ -153,7 +153,7 @@ impl<T: fmt::Debug> fmt::Debug for Sender<T> {
 /// Waits for the value: a future.
 pub struct Receiver<T> {
     inner: tokio::sync::oneshot::Receiver<T>,
-    polled: Option<Entry>,
+    polled: Option<WaitEntry>,
     side: Side,
 }
 

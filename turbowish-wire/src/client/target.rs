@@ -12,7 +12,7 @@ use tonic::transport::{Channel, Endpoint};
 
 use super::ClientError;
 use crate::discovery;
-use crate::handshake::{ANSWER_BYTES, Caller, Fault, VERSION};
+use crate::handshake::{ANSWER_BYTES, Caller, HandshakeFault, VERSION};
 
 /// Which process to connect to.
 #[derive(Clone, PartialEq, Eq)]
@@ -144,9 +144,9 @@ async fn greet(
     };
     match proved.await.map_err(|cause| stranger(cause.to_string()))? {
         Ok(_) => Ok(stream),
-        Err(Fault::Token) => Err(ClientError::Token { target: target() }),
-        Err(Fault::Stranger) => Err(stranger("it greets otherwise".to_owned())),
-        Err(Fault::Version(theirs)) => Err(stranger(format!(
+        Err(HandshakeFault::Token) => Err(ClientError::Token { target: target() }),
+        Err(HandshakeFault::Stranger) => Err(stranger("it greets otherwise".to_owned())),
+        Err(HandshakeFault::Version(theirs)) => Err(stranger(format!(
             "it greets in version {theirs}, this console in {VERSION}"
         ))),
     }

@@ -19,7 +19,7 @@ pub(super) struct Compared {
     /// `procs`
     pub(super) table: &'static str,
     /// Columns of rows that are in both files, what fails first, and then the largest growth.
-    pub(super) changes: Vec<RowChange>,
+    pub(super) changes: Vec<Change>,
     /// Rows that are only in the second file.
     pub(super) new: Vec<String>,
     /// Rows that are only in the first one.
@@ -32,7 +32,7 @@ pub(super) struct Compared {
 
 /// One column of one row that has changed.
 #[derive(Debug)]
-pub(super) struct RowChange {
+pub(super) struct Change {
     /// What the row is called.
     pub(super) row: String,
     /// The column's key.
@@ -85,7 +85,7 @@ impl Compared {
                 let before = side(column, was, &contexts.0);
                 let after = side(column, is, &contexts.1);
                 if let Some(verdict) = judge(column, &before, &after, fail_over) {
-                    changes.push(RowChange {
+                    changes.push(Change {
                         row: name(key),
                         column: column.key.clone().into_owned(),
                         unit: column.unit,
@@ -120,7 +120,7 @@ impl Compared {
     }
 
     /// Rows of which a column satisfies this.
-    pub(super) fn rows(&self, which: impl Fn(&RowChange) -> bool) -> usize {
+    pub(super) fn rows(&self, which: impl Fn(&Change) -> bool) -> usize {
         let mut names: Vec<&str> = self
             .changes
             .iter()
@@ -133,7 +133,7 @@ impl Compared {
     }
 }
 
-impl RowChange {
+impl Change {
     /// After / before in billionths; `None` if there is nothing to divide by, or less than nothing.
     /// From 0 on it is without bound.
     pub(super) fn ratio(&self) -> Option<u64> {

@@ -4,7 +4,7 @@ use turbowish_model::snapshot::json::{SCHEMA, Writer};
 use turbowish_model::snapshot::text_table::{Header, TextTable};
 use turbowish_model::snapshot::units;
 
-use super::compare::{Compared, RowChange, SAME, Verdict};
+use super::compare::{Change, Compared, SAME, Verdict};
 use crate::args::Share;
 use crate::commands::check::{integer, unit};
 use crate::failure::Failure;
@@ -44,7 +44,7 @@ pub(super) fn table(compared: &Compared) -> String {
     printed(&lines)
 }
 
-fn cells(change: &RowChange) -> Vec<String> {
+fn cells(change: &Change) -> Vec<String> {
     vec![
         change.row.clone(),
         change.column.clone(),
@@ -61,7 +61,7 @@ fn cells(change: &RowChange) -> Vec<String> {
 }
 
 /// `+42.0%`; nothing where there is nothing to divide by.
-fn percent(change: &RowChange) -> String {
+fn percent(change: &Change) -> String {
     match change.ratio() {
         None => String::new(),
         Some(u64::MAX) => "from 0".to_owned(),
@@ -127,7 +127,7 @@ fn side(out: &mut Writer, saved: &Saved) {
     });
 }
 
-fn change(out: &mut Writer, change: &RowChange) {
+fn change(out: &mut Writer, change: &Change) {
     out.object(|out| {
         out.text("row", &change.row);
         out.text("column", &change.column);
@@ -140,7 +140,7 @@ fn change(out: &mut Writer, change: &RowChange) {
 }
 
 /// `null` where there is nothing to divide by, 0 before included.
-fn ratio_ppm(change: &RowChange) -> Option<u64> {
+fn ratio_ppm(change: &Change) -> Option<u64> {
     let ratio = change.ratio().filter(|ratio| *ratio != u64::MAX)?;
     Some(ratio / 1_000)
 }

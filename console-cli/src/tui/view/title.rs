@@ -17,7 +17,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
 
 /// What goes first where there is no room for all of it; the badge stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum CursorLeft {
+enum Left {
     None,
     Clock,
     Window,
@@ -26,17 +26,17 @@ enum CursorLeft {
 }
 
 fn line(state: &State, shown: &Snapshot, room: usize) -> Line<'static> {
-    const ALL: [CursorLeft; 5] = [
-        CursorLeft::None,
-        CursorLeft::Clock,
-        CursorLeft::Window,
-        CursorLeft::Uptime,
-        CursorLeft::Pid,
+    const ALL: [Left; 5] = [
+        Left::None,
+        Left::Clock,
+        Left::Window,
+        Left::Uptime,
+        Left::Pid,
     ];
     let parts = |out| (process(state, shown, out), freshness(state, shown, out));
     let fits = |(begin, end): &(Line<'_>, Line<'_>)| begin.width() + end.width() + 1 < room;
     let mut lines = ALL.into_iter().map(parts);
-    let (begin, end) = lines.find(fits).unwrap_or_else(|| parts(CursorLeft::Pid));
+    let (begin, end) = lines.find(fits).unwrap_or_else(|| parts(Left::Pid));
     let name = room.saturating_sub(end.width() + 2);
     let begin = match begin.width() > name {
         // Even the name has to make room.
@@ -47,12 +47,12 @@ fn line(state: &State, shown: &Snapshot, room: usize) -> Line<'static> {
 }
 
 /// ` kv  pid 4242  up 12m31s  armed`
-fn process(state: &State, shown: &Snapshot, out: CursorLeft) -> Line<'static> {
+fn process(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     let style = |role| state.look.palette.style(role);
     let process = &shown.process;
     let name = format!(" {}", process.name);
     let mut spans = vec![Span::styled(name, style(Role::Title))];
-    if out < CursorLeft::Pid {
+    if out < Left::Pid {
         spans.push(Span::raw(format!("  pid {}", process.pid)));
     }
     if let PeerState::Ended { unix_ns } = state.link.fate {
@@ -62,7 +62,7 @@ fn process(state: &State, shown: &Snapshot, out: CursorLeft) -> Line<'static> {
         )));
         return Line::from(spans);
     }
-    spans.push(Span::raw(match out < CursorLeft::Uptime {
+    spans.push(Span::raw(match out < Left::Uptime {
         true => format!(
             "  up {}  ",
             units::duration(process.uptime_ns, state.look.glyphs.micro)
@@ -84,16 +84,16 @@ fn process(state: &State, shown: &Snapshot, out: CursorLeft) -> Line<'static> {
 }
 
 /// `window 10 s  LIVE  17:04:31`
-fn freshness(state: &State, shown: &Snapshot, out: CursorLeft) -> Line<'static> {
+fn freshness(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     let style = |role| state.look.palette.style(role);
     let clock = state.now.time_of_day(shown.at_unix_ns);
-    let window = Span::raw(match out < CursorLeft::Window {
+    let window = Span::raw(match out < Left::Window {
         true => format!("window {}  ", window(state, shown)),
         false => String::new(),
     });
     let with_clock = |badge, clock: String| {
         let clock = Span::raw(clock);
-        Line::from(match out < CursorLeft::Clock {
+        Line::from(match out < Left::Clock {
             true => vec![window, badge, clock],
             false => vec![window, badge],
         })

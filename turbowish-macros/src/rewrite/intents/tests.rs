@@ -483,10 +483,10 @@ fn one_statement_tells_all_of_them() {
     );
     let expected = squeeze(
         "let __turbowish_intents = {
-            use ::turbowish::__private::Anything as _;
+            use ::turbowish::__private::NotResource as _;
             ::turbowish::__private::mean(::turbowish::__private::verb::Lock, &self.db, 9u8,
-                ::turbowish::__private::Perhaps(::turbowish::__private::verb::Send, &tx).__turbowish_mean(5u8,
-                    ::turbowish::__private::Nothing))
+                ::turbowish::__private::MaybeResource(::turbowish::__private::verb::Send, &tx).__turbowish_mean(5u8,
+                    ::turbowish::__private::NoIntents))
         };
         ::turbowish::__private::at(&__TURBOWISH_PROC, 0u32, go()).await;",
     );
@@ -498,14 +498,14 @@ fn one_statement_tells_all_of_them() {
     let expected = squeeze(
         "#[allow(clippy::used_underscore_binding)]
         let __turbowish_intents = {
-            use ::turbowish::__private::Anything as _;
-            use ::turbowish::__private::Whoever as _;
-            ::turbowish::__private::Perhaps(::turbowish::__private::verb::Lock,
+            use ::turbowish::__private::NotResource as _;
+            use ::turbowish::__private::OwnFields as _;
+            ::turbowish::__private::MaybeResource(::turbowish::__private::verb::Lock,
                 if ::turbowish::__private::Fields::<Self>::new().__turbowish_are_own() {
                     ::turbowish::__private::core::option::Option::Some(&self._db)
                 } else {
                     ::turbowish::__private::core::option::Option::None
-                }).__turbowish_mean(1u8, ::turbowish::__private::Nothing)
+                }).__turbowish_mean(1u8, ::turbowish::__private::NoIntents)
         };",
     );
     assert!(field.contains(&expected), "{field}");
@@ -517,7 +517,7 @@ fn one_statement_tells_all_of_them() {
     let alone = expansion("may(read(MAP))", "fn f() { go() }");
     let expected = squeeze(
         "let __turbowish_intents = {
-            ::turbowish::__private::mean(::turbowish::__private::verb::Read, &MAP, 8u8, ::turbowish::__private::Nothing)
+            ::turbowish::__private::mean(::turbowish::__private::verb::Read, &MAP, 8u8, ::turbowish::__private::NoIntents)
         };",
     );
     assert!(alone.contains(&expected), "{alone}");

@@ -50,6 +50,6 @@ extern "C" fn shape<T>() -> usize {
 /// polls of the two, and one reading of the clock serves both.
 #[inline]
 pub(crate) extern "C" fn is_call<T>() -> bool {
-    const PREFIX: &str = concat!(env!("CARGO_CRATE_NAME"), "::call::Call<");
-    std::any::type_name::<T>().starts_with(PREFIX)
+    let name = std::any::type_name::<T>().strip_prefix(super::PATH);
+    name.is_some_and(|rest| rest.starts_with("::Call<"))
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::error::TryRecvError;
 
 use crate::intent::{IntentTarget, ResourceRef, verb};
-use crate::resource::{Entry, Role};
+use crate::resource::{Role, WaitEntry};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
 use crate::sync::channel::{OnlyRx, Stamped};
@@ -20,7 +20,7 @@ macro_rules! receivers {
         pub struct $Receiver<T> {
             inner: tokio::sync::mpsc::$Receiver<Stamped<T>>,
             /// The wait of the last poll that was not asked for by a future.
-            polled: Option<Entry>,
+            polled: Option<WaitEntry>,
             rx: OnlyRx,
         }
 

@@ -12,7 +12,7 @@ use crate::diagnose::alert::table::RuleRow;
 use crate::diagnose::alert::words::{self, does, many, time};
 use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, Waiter};
 use crate::diagnose::wait_graph::{self, Cycle, Dependency, Evidence};
-use crate::snapshot::alert::{Behind, CycleStep, Point, Severity};
+use crate::snapshot::alert::{Behind, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
@@ -203,9 +203,9 @@ fn summary(arcs: &[Cut<'_>], alone: bool) -> String {
     )
 }
 
-fn shown(scan: &Scan<'_>, arc: &Cut<'_>, step: &wait_graph::CycleStep) -> CycleStep {
+fn shown(scan: &Scan<'_>, arc: &Cut<'_>, step: &wait_graph::CycleStep) -> Step {
     let proc = arc.waiter.proc.as_ref().unwrap_or(&arc.task.root);
-    CycleStep {
+    Step {
         task: task_party(arc.task),
         point: Point {
             proc: proc.clone(),
