@@ -5,11 +5,11 @@
 //!
 //! ```
 //! use turbowish_model::replay::Kind;
-//! use turbowish_model::validate::{Act, Event, Rule, Validator};
+//! use turbowish_model::validate::{Event, EventKind, Rule, Validator};
 //!
 //! let mut validator = Validator::default();
 //! let end = Kind::PollEnd(turbowish_model::account::call::PollEnd::Pending);
-//! let event = Event { t: 100, thread: 1, act: Act::Call { id: 7, kind: end } };
+//! let event = Event { t: 100, thread: 1, act: EventKind::Call { id: 7, kind: end } };
 //! let mut rules = Vec::new();
 //! validator.event(&event, &mut |report| rules.push(report.rule));
 //! assert_eq!(rules, [Rule::OrphanEnd]);

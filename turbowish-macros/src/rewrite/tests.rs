@@ -620,13 +620,13 @@ fn attributes_stand_before_the_await_points() {
         r#"attributes(layer = "store", shard = 1)"#,
         r#"impl Db {
             async fn get(&self) { async { 1 }.await }
-            #[instrument(attributes(layer = "disk"))] async fn put(&self) {}
+            #[instrument(fields(layer = "disk"))] async fn put(&self) {}
         }"#,
         &[r"\n=layer store\n=shard 1", r"\n=shard 1\n=layer disk"],
     );
     check(
         r#"attributes(shard = "7")"#,
         "#[tracing::instrument] async fn get() {}",
-        &["instrument(attributes(shard=\"7\"))]"],
+        &["instrument(fields(shard=\"7\"))]"],
     );
 }

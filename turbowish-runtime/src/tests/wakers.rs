@@ -638,6 +638,6 @@ fn two_spawns_on_one_line_have_names_of_their_own() {
         .collect();
     assert_eq!(
         spawned,
-        [format!("spawn@{line}"), format!("spawn@{line}:52")]
+        [format!("spawn@{line}"), format!("spawn@{line}:46")]
     );
 }
