@@ -1,4 +1,5 @@
-//! The model holds no clock, thread, file or socket: events go in with their time, snapshots come out.
+//! The TurboWish model: pure functions from timed events to snapshots, without clock, thread, file
+//! or socket.
 #![no_std]
 
 extern crate alloc;
