@@ -1,5 +1,4 @@
-//! Aggregates: sums of many threads' counters, first raw (mergeable), then closed at an instant
-//! (subtractable).
+//! Aggregates: sums of many threads' counters, raw (mergeable) or closed at an instant.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -8,8 +7,7 @@ use crate::account::counters::{POPULATIONS, Population, SUMS, Sum};
 use crate::account::histogram::Buckets;
 use crate::account::metrics::{MetricKey, MetricStats};
 
-/// Reason why an event was not applied as reported. Anomalies are counted and never fatal (rules R1
-/// to R5).
+/// Reason why an event was not applied as reported: counted, never fatal (rules R1 to R5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anomaly {
     /// A poll registered a call whose creation was not seen (R1).
@@ -38,8 +36,7 @@ pub struct SiteStats {
     pub longest: u64,
     /// Calls dropped while suspended at this await point.
     pub cancelled: u64,
-    /// Polls that ended pending here again without any change of the awaited resource. Counted only
-    /// where an instrumented resource is polled.
+    /// Polls that left the awaited resource unchanged; counted only for instrumented resources.
     pub spurious: u64,
     /// Bytes of the largest future awaited here; 0 if no large one was awaited.
     pub operand: u64,
@@ -225,8 +222,7 @@ impl ProcStats {
         }
     }
 
-    /// Raises the number of starts to the number of ends: the thread with the start was read too
-    /// early to show it.
+    /// Raises starts to the number of ends: the thread with the start was read too early.
     fn reconcile(&mut self) {
         let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
         let started = self.sum(Sum::Started).max(over);
@@ -305,8 +301,7 @@ impl ProcStats {
         grown
     }
 
-    /// Sets negative differences to zero: a poll that was read as open may have ended slightly
-    /// before that reading.
+    /// Sets negative differences to zero: a poll read as open may have ended slightly earlier.
     pub(crate) fn floor(&mut self) {
         self.clamp_parts();
         for value in &mut self.sums {
@@ -371,8 +366,7 @@ impl Aggregate {
         self.procs.iter_mut().for_each(ProcStats::reconcile);
     }
 
-    /// Call this after [`Aggregate::close_open_at`] at the instant of disarming: no call is live
-    /// any more.
+    /// After [`Aggregate::close_open_at`] at the instant of disarming: no call is live any more.
     pub fn abandon(&mut self) {
         for proc in &mut self.procs {
             proc.abandon();
