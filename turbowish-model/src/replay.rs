@@ -42,14 +42,14 @@ pub struct Event {
 pub enum Kind {
     /// A call of this proc was constructed.
     Create(String),
-    /// A poll began.
+    /// A poll of the call began.
     PollStart {
         /// Name of the proc, if the recording repeats it.
         proc: Option<String>,
         /// The poll is marked as the root of a task.
         root: bool,
     },
-    /// A poll ended.
+    /// A poll of the call ended.
     PollEnd(PollEnd),
     /// The call was dropped.
     Drop,

@@ -108,11 +108,11 @@ impl<R> Default for Page<R> {
 pub struct Process {
     /// Name passed to `turbowish::init`, otherwise the name of the executable.
     pub name: String,
-    /// Process ID.
+    /// Process ID of the operating system.
     pub pid: u32,
     /// Command line: words joined by spaces.
     pub command: String,
-    /// Time since `turbowish::init`.
+    /// Time since `turbowish::init`, in nanoseconds.
     pub uptime_ns: u64,
     /// Whether accounting is armed.
     pub accounting: Accounting,

@@ -235,7 +235,7 @@ pub struct Flow {
 pub struct Reading {
     /// Unique within the process; never reused.
     pub id: u64,
-    /// What it is.
+    /// Kind of the resource.
     pub kind: Kind,
     /// The name that the program gave it.
     pub name: Option<Arc<str>>,
@@ -263,8 +263,8 @@ pub struct Reading {
     pub intents: Vec<Intent>,
     /// Number of all intents: `(will, may)`.
     pub intent_counts: (u64, u64),
-    /// Since when no call intends to receive that has not done so yet, in ticks; `None` if one does,
-    /// or none ever did.
+    /// Since when no call intends to receive that has not done so yet, in ticks; `None` if one
+    /// does, or none ever did.
     pub deserted: Option<u64>,
     /// Traffic since the first use.
     pub flow: Flow,

@@ -22,7 +22,7 @@ use crate::snapshot::{Place, Spot, TaskState};
 /// One instant of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Situation {
-    /// The instant.
+    /// The instant, in nanoseconds.
     pub now: u64,
     /// Live tasks. A task may be omitted if it waits, can be woken, was not polled since the
     /// previous situation, and has no relation to any resource: it holds none, waits for none, uses
@@ -186,7 +186,7 @@ pub struct OpenPoll {
     pub passed: Option<Place>,
 }
 
-/// An instrumented function.
+/// An instrumented function, with its counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proc {
     /// Path of the proc.

@@ -30,7 +30,7 @@ impl MetricKind {
 pub struct CounterRow {
     /// Name given by the program.
     pub name: String,
-    /// What it is.
+    /// Counter or gauge.
     pub kind: MetricKind,
     /// Path of the innermost proc; `None` outside of any proc.
     pub proc: Option<String>,

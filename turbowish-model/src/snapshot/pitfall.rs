@@ -66,7 +66,7 @@ pitfalls! {
     BlockedSender "blocked_sender" "blocked sender" "docs/alerts/blocked-sender.md";
     /// A task panicked, and its result cannot be observed.
     DetachedFailure "detached_failure" "detached failure" "docs/alerts/detached-failure.md";
-    /// Polls take long.
+    /// Polls exceed the limit for long polls.
     LongPoll "long_poll" "long poll" "docs/alerts/long-poll.md";
     /// A task hardly ever waits.
     YieldsRarely "yields_rarely" "yields rarely" "docs/alerts/yields-rarely.md";

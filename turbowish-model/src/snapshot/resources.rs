@@ -11,7 +11,7 @@ use crate::snapshot::quantile::Distribution;
 pub struct ResourceRow {
     /// Unique within the process; never reused.
     pub id: u64,
-    /// What it is.
+    /// Kind of the resource.
     pub kind: Kind,
     /// Kind and given name, or kind and source location: `mutex db`, `mutex db.rs:21`.
     pub name: String,
@@ -61,7 +61,7 @@ pub struct ResourceRow {
 /// A source location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
-    /// Source file.
+    /// Source file, as the compiler names it.
     pub file: String,
     /// Line, from 1.
     pub line: u32,

@@ -9,9 +9,9 @@ use crate::snapshot::combinator::Combinator;
 /// State of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TaskState {
-    /// In a poll.
+    /// In a poll now.
     Polling,
-    /// Woken, not polled yet.
+    /// Woken, and not polled yet.
     Ready,
     /// The last poll ended pending.
     #[default]
@@ -105,7 +105,8 @@ pub struct TaskParts {
     pub waker: bool,
     /// The names in [`TaskRow::last_poll`].
     pub last_poll: bool,
-    /// [`TaskRow::waits_on`], [`TaskRow::waits_unknown`], [`TaskRow::holds`], [`TaskRow::will`] and [`TaskRow::may`].
+    /// [`TaskRow::waits_on`], [`TaskRow::waits_unknown`], [`TaskRow::holds`], [`TaskRow::will`] and
+    /// [`TaskRow::may`].
     pub claims: bool,
     /// [`TaskRow::parent`] and [`TaskRow::spawned_at`].
     pub origin: bool,

@@ -45,7 +45,8 @@ impl Micro {
     }
 }
 
-/// A duration in at most six columns: `412ns`, `9.99us`, `999us`, `41.2 s`, `12m31s`, `3h07m`, `4d11h`.
+/// A duration in at most six columns: `412ns`, `9.99us`, `999us`, `41.2 s`, `12m31s`, `3h07m`,
+/// `4d11h`.
 #[must_use]
 pub fn duration(ns: u64, micro: Micro) -> String {
     if ns == 0 {

@@ -14,7 +14,7 @@ use crate::snapshot::Place;
 pub struct Resource {
     /// Unique within the process; never reused.
     pub id: u64,
-    /// What it is.
+    /// Kind of the resource.
     pub kind: Kind,
     /// Displayed name: kind and name, or kind and source location. `mutex db`, `mutex db.rs:21`
     pub name: String,

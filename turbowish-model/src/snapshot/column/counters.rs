@@ -1,4 +1,4 @@
-//! Columns of counters and gauges: the program's own numbers.
+//! Columns of counters and gauges of the program.
 
 use alloc::borrow::Cow;
 
