@@ -1,5 +1,5 @@
-//! The TurboWish model: pure functions from timed events to snapshots, without clock, thread, file
-//! or socket.
+//! Model of TurboWish: timed events go in, snapshots come out. It has no clock, thread, file or
+//! socket.
 #![no_std]
 
 extern crate alloc;

@@ -53,7 +53,7 @@ pub struct Snapshot {
     pub workers: Vec<Worker>,
     /// Number of live tasks by state.
     pub tasks_by_state: TasksByState,
-    /// Records discarded by accounting, by reason; all zero in a healthy process.
+    /// Losses of accounting, by reason; all zero in a healthy process.
     pub lost: Lost,
     /// Time from wake to poll, of all tasks in the window.
     pub ready_latency: Distribution,

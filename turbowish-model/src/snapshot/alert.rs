@@ -13,7 +13,7 @@ pub enum Severity {
     /// Something does not work and will not recover without help.
     #[default]
     Alert,
-    /// Something costs time or memory, or will.
+    /// Something has a cost, or will have one.
     Warning,
     /// Informational.
     Note,

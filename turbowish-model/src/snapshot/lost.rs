@@ -1,6 +1,7 @@
-//! Records discarded by accounting: how many, for which reason, and when last.
+//! Losses of accounting: what was not accounted in full, how often, for which reason, and when
+//! last.
 
-/// Records discarded since the start, by reason.
+/// Losses of accounting since the start, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
     /// Live tasks beyond the limit: accounted, but without their own row.
@@ -28,14 +29,14 @@ pub struct Lost {
     pub last_ago_ns: Option<u64>,
 }
 
-/// Reason for discarding records.
+/// A reason for losses.
 #[derive(Clone, Copy, Debug)]
 pub struct Reason {
-    /// Number of discarded records.
+    /// Number of losses for this reason.
     pub count: fn(&Lost) -> u64,
     /// Its field in [`Lost`].
     pub key: &'static str,
-    /// What was discarded, in the words of the console.
+    /// What was lost, in the words of the console.
     pub what: &'static str,
     /// Expected when accounting is armed while calls are in flight.
     pub at_switch: bool,
@@ -105,7 +106,7 @@ impl Lost {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Yields the reasons with discarded records, and their number.
+    /// Yields the reasons with losses, and their number.
     pub fn reasons(&self) -> impl Iterator<Item = (u64, &'static Reason)> {
         let lost = *self;
         let all = const { &Self::REASONS }.iter();

@@ -15,7 +15,7 @@ use crate::snapshot::text_table::{Header, TextTable, aligned};
 use crate::snapshot::units::{self, Micro, SECOND};
 use crate::snapshot::{Accounting, Place, ProcRow, Snapshot, TaskRow, TaskState};
 
-/// Minimum number of procs with their own line.
+/// Number of procs that always have their own line.
 const FIRST_ROWS: usize = 9;
 /// Maximum number of procs with their own line.
 const MOST_ROWS: usize = 40;
@@ -171,14 +171,14 @@ fn alive(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Total number of records discarded by accounting.
+/// Total number of losses of accounting.
 #[must_use]
 pub fn lost(snapshot: &Snapshot) -> u64 {
     snapshot.lost.total()
 }
 
-/// `152 calls began before accounting, last 4m12s ago`: what was discarded and when; `None` if
-/// nothing was.
+/// `152 calls began before accounting, last 4m12s ago`: what was lost and when; `None` if nothing
+/// was.
 #[must_use]
 pub fn losses(snapshot: &Snapshot) -> Option<String> {
     let reasons = snapshot.lost.reasons();

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::finding::Finding;
 use crate::snapshot::pitfall::Pitfall;
 
-/// Cycles of waits: one stays the same alert as long as it shares tasks and resources with its
-/// earlier finding.
+/// Whether a pitfall is a cycle of waits: it stays the same alert as long as it shares tasks and
+/// resources with its earlier finding.
 pub(super) const fn is_cycle(pitfall: Pitfall) -> bool {
     matches!(
         pitfall,

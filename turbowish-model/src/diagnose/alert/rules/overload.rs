@@ -67,7 +67,7 @@ pub(in crate::diagnose::alert) fn overload(scan: &Scan<'_>, found: &mut Vec<Find
     }
 }
 
-/// Wording of the advice for procs with events of this source.
+/// Name that the templates of the fixes use for a proc with events of this source.
 fn of(source: &str) -> &'static str {
     match source {
         "wake-ups" => "woken",
