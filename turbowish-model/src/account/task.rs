@@ -68,8 +68,8 @@ impl TaskMeta {
     }
 }
 
-/// The task whose first poll is in progress on a thread. Most external calls end with that poll, so
-/// a task gets its own cell only when its first poll has ended pending.
+/// The task whose first poll is in progress on a thread. Most calls from uninstrumented code end
+/// with that poll, so a task gets its own cell only when its first poll has ended pending.
 #[derive(Debug, Default)]
 pub struct FirstPollCell {
     sequence: SeqLock,
