@@ -1,4 +1,5 @@
-//! What one thread writes while it polls: exact, without a lock, read by others at any time.
+//! Per-thread accounting: exact, lock-free counters that one thread writes while it polls and any
+//! thread may read at any time.
 
 pub mod aggregate;
 pub(crate) mod append_vec;

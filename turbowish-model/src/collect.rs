@@ -1,4 +1,4 @@
-//! Readings of all threads become totals, a history and the rows of a snapshot.
+//! Collection: turns readings of all threads into totals, a history and the rows of a snapshot.
 
 pub mod assemble;
 pub mod history;

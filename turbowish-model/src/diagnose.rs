@@ -1,4 +1,5 @@
-//! Pitfalls that are present now: a view of all tasks, the graph of their waits, the rules.
+//! Diagnosis: pitfalls that are present now. Contains the situation (a view of all tasks), the wait
+//! graph and the alert rules.
 
 pub mod alert;
 pub mod situation;

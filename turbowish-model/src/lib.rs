@@ -1,4 +1,5 @@
-//! The model holds no clock, thread, file or socket: events go in with their time, snapshots come out.
+//! Model of TurboWish: timed events go in, snapshots come out. It has no clock, thread, file or
+//! socket.
 #![no_std]
 
 extern crate alloc;

@@ -1,7 +1,10 @@
-//! Under loom every order of the threads' steps is tried, and every value that a relaxed load may see.
+//! Loom tests: every order of the threads' steps is tried, and every value that a relaxed load may
+//! see.
 //!
-//! The model's first thread writes, another one reads: loom tries the other order only of what the later of two accesses meets
-//! first, and begins with the first thread. Run with `RUSTFLAGS="--cfg loom"`; see ARCHITECTURE.md. What is not seen by loom: `once_cell`'s boxes, by which storage grows.
+//! The first thread of a model writes, another one reads. Of two accesses loom tries the other
+//! order only for what the later one meets first, and it begins with the first thread. Run with
+//! `RUSTFLAGS="--cfg loom"`; see ARCHITECTURE.md. Loom does not see the boxes of `once_cell` by
+//! which storage grows.
 
 use loom::sync::Arc;
 use loom::thread;
@@ -87,7 +90,7 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
 fn loom_no_value_of_a_histogram_is_lost_or_counted_twice() {
     loom::model(|| {
         let histogram = Arc::new(Histogram::default());
-        // Loom does not see where an octave comes from.
+        // Allocates the octave first: loom does not see the allocation.
         histogram.record(3);
         let reader = {
             let histogram = histogram.clone();
@@ -130,7 +133,7 @@ fn loom_a_row_is_read_as_it_was_between_two_events() {
                 let waits = tally.sites.get(1).map_or(0, |site| site.waits);
                 assert_eq!(tally.sum(Sum::Running), waits * 5);
                 own.row.collect_details(&mut tally);
-                // An edge is one count at a time: never less than what was read before it.
+                // An edge is a separate count: never less than what was read before it.
                 assert!(tally.edges.get(&7).map_or(0, |edge| edge.polls) >= waits);
             })
         };
@@ -151,7 +154,7 @@ fn loom_what_a_thread_wrote_is_there_when_it_is_gone() {
             let own = own.clone();
             thread::spawn(move || own.record(3))
         };
-        // As the gatherer does: whoever holds the last reference sees all that was written.
+        // As the runtime's collector does: the holder of the last reference sees all writes.
         while Arc::get_mut(&mut own).is_none() {
             thread::yield_now();
         }
@@ -162,10 +165,10 @@ fn loom_what_a_thread_wrote_is_there_when_it_is_gone() {
     });
 }
 
-/// Steps of one run: a ledger is a few hundred words.
+/// Maximum number of steps of one run: a ledger is a few hundred words.
 const BRANCHES: usize = 1 << 14;
 
-/// Every run in which threads are interrupted so many times at most.
+/// Tries every run with at most `times` preemptions.
 fn interrupted(times: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.max_branches = BRANCHES;
@@ -178,7 +181,7 @@ const KEY: ProcKey = ProcKey {
     future_bytes: 0,
 };
 
-/// What holds in every reading of a ledger.
+/// Checks the invariants of any reading of a ledger.
 fn check(ledger: &Ledger) {
     let mut tally = Aggregate::default();
     let mut reading = ledger.read(&mut tally, &mut || ());
@@ -205,15 +208,16 @@ fn end(ledger: &Ledger, call: &mut Call, end: PollEnd) {
     assert!(ledger.poll_end(call, 0, 30, end).is_some());
 }
 
-/// A poll as long as the one to come, so that there is an octave for it: loom does not see where one comes from.
+/// Runs a poll as long as the next one, so that its octave is allocated: loom does not see the
+/// allocation.
 fn poll(ledger: &Ledger, call: &mut Call, how: PollEnd) {
     let depth = ledger.poll_start(call, KEY, 0, Start::default());
     assert!(depth.is_some_and(|depth| ledger.poll_end(call, depth, 10, how).is_some()));
 }
 
-/// `before` makes what is there when the reader comes, `meanwhile` is done under its eyes.
+/// `before` prepares the ledger; `meanwhile` runs while the reader reads.
 fn ledger_is_exact(before: fn(&Ledger, &mut [Call; 2]), meanwhile: fn(&Ledger, &mut [Call; 2])) {
-    // Once, anywhere, and whatever loads may see then: tens of thousands of runs.
+    // One preemption anywhere, and whatever loads may see then: tens of thousands of runs.
     interrupted(1, move || {
         let ledger = Arc::new(Ledger::new(1));
         let mut calls = [Call::default(), Call::default()];

@@ -1,4 +1,4 @@
-//! What a reader asks for: which rows, over which window, filtered, sorted and limited.
+//! Query: which rows a reader requests, over which window, filtered, sorted and limited.
 
 mod budget;
 mod condition;
@@ -23,30 +23,31 @@ pub use self::group::{Grouping, TASK_GROUPINGS, absorb_task};
 pub use self::selection::{Plan, Selection, Sorting, TaskSource};
 use crate::snapshot::units::SECOND;
 
-/// The longest window that can be asked for: so much of the past is kept.
+/// The longest window that can be requested, in nanoseconds: the length of the kept history.
 pub const LONGEST_WINDOW_NS: u64 = 60 * SECOND;
 
 /// A request for one snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Length of the window, at most [`LONGEST_WINDOW_NS`]; `None` is since the start of accounting.
+    /// Length of the window, at most [`LONGEST_WINDOW_NS`]; `None` requests the time since the
+    /// start of accounting.
     pub window_ns: Option<u64>,
-    /// Rows of procs, if wanted.
+    /// Rows of procs; `None` requests none.
     pub procs: Option<Rows>,
-    /// Rows of tasks, if wanted.
+    /// Rows of tasks; `None` requests none.
     pub tasks: Option<Rows>,
-    /// Rows of await points, if wanted.
+    /// Rows of await points; `None` requests none.
     pub awaits: Option<Rows>,
-    /// Rows of resources, if wanted.
+    /// Rows of resources; `None` requests none.
     pub resources: Option<Rows>,
-    /// Alerts, if only some are wanted, or in another order.
+    /// Filter and order of alerts; `None` requests all of them in their own order.
     pub alerts: Option<Rows>,
-    /// Rows of counters and gauges, if wanted.
+    /// Rows of counters and gauges; `None` requests none.
     pub counters: Option<Rows>,
 }
 
 impl Query {
-    /// Length of all filter texts together, in bytes: a bound on what each row costs.
+    /// Total length of all filter texts, in bytes: a bound on the cost per row.
     #[must_use]
     pub fn filter_len(&self) -> usize {
         let Self {
@@ -67,17 +68,18 @@ impl Query {
     }
 }
 
-/// Which rows of a table, in which order.
+/// Selection and order of a table's rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     /// Filter text; empty keeps every row.
     pub filter: String,
-    /// Column key to sort by; empty is the table's own order.
+    /// Column key to sort by; empty requests the table's own order.
     pub sort: String,
-    /// Turn the column's natural direction round.
+    /// Inverts the column's natural direction.
     pub invert: bool,
-    /// At most so many rows; 0 is the server's limit.
+    /// Maximum number of rows; 0 requests the server's limit.
     pub limit: u32,
-    /// Of tasks beyond the limit also the sums of each group: a word of [`TASK_GROUPINGS`]; empty for none.
+    /// Grouping of tasks, a word of [`TASK_GROUPINGS`]: if there are more tasks than the limit,
+    /// each group's sums are returned too. Empty for no grouping.
     pub group: String,
 }

@@ -1,11 +1,12 @@
-//! Drives ledgers with recorded events: the same code as in the live process, with time given.
+//! Replay: drives ledgers with recorded events. It is the same code as in the live process, with
+//! given times.
 //!
-//! A recording may have holes and be out of order; the rules R1, R2, R3 and R5 of the occupancy
-//! definitions say what then holds. Beyond them, a call never overlaps itself, so:
+//! A recording may have gaps and be out of order; the rules R1, R2, R3 and R5 of the occupancy
+//! definitions state the result. In addition, a call never overlaps itself, so:
 //! - a poll of a call that has ended, or is being polled, does not begin (its end is an orphan, R2,
 //!   unless a poll of the call is open on that thread: then it ends that one);
 //! - a drop during a poll on the same thread tears that poll down; on another thread it is ignored;
-//! - a creation of a call that is live is ignored; an id is free again when its call has ended.
+//! - a creation of a live call is ignored; an id is free again when its call has ended.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -18,45 +19,45 @@ use crate::account::ledger::{Charge, Ledger, Start};
 
 /// The only epoch of a replay.
 const EPOCH: u32 = 1;
-/// The proc of calls whose events never say it.
+/// Name of the proc of calls whose events never name it.
 const UNNAMED: &str = "?";
 
 type Calls = BTreeMap<u64, ReplayedCall>;
 
-/// One event, of thread `thread` at time `t`.
+/// One event on thread `thread` at time `t`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Time in the unit of the recording.
     pub t: u64,
-    /// Thread on which it happened.
+    /// Number of the thread.
     pub thread: u64,
-    /// The call's id.
+    /// Id of the call.
     pub id: u64,
-    /// What happened.
+    /// Kind of the event.
     pub kind: Kind,
 }
 
-/// What happened to a call.
+/// Kind of an event of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It was constructed, of this proc.
+    /// A call of this proc was constructed.
     Create(String),
-    /// A poll began; the proc is known if the recording repeats it.
+    /// A poll of the call began.
     PollStart {
-        /// Proc, where the recording says it.
+        /// Name of the proc, if the recording repeats it.
         proc: Option<String>,
-        /// Marked as the root of a task.
+        /// The poll is marked as the root of a task.
         root: bool,
     },
-    /// A poll ended.
+    /// A poll of the call ended.
     PollEnd(PollEnd),
-    /// It was dropped.
+    /// The call was dropped.
     Drop,
-    /// It was woken.
+    /// The call was woken.
     Wake,
 }
 
-/// How a replayed call stands.
+/// State of a replayed call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallOutcome {
     /// Not ended.
@@ -64,37 +65,38 @@ pub enum CallOutcome {
     Live,
     /// Returned.
     Ready,
-    /// Dropped early.
+    /// Dropped before it returned.
     Cancelled,
     /// Panicked.
     Panicked,
 }
 
-/// One replayed call, with the sums that the live process keeps only per proc.
+/// One replayed call, with the sums that the live process keeps only per proc. Times are in the
+/// unit of the recording.
 #[derive(Clone, Debug)]
 pub struct ReplayedCall {
     call: Call,
     /// Proc id.
     pub proc: u32,
-    /// How it stands.
+    /// State of the call.
     pub standing: CallOutcome,
-    /// Creation.
+    /// Time of the creation.
     pub created: u64,
-    /// First poll, if there was one.
+    /// Start of the first poll, if there was one.
     pub first: Option<u64>,
-    /// End, if it has ended.
+    /// Time of the end, if the call has ended.
     pub ended: Option<u64>,
-    /// Polls begun.
+    /// Number of polls started.
     pub polls: u64,
-    /// Sums over its polls, open ones up to the end of the replay.
+    /// Sums over the call's polls; open ones count up to the end of the replay.
     pub charge: Charge,
-    /// Between polls, before the first wake.
+    /// Time between polls, before the first wake.
     pub waiting: u64,
-    /// Between polls, from the first wake on.
+    /// Time between polls, from the first wake on.
     pub ready: u64,
-    /// The thread on which it is being polled.
+    /// Thread of the poll in progress.
     polled_on: Option<u64>,
-    /// End of its last poll, and the first wake since that poll began.
+    /// End of the last poll, and the first wake since that poll began.
     suspended: u64,
     woken: Option<u64>,
 }
@@ -109,20 +111,20 @@ pub struct Replay {
     now: u64,
 }
 
-/// What a replay came to.
+/// Result of a replay.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Settled totals; proc ids index `procs`.
+    /// Closed totals; proc ids are indices of `procs`.
     pub tally: Aggregate,
-    /// Names by proc id.
+    /// Names, indexed by proc id.
     pub procs: Vec<String>,
-    /// Calls by id.
+    /// Calls, by id.
     pub calls: BTreeMap<u64, ReplayedCall>,
-    /// Busy time by thread.
+    /// Busy time, by thread.
     pub busy: BTreeMap<u64, u64>,
-    /// The instant of the totals.
+    /// Instant of the totals.
     pub now: u64,
-    /// That instant minus the first event's.
+    /// Time from the first event to `now`.
     pub window: u64,
 }
 
@@ -130,7 +132,7 @@ impl Replay {
     fn proc(&mut self, name: &str) -> u32 {
         let known = self.procs.iter().position(|proc| proc == name);
         known.unwrap_or_else(|| {
-            // Beyond what a ledger holds, the last one stands for all.
+            // Beyond the capacity of a ledger, the last proc stands for all further ones.
             if self.procs.len() < PROC_LIMIT as usize {
                 self.procs.push(String::from(name));
             }
@@ -138,7 +140,7 @@ impl Replay {
         }) as u32
     }
 
-    /// Takes one event.
+    /// Applies one event.
     pub fn event(&mut self, event: &Event) {
         let (id, thread) = (event.id, event.thread);
         let name = match &event.kind {
@@ -146,7 +148,7 @@ impl Replay {
             Kind::PollStart { proc, .. } => Some(proc.as_deref().unwrap_or(UNNAMED)),
             _ => None,
         };
-        // Only a call that is not known needs its proc.
+        // The proc is needed only for an unknown call.
         let live = self.calls.get(&id).is_some_and(ReplayedCall::is_live);
         let proc = match (&event.kind, name) {
             (Kind::Create(_), Some(name)) if !live => Some(self.proc(name)),
@@ -173,7 +175,7 @@ impl Replay {
         }
     }
 
-    /// Totals as of `now`, or of the last event.
+    /// Ends the replay. Returns the totals as of `now`, or of the last event.
     #[must_use]
     pub fn finish(mut self, now: Option<u64>) -> Outcome {
         let now = now.unwrap_or(self.now);
@@ -200,7 +202,7 @@ impl Replay {
     }
 }
 
-/// Where and when an event happens.
+/// Thread and time of an event.
 struct Scene<'a> {
     ledger: &'a Ledger,
     thread: u64,
@@ -209,7 +211,7 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     fn create(&self, calls: &mut Calls, id: u64, proc: Option<u32>) {
-        // No proc: the call is there already.
+        // Without a proc the call is known already.
         let Some(proc) = proc else { return };
         let mut call = ReplayedCall::new(proc, self.t);
         call.call = Call::new(self.ledger.create(call.key(), self.t));
@@ -332,19 +334,19 @@ impl ReplayedCall {
         self.standing == CallOutcome::Live
     }
 
-    /// What was yielded since the last poll ends at `t`; nothing was before the first.
+    /// Ends the time between polls at `t`; before the first poll there is none.
     fn resume(&mut self, t: u64) {
         if self.polls == 0 || self.polled_on.is_some() {
             return;
         }
-        // Threads' clocks may differ: the gap is never negative.
+        // Clocks of different threads may differ: the gap is never negative.
         let over = t.max(self.suspended);
         let woken = self.woken.unwrap_or(over).clamp(self.suspended, over);
         self.waiting = self.waiting.wrapping_add(woken - self.suspended);
         self.ready = self.ready.wrapping_add(over - woken);
     }
 
-    /// Its poll was closed at `t`.
+    /// Records that a poll of the call was closed at `t`.
     fn closed(&mut self, charge: &Charge, t: u64) {
         self.charge.add(charge);
         self.polled_on = None;

@@ -1,8 +1,8 @@
-//! What a reader of the model gets: one instant of a process, with rates over one window.
+//! Snapshot: one instant of a process, with rates over one window.
 //!
-//! Every time is in nanoseconds and every count an integer. Rows carry the vocabulary of the
-//! occupancy definitions (`running`, `inclusive`, `hold`, `yielded`, `unstarted`, `wall`); the
-//! window to which sums and histograms belong is [`Snapshot::window_ns`].
+//! Every time is in nanoseconds and every count an integer. Rows use the vocabulary of the
+//! occupancy definitions (`running`, `inclusive`, `hold`, `yielded`, `unstarted`, `wall`). Sums and
+//! histograms cover the window [`Snapshot::window_ns`].
 
 pub mod alert;
 pub mod column;
@@ -34,57 +34,59 @@ pub use self::tasks::{
 use crate::snapshot::alert::Alert;
 use crate::snapshot::quantile::Distribution;
 
-/// An expression that the attribute could not see: inside a macro, or reached before it was armed.
+/// Placeholder for an expression that the attribute could not see: inside a macro, or reached
+/// before accounting was armed.
 pub const UNSEEN: &str = "?";
 
 /// One instant of a process: totals of a window, and what is pending now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Whose numbers these are.
+    /// The process described by the snapshot.
     pub process: Process,
     /// Wall-clock time of the snapshot, nanoseconds since the Unix epoch.
     pub at_unix_ns: u64,
-    /// Length of the window that the sums below cover, as it really was.
+    /// Actual length of the window that the sums below cover.
     pub window_ns: u64,
-    /// The window reaches back to the start of accounting.
+    /// The window begins at the start of accounting.
     pub since_start: bool,
-    /// Threads that polled a covered task and still live, in order of their first poll.
+    /// Live threads that polled a covered task, in order of their first poll.
     pub workers: Vec<Worker>,
-    /// Counts of live tasks by state.
+    /// Number of live tasks by state.
     pub tasks_by_state: TasksByState,
-    /// What accounting had to give up, by reason; all zero in a healthy process.
+    /// Losses of accounting, by reason; all zero in a healthy process.
     pub lost: Lost,
-    /// Time from wake-up to poll, of all tasks in the window.
+    /// Time from wake to poll, of all tasks in the window.
     pub ready_latency: Distribution,
-    /// Rows asked for, after filter, order and limit.
+    /// The requested rows, after filter, order and limit.
     pub procs: Page<ProcRow>,
-    /// Rows asked for, after filter, order and limit.
+    /// The requested rows, after filter, order and limit.
     pub tasks: Page<TaskRow>,
-    /// Rows asked for, after filter, order and limit.
+    /// The requested rows, after filter, order and limit.
     pub awaits: Page<AwaitRow>,
-    /// Rows asked for, after filter, order and limit.
+    /// The requested rows, after filter, order and limit.
     pub resources: Page<ResourceRow>,
-    /// Alerts that hold, the worst first: those asked for, or if none are asked for all of them.
+    /// Active alerts, worst first: the requested ones, or all if none were requested.
     pub alerts: Page<Alert>,
-    /// Rows asked for, after filter, order and limit.
+    /// The requested rows, after filter, order and limit.
     pub counters: Page<CounterRow>,
-    /// All tasks that match the filter in the groups asked for; empty if `tasks` has them all.
+    /// All tasks that match the filter, in the requested groups; empty if `tasks` contains them
+    /// all.
     pub task_groups: Vec<TaskGroup>,
 }
 
-/// The rows that a query asked for, and how many it left out.
+/// The rows that a query requested, and how many it omitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<R> {
-    /// The rows, in the order asked for.
+    /// The rows, in the requested order.
     pub rows: Vec<R>,
-    /// How many rows exist.
+    /// Number of existing rows.
     pub total: u64,
-    /// How many of them match the filter (`total` without a filter).
+    /// Number of rows that match the filter; equals `total` without a filter.
     pub matched: u64,
 }
 
 impl<R> Page<R> {
-    /// How many rows match the filter and were not sent.
+    /// Number of rows that match the filter and were not sent.
     #[must_use]
     pub const fn left_out(&self) -> u64 {
         self.matched.saturating_sub(self.rows.len() as u64)
@@ -101,35 +103,36 @@ impl<R> Default for Page<R> {
     }
 }
 
-/// The process that a snapshot speaks of.
+/// The process that a snapshot describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
-    /// Name given to `turbowish::init`, else that of the executable.
+    /// Name passed to `turbowish::init`, otherwise the name of the executable.
     pub name: String,
-    /// Process id.
+    /// Process ID of the operating system.
     pub pid: u32,
-    /// Command line, words joined by blanks.
+    /// Command line: words joined by spaces.
     pub command: String,
-    /// Time since `turbowish::init`.
+    /// Time since `turbowish::init`, in nanoseconds.
     pub uptime_ns: u64,
-    /// Whether accounting is on.
+    /// Whether accounting is armed.
     pub accounting: Accounting,
     /// Wall-clock time of the last change of `accounting`, nanoseconds since the Unix epoch.
     pub accounting_since_unix_ns: u64,
-    /// How many procs the program has registered so far (a proc registers at its first call).
+    /// Number of procs the program has registered so far; a proc registers at its first call.
     pub procs_known: u64,
-    /// Live tasks of the application's runtimes, where it is known how many there are, and covered ones that are no runtime's.
+    /// Live tasks of the application's runtimes, where their number is known, plus covered tasks
+    /// outside of runtimes.
     pub runtime_tasks: Option<u64>,
-    /// What TurboWish itself costs; `None` as long as that is not known.
+    /// TurboWish's overhead; `None` while it is not known.
     pub own_cost: Option<Overhead>,
 }
 
-/// Whether accounting is on.
+/// Whether accounting is armed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accounting {
     /// Every poll of an instrumented call is accounted.
     Armed,
-    /// Polls pass through unaccounted; the tables end where it was switched off.
+    /// Polls pass through unaccounted; the tables end at the moment of disarming.
     #[default]
     Disarmed,
 }
@@ -137,18 +140,18 @@ pub enum Accounting {
 /// A thread that polls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worker {
-    /// The thread's name, or its number among the threads if it has none.
+    /// The thread's name; without a name, its number among the threads.
     pub name: String,
     /// Time in polls of covered tasks within the window.
     pub busy_ns: u64,
-    /// The poll in progress, if there is one.
+    /// The poll in progress; `None` if there is none.
     pub polling: Option<Polling>,
 }
 
 /// A poll in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Polling {
-    /// Path of the innermost proc on the thread's stack: the one that is charged.
+    /// Path of the innermost proc on the thread's stack, which is charged.
     pub proc: String,
     /// Age of the innermost poll.
     pub since_ns: u64,
@@ -156,14 +159,14 @@ pub struct Polling {
     pub root_since_ns: u64,
 }
 
-/// Live covered tasks, by state.
+/// Number of live covered tasks, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TasksByState {
     /// In a poll now.
     pub polling: u64,
-    /// Woken, not polled yet; `None` while wake-ups are not observed.
+    /// Woken and not polled yet; `None` while wakes are not observed.
     pub ready: Option<u64>,
-    /// Pending.
+    /// Waiting: the last poll ended pending, and no wake was seen since.
     pub waiting: u64,
     /// Kept from being polled by a console.
     pub paused: u64,
@@ -182,25 +185,26 @@ pub struct ProcRow {
     pub future_bytes: u64,
     /// Exclusive time inside polls.
     pub running_ns: u64,
-    /// `running` of the last minute, whatever the window: its share of one core, in millionths, in each 3 s, the oldest first; the last one goes on.
+    /// Share of one core (`running`) over the last minute, independent of the window: millionths
+    /// per 3 s, oldest first; the last value is in progress.
     pub trend_ppm: Vec<u64>,
-    /// Time with the proc on a task's stack, recursion counted once.
+    /// Time with the proc on a task's stack; recursion counts once.
     pub inclusive_ns: u64,
     /// Sum of poll durations.
     pub hold_ns: u64,
-    /// Time between polls of started calls.
+    /// Time between the polls of started calls.
     pub yielded_ns: u64,
     /// Time between creation and first poll.
     pub unstarted_ns: u64,
     /// Time between creation and end.
     pub wall_ns: u64,
-    /// Longest poll, one in progress included.
+    /// Longest poll, including one in progress.
     pub max_poll_ns: u64,
     /// The longest poll is still in progress.
     pub max_poll_open: bool,
     /// Calls created.
     pub calls: u64,
-    /// Polls begun.
+    /// Polls started.
     pub polls: u64,
     /// Calls alive now.
     pub live: u64,
@@ -208,7 +212,7 @@ pub struct ProcRow {
     pub ready: u64,
     /// Calls that returned an `Err`; part of `ready`.
     pub err: u64,
-    /// Calls dropped before they returned, the never polled included.
+    /// Calls dropped before they returned, including those never polled.
     pub cancelled: u64,
     /// Calls that panicked.
     pub panicked: u64,
@@ -224,22 +228,22 @@ pub struct ProcRow {
     pub poll_hold: Distribution,
     /// Exclusive time per finished poll.
     pub poll_running: Distribution,
-    /// Time from wake-up to poll, of tasks of which it is the root.
+    /// Time from wake to poll, of tasks whose root is this proc.
     pub ready_latency: Distribution,
-    /// Who polls this proc's calls, most hold first.
+    /// The procs that poll this proc's calls, most hold first.
     pub callers: Vec<Caller>,
-    /// Attributes written at it, by name.
+    /// Attributes declared at the proc, by name.
     pub attributes: Vec<(String, String)>,
 }
 
-/// A proc whose polls contain polls of another one.
+/// A proc whose polls contain polls of another proc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
     /// Path of the calling proc.
     pub proc: String,
     /// Polls directly nested in the caller's polls.
     pub polls: u64,
-    /// Their hold.
+    /// Hold of those polls.
     pub hold_ns: u64,
 }
 
@@ -252,9 +256,9 @@ pub struct Place {
     pub line: u32,
     /// First column, from 1.
     pub column: u32,
-    /// Last line, that of `await`.
+    /// Last line: that of `.await`.
     pub end_line: u32,
-    /// Last column, from 1, inside the expression.
+    /// Last column inside the expression, from 1.
     pub end_column: u32,
     /// Text of the expression without `.await`.
     pub expr: String,
@@ -265,18 +269,18 @@ pub struct Place {
 pub struct AwaitRow {
     /// Path of the proc.
     pub proc: String,
-    /// Where it stands.
+    /// Source location of the await point.
     pub place: Place,
     /// Polls that ended pending here.
     pub waits: u64,
     /// Calls that wait here now.
     pub now: u64,
-    /// Time waited here, the open waits included.
+    /// Time waited here, open waits included.
     pub waited_ns: u64,
     /// Longest single wait that ended since the start of accounting.
     pub max_wait_ns: u64,
     /// `waited_ns` as a share of the proc's `yielded_ns`, in millionths.
     pub share_ppm: u64,
-    /// Calls dropped while they stood here.
+    /// Calls dropped while suspended here.
     pub cancelled: u64,
 }

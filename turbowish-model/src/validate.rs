@@ -1,7 +1,8 @@
-//! Holds a stream of events to what can happen: each event that is not coherent with those before it is reported by rule.
+//! Validator of event streams: reports, by rule, each event that is inconsistent with earlier ones.
 //!
-//! No stream stops it: after a report it goes on as a replay does, so that one mistake is told once and not again with every event
-//! that follows. Its memory is bounded; what it had to forget, and what came while accounting was off, it believes.
+//! A report never ends the validation: it continues as a replay would, so that an error is reported
+//! once and not again with each later event. Memory is bounded. What the validator had to forget,
+//! and what happened while accounting was off, is believed.
 //!
 //! ```
 //! use turbowish_model::replay::Kind;
@@ -39,7 +40,7 @@ pub use self::rule::{RULES, Rule, RuleRow};
 use self::tasks::Tasks;
 use crate::replay::Kind;
 
-/// Takes a stream, event by event.
+/// Validates a stream, event by event.
 #[derive(Debug)]
 pub struct Validator {
     nth: u64,
@@ -48,7 +49,7 @@ pub struct Validator {
     model: Model,
 }
 
-/// What is known after the events so far.
+/// The state after the events so far.
 #[derive(Debug, Default)]
 struct Model {
     calls: Calls,
@@ -71,7 +72,7 @@ impl Default for Validator {
 }
 
 impl Validator {
-    /// Takes the next event, and tells `report` what is wrong with it.
+    /// Validates the next event and passes each violation to `report`.
     pub fn event(&mut self, event: &Event, report: &mut dyn FnMut(Report)) {
         self.nth += 1;
         let model = &mut self.model;
@@ -83,19 +84,19 @@ impl Validator {
         }
     }
 
-    /// Events so far.
+    /// Number of events so far.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.nth
     }
 
-    /// Events that were not looked at: their threads were too many.
+    /// Number of events that were ignored because there were too many threads.
     #[must_use]
     pub const fn unseen(&self) -> u64 {
         self.unseen
     }
 
-    /// Rules that were broken so far, and how often.
+    /// Yields the rules violated so far, with the number of violations.
     pub fn broken(&self) -> impl Iterator<Item = (&'static RuleRow, u64)> {
         let each = RULES.iter().zip(self.counts);
         each.filter(|(_, count)| *count > 0)

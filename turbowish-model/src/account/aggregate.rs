@@ -1,4 +1,4 @@
-//! Sums of many threads' rows: first raw (mergeable), then settled at an instant (subtractable).
+//! Aggregates: sums of many threads' counters, raw (mergeable) or closed at an instant.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -7,104 +7,104 @@ use crate::account::counters::{POPULATIONS, Population, SUMS, Sum};
 use crate::account::histogram::Buckets;
 use crate::account::metrics::{MetricKey, MetricStats};
 
-/// Why an event was not taken as it came; counted, never fatal (rules R1 to R5).
+/// Reason why an event was not applied as reported: counted, never fatal (rules R1 to R5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anomaly {
-    /// A poll of a call whose creation was not seen created it (R1).
+    /// A poll registered a call whose creation was not seen (R1).
     LateAttach,
-    /// The end of a poll whose beginning was not seen was ignored (R2).
+    /// The end of a poll whose start was not seen was ignored (R2).
     OrphanEnd,
-    /// A frame was closed because one below it ended (R3).
+    /// A frame was closed because a frame below it ended (R3).
     ForcedPop,
-    /// A thread's clock went back and was held (R5).
+    /// A thread's clock went back; the last reading was used instead (R5).
     ClockBackwards,
 }
 
-/// How many kinds of anomalies there are.
+/// Number of kinds of anomalies.
 pub const ANOMALIES: usize = Anomaly::ClockBackwards as usize + 1;
 
-/// Waits at one await point, over all threads.
+/// Waits at one await point, over all threads. Times are in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SiteStats {
-    /// Polls that ended pending there.
+    /// Polls that ended pending at this await point.
     pub waits: u64,
-    /// Waits that are over.
+    /// Waits that have ended.
     pub left: u64,
-    /// Raw: ends minus beginnings. Settled: time waited, open waits included.
+    /// Raw: ends minus starts of waits. Closed: time waited, open waits included.
     pub waited: u64,
-    /// Longest wait that is over.
+    /// Longest wait that has ended.
     pub longest: u64,
-    /// Calls dropped while they stood there.
+    /// Calls dropped while suspended at this await point.
     pub cancelled: u64,
-    /// Polls that ended pending there again, with what is awaited as it was: counted where a resource of ours is polled.
+    /// Polls that left the awaited resource unchanged; counted only for instrumented resources.
     pub spurious: u64,
-    /// Bytes of the largest operand that was awaited there; 0 if it was small.
+    /// Bytes of the largest future awaited here; 0 if no large one was awaited.
     pub operand: u64,
 }
 
 impl SiteStats {
-    /// The wait that began at `since` is over.
+    /// Ends the wait that began at `since`.
     pub(crate) fn resume(&mut self, since: u64, t: u64) {
         self.left = self.left.wrapping_add(1);
         self.waited = self.waited.wrapping_add(t);
         self.longest = self.longest.max(t.saturating_sub(since));
     }
 
-    /// Calls that wait there now.
+    /// Number of calls that wait here now.
     #[must_use]
     pub fn now(&self) -> u64 {
         live(self.waits, self.left)
     }
 }
 
-/// One proc's dealings with a proc that polls or creates its calls.
+/// The edge from one proc to a proc that polls or creates its calls. Times are in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeStats {
-    /// Polls directly nested in the other's polls.
+    /// Polls directly nested in polls of the other proc.
     pub polls: u64,
-    /// Their durations.
+    /// Duration of those polls.
     pub hold: u64,
-    /// Calls constructed while a poll of the other was innermost.
+    /// Calls constructed while a poll of the other proc was innermost.
     pub created: u64,
     /// Inclusive time of those calls.
     pub offspring: u64,
 }
 
-/// One proc's totals.
+/// One proc's totals. Times are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcStats {
-    /// By [`Sum`].
+    /// Indexed by [`Sum`].
     pub sums: [u64; SUMS],
-    /// Exact maxima by [`Population`].
+    /// Exact maxima, indexed by [`Population`].
     pub peaks: [u64; POPULATIONS],
-    /// Values by [`Population`].
+    /// Histograms, indexed by [`Population`].
     pub populations: [Buckets; POPULATIONS],
-    /// Longest poll that ended in the present tick of the reader or the one before.
+    /// Longest poll that ended in the reader's current tick or the one before.
     pub recent_longest: u64,
     /// Longest poll in progress; 0 if there is none.
     pub open_longest: u64,
-    /// Bytes of the largest future.
+    /// Size of the largest future, in bytes.
     pub future_bytes: u64,
-    /// By await point; 0 is "place unknown".
+    /// Indexed by await point plus one; 0 is the unknown await point.
     pub sites: Vec<SiteStats>,
-    /// By the other proc's id.
+    /// Keyed by the other proc's id.
     pub edges: BTreeMap<u32, EdgeStats>,
 }
 
 fn live(begun: u64, over: u64) -> u64 {
-    // A reader may see an end on one thread before the beginning on another.
+    // A reader may see an end on one thread before the matching start on another.
     let live = begun.wrapping_sub(over);
     if live > u64::MAX / 2 { 0 } else { live }
 }
 
 impl ProcStats {
-    /// One sum.
+    /// Returns one sum.
     #[must_use]
     pub const fn sum(&self, sum: Sum) -> u64 {
         self.sums[sum as usize]
     }
 
-    /// The sum of a population's values.
+    /// Returns the sum of a population's values.
     #[must_use]
     pub const fn sum_of(&self, population: Population) -> u64 {
         match population {
@@ -118,13 +118,13 @@ impl ProcStats {
         }
     }
 
-    /// Adds to one sum.
+    /// Adds to one sum; wraps, since raw moments do.
     pub fn add(&mut self, sum: Sum, value: u64) {
         let slot = &mut self.sums[sum as usize];
         *slot = slot.wrapping_add(value);
     }
 
-    /// Waits at an await point; 0 is "place unknown".
+    /// Stats of an await point (its index plus one); 0 is the unknown one.
     pub(crate) fn site(&mut self, site: usize) -> &mut SiteStats {
         if self.sites.len() <= site {
             self.sites.resize_with(site + 1, SiteStats::default);
@@ -132,13 +132,13 @@ impl ProcStats {
         &mut self.sites[site]
     }
 
-    /// One exact maximum.
+    /// Returns one exact maximum.
     #[must_use]
     pub const fn peak(&self, population: Population) -> u64 {
         self.peaks[population as usize]
     }
 
-    /// Calls that have ended.
+    /// Number of calls that have ended.
     #[must_use]
     pub const fn ended(&self) -> u64 {
         self.sum(Sum::Ready)
@@ -146,7 +146,7 @@ impl ProcStats {
             .wrapping_add(self.sum(Sum::Panicked))
     }
 
-    /// Calls that have not ended, as far as is known.
+    /// Number of calls that have not ended and were not abandoned.
     #[must_use]
     pub fn live(&self) -> u64 {
         live(
@@ -155,7 +155,7 @@ impl ProcStats {
         )
     }
 
-    /// Lets go of what is live: its accounting was switched off.
+    /// Abandons live calls: accounting was disarmed.
     fn abandon(&mut self) {
         let unstarted = live(self.sum(Sum::Calls), self.sum(Sum::Started));
         self.add(Sum::Abandoned, self.live());
@@ -167,13 +167,13 @@ impl ProcStats {
         }
     }
 
-    /// Longest poll ever, one in progress included.
+    /// Longest poll since the start, a poll in progress included.
     #[must_use]
     pub fn longest(&self) -> u64 {
         self.peak(Population::PollHold).max(self.open_longest)
     }
 
-    /// Time between polls of started calls (settled tallies only).
+    /// Time between polls of started calls. Valid only after [`Aggregate::close_open_at`].
     #[must_use]
     pub const fn yielded(&self) -> u64 {
         let wall = self.sum(Sum::Wall);
@@ -181,7 +181,7 @@ impl ProcStats {
             .saturating_sub(self.sum(Sum::Hold))
     }
 
-    /// Adds what was read of one row in one piece: all but its histograms and edges.
+    /// Adds the counters of one row that were read under the seqlock: all but histograms and edges.
     pub(crate) fn add_counters(&mut self, other: &Self) {
         for (sum, add) in self.sums.iter_mut().zip(&other.sums) {
             *sum = sum.wrapping_add(*add);
@@ -207,8 +207,9 @@ impl ProcStats {
         }
     }
 
-    /// The counts are not clamped here: if an end was read on one thread before its beginning on
-    /// another, the count is one too low and the moment too high by `now`, and both together are right.
+    /// Closes moments at `now`. Counts are not clamped here: if an end was read on one thread
+    /// before its start on another, the count is one too low and the moment too high by `now`, and
+    /// together they are right.
     fn close_open_at(&mut self, now: u64) {
         let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
         let live = self.sum(Sum::Calls).wrapping_sub(over);
@@ -221,7 +222,7 @@ impl ProcStats {
         }
     }
 
-    /// What has ended has begun, on a thread that was read too early to show it.
+    /// Raises starts to the number of ends: the thread with the start was read too early.
     fn reconcile(&mut self) {
         let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
         let started = self.sum(Sum::Started).max(over);
@@ -233,7 +234,7 @@ impl ProcStats {
         self.clamp_parts();
     }
 
-    /// A part of wall time that is below zero is nothing, and wall time is still the sum of its parts.
+    /// Sets negative parts of wall time to zero and keeps wall time the sum of its parts.
     fn clamp_parts(&mut self) {
         let [wall, unstarted, hold] =
             [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| self.sum(sum));
@@ -268,8 +269,8 @@ impl ProcStats {
         }
     }
 
-    /// What came since an earlier settled state of the same counters. Peaks and the longest wait stay
-    /// those since the start; whoever needs the window's own takes `recent_longest`.
+    /// Difference to an earlier closed state of the same counters. Peaks and the longest wait cover
+    /// the time since the start; `recent_longest` covers the recent ticks.
     fn since(&self, earlier: &Self) -> Self {
         let (own, before) = (&self.populations, &earlier.populations);
         let mut grown = Self {
@@ -300,8 +301,7 @@ impl ProcStats {
         grown
     }
 
-    /// A poll that was read as open may turn out to have ended a little before that: what a later reading
-    /// adds is then below zero, and nothing.
+    /// Sets negative differences to zero: a poll read as open may have ended slightly earlier.
     pub(crate) fn floor(&mut self) {
         self.clamp_parts();
         for value in &mut self.sums {
@@ -318,19 +318,19 @@ impl ProcStats {
     }
 }
 
-/// Totals of a process, by proc id.
+/// Totals of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aggregate {
-    /// By proc id.
+    /// Indexed by proc id.
     pub procs: Vec<ProcStats>,
-    /// By [`Anomaly`].
+    /// Indexed by [`Anomaly`].
     pub anomalies: [u64; ANOMALIES],
     /// Counters and gauges of the program, by site and proc.
     pub meters: BTreeMap<MetricKey, MetricStats>,
 }
 
 impl Aggregate {
-    /// One proc's tally, made if it was not there.
+    /// Returns one proc's stats; inserts empty ones if there are none.
     pub fn proc(&mut self, id: u32) -> &mut ProcStats {
         let at = id as usize;
         if self.procs.len() <= at {
@@ -339,7 +339,7 @@ impl Aggregate {
         &mut self.procs[at]
     }
 
-    /// Adds another tally: both raw, or both settled.
+    /// Adds another aggregate. Both must be raw, or both closed.
     pub fn merge(&mut self, other: &Self) {
         for (id, proc) in other.procs.iter().enumerate() {
             self.proc(id as u32).merge(proc);
@@ -359,27 +359,28 @@ impl Aggregate {
         }
     }
 
-    /// After [`Aggregate::settle`], if threads went on while others were read: an end that was seen without its beginning, on
-    /// another thread, brings its beginning with it, so that no count and no time is below zero.
+    /// Call this after [`Aggregate::close_open_at`] if threads kept running while others were read.
+    /// An end that was seen without its start on another thread adds the start, so that no count
+    /// and no time is negative.
     pub fn reconcile(&mut self) {
         self.procs.iter_mut().for_each(ProcStats::reconcile);
     }
 
-    /// After [`Aggregate::settle`] at the instant when accounting was switched off: nothing is live any more.
+    /// After [`Aggregate::close_open_at`] at the instant of disarming: no call is live any more.
     pub fn abandon(&mut self) {
         for proc in &mut self.procs {
             proc.abandon();
         }
     }
 
-    /// Forgets the polls of past ticks: whoever kept this beyond their time.
+    /// Clears `recent_longest`: this aggregate has outlived the ticks it covered.
     pub fn forget_recent(&mut self) {
         for proc in &mut self.procs {
             proc.recent_longest = 0;
         }
     }
 
-    /// What came since an earlier settled state.
+    /// Difference to an earlier closed state.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let nothing = ProcStats::default();

@@ -1,4 +1,4 @@
-//! Storage of a single writer that grows without moving: readers may look at any time.
+//! Append-only vector with a single writer: items never move, so readers may look at any time.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,14 +8,14 @@ use once_cell::race::OnceBox;
 const CHUNKS: usize = 12;
 
 /// A vector of atomics: the first `N` items in place, then chunks of N, 2 N, 4 N … items, each
-/// allocated on first use. Nothing moves. `N` is a power of two.
+/// allocated on first use. Items never move. `N` is a power of two.
 #[derive(Debug)]
 pub(crate) struct AppendVec<T, const N: usize> {
     first: [T; N],
     chunks: OnceBox<Chunks<T>>,
 }
 
-/// Most never grow: their chunks' addresses are not kept in them.
+/// Boxed, because most vectors never grow and need no chunk addresses.
 #[derive(Debug)]
 struct Chunks<T>([OnceBox<Box<[T]>>; CHUNKS]);
 
@@ -35,10 +35,11 @@ impl<T: Default, const N: usize> Default for AppendVec<T, N> {
 }
 
 impl<T: Default, const N: usize> AppendVec<T, N> {
-    /// More items than this cannot be held.
+    /// Maximum number of items.
     pub(crate) const LIMIT: usize = N << CHUNKS;
 
-    /// The item at `index`, made if it was not there. `index` must be below [`Self::LIMIT`].
+    /// Returns the item at `index`; allocates its chunk if needed. `index` must be below
+    /// [`Self::LIMIT`].
     #[inline]
     pub(crate) fn at(&self, index: usize) -> &T {
         match self.first.get(index) {
@@ -54,7 +55,7 @@ impl<T: Default, const N: usize> AppendVec<T, N> {
         &chunks.0[chunk].get_or_init(|| Box::new(filled(len)))[offset]
     }
 
-    /// The item at `index`, if its chunk exists.
+    /// Returns the item at `index`, if its chunk is allocated.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         if index < N {
@@ -69,7 +70,7 @@ impl<T: Default, const N: usize> AppendVec<T, N> {
             .map(|items| &items[offset])
     }
 
-    /// Every item that exists, with its index.
+    /// Iterates over every allocated item, with its index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         let chunks = self.chunks.get().into_iter().flat_map(|chunks| &chunks.0);
         let beyond = chunks.enumerate().filter_map(|(level, chunk)| {
@@ -84,7 +85,7 @@ impl<T: Default, const N: usize> AppendVec<T, N> {
         self.first.iter().enumerate().chain(beyond.flatten())
     }
 
-    /// Chunk, offset in it, and the chunk's length, of an index beyond the first items.
+    /// Chunk, offset in the chunk and length of the chunk for an index beyond the first `N` items.
     const fn place(index: usize) -> (usize, usize, usize) {
         let level = (index / N).ilog2() as usize;
         let len = N << level;

@@ -1,4 +1,5 @@
-//! The calls that ended pending in the poll at hand: post-order on the way up, outermost first when read.
+//! Await stack: the calls that ended pending in the current poll, pushed in post-order and read
+//! outermost first.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -6,24 +7,24 @@ use crate::account::append_vec::AppendVec;
 use crate::account::call::{DIRECT, SITE};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
-/// One pending call of a task's chain.
+/// A pending call in a task's await stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AwaitFrame {
-    /// Distance from the task's root.
+    /// Distance from the task's root; 0 is the root.
     pub level: u32,
     /// Proc id.
     pub proc: u32,
     /// Await point plus one; 0 if unknown.
     pub site: u16,
-    /// It awaits an instrumented call, and nothing around it.
+    /// The call awaits one instrumented call, with nothing around it.
     pub direct: bool,
-    /// When it came there.
+    /// When the call reached the await point: the end of that poll, in ticks.
     pub since: u64,
 }
 
 const DIRECT_BIT: u32 = DIRECT.ilog2();
 
-/// A step as two words, so that it can be published without a lock.
+/// A frame as two words, so that it can be published without a lock.
 #[derive(Debug, Default)]
 pub(crate) struct AwaitFrameCell {
     place: AtomicU64,
@@ -57,21 +58,22 @@ impl AwaitFrameCell {
     }
 }
 
-/// Steps in place; those beyond take a few instructions more.
+/// Frames stored in place; those beyond cost a few more instructions.
 const STEPS: usize = in_place(64);
 
-/// More pending calls than this in one root poll are not all told.
+/// Maximum number of frames of one root poll. Of further calls only the last one pushed is kept.
 const LIMIT: u32 = {
     let most = AppendVec::<AwaitFrameCell, STEPS>::LIMIT;
     if most < 8192 { most as u32 } else { 8192 }
 };
-/// Steps among which one is looked for. It is among the last ones, unless very many branches are polled over and over in one root poll.
+/// Number of frames searched for a call, from the end. The call is among them unless very many
+/// branches are polled again and again in one root poll.
 const SEARCH: usize = 256;
 
-/// No call stands at this level.
+/// Level of a removed frame.
 const BLANK: u32 = 0xffff;
 
-/// One thread's trail. Single writer, and nobody else reads it.
+/// One thread's await stack. Single writer; no other thread reads it.
 #[derive(Default)]
 pub(crate) struct AwaitStack {
     steps: AppendVec<AwaitFrameCell, STEPS>,
@@ -84,7 +86,8 @@ impl AwaitStack {
         self.len.load(Relaxed)
     }
 
-    /// Adds a step. If there is no room, it takes the place of the one before it: the outermost comes last, and is never left out.
+    /// Pushes a frame. A full stack overwrites its last frame: the outermost call is pushed last
+    /// and is never lost.
     #[inline]
     pub(crate) fn push(&self, level: u32, proc: u32, place: u32, since: u64) {
         let len = self.len();
@@ -99,8 +102,8 @@ impl AwaitStack {
         self.len.store(index + 1, Relaxed);
     }
 
-    /// Takes out the step of one call, which is polled again or gone, wherever it stood; `wanted` has the level where it is now. No
-    /// mark is above `floor`.
+    /// Removes the frame of a call that is polled again or dropped. `wanted` has the call's present
+    /// level. No `stack_mark` is above `floor`.
     #[cold]
     pub(crate) fn blank(&self, wanted: AwaitFrame, floor: u32) {
         let place = |step: AwaitFrame| (step.proc, step.site, step.since);
@@ -109,7 +112,7 @@ impl AwaitStack {
             last.find(|&index| fits(self.steps.at(index as usize).load()))
         };
         let same = find(&|step| step == wanted);
-        // It may have moved.
+        // The call may have moved to another level.
         let Some(index) = same.or_else(|| find(&|step| place(step) == place(wanted))) else {
             return;
         };
@@ -131,7 +134,8 @@ impl AwaitStack {
         self.len.store(mark.min(self.len()), Relaxed);
     }
 
-    /// Hands out the steps from `mark` on, last one (the outermost) first, as long as `each` wants more.
+    /// Passes the frames from `mark` on to `each`, last (outermost) first, until `each` returns
+    /// `false`.
     pub(crate) fn look(&self, mark: u32, mut each: impl FnMut(AwaitFrame) -> bool) {
         let steps = (mark..self.len()).rev();
         let mut steps = steps.map(|index| self.steps.at(index as usize).load());
@@ -140,7 +144,7 @@ impl AwaitStack {
         {}
     }
 
-    /// Hands out the steps from `mark` on, last one (the outermost) first, and forgets them.
+    /// Passes the frames from `mark` on to `each`, last (outermost) first, and removes them.
     #[inline]
     pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(AwaitFrame)) {
         for index in (mark..self.len()).rev() {

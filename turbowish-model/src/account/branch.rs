@@ -1,7 +1,9 @@
-//! A task's await tree: the calls of its last poll, and the branches that are alive although that poll did not come to them.
+//! A task's await tree: the calls of its last poll, and the live branches that this poll did not
+//! reach.
 //!
-//! A *branch* has a waker of its own, so it is known when it was woken and in which root poll it was polled last. One that its parent would
-//! poll again where it stands now rests; one whose parent has gone on is *left aside*: woken or not, nobody polls it.
+//! A *branch* has its own waker, so it is known when it was woken and in which root poll it was
+//! last polled. A branch that its parent would poll again at its present await point is suspended.
+//! A branch whose parent has moved on is *not polled any more*: no call polls it, woken or not.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,68 +11,71 @@ use alloc::vec::Vec;
 use crate::account::await_stack::AwaitFrame;
 use crate::account::task::{CHAIN, TaskReading};
 
-/// The call that polled a branch last, as it stood then.
+/// The call that last polled a branch, as it was then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parent {
-    /// The branch that it is, or that it is inside of; 0 if none.
+    /// Id of the branch that the parent is or is nested in; 0 if none.
     pub within: u64,
-    /// Its distance from the task's root.
+    /// Distance of the parent from the task's root.
     pub level: u32,
-    /// Proc id.
+    /// Proc id of the parent.
     pub proc: u32,
-    /// Await point plus one; 0 if unknown.
+    /// Await point of the parent plus one; 0 if unknown.
     pub site: u16,
 }
 
-/// A reading of a branch.
+/// A branch at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BranchReading {
     /// Unique within the process; never used twice.
     pub id: u64,
-    /// Who polled it last.
+    /// The call that last polled it.
     pub parent: Parent,
-    /// Begin of the root poll in which that was.
+    /// Start of the root poll in which it was last polled, in ticks.
     pub polled: u64,
-    /// The first wake of its own waker since then, in ticks.
+    /// First wake through its own waker since then, in ticks.
     pub woken: Option<u64>,
-    /// Its calls as that poll left them, outermost first: itself, and what it awaits, at most [`CHAIN`].
+    /// Its await stack after that poll, outermost first: the branch and what it awaits, at most
+    /// [`CHAIN`] frames.
     pub chain: Vec<AwaitFrame>,
 }
 
-/// What is known of a call that is a branch.
+/// The branch data of a call in an await tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Branch {
     /// See [`BranchReading::id`].
     pub id: u64,
     /// See [`BranchReading::parent`].
     pub parent: Parent,
-    /// It was polled in the last poll of its task.
+    /// The branch was polled in the last poll of its task.
     pub polled: bool,
     /// See [`BranchReading::woken`].
     pub woken: Option<u64>,
 }
 
-/// A call of an await tree.
+/// A call in an await tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeNode {
-    /// Where it stands.
+    /// Proc and await point of the call.
     pub step: AwaitFrame,
-    /// Position of the call that polls it, before its own; `None` for the root, and where that is not there any more.
+    /// Index of the call that polls it, lower than its own; `None` for the root, or if that call is
+    /// not there any more.
     pub parent: Option<usize>,
-    /// It is alive, but the task's last poll has left aside what would poll it.
+    /// The call is alive, but the task's last poll has moved past the call that would poll it.
     pub aside: bool,
-    /// It has a waker of its own.
+    /// Branch data; `None` if the call has no waker of its own.
     pub branch: Option<Branch>,
-    /// What it awaits is alive as well, and not told.
+    /// The call awaits another live call that is not in the tree.
     pub cut: bool,
 }
 
-/// The await tree of a task that rests: first the calls of its last poll as they are in [`TaskReading::stack`], then the rest.
+/// Builds the await tree of a suspended task: first the calls of its last poll in the order of
+/// [`TaskReading::stack`], then the others.
 #[must_use]
 pub fn tree(reading: &TaskReading) -> Vec<TreeNode> {
     let mut twigs = on_the_trail(&reading.stack);
     let mut branches: Vec<&BranchReading> = reading.branches.iter().collect();
-    // The outer ones first, in which the inner ones are found.
+    // Outer branches first: inner ones are found in them.
     branches.sort_by_key(|branch| (branch.parent.level, branch.id));
     for reading_of in branches {
         let Some(&step) = reading_of.chain.first() else {
@@ -94,7 +99,7 @@ pub fn tree(reading: &TaskReading) -> Vec<TreeNode> {
 }
 
 fn on_the_trail(stack: &[AwaitFrame]) -> Vec<TreeNode> {
-    // The last call of each level.
+    // Index of the last call of each level.
     let mut last: Vec<usize> = Vec::new();
     let mut twigs = Vec::with_capacity(stack.len());
     for (at, &step) in stack.iter().enumerate() {
@@ -109,7 +114,7 @@ fn on_the_trail(stack: &[AwaitFrame]) -> Vec<TreeNode> {
     twigs
 }
 
-/// A branch that the last poll did not come to.
+/// Adds a branch that the last poll did not reach.
 fn rest(twigs: &mut Vec<TreeNode>, task: &TaskReading, reading: &BranchReading, branch: Branch) {
     let parent = reading.parent;
     let is_parent =
@@ -118,7 +123,7 @@ fn rest(twigs: &mut Vec<TreeNode>, task: &TaskReading, reading: &BranchReading, 
     let found = find(twigs, parent.within, true, stands);
     let mut above = found.or_else(|| find(twigs, parent.within, true, is_parent));
     if above.is_none() && task.truncated {
-        // It hangs on what is not shown.
+        // The parent is in the part of the stack that was cut.
         return;
     }
     let cut = reading.chain.len() >= CHAIN;
@@ -134,8 +139,9 @@ fn rest(twigs: &mut Vec<TreeNode>, task: &TaskReading, reading: &BranchReading, 
     }
 }
 
-/// The call inside of the branch `within` (0: of none), or that branch `itself`, of which `holds` is true; if there is none, the only
-/// one of which it is, since what is around a branch may have become one only after its last poll.
+/// Finds the call for which `holds` is true inside the branch `within` (0: inside none), or that
+/// branch itself with `itself`. Without such a call, returns the only one for which `holds` is
+/// true: the call around a branch may have become a branch after its last poll.
 fn find(
     twigs: &[TreeNode],
     within: u64,
@@ -155,8 +161,9 @@ fn find(
     })
 }
 
-/// A call that stands at another place than where it polled a branch has left it aside; so has one that awaits one other call, and nothing
-/// around it, left those that it polled before that in the same poll.
+/// Sets `aside` on calls that are not polled any more. A call that stands at another await point
+/// than where it polled a branch no longer polls that branch. A call that awaits one other call
+/// directly no longer polls those that it polled earlier in the same poll.
 fn set_aside(twigs: &mut [TreeNode]) {
     let mut awaited: Vec<Option<usize>> = vec![None; twigs.len()];
     for (at, twig) in twigs.iter().enumerate() {

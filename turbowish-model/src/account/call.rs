@@ -1,12 +1,13 @@
-//! The few words that live in a call itself: what a poll needs to know of the polls before it.
+//! Per-call account: the few words stored in a call itself, from which a poll learns about earlier
+//! polls.
 
 use crate::account::counters::PROC_LIMIT;
 use crate::account::ledger::Charge;
 
-/// A proc as the ledger knows it.
+/// A proc as a ledger addresses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcKey {
-    /// Row number, below [`crate::account::counters::PROC_LIMIT`].
+    /// Proc id, below [`crate::account::counters::PROC_LIMIT`].
     pub id: u32,
     /// Bytes of this call's future.
     pub future_bytes: u64,
@@ -22,9 +23,9 @@ pub enum PollEnd {
     Ready,
     /// `Poll::Ready(Err(_))`.
     Err,
-    /// It unwound.
+    /// The poll panicked.
     Panic,
-    /// Its frame was torn down without a result and without a panic.
+    /// The frame was closed without a result and without a panic.
     Torn,
 }
 
@@ -42,49 +43,52 @@ impl PollEnd {
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It returned.
+    /// Returned anything but an `Err`.
     Ready,
-    /// It returned an `Err`.
+    /// Returned an `Err`.
     Err,
-    /// It was dropped before it returned.
+    /// Dropped before it returned.
     Cancelled,
-    /// It panicked.
+    /// Panicked.
     Panicked,
 }
 
-/// No epoch has this number: the call is not registered.
+/// Epoch number that is never used: the call is not registered.
 const UNREGISTERED: u32 = 0;
 
-/// Where a call stands is a part of one word, in the call and in its frame: the await point plus one (0 if unknown).
+/// Bits for the await point plus one (0 if unknown), in the state word of a call and in `place` of
+/// a frame. The flags below share that word.
 pub(crate) const SITE: u32 = (1 << 10) - 1;
-/// It has taken or given something that is lost or left half-way if it is dropped.
+/// The call has taken or given something that a drop loses or leaves half-done.
 pub(crate) const MARK: u32 = 1 << 10;
-/// It polls several calls there, as far as is known.
+/// The call polls several calls at this await point, as far as is known.
 pub(crate) const FORK: u32 = 1 << 11;
-/// The operand is an instrumented call itself.
+/// The operand of the await is itself an instrumented call.
 pub(crate) const DIRECT: u32 = 1 << 12;
-/// In a call: its last accounted poll ended pending. In a frame: so had the poll before it, and it has not come anywhere since.
+/// In a call: its last accounted poll ended pending. In a frame: the poll before it ended pending,
+/// and the call has not reached another await point since.
 pub(crate) const PENDING: u32 = 1 << 13;
 /// The call has ended.
 const ENDED: u32 = 1 << 14;
-/// A poll of it was accounted.
+/// A poll of the call was accounted.
 const POLLED: u32 = 1 << 15;
-/// The task that it is the root of has no row.
+/// The call is the root of a task for which there was no room.
 const ROWLESS: u32 = 1 << 16;
-/// What a call's word holds above these: the proc that created it, plus one; 0 if none. A frame has it apart.
+/// Bits above the flags, in a call only: id plus one of the proc that created it; 0 if none. A
+/// frame stores it in a field.
 const CREATOR_SHIFT: u32 = 17;
 const CREATOR: u32 = u32::MAX << CREATOR_SHIFT;
 
 const _: () = assert!(PROC_LIMIT <= CREATOR >> CREATOR_SHIFT);
 
-/// Where a call comes from: the epoch that it is registered with, and the proc that created it. One word, so that it comes to
-/// a new call in a register.
+/// Origin of a call: the epoch it is registered with and the proc that created it. One word, so
+/// that it is passed to a new call in a register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Origin(u64);
 
 impl Origin {
-    /// No ledger has seen the call.
+    /// Origin of a call that no ledger has seen.
     pub const UNSEEN: Self = Self(UNREGISTERED as u64);
 
     #[inline]
@@ -97,7 +101,7 @@ impl Origin {
     }
 }
 
-/// One call's own account. It never overlaps itself, so plain fields do.
+/// One call's own account. A call never overlaps itself, so plain fields suffice.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Call {
@@ -105,14 +109,14 @@ pub struct Call {
     state: u32,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
-    /// End of the last pending poll.
+    /// End of the last poll that ended pending, in ticks.
     pub(crate) suspended: u64,
-    /// End of the poll in which it came to the await point where it stands.
+    /// End of the poll in which the call reached its present await point, in ticks.
     pub(crate) since: u64,
 }
 
 impl Call {
-    /// A call as it is created.
+    /// Creates the account of a new call.
     #[inline]
     #[must_use]
     pub const fn new(origin: Origin) -> Self {
@@ -126,96 +130,96 @@ impl Call {
         }
     }
 
-    /// Whether a ledger of this epoch counts it as live.
+    /// Whether the call is registered with this epoch and has not ended.
     #[inline]
     #[must_use]
     pub const fn is_live(&self, epoch: u32) -> bool {
         self.epoch == epoch && self.state & ENDED == 0
     }
 
-    /// The call has ended; polls and drops that follow are not accounted.
+    /// Whether the call has ended. Later polls and drops of it are not accounted.
     #[inline]
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.state & ENDED != 0
     }
 
-    /// A ledger counts it as live, be it of an epoch that is over.
+    /// Whether the call is registered with any epoch, a past one included, and has not ended.
     #[inline]
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.epoch != UNREGISTERED && self.state & ENDED == 0
     }
 
-    /// The epoch it is registered with; 0 if none.
+    /// The epoch the call is registered with; 0 if none.
     #[inline]
     #[must_use]
     pub const fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// A poll of it was accounted.
+    /// Whether a poll of the call was accounted.
     #[inline]
     #[must_use]
     pub const fn is_polled(&self) -> bool {
         self.state & POLLED != 0
     }
 
-    /// Notes that there was no room for the task that it is the root of.
+    /// Records that there was no room for the task whose root this call is.
     pub const fn set_rowless(&mut self) {
         self.state |= ROWLESS;
     }
 
-    /// There was no room for the task that it is the root of.
+    /// Whether there was no room for the task whose root this call is.
     #[must_use]
     pub const fn is_rowless(&self) -> bool {
         self.state & ROWLESS != 0
     }
 
-    /// It has taken or given something: see [`Ledger::mark`](crate::account::ledger::Ledger::mark).
+    /// Whether the call is marked: see [`Ledger::mark`](crate::account::ledger::Ledger::mark).
     #[inline]
     #[must_use]
     pub const fn is_marked(&self) -> bool {
         self.state & MARK != 0
     }
 
-    /// It has nothing any more of what it was marked for.
+    /// Removes the mark: the call holds nothing any more of what it was marked for.
     pub const fn unmark(&mut self) {
         self.state &= !MARK;
     }
 
-    /// Its last accounted poll ended pending.
+    /// Whether the last accounted poll ended pending.
     #[inline]
     pub(crate) const fn is_suspended(&self) -> bool {
         self.state & PENDING != 0
     }
 
-    /// Await point where it stands, plus one; 0 if unknown.
+    /// Await point of the call plus one; 0 if unknown.
     #[inline]
     #[must_use]
     pub const fn site(&self) -> u32 {
         self.state & SITE
     }
 
-    /// The same, and whether it awaits an instrumented call there.
+    /// [`Call::site`], with the flag [`DIRECT`].
     #[inline]
     pub(crate) const fn place(&self) -> u32 {
         self.state & (SITE | DIRECT)
     }
 
-    /// Proc that created it, plus one; 0 if none.
+    /// Id plus one of the proc that created the call; 0 if none.
     #[inline]
     pub(crate) const fn creator(&self) -> u32 {
         self.state >> CREATOR_SHIFT
     }
 
-    /// Proc that created it.
+    /// Id of the proc that created the call.
     #[must_use]
     pub const fn maker(&self) -> Option<u32> {
         self.creator().checked_sub(1)
     }
 
-    /// Its poll begins. Returns where it stands, for the frame.
+    /// Starts a poll. Returns the call's place, for the frame.
     #[inline]
     pub(crate) const fn enter(&mut self) -> u32 {
         let state = self.state;
@@ -223,14 +227,14 @@ impl Call {
         state & (SITE | MARK | FORK | DIRECT | PENDING)
     }
 
-    /// Its poll is closed; `place` is the frame's.
+    /// Ends a poll; `place` is that of the frame.
     #[inline]
     pub(crate) const fn leave(&mut self, place: u32) {
         const PLACE: u32 = SITE | MARK | FORK | DIRECT;
         self.state = self.state & !PLACE | place & PLACE;
     }
 
-    /// The poll that was closed ended pending.
+    /// Records that the poll just closed ended pending at `t`.
     #[inline]
     pub(crate) const fn suspend(&mut self, t: u64) {
         self.state |= PENDING;
@@ -243,7 +247,7 @@ impl Call {
         self.inclusive = self.inclusive.wrapping_add(charge.inclusive);
     }
 
-    /// Its poll was closed without an end of its own (R3).
+    /// Closes a poll that had no end of its own (R3).
     pub(crate) const fn close(&mut self, charge: &Charge) {
         self.leave(0);
         self.charge(charge);

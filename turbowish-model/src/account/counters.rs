@@ -1,4 +1,5 @@
-//! One proc's counters on one thread: written by that thread alone, read by anyone at any time.
+//! Counters of one proc on one thread: written by that thread alone, readable by any thread at any
+//! time.
 
 mod edge;
 mod pages;
@@ -20,78 +21,81 @@ use crate::account::histogram::{Buckets, Histogram, add, raise};
 use crate::account::ledger::Charge;
 use crate::account::sync::{AtomicU32, AtomicU64};
 
-/// A sum that a row keeps. `Wall`, `Unstarted` are moments: ends minus beginnings, so that the live
-/// calls' share is `count · now` and no table of calls is needed (see [`crate::account::aggregate::Aggregate::settle`]).
+/// A sum kept per proc. `Wall` and `Unstarted` are moments: ends minus starts. The share of live
+/// calls is `count · now`, so no table of calls is needed (see
+/// [`crate::account::aggregate::Aggregate::close_open_at`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sum {
-    /// Polls begun.
+    /// Number of polls started.
     Polls,
-    /// Exclusive time.
+    /// Exclusive time, in ticks.
     Running,
-    /// Poll durations.
+    /// Duration of polls, in ticks.
     Hold,
-    /// Time on a task's stack, recursion once.
+    /// Time on a task's stack, in ticks; recursion counts once.
     Inclusive,
-    /// Time under root frames of nested executors.
+    /// Time under root frames of nested executors, in ticks.
     Foreign,
-    /// Calls created.
+    /// Number of calls created.
     Calls,
-    /// Calls past the state *unstarted*.
+    /// Number of calls that have left the state *unstarted*.
     Started,
-    /// Calls that returned.
+    /// Number of calls that returned, including those that returned `Err`.
     Ready,
-    /// Ends minus creations.
+    /// Moment: ends minus creations.
     Wall,
-    /// First polls minus creations.
+    /// Moment: first polls minus creations.
     Unstarted,
-    /// Exclusive time of ended, polled calls.
+    /// Exclusive time of calls that ended and were polled, in ticks.
     CallRunning,
-    /// Inclusive time of ended, polled calls.
+    /// Inclusive time of calls that ended and were polled, in ticks.
     CallInclusive,
-    /// Calls that returned `Err`.
+    /// Number of calls that returned `Err`.
     Err,
-    /// Calls dropped before they returned.
+    /// Number of calls dropped before they returned.
     Cancelled,
-    /// Calls that panicked.
+    /// Number of calls that panicked.
     Panicked,
-    /// Calls dropped before their first poll.
+    /// Number of calls dropped before their first poll.
     NeverPolled,
-    /// Calls that were live when accounting was switched off: what became of them is not known.
+    /// Number of calls that were live when accounting was disarmed; their outcome is unknown.
     Abandoned,
-    /// Time from a task's wake-up, or from the end of the poll in which it was woken, to its next poll: of the root proc.
+    /// Ready latency of root polls, in ticks: the time from a task's wake, or from the end of the
+    /// poll in which it was woken, to its next poll. Charged to the root proc.
     ReadyLatency,
-    /// Part of `Hold` that belongs to polls in progress. Readers only.
+    /// Part of `Hold` from polls in progress. Only readers fill it.
     OpenHold,
-    /// Part of `Running` that belongs to polls in progress. Readers only.
+    /// Part of `Running` from polls in progress. Only readers fill it.
     OpenRunning,
 }
 
-/// How many sums there are.
+/// Number of sums.
 pub const SUMS: usize = Sum::OpenRunning as usize + 1;
 
-/// A distribution that a row keeps, with its exact maximum.
+/// A distribution kept per proc, with its exact maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Population {
-    /// Exclusive time per ended, polled call.
+    /// Exclusive time per call that ended and was polled.
     CallRunning,
-    /// Inclusive time per ended, polled call.
+    /// Inclusive time per call that ended and was polled.
     CallInclusive,
     /// Duration per finished poll.
     PollHold,
     /// Exclusive time per finished poll.
     PollRunning,
-    /// Ready latency per root poll that was woken.
+    /// Ready latency per root poll that followed a wake.
     ReadyLatency,
 }
 
-/// How many populations there are.
+/// Number of populations.
 pub const POPULATIONS: usize = Population::ReadyLatency as usize + 1;
 
-/// A histogram of a row. A value that belongs to several populations is recorded once, where they
-/// share it: most polls contain no other poll, and many calls take one poll.
+/// A histogram of one proc. A value that belongs to several populations is recorded once, in the
+/// histogram they share: most polls contain no other poll, and many calls take one poll.
 #[derive(Clone, Copy)]
 enum Shared {
-    /// The only poll of an ended call, with nothing nested: all four populations.
+    /// The only poll of an ended call, with nothing nested: all populations but
+    /// [`Population::ReadyLatency`].
     Single,
     /// A poll with nothing nested: [`Population::PollHold`] and [`Population::PollRunning`].
     Leaf,
@@ -126,7 +130,8 @@ impl Shared {
     }
 }
 
-/// The longest polls that ended during one tick of the reader, and during the last one before it that had any.
+/// The longest poll that ended in the reader's current tick, and the longest in the last earlier
+/// tick that had a poll.
 #[derive(Default)]
 struct Recent {
     longest: AtomicU64,
@@ -144,29 +149,31 @@ impl Recent {
     }
 }
 
-/// More procs than this around one proc are counted together, as [`OTHERS`].
+/// Maximum number of edges kept per proc; the procs beyond it are counted together as [`OTHERS`].
 const EDGE_LIMIT: usize = 64;
-/// Stands for the procs beyond the limit.
+/// Proc id under which the edges beyond the limit of 64 per proc are counted.
 pub const OTHERS: u32 = u32::MAX - 1;
-/// The counters of one proc on one thread. What every poll touches stands together at the front.
+/// The counters of one proc on one thread. The fields that every poll touches come first, next to
+/// each other.
 #[repr(C, align(64))]
 pub(crate) struct ProcCounters {
-    /// Depth plus one of the outermost frame of this proc in the current task segment, if that is above where the segment
-    /// begins. Writer only.
+    /// Depth plus one of the proc's outermost frame in the current task segment, if that is above
+    /// the start of the segment. Used by the writer only.
     pub(crate) outer_at: AtomicU32,
     recent: Recent,
-    /// Finished polls without time of their own: many, and in no histogram.
+    /// Finished polls without exclusive time. They are frequent, and recorded in no histogram.
     idle: AtomicU64,
-    /// By [`Sum`], but three as differences, which are zero for most polls: running and inclusive time to hold, inclusive time of
-    /// calls to their running time.
+    /// Indexed by [`Sum`]. Three sums are stored as differences, which are zero for most polls:
+    /// running and inclusive time relative to hold, inclusive time of calls relative to their
+    /// running time.
     sums: [AtomicU64; SUMS],
-    /// By [`Population`].
+    /// Indexed by [`Population`].
     peaks: [AtomicU64; POPULATIONS],
-    /// Slot 0 is "place unknown", slot i + 1 the proc's await point i.
+    /// Slot 0 is the unknown await point; slot `i + 1` is the proc's await point `i`.
     sites: AppendVec<SiteCounters, 4>,
     edges: AppendVec<EdgeCounters, 2>,
     histograms: [Histogram; HISTOGRAMS],
-    /// Of procs that are roots of tasks.
+    /// Ready latencies; only procs that are roots of tasks have them.
     ready: OnceBox<Histogram>,
     future_bytes: AtomicU64,
 }
@@ -194,7 +201,7 @@ impl ProcCounters {
         add(&self.sums[sum as usize], value);
     }
 
-    /// Polls begun.
+    /// Number of polls started.
     pub(crate) fn polls(&self) -> u64 {
         self.sums[Sum::Polls as usize].load(Relaxed)
     }
@@ -209,7 +216,7 @@ impl ProcCounters {
         raise(&self.peaks[population as usize], value);
     }
 
-    /// The part of a sum that is a difference.
+    /// Adds the difference `value - from` to a sum that is stored as a difference.
     #[inline]
     fn apart(&self, sum: Sum, value: u64, from: u64) {
         if value != from {
@@ -217,7 +224,8 @@ impl ProcCounters {
         }
     }
 
-    /// Charges a closed frame; `outer` if its proc was not on its task's stack before.
+    /// Charges a closed frame; `outer` states that it is the proc's outermost frame on its task's
+    /// stack.
     #[inline]
     pub(crate) fn charge(&self, charge: &Charge, outer: bool) {
         let hold = charge.hold;
@@ -231,8 +239,8 @@ impl ProcCounters {
         self.apart(Sum::Foreign, hold, charge.inclusive);
     }
 
-    /// Records a finished poll; `only` if it was the one poll of a call that ended with it. Returns
-    /// whether that has recorded the call as well.
+    /// Records a finished poll; `only` states that it was the single poll of a call that ended with
+    /// it. Returns whether the call's populations were recorded as well.
     #[inline(always)]
     pub(crate) fn record_poll(&self, hold: u64, running: u64, only: bool) -> bool {
         if running != hold {
@@ -250,7 +258,8 @@ impl ProcCounters {
         only
     }
 
-    /// Charges an ended call that was polled; `recorded` if [`ProcCounters::record_poll`] has done its part.
+    /// Charges an ended call that was polled; `recorded` is the result of
+    /// [`ProcCounters::record_poll`].
     #[inline]
     pub(crate) fn charge_call(&self, running: u64, inclusive: u64, recorded: bool) {
         self.add(Sum::CallRunning, running);
@@ -263,7 +272,8 @@ impl ProcCounters {
         }
     }
 
-    /// Notes a finished poll among those of the reader's present tick. None is longer than the longest of them and than all before.
+    /// Records a finished poll in the reader's current tick. A poll no longer than the tick's
+    /// longest cannot raise the maximum since the start either.
     #[inline]
     pub(crate) fn recent(&self, tick: u32, hold: u64) {
         let recent = &self.recent;
@@ -276,7 +286,7 @@ impl ProcCounters {
         self.peak(Population::PollHold, hold);
     }
 
-    /// A task of which this proc is the root was woken so long ago, and is polled now.
+    /// Records the ready latency of a root poll of this proc, in ticks.
     pub(crate) fn ready(&self, latency: u64) {
         self.add(Sum::ReadyLatency, latency);
         self.peak(Population::ReadyLatency, latency);
@@ -288,14 +298,14 @@ impl ProcCounters {
         raise(&self.future_bytes, bytes);
     }
 
-    /// Waits at an await point; 0 is "place unknown".
+    /// Counters of an await point (its index plus one); 0 is the unknown one.
     #[inline]
     pub(crate) fn site(&self, site: u32) -> &SiteCounters {
         const { assert!((SITE as usize) < AppendVec::<SiteCounters, 4>::LIMIT) };
         self.sites.at((site & SITE) as usize)
     }
 
-    /// The edge to another proc.
+    /// Counters of the edge to another proc.
     #[inline]
     pub(crate) fn edge(&self, other: u32) -> &EdgeCounters {
         let key = other.wrapping_add(1);
@@ -324,8 +334,8 @@ impl ProcCounters {
         others
     }
 
-    /// Adds this row's sums and moments to a tally, to be read in one piece; `tick` is the reader's
-    /// present one.
+    /// Adds this proc's sums and moments to an aggregate. The caller reads them under the seqlock;
+    /// `tick` is the reader's current tick.
     pub(crate) fn collect(&self, tick: u32, into: &mut ProcStats) {
         for (sum, counter) in into.sums.iter_mut().zip(&self.sums) {
             *sum = sum.wrapping_add(counter.load(Relaxed));
@@ -352,8 +362,8 @@ impl ProcCounters {
         }
     }
 
-    /// Adds what [`ProcCounters::collect`] leaves out: plain counts, in which a reading between two stores of
-    /// one event is off by that event and no more.
+    /// Adds what [`ProcCounters::collect`] omits. These are plain counts: a read between two stores
+    /// of one event is off by that event and no more.
     pub(crate) fn collect_details(&self, into: &mut ProcStats) {
         for (shared, histogram) in Shared::ALL.into_iter().zip(&self.histograms) {
             let mut counts = Buckets::default();

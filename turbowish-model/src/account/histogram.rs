@@ -1,4 +1,4 @@
-//! A log-linear histogram with one writer: 32 buckets an octave, so a bucket is at most 1/32 wide.
+//! Log-linear histogram with one writer: 32 buckets per octave, so a bucket is at most 1/32 wide.
 //!
 //! Values below 64 have a bucket each. An octave is allocated when its first value arrives, so a
 //! population that spans four octaves costs four allocations once, and none afterwards.
@@ -13,12 +13,12 @@ use crate::account::sync::AtomicU64;
 
 const SUB_BITS: u32 = 5;
 const SUB: usize = 1 << SUB_BITS;
-/// Every value has its octave, up to the largest.
+/// Number of octaves; covers every `u64`.
 const OCTAVES: usize = (u64::BITS - SUB_BITS) as usize + 1;
-/// Values below 2^49 (two days of a 3 GHz clock) are found in one step, others in two.
+/// Values below 2^49 (two days of a 3 GHz clock) need one lookup, others two.
 const NEAR: usize = 45;
 
-/// Buckets of one octave.
+/// The buckets of one octave.
 struct Octave([AtomicU64; SUB]);
 
 impl Default for Octave {
@@ -27,7 +27,7 @@ impl Default for Octave {
     }
 }
 
-/// The octaves of values that hardly ever come.
+/// Octaves of rare, large values.
 struct Far([OnceBox<Octave>; OCTAVES - NEAR]);
 
 impl Default for Far {
@@ -36,7 +36,7 @@ impl Default for Far {
     }
 }
 
-/// Counts by value; written by one thread, read by any.
+/// A histogram that one thread writes and any thread may read.
 pub struct Histogram {
     near: [OnceBox<Octave>; NEAR],
     far: OnceBox<Far>,
@@ -52,7 +52,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one value. Single writer.
+    /// Counts one value. Only the single writer may call this.
     #[inline]
     pub fn record(&self, value: u64) {
         let bucket = bucket_of(value);
@@ -82,7 +82,7 @@ impl Histogram {
         }
     }
 
-    /// `(bucket, count)`, ascending, without the empty ones.
+    /// Yields `(bucket, count)`, ascending, without empty buckets.
     fn counts(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         let far = self.far.get().into_iter().flat_map(|far| &far.0);
         let octaves = self.near.iter().chain(far).enumerate();
@@ -97,13 +97,13 @@ impl Histogram {
     }
 }
 
-/// Adds to a counter that has one writer: a load and a store, no locked instruction.
+/// Adds to a counter with one writer: a load and a store, no locked instruction. Wraps.
 #[inline]
 pub(crate) fn add(counter: &AtomicU64, value: u64) {
     counter.store(counter.load(Relaxed).wrapping_add(value), Relaxed);
 }
 
-/// Raises a maximum that has one writer.
+/// Raises a maximum with one writer.
 #[inline]
 pub(crate) fn raise(counter: &AtomicU64, value: u64) {
     if value > counter.load(Relaxed) {
@@ -111,7 +111,7 @@ pub(crate) fn raise(counter: &AtomicU64, value: u64) {
     }
 }
 
-/// Index of the bucket that holds a value.
+/// Index of the bucket that contains a value.
 #[inline]
 #[must_use]
 pub const fn bucket_of(value: u64) -> usize {
@@ -124,7 +124,7 @@ pub const fn bucket_of(value: u64) -> usize {
     octave * SUB + sub
 }
 
-/// Largest value that falls into a bucket.
+/// Largest value in a bucket.
 #[must_use]
 pub const fn upper_bound(bucket: usize) -> u64 {
     if bucket < SUB {
@@ -138,12 +138,12 @@ pub const fn upper_bound(bucket: usize) -> u64 {
     lower + ((1u64 << shift) - 1)
 }
 
-/// Counts by bucket index, ascending, without the empty ones.
+/// Sparse histogram: counts by bucket index, ascending, without empty buckets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buckets(Vec<(u16, u64)>);
 
 impl Buckets {
-    /// Adds to one bucket.
+    /// Adds `count` to one bucket.
     pub fn add(&mut self, bucket: u16, count: u64) {
         match self.0.binary_search_by_key(&bucket, |&(b, _)| b) {
             Ok(at) => self.0[at].1 = self.0[at].1.wrapping_add(count),
@@ -151,7 +151,7 @@ impl Buckets {
         }
     }
 
-    /// Adds another population.
+    /// Adds the counts of another population.
     pub fn merge(&mut self, other: &Self) {
         let mut added = 0;
         let mut own = self.0.iter_mut().peekable();
@@ -168,7 +168,7 @@ impl Buckets {
         }
     }
 
-    /// Takes in the buckets of another population that are not here: `added` of them.
+    /// Inserts the buckets of another population that are missing here: `added` of them.
     fn insert(&mut self, other: &Self, added: usize) {
         let mut all = Vec::with_capacity(self.0.len() + added);
         let mut own = self.0.iter().copied().peekable();
@@ -184,7 +184,7 @@ impl Buckets {
         self.0 = all;
     }
 
-    /// What came since an earlier state of the same counters.
+    /// Difference to an earlier state of the same counters.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut older = earlier.0.iter().peekable();
@@ -199,12 +199,12 @@ impl Buckets {
         Self(grown)
     }
 
-    /// `(bucket, count)`, ascending.
+    /// Yields `(bucket, count)`, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.0.iter().copied()
     }
 
-    /// How many values.
+    /// Number of recorded values.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().map(|&(_, count)| count).sum()

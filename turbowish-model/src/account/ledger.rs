@@ -1,12 +1,12 @@
-//! The thread's own account: the stack of open polls and the rows they are charged to.
+//! Lock-free per-thread ledger: the stack of open polls and the counters they are charged to.
 //!
-//! One thread writes a ledger, any thread may read it at any time. The writer uses plain stores
-//! (relaxed atomics, no locked instruction) inside a sequence counter; a reader that sees the counter
-//! move reads again. Nothing is queued, so nothing can be lost.
+//! One thread writes a ledger; any thread may read it at any time. The writer uses plain stores
+//! (relaxed atomics, no locked instruction) inside a seqlock; a reader that sees the sequence
+//! change reads again. Nothing is queued, so nothing can be lost.
 //!
-//! The rules are those of the occupancy definitions: a frame charges its duration minus what was
-//! directly nested in it; frames above a root frame are foreign to those below; a proc that is
-//! already on its task's stack adds nothing to its inclusive time.
+//! The rules follow the occupancy definitions. A frame charges its duration minus the time of the
+//! frames directly nested in it. Frames above a root frame are foreign to the frames below it. A
+//! proc that is already on its task's stack adds nothing to its inclusive time.
 
 mod branch;
 mod drop_group;
@@ -33,13 +33,13 @@ use crate::account::resource::CurrentCall;
 use crate::account::seqlock::{SeqLock, WriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
-/// Frames in place; deeper ones take a few instructions more.
+/// Frames stored in place; deeper frames cost a few more instructions.
 const FRAMES: usize = in_place(64);
 
-/// Polls nested deeper than this on one thread pass unaccounted.
+/// Maximum number of nested polls on one thread; deeper polls are not accounted.
 pub const DEPTH_LIMIT: u32 = AppendVec::<Frame, FRAMES>::LIMIT as u32;
 
-/// One thread's account. See the module's text for who may call what.
+/// One thread's ledger. The module documentation states which thread may write and which may read.
 #[repr(C, align(64))]
 pub struct Ledger {
     pub(crate) sequence: SeqLock,
@@ -49,9 +49,10 @@ pub struct Ledger {
     depth: AtomicU32,
     base: AtomicU32,
     still: AtomicU32,
-    /// No trail is kept.
+    /// 1 if no await stack is recorded for the current bottom poll.
     quiet: AtomicU32,
-    /// A call of the task at hand has come somewhere new in this poll.
+    /// 1 if a call of the current task was first polled, ended or reached another await point in
+    /// this poll.
     moved: AtomicU32,
     tick: AtomicU32,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
@@ -62,7 +63,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger. Calls that were registered under another epoch are new to it.
+    /// Creates an empty ledger. Calls registered under another epoch are new to it.
     #[must_use]
     pub fn new(epoch: u32) -> Self {
         Self {
@@ -84,32 +85,33 @@ impl Ledger {
         }
     }
 
-    /// The stretch of armed accounting to which this ledger belongs.
+    /// Epoch of this ledger: the period of armed accounting it belongs to.
     #[must_use]
     pub const fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// The time of the last event.
+    /// Time of the last event, in ticks.
     #[must_use]
     pub fn latest(&self) -> u64 {
         self.last.load(Relaxed)
     }
 
-    /// How many polls are open.
+    /// Number of open polls.
     #[inline]
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth.load(Relaxed)
     }
 
-    /// Polls of the thread that were open at its bottom and are closed: its busy time.
+    /// Busy time of the thread, in ticks: the duration of all finished polls at the bottom of its
+    /// stack.
     #[must_use]
     pub fn busy(&self) -> u64 {
         self.busy.load(Relaxed)
     }
 
-    /// The reading to reuse at the start of a poll, if no user code can have run since.
+    /// Clock reading to reuse at the start of a poll; `None` if user code may have run since.
     #[inline]
     #[must_use]
     pub fn still_down(&self) -> Option<u64> {
@@ -117,14 +119,15 @@ impl Ledger {
         (still == REUSE_DOWN || still == REUSE_UNCHANGED).then(|| self.last.load(Relaxed))
     }
 
-    /// The reading to reuse at the pending end of the innermost poll, if no user code can have run.
+    /// Clock reading to reuse when the innermost poll ends pending; `None` if user code may have
+    /// run since.
     #[inline]
     #[must_use]
     pub fn still_up(&self) -> Option<u64> {
         (self.still.load(Relaxed) == REUSE_UP).then(|| self.last.load(Relaxed))
     }
 
-    /// Code may run now that no event tells of: the last reading is not to be used again.
+    /// Invalidates the last clock reading: code that emits no event may run from here on.
     pub fn user_code(&self) {
         self.still.store(REUSE_NONE, Relaxed);
     }
@@ -139,7 +142,7 @@ impl Ledger {
         add(&self.anomalies[kind as usize], 1);
     }
 
-    /// Rule R5: a thread's time never goes back.
+    /// Rule R5: a thread's time never decreases.
     #[inline]
     pub(crate) fn clamp(&self, t: u64) -> u64 {
         let last = self.last.load(Relaxed);
@@ -151,7 +154,7 @@ impl Ledger {
         t
     }
 
-    /// A call of a proc was constructed.
+    /// Records that a call of `proc` was constructed at `t`.
     #[inline]
     pub fn create(&self, proc: ProcKey, t: u64) -> Origin {
         let writing = self.write();
@@ -181,7 +184,8 @@ impl Ledger {
         (depth > 0).then(|| self.frames.at(depth as usize - 1))
     }
 
-    /// Who runs on this thread. To be asked by it alone.
+    /// Returns the call that is currently polled on this thread. Only the owning thread may call
+    /// this.
     #[inline]
     #[must_use]
     pub fn here(&self) -> CurrentCall {
@@ -197,7 +201,8 @@ impl Ledger {
         }
     }
 
-    /// The poll on top of the stack is that of a task's root, which was woken so long before it began.
+    /// Records the ready latency of the innermost poll, which must be the root poll of a task: the
+    /// ticks from its wake to its start.
     pub fn ready(&self, latency: u64) {
         if let Some(top) = self.top() {
             let writing = self.write();
@@ -206,7 +211,8 @@ impl Ledger {
         }
     }
 
-    /// The poll on top of the stack is that of a task's root: [`Ledger::here`] tells `task`.
+    /// Sets the task of the innermost poll, which must be a root poll: [`Ledger::here`] then
+    /// returns `task`.
     #[inline]
     pub fn name_root(&self, task: u64) {
         if let Some(top) = self.top() {
@@ -214,7 +220,7 @@ impl Ledger {
         }
     }
 
-    /// A call ends; `recorded` if its populations are up to date already.
+    /// Ends a call. `recorded` states that its populations are already up to date.
     #[inline(never)]
     fn finish(
         &self,
@@ -244,7 +250,8 @@ impl Ledger {
         call.end();
     }
 
-    /// A call is dropped. Ignored if it ended before, or was never registered with this epoch.
+    /// Records the drop of a call. Ignored if the call has ended, or was never registered with this
+    /// epoch.
     #[inline]
     pub fn drop_call(&self, call: &mut Call, proc: u32, t: u64) {
         if !call.is_live(self.epoch) {
@@ -255,7 +262,7 @@ impl Ledger {
         if call.is_suspended()
             && let Some(top) = self.top()
         {
-            // Whoever drops it stands at nothing any more that is known to stand still.
+            // The poll that drops the call is no longer known to be unchanged.
             top.invalidate();
             self.user_code();
             self.retract(call, proc);
@@ -272,7 +279,8 @@ impl Ledger {
         drop(writing);
     }
 
-    /// Begins the reader's next tick: [`crate::account::aggregate::ProcStats::recent_longest`] forgets the one before last.
+    /// Starts the reader's next tick: [`crate::account::aggregate::ProcStats::recent_longest`] then
+    /// covers this tick and the previous one.
     pub fn next_tick(&self) {
         self.tick
             .store(self.tick.load(Relaxed).wrapping_add(1), Relaxed);

@@ -1,7 +1,9 @@
-//! Counters and gauges of one thread: the program's own numbers, kept apart from the ledger, so that nothing said here moves a poll's time.
+//! Metrics of one thread: the program's own counters and gauges. They are kept apart from the
+//! ledger, so that updates do not affect the time of a poll.
 //!
-//! One thread writes, any thread may read at any time. A place in the source that counts or sets has a number, its *site*; what is said there
-//! belongs to the proc that was innermost on the thread, or to none.
+//! One thread writes, any thread may read at any time. Each place in the source that updates a
+//! metric has a number, its *site*. An update is attributed to the proc that was innermost on the
+//! thread, or to none.
 
 use alloc::collections::BTreeMap;
 use core::sync::atomic::Ordering::Relaxed;
@@ -11,13 +13,13 @@ use crate::account::histogram::add;
 use crate::account::seqlock::SeqLock;
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
-/// Sites that are counted.
+/// Number of sites that are counted; updates at further sites are rejected.
 pub const SITE_LIMIT: u32 = 1024;
 
-/// Procs that have a cell of their own at one site, on one thread.
+/// Maximum number of procs with their own cell at one site on one thread.
 pub const PROC_LIMIT: usize = 64;
 
-/// A site and a proc: [`crate::account::resource::CurrentCall::proc`], so 0 is none.
+/// A site and a proc as in [`crate::account::resource::CurrentCall::proc`]: 0 stands for no proc.
 pub type MetricKey = (u32, u32);
 
 /// One thread's counters and gauges.
@@ -35,12 +37,12 @@ struct MetricSite {
 /// One site in one proc.
 #[repr(align(64))]
 struct Cell {
-    /// The proc, plus one; 0 is a free cell.
+    /// The proc of the key, plus one; 0 is a free cell.
     owner: AtomicU32,
     updates: AtomicU64,
-    /// The sum of a counter; the last value of a gauge, as bits.
+    /// Sum of a counter; bits of a gauge's last value.
     value: AtomicU64,
-    /// When a gauge was set last, and never 0; of a counter always 0.
+    /// When the gauge was last set, in ticks, at least 1; always 0 for a counter.
     at: AtomicU64,
     least: AtomicU64,
     most: AtomicU64,
@@ -61,7 +63,7 @@ impl Default for Cell {
 }
 
 impl Metrics {
-    /// A counter went up. `false`: there is no room for it.
+    /// Adds `by` to a counter; saturates. Returns `false` if there is no room for it.
     #[inline]
     pub fn count(&self, (site, proc): MetricKey, by: u64) -> bool {
         let Some(cell) = self.cell(site, proc) else {
@@ -76,7 +78,7 @@ impl Metrics {
         true
     }
 
-    /// A gauge was set, at `t`. `false`: there is no room for it.
+    /// Sets a gauge to `value` at `t`. Returns `false` if there is no room for it.
     #[inline]
     pub fn set(&self, (site, proc): MetricKey, value: i64, t: u64) -> bool {
         let Some(cell) = self.cell(site, proc) else {
@@ -99,7 +101,7 @@ impl Metrics {
         true
     }
 
-    /// The cell of a site in a proc, or a free one.
+    /// Returns the cell of a site in a proc, or a free one.
     #[inline]
     fn cell(&self, site: u32, proc: u32) -> Option<&Cell> {
         if site >= SITE_LIMIT {
@@ -113,7 +115,8 @@ impl Metrics {
         })
     }
 
-    /// Adds this thread's to a tally. `relax` lets the writer go on, which may be in the middle of a write.
+    /// Adds this thread's metrics to `into`. `relax` lets other threads run while a write is in
+    /// progress.
     pub fn read(&self, into: &mut BTreeMap<MetricKey, MetricStats>, relax: &mut dyn FnMut()) {
         for (site, cells) in self.sites.iter() {
             for (_, cell) in cells.cells.iter() {
@@ -149,29 +152,29 @@ impl Cell {
 /// One site in one proc, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MetricStats {
-    /// How often it was counted or set.
+    /// Number of updates.
     pub updates: u64,
-    /// What was counted; at the largest number it stays.
+    /// Total of a counter; saturates.
     pub total: u64,
-    /// Of a gauge that was set.
+    /// State of a gauge; `None` for a counter.
     pub gauge: Option<GaugeStats>,
 }
 
-/// A gauge that was set.
+/// State of a gauge that was set at least once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GaugeStats {
-    /// To what, last.
+    /// Last value.
     pub last: i64,
-    /// When, in ticks.
+    /// When it was last set, in ticks.
     pub at: u64,
-    /// The least that it was set to.
+    /// Lowest value it was set to.
     pub least: i64,
-    /// The most.
+    /// Highest value it was set to.
     pub most: i64,
 }
 
 impl MetricStats {
-    /// Adds another one's.
+    /// Adds the stats of another thread; of two gauges the later value wins.
     pub fn merge(&mut self, other: &Self) {
         self.updates = self.updates.saturating_add(other.updates);
         self.total = self.total.saturating_add(other.total);
@@ -181,7 +184,7 @@ impl MetricStats {
         };
     }
 
-    /// What came since an earlier state of the same; a gauge stands as it stands now.
+    /// Difference to an earlier state. A gauge keeps its present state.
     #[must_use]
     pub const fn since(&self, earlier: &Self) -> Self {
         Self {

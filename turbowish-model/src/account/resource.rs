@@ -1,51 +1,52 @@
-//! Resources: the words for what tasks wait for, and a reading of one as the monitor sees it.
+//! Resources: the types that describe what tasks wait for, and a reading of one resource as the
+//! monitor sees it.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::panic::Location;
 
-/// It is sure: a will, and no may.
+/// Intent flag: the use is certain (`will`), not possible (`may`).
 pub const WILL: u8 = 1;
-/// It is done again and again, so that having done it once does not end it.
+/// Intent flag: the use is repeated, so one use does not end the intent.
 pub const AGAIN: u8 = 2;
-/// What is used is the call's own or borrowed by it, as its source shows: until then, if it is a will to be done once; else as long as the
-/// call's body runs.
+/// Intent flag: the source shows that the call owns or borrows what it uses. For a single `will`
+/// this holds until the use; otherwise as long as the call's body runs.
 pub const PROVEN: u8 = 4;
-/// Its author says so.
+/// Intent flag: the author declared the intent.
 pub const SAID: u8 = 8;
 
 use crate::account::histogram::Buckets;
 
-/// What a resource is.
+/// Kind of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// One holder at a time.
+    /// A lock with one holder at a time.
     #[default]
     Mutex,
-    /// Many readers or one writer.
+    /// A lock with many readers or one writer.
     RwLock,
-    /// Permits.
+    /// A pool of permits.
     Semaphore,
-    /// A party that waits until it is complete.
+    /// A barrier that waits until a number of tasks has arrived.
     Barrier,
     /// A signal without a value.
     Notify,
-    /// A value that is made once.
+    /// A value that is initialized once.
     OnceCell,
     /// A queue with many senders and one receiver.
     Mpsc,
-    /// One value from one task to another.
+    /// A channel for a single value.
     Oneshot,
-    /// A queue that every receiver sees all of.
+    /// A queue of which each receiver sees every item.
     Broadcast,
-    /// The latest value.
+    /// A channel that keeps only the latest value.
     Watch,
-    /// An instant to come.
+    /// A point in time.
     Timer,
 }
 
 impl Kind {
-    /// The word that tables and JSON print.
+    /// The word used in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -64,28 +65,28 @@ impl Kind {
     }
 }
 
-/// What a task does with a resource, or wants to.
+/// How a task uses a resource, or wants to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Has it alone.
+    /// Holds the lock exclusively.
     #[default]
     Lock,
-    /// Has it together with other readers.
+    /// Holds the lock together with other readers.
     Read,
-    /// Has it alone, where others may read.
+    /// Holds a read-write lock exclusively.
     Write,
     /// Takes permits.
     Acquire,
-    /// Puts something in.
+    /// Puts an item in.
     Send,
-    /// Takes something out.
+    /// Takes an item out.
     Receive,
     /// Waits for a change.
     Wait,
 }
 
 impl Role {
-    /// The word that tables and JSON print.
+    /// The word used in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -99,8 +100,8 @@ impl Role {
         }
     }
 
-    /// Whoever waits so is kept from going on by others; to wait for an item or a change is what
-    /// tasks without work do.
+    /// Whether a waiter with this role is blocked by other tasks. Waiting for an item or a change
+    /// is what idle tasks do.
     #[must_use]
     pub const fn holds_up(self) -> bool {
         matches!(
@@ -110,83 +111,84 @@ impl Role {
     }
 }
 
-/// Who does something: the task and the call of it that is polled.
+/// The call that acts: a task, and the call that it polls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CurrentCall {
-    /// Id of the task; 0 if it is none of ours.
+    /// Id of the task; 0 if it is not instrumented.
     pub task: u64,
-    /// Proc of the innermost call plus one; 0 if there is none.
+    /// Proc id of the innermost call plus one; 0 if there is none.
     pub proc: u32,
-    /// Its await point plus one; 0 if unknown.
+    /// Await point of that call plus one; 0 if unknown.
     pub site: u16,
-    /// When the task's root poll began; 0 if there is none.
+    /// Start of the task's root poll, in ticks; 0 if there is none.
     pub poll: u64,
 }
 
 /// A task that waits for a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiter {
-    /// Ascending in the order in which they began to wait; unique within the resource.
+    /// Ascending in the order in which the waits began; unique within the resource.
     pub ticket: u64,
-    /// Who waits.
+    /// The waiting call.
     pub who: CurrentCall,
-    /// For what.
+    /// The requested use.
     pub role: Role,
-    /// How much.
+    /// Number of permits or items requested.
     pub amount: u32,
-    /// Since when, in ticks.
+    /// Start of the wait, in ticks.
     pub since: u64,
-    /// Where in the source it was asked for.
+    /// Source location of the request.
     pub at: &'static Location<'static>,
-    /// When its waker was woken, and it was not polled since.
+    /// When its waker was woken, in ticks, if it was not polled since.
     pub woken: Option<u64>,
-    /// Its waker is held by something that could still wake it.
+    /// Something that could still wake the waiter holds its waker.
     pub wakeable: bool,
-    /// The root poll of its task in which it was polled last, by its begin.
+    /// Start of the root poll of its task in which it was last polled, in ticks.
     pub polled: u64,
 }
 
-/// A task that has a resource, or a part of it.
+/// A task that holds a resource, or a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Ascending in the order in which they came to hold; unique within the resource.
+    /// Ascending in the order in which the holds began; unique within the resource.
     pub ticket: u64,
-    /// Who took it.
+    /// The call that acquired it.
     pub who: CurrentCall,
-    /// As what.
+    /// The kind of hold.
     pub role: Role,
-    /// How much.
+    /// Number of permits or items held.
     pub amount: u32,
-    /// Since when, in ticks.
+    /// Start of the hold, in ticks.
     pub since: u64,
-    /// Where in the source it was taken.
+    /// Source location of the acquisition.
     pub at: &'static Location<'static>,
-    /// The guard borrows nothing, and may have gone to another task.
+    /// The guard borrows nothing and may have moved to another task.
     pub owned: bool,
 }
 
 /// One end of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End {
-    /// Sends or receives.
+    /// [`Role::Send`] or [`Role::Receive`].
     pub role: Role,
-    /// The task that used it last; `None` if it was not used yet, or by none of ours.
+    /// Id of the task that last used the end; `None` if it was never used, or by no instrumented
+    /// task.
     pub user: Option<u64>,
-    /// Unique within the channel; `None` if nobody has used it yet, or meant to.
+    /// Unique within the channel; `None` if the end was neither used nor named by an intent.
     pub number: Option<u64>,
 }
 
-/// How sure it is that a task will do what it means to.
+/// Strength of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// It will, unless it is dropped.
+    /// The task will use the resource, unless it is dropped.
     Will,
-    /// It depends.
+    /// The task may use the resource.
     May,
 }
 
 impl Strength {
-    /// The word that tables and JSON print.
+    /// The word used in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -196,92 +198,95 @@ impl Strength {
     }
 }
 
-/// A call means to use a resource.
+/// Intent of a call to use a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intent {
-    /// Ascending in the order in which they were told; unique within the resource.
+    /// Ascending in the order in which the intents were declared; unique within the resource.
     pub ticket: u64,
-    /// Who means to: the task, and the call of it.
+    /// The task and its call.
     pub who: CurrentCall,
-    /// What it means to do.
+    /// The intended use.
     pub role: Role,
-    /// How sure that is.
+    /// Whether the use is certain.
     pub strength: Strength,
-    /// Read from the source, and not only said by its author: the end is this call's. What is used further down for certain cannot have
-    /// been given away; what may be used is named nowhere in a way that could give it away.
+    /// The source shows that the end belongs to this call; it is not only declared by the author.
+    /// What is certainly used later cannot have been given away; what may be used appears nowhere
+    /// in a way that could give it away.
     pub proven: bool,
-    /// The end that it means to use, by its number.
+    /// Number of the end that the call intends to use.
     pub end: Option<u64>,
 }
 
-/// What went through a resource since it was first used.
+/// Traffic of a resource since its first use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Items put in; for locks, how often they were taken.
+    /// Items put in; for locks, the number of acquisitions.
     pub put: u64,
-    /// Items taken out; for locks, how often they were given back.
+    /// Items taken out; for locks, the number of releases.
     pub took: u64,
-    /// Waits begun.
+    /// Number of waits started.
     pub waits: u64,
-    /// Permits that were let go of for good.
+    /// Number of permits removed permanently (`forget`).
     pub forgotten: u64,
 }
 
 /// One resource at one instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Unique within the process; never used twice.
+    /// Unique within the process; never reused.
     pub id: u64,
-    /// What it is.
+    /// Kind of the resource.
     pub kind: Kind,
-    /// The name given to it.
+    /// The name that the program gave it.
     pub name: Option<Arc<str>>,
-    /// Where it was made.
+    /// Source location of its construction.
     pub place: &'static Location<'static>,
     /// First use, in ticks.
     pub created: u64,
-    /// Permits, or items that fit in; `None` if unbounded, or there is no such thing.
+    /// Number of permits, or of items that fit in; `None` if unbounded or not applicable.
     pub capacity: Option<u64>,
-    /// Nothing comes any more.
+    /// The resource is closed: nothing more will arrive.
     pub closed: bool,
-    /// Some that hold it, the first ones first.
+    /// Some of the holders, oldest hold first.
     pub holders: Vec<Holder>,
-    /// How many there are.
+    /// Number of all holders.
     pub holder_count: u64,
-    /// What all of them hold.
+    /// Total amount that all holders hold.
     pub held: u64,
-    /// Some that wait, in order.
+    /// Some of the waiters, in order.
     pub waiters: Vec<Waiter>,
-    /// How many there are.
+    /// Number of all waiters.
     pub waiter_count: u64,
-    /// Ends of a channel.
+    /// The ends of a channel.
     pub ends: Vec<End>,
-    /// Some of the intents to use it, the unconditional ones first.
+    /// Some of the intents, certain ones first.
     pub intents: Vec<Intent>,
-    /// How many say that they will, and that they may.
+    /// Number of all intents: `(will, may)`.
     pub intent_counts: (u64, u64),
-    /// Since when nobody means to receive who has not done so, in ticks; `None` if somebody does, or nobody ever did.
+    /// Since when no call intends to receive that has not done so yet, in ticks; `None` if one
+    /// does, or none ever did.
     pub deserted: Option<u64>,
-    /// What went through.
+    /// Traffic since the first use.
     pub flow: Flow,
-    /// How long that took.
+    /// Durations of waits and holds.
     pub times: Times,
 }
 
-/// What waits and holds took, in ticks.
+/// Durations of waits and holds, in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// From the beginning to the end of waits that were served.
+    /// Duration of waits that were served.
     pub waited: Buckets,
-    /// Time that it was held, or that items spent inside.
+    /// Duration of holds, or time that items spent inside.
     pub kept: Buckets,
 }
 
-/// Waiters, holders and intents beyond so many are only counted in a [`Reading`].
+/// Maximum number of waiters, holders and intents listed in a [`Reading`]; further ones are only
+/// counted.
 pub const SHOWN: usize = 256;
 
 impl Reading {
-    /// Some who hold it, wait for it or mean to use it are only counted.
+    /// Whether some holders, waiters or intents are counted but not listed.
     #[must_use]
     pub const fn is_cut(&self) -> bool {
         let (will, may) = self.intent_counts;
@@ -291,13 +296,13 @@ impl Reading {
     }
 }
 
-/// Who is only counted in a [`Reading`]: tasks of ours, in no order.
+/// Holders, waiters and intents of instrumented tasks that a [`Reading`] only counts, in no order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
-    /// Those who hold it.
+    /// Further holders.
     pub holders: Vec<Holder>,
-    /// Those who wait for it, in order.
+    /// Further waiters, in order.
     pub waiters: Vec<Waiter>,
-    /// Intents to use it.
+    /// Further intents.
     pub intents: Vec<Intent>,
 }

@@ -1,21 +1,22 @@
-//! Lets readers tell a whole event from half of one: odd while the one writer is at it, and never twice the same.
+//! Seqlock with one writer: the sequence number is odd during a write and never repeats, so readers
+//! detect torn reads.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::account::sync::{AtomicU64, fence, spin_loop};
 
-/// Readings tried before others are let run, again and again.
+/// Attempts between two calls of `relax`.
 const SPINS: u32 = 64;
-/// Readings tried before a torn one is taken. Only a writer that is gone for good gets there: the
-/// threads that a child of `fork` does not have.
+/// Attempts until a torn read is accepted. Reached only if the writer is gone for good: the threads
+/// that a child of `fork` does not have.
 const TRIES: u32 = SPINS * 4096;
 
-/// The counter of one writer's events.
+/// The sequence number of one writer's data.
 #[derive(Debug, Default)]
 pub struct SeqLock(AtomicU64);
 
 impl SeqLock {
-    /// Begins a write; it ends when the answer is dropped.
+    /// Begins a write, which ends when the guard is dropped.
     #[inline]
     pub fn write(&self) -> WriteGuard<'_> {
         self.0.store(self.next(), Relaxed);
@@ -23,7 +24,7 @@ impl SeqLock {
         WriteGuard(self)
     }
 
-    /// Which write this is, while there is one.
+    /// The sequence number: identifies the write in progress.
     #[inline]
     pub(crate) fn count(&self) -> u64 {
         self.0.load(Relaxed)
@@ -34,8 +35,9 @@ impl SeqLock {
         self.0.load(Relaxed).wrapping_add(1)
     }
 
-    /// Reads with `attempt` until no write fell into the reading. `relax` lets other threads run: the
-    /// writer may have lost its processor in the middle of a write.
+    /// Calls `attempt` until no write overlaps it. `relax` lets other threads run: the writer may
+    /// have been preempted in the middle of a write. After 262,144 attempts a torn read is
+    /// returned.
     pub(crate) fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
         let mut tries = 0;
         loop {
@@ -51,7 +53,7 @@ impl SeqLock {
         }
     }
 
-    /// Reads with `attempt` so many times at most; `None` if a write fell into each reading.
+    /// Calls `attempt` at most `tries` times; `None` if a write overlapped each call.
     pub fn try_read<R>(&self, tries: u32, mut attempt: impl FnMut() -> R) -> Option<R> {
         (0..tries).find_map(|_| {
             let (result, clean) = self.observe(&mut attempt);
@@ -59,7 +61,7 @@ impl SeqLock {
         })
     }
 
-    /// A reading, and whether no write fell into it.
+    /// Calls `attempt` once; also returns whether no write overlapped it.
     fn observe<R>(&self, attempt: &mut impl FnMut() -> R) -> (R, bool) {
         let before = self.0.load(Acquire);
         let result = attempt();
@@ -69,7 +71,7 @@ impl SeqLock {
     }
 }
 
-/// A write section; its end lets readers trust what they saw.
+/// A write in progress. Dropping the guard ends the write.
 #[derive(Debug)]
 #[must_use = "the write section is over at once"]
 pub struct WriteGuard<'a>(&'a SeqLock);

@@ -1,4 +1,5 @@
-//! The atomics that threads share: those of `core`, or loom's when its model checker runs the tests.
+//! Atomics shared between threads: those of `core`, or those of loom when its model checker runs
+//! the tests.
 
 #[cfg(not(all(test, loom)))]
 pub(crate) use core::{
@@ -11,16 +12,17 @@ pub(crate) use loom::{hint::spin_loop, sync::atomic::fence};
 #[cfg(all(test, loom))]
 pub(crate) use self::single_writer::{AtomicU32, AtomicU64};
 
-/// How many items are held in place: few under loom, for which each word is dear.
+/// Number of items stored in place: 2 under loom, where each atomic is expensive.
 pub(crate) const fn in_place(items: usize) -> usize {
     if cfg!(all(test, loom)) { 2 } else { items }
 }
 
-/// Loom's atomics, for words of one writer.
+/// Loom's atomics, for words with one writer.
 ///
-/// Loom finds out that the order of a load and a store matters by the last access before the store. A writer that loads
-/// what it is about to store hides the reader's load from it, and then no other order is tried. Who has stored a word last can
-/// only load that, whatever the order: it is given it without loom.
+/// Loom decides by the last access before a store whether the order of a load and that store
+/// matters. A writer that loads the value it is about to store hides the reader's load from loom,
+/// and loom then tries no other order. The thread that last stored a word can only load that value,
+/// whatever the order, so it gets the value without loom.
 #[cfg(all(test, loom))]
 mod single_writer {
     use core::cell::Cell;
@@ -33,7 +35,7 @@ mod single_writer {
             #[derive(Debug)]
             pub(crate) struct $name {
                 shared: loom::sync::atomic::$name,
-                /// Not shared: loom runs one thread at a time, on one.
+                /// Not shared: loom runs all its threads on one OS thread, one at a time.
                 stored: Cell<(ThreadId, $word)>,
             }
 
@@ -52,7 +54,8 @@ mod single_writer {
 
                 pub(crate) fn store(&self, value: $word, order: Ordering) {
                     let now = (current().id(), value);
-                    // The same once more orders nothing, and would be one more value to try.
+                    // A repeated relaxed store of the same value orders nothing and would only add
+                    // a value to try.
                     if order == Ordering::Relaxed && self.stored.get() == now {
                         return;
                     }

@@ -1,4 +1,5 @@
-//! What one live task shows: written by whoever polls it, read by the monitor, never locked.
+//! Task cell: the published state of one live task. The polling thread writes it under a seqlock,
+//! the monitor reads it.
 
 mod branch;
 mod glance;
@@ -17,31 +18,33 @@ use crate::account::histogram::{add, raise};
 use crate::account::seqlock::SeqLock;
 use crate::account::sync::{AtomicU32, AtomicU64};
 
-/// Steps kept of one chain; the rest is cut and marked so.
+/// Maximum number of frames kept of one await stack; the rest is cut and [`TaskReading::truncated`]
+/// is set.
 pub const STACK_LIMIT: u32 = 512;
 
-/// Steps kept without another allocation.
+/// Frames kept without another allocation.
 const FIRST: usize = 4;
 
-/// Steps kept of a branch's chain; the last place is its parent's.
+/// Frames kept of a branch's await stack; the slot after them stores the branch's parent.
 pub const CHAIN: usize = FIRST - 1;
 
-/// What never changes of a task.
+/// The constant data of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskMeta {
-    /// Unique within the process: [`TaskMeta::root`] and [`TaskMeta::ordinal`] in one word. 0 is none.
+    /// Unique within the process: [`TaskMeta::root`] and [`TaskMeta::ordinal`] in one word. 0
+    /// stands for no task.
     pub id: u64,
-    /// First poll, in the clock's ticks.
+    /// Start of the first poll, in the clock's ticks.
     pub created: u64,
-    /// Bytes of the root future.
+    /// Size of the root future, in bytes.
     pub future_bytes: u32,
 }
 
-/// An id's bits for the proc of the root.
+/// Bits of an id that contain the root's proc id.
 const ROOT_BITS: u32 = PROC_LIMIT.ilog2();
 
 impl TaskMeta {
-    /// The task whose root is the `ordinal`th of its proc's, from 1.
+    /// Creates the data of the `ordinal`th task (from 1) whose root is a call of the proc `root`.
     #[must_use]
     pub const fn new(root: u32, ordinal: u64, created: u64, future_bytes: u32) -> Self {
         const { assert!(PROC_LIMIT.is_power_of_two()) };
@@ -58,26 +61,26 @@ impl TaskMeta {
         self.id as u32 % PROC_LIMIT
     }
 
-    /// Its number among the tasks of that root proc, from 1.
+    /// Number of the task among those with the same root proc, from 1.
     #[must_use]
     pub const fn ordinal(&self) -> u64 {
         self.id >> ROOT_BITS
     }
 }
 
-/// The task whose first poll is in progress on a thread. Most calls from outside end with that poll, so a task gets a row of its own
-/// when it has ended pending.
+/// The task whose first poll is in progress on a thread. Most calls from uninstrumented code end
+/// with that poll, so a task gets its own cell only when its first poll has ended pending.
 #[derive(Debug, Default)]
 pub struct FirstPollCell {
     sequence: SeqLock,
-    /// 0 if there is none.
+    /// Task id; 0 if there is none.
     id: AtomicU64,
     created: AtomicU64,
     future_bytes: AtomicU32,
 }
 
 impl FirstPollCell {
-    /// The first poll of a task begins.
+    /// Publishes the task at the start of its first poll.
     #[inline]
     pub fn begin(&self, birth: &TaskMeta) {
         let writing = self.sequence.write();
@@ -87,7 +90,7 @@ impl FirstPollCell {
         drop(writing);
     }
 
-    /// That poll is over, or the task has got a row.
+    /// Clears the task: its first poll is over, or it has got its own cell.
     #[inline]
     pub fn end(&self) {
         let writing = self.sequence.write();
@@ -95,7 +98,7 @@ impl FirstPollCell {
         drop(writing);
     }
 
-    /// The task, as its thread sees it.
+    /// Returns the task; for the thread that writes it.
     #[must_use]
     pub fn own(&self) -> TaskMeta {
         TaskMeta {
@@ -105,28 +108,30 @@ impl FirstPollCell {
         }
     }
 
-    /// The task, if there is one; `relax` lets other threads run while one of them is in the middle of writing it.
+    /// Returns the task, if there is one. `relax` lets other threads run while a write is in
+    /// progress.
     pub fn read(&self, relax: &mut dyn FnMut()) -> Option<TaskMeta> {
         let birth = self.sequence.read(relax, || self.own());
         (birth.id != 0).then_some(birth)
     }
 }
 
-/// A live task. One poller at a time writes it.
+/// The published state of a live task. One poller at a time writes it.
 #[derive(Debug, Default)]
 pub struct TaskCell {
-    /// What never changes.
+    /// The constant data of the task.
     pub birth: TaskMeta,
     sequence: SeqLock,
-    /// Thread that polls it, or polled it last, plus one; [`POLLED`] while it does. 0 before its first poll.
+    /// Number plus one of the thread that polls the task or polled it last, with [`POLLED`] during
+    /// the poll. 0 before the first poll.
     thread: AtomicU32,
     epoch: AtomicU32,
     since: AtomicU64,
-    /// Begin of the last root poll.
+    /// Start of the last root poll, in ticks.
     began: AtomicU64,
-    /// Since when it was ready before that poll; 0 if nobody was seen to make it so.
+    /// When the task became ready before that poll, in ticks; 0 if no wake was seen.
     ready: AtomicU64,
-    /// Who did.
+    /// Waker of the task before that poll, as in [`WakerReading::by`].
     ready_by: AtomicU64,
     polls: AtomicU64,
     running: AtomicU64,
@@ -136,96 +141,101 @@ pub struct TaskCell {
     steps: AppendVec<AwaitFrameCell, FIRST>,
 }
 
-/// Beside a thread's number: it polls the task now.
+/// Flag of a thread number: the thread polls the task now.
 const POLLED: u32 = 1 << 31;
 
-/// What is known of a task's waker.
+/// State of a task's waker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WakerReading {
-    /// The first wake since the last poll began, in ticks.
+    /// First wake since the last poll began, in ticks.
     pub woken: Option<u64>,
-    /// Who has made it ready last: the task, by id; if it was none of ours, a thread, as the runtime marks them; 0 if that is not known.
+    /// Source of the last wake: the id of a task; for a wake from outside instrumented tasks a
+    /// thread, as the runtime encodes it; 0 if unknown.
     pub by: u64,
-    /// Times that it was woken.
+    /// Number of wakes.
     pub wakes: u64,
-    /// Times out of its own poll; part of `wakes`.
+    /// Number of wakes from within the task's own poll; part of `wakes`.
     pub own_wakes: u64,
-    /// Clones of its waker made so far.
+    /// Number of clones made of its waker.
     pub clones: u64,
-    /// Clones that are out there now.
+    /// Number of clones that exist now.
     pub live: u32,
 }
 
-/// A console keeps a task from being polled.
+/// A pause: a console keeps a task from being polled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pause {
-    /// Who, as it calls itself.
+    /// Name by which the console identifies itself.
     pub by: String,
-    /// Since when, in ticks.
+    /// Start of the pause, in ticks.
     pub since: u64,
-    /// It ends by itself in so many ticks; `None`: it does not.
+    /// Ticks until the pause ends automatically; `None` if it does not.
     pub left: Option<u64>,
-    /// The executor wanted to poll the task since: it will be polled as soon as the pause ends.
+    /// The executor has tried to poll the task since: it will be polled as soon as the pause ends.
     pub woken: bool,
-    /// Where the root future lies in memory; 0 if that is not known.
+    /// Memory address of the root future; 0 if unknown.
     pub address: u64,
 }
 
 /// What made a task ready.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WakeCause {
-    /// Since when it was ready, in ticks.
+    /// When the task became ready, in ticks.
     pub since: u64,
-    /// As in [`WakerReading::by`]; before a task's first poll, who has spawned it.
+    /// As in [`WakerReading::by`]; for a task's first poll, what spawned it.
     pub by: u64,
 }
 
-/// A task's last poll, also while it is in progress.
+/// A task's last poll, which may still be in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastPoll {
-    /// Thread that did it.
+    /// Number of the polling thread.
     pub thread: u32,
-    /// What it was polled for, if that was seen.
+    /// What made the task ready for this poll, if that was seen.
     pub readied: Option<WakeCause>,
 }
 
-/// A reading of a task.
+/// A task at one instant. Times are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskReading {
-    /// Of its waker; `None` while that is not seen: in its first poll, or where wakers are left alone.
+    /// State of the waker; `None` while it is not observed: during the first poll, or where wakers
+    /// are not wrapped.
     pub waker: Option<WakerReading>,
-    /// It is kept from being polled, which few are: a reading is small without.
+    /// The pause of the task. Boxed, because few tasks are paused and readings stay small without
+    /// it.
     pub pause: Option<Box<Pause>>,
-    /// Thread that polls it now.
+    /// Number of the thread that polls the task now.
     pub thread: Option<u32>,
-    /// Its last poll; `None` if there may have been one that was not seen.
+    /// The last poll; `None` if there may have been a poll that was not seen.
     pub last: Option<LastPoll>,
-    /// When this was read, in ticks; 0: at the instant of the totals.
+    /// When this was read; 0 stands for the instant of the totals.
     pub read_at: u64,
-    /// Epoch of its last accounted poll.
+    /// Epoch of the last accounted poll.
     pub epoch: u32,
-    /// Begin of the poll, or end of the last one.
+    /// Start of the poll in progress, or end of the last one.
     pub since: u64,
-    /// Begin of the last root poll: its name, where a future says in which one it was polled.
+    /// Start of the last root poll. Identifies that poll where a future records in which one it was
+    /// polled.
     pub began: u64,
-    /// Root polls begun.
+    /// Number of root polls started.
     pub polls: u64,
-    /// Running time of all its calls in finished polls.
+    /// Exclusive time of all the task's calls in finished polls.
     pub running: u64,
     /// Longest finished root poll.
     pub longest: u64,
-    /// Root polls that ended pending, and in which no call was made, ended or came to another await point.
+    /// Number of root polls that ended pending and in which no call was first polled, ended or
+    /// reached another await point.
     pub idle: u64,
-    /// Chain of the last poll that ended pending, outermost first.
+    /// Await stack of the last poll that ended pending, outermost first.
     pub stack: Vec<AwaitFrame>,
-    /// The chain was longer than [`STACK_LIMIT`].
+    /// The await stack had more than [`STACK_LIMIT`] frames.
     pub truncated: bool,
-    /// Branches that were made in its polls and are alive.
+    /// Live branches that were created in the task's polls.
     pub branches: Vec<BranchReading>,
 }
 
 impl TaskReading {
-    /// A task in its first poll.
+    /// Creates the reading of a task in its first poll.
     #[must_use]
     pub fn first(birth: &TaskMeta, epoch: u32, thread: u32, readied: Option<WakeCause>) -> Self {
         Self {
@@ -239,7 +249,7 @@ impl TaskReading {
         }
     }
 
-    /// Keeps only what stays true of a task whose polls were not seen for a while.
+    /// Keeps only what remains true of a task whose polls were not seen for a while.
     pub fn forget_place(&mut self, root: u32) {
         self.thread = None;
         self.last = None;
@@ -255,7 +265,7 @@ impl TaskReading {
 }
 
 impl TaskCell {
-    /// A task that was not polled yet.
+    /// Creates the cell of a task that was not polled yet.
     #[must_use]
     pub fn new(birth: TaskMeta) -> Self {
         Self {
@@ -264,7 +274,8 @@ impl TaskCell {
         }
     }
 
-    /// A root poll begins on a thread. Returns when the last one has ended, if that was in the same epoch.
+    /// Starts a root poll on a thread. Returns the end of the previous poll if that belonged to the
+    /// same epoch.
     #[inline]
     pub fn begin(&self, epoch: u32, thread: u32, t: u64) -> Option<u64> {
         let before = self.since.load(Relaxed);
@@ -280,16 +291,17 @@ impl TaskCell {
         before
     }
 
-    /// That poll was begun because of this.
+    /// Records what made the task ready for the poll that has begun.
     #[inline]
     pub fn readied(&self, readied: WakeCause) {
         self.ready_by.store(readied.by, Relaxed);
-        // Whoever reads it reads by whom as well.
+        // `Release`: a reader that sees this value also sees `ready_by`.
         self.ready.store(readied.since, Release);
     }
 
-    /// It ended pending; `trail` hands out the chain from the first level that is not as it was published before, outermost first,
-    /// or nothing and `false` if all of it is.
+    /// Ends a root poll as pending. `trail` passes the await stack from the first frame that
+    /// differs from the published one, outermost first; if none differs it passes nothing and
+    /// returns `false`.
     #[inline]
     pub fn end(
         &self,
@@ -307,7 +319,7 @@ impl TaskCell {
         let mut first = None;
         let mut len = 0;
         let moved = trail(&mut |step| {
-            // Above the first step there is one call a level.
+            // The frames above the first one passed are one per level.
             len = len.max(*first.get_or_insert(step.level));
             if len < STACK_LIMIT {
                 self.steps.at(len as usize).store(step);
@@ -322,8 +334,7 @@ impl TaskCell {
         drop(writing);
     }
 
-    /// What the task shows now; `relax` lets other threads run while one of them is in the middle of
-    /// writing it.
+    /// Reads the task. `relax` lets other threads run while a write is in progress.
     #[must_use]
     pub fn read(&self, relax: &mut dyn FnMut()) -> TaskReading {
         self.sequence.read(relax, || self.attempt())
@@ -359,7 +370,8 @@ impl TaskCell {
     }
 }
 
-/// The trail is read backwards, so branches of one parent come last polled first; turn them round.
+/// Puts branches of one parent in the order of their polls: the await stack is read backwards, so
+/// they arrive in reverse.
 fn siblings_in_order(steps: Vec<AwaitFrame>) -> Vec<AwaitFrame> {
     if steps.windows(2).all(|pair| pair[1].level > pair[0].level) {
         return steps;

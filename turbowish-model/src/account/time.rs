@@ -1,8 +1,9 @@
-//! Ticks of a clock to nanoseconds, by a multiplication and a shift; and what something usually takes.
+//! Time conversion from clock ticks to nanoseconds, by a multiplication and a shift; and a minimum
+//! of two measurements.
 
 use core::time::Duration;
 
-/// How many nanoseconds a tick is.
+/// The conversion factor between ticks and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
     multiplier: u64,
@@ -10,13 +11,13 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Ticks that are nanoseconds.
+    /// Scale of a clock whose ticks are nanoseconds.
     pub const NANOSECONDS: Self = Self {
         multiplier: 1,
         shift: 0,
     };
 
-    /// `2^shift` ticks take `nanoseconds`.
+    /// Creates a scale in which `2^shift` ticks take `nanoseconds`.
     #[must_use]
     pub const fn new(nanoseconds: u64, shift: u32) -> Self {
         Self {
@@ -25,14 +26,15 @@ impl Scale {
         }
     }
 
-    /// Nanoseconds, rounded down.
+    /// Converts ticks to nanoseconds, rounded down; `u64::MAX` on overflow.
     #[must_use]
     pub fn ns(self, ticks: u64) -> u64 {
         let wide = (u128::from(ticks) * u128::from(self.multiplier)) >> self.shift;
         u64::try_from(wide).unwrap_or(u64::MAX)
     }
 
-    /// Nanoseconds, rounded up: an upper bound stays one.
+    /// Converts ticks to nanoseconds, rounded up, so that an upper bound remains one; `u64::MAX` on
+    /// overflow.
     #[must_use]
     pub fn ns_up(self, ticks: u64) -> u64 {
         let product = u128::from(ticks) * u128::from(self.multiplier);
@@ -40,7 +42,7 @@ impl Scale {
         u64::try_from(wide).unwrap_or(u64::MAX)
     }
 
-    /// Ticks that cover a time, rounded up.
+    /// Converts nanoseconds to ticks, rounded up; `u64::MAX` on overflow.
     #[must_use]
     pub fn ticks(self, nanoseconds: u64) -> u64 {
         let wide =
@@ -49,17 +51,18 @@ impl Scale {
     }
 }
 
-/// What something usually takes. A single measurement is none: what is taken from a virtual machine counts in part as a thread's own.
+/// The minimum of the last two measurements. A single one is unreliable: time stolen from a virtual
+/// machine is partly counted as a thread's own.
 #[derive(Debug)]
 pub struct MinOfLastTwo(Duration);
 
 impl MinOfLastTwo {
-    /// The first measurement is believed.
+    /// Initial state that accepts the first measurement.
     pub const UNKNOWN: Self = Self(Duration::MAX);
-    /// The first measurement is not believed.
+    /// Initial state that ignores the first measurement: its minimum is zero.
     pub const NOTHING: Self = Self(Duration::ZERO);
 
-    /// The smaller one of this measurement and the one before.
+    /// Adds a measurement. Returns the smaller of this one and the previous one.
     pub fn after(&mut self, took: Duration) -> Duration {
         core::mem::replace(&mut self.0, took).min(took)
     }

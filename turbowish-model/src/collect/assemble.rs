@@ -1,4 +1,4 @@
-//! Totals in ticks and numbers become rows in nanoseconds and names.
+//! Assembly: turns totals in ticks and ids into rows in nanoseconds and names.
 
 mod stack;
 
@@ -18,49 +18,49 @@ use crate::snapshot::{
     AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, StackRow, TaskParts, TaskRow, TaskState,
 };
 
-/// A proc's name and place.
+/// Name and source location of a proc.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcName<'a> {
-    /// Path.
+    /// Path of the proc: `crate::module::Type::function`.
     pub path: &'a str,
-    /// Source file.
+    /// Source file, as the compiler names it.
     pub file: &'a str,
     /// Line of the signature, from 1.
     pub line: u32,
 }
 
-/// What numbers mean.
+/// Lookup of names by id.
 pub trait Names {
-    /// The proc with this number.
+    /// The proc with this id.
     fn proc(&self, id: u32) -> Option<ProcName<'_>>;
-    /// Its await point with this index, from 0.
+    /// The proc's await point with this index, from 0.
     fn place(&self, proc: u32, site: u16) -> Option<Place>;
-    /// The attributes that are written at the proc.
+    /// The attributes declared at the proc.
     fn attributes(&self, _proc: u32) -> &[(String, String)] {
         &[]
     }
-    /// The counter or gauge with this number.
+    /// The counter or gauge with this site number.
     fn meter(&self, _site: u32) -> Option<MetricName<'_>> {
         None
     }
 }
 
-/// Turns one instant's totals into rows.
+/// The input from which one instant's rows are assembled.
 pub struct Assembly<'a, N> {
     /// Sums of the window.
     pub window: &'a Window,
-    /// How the last minute went, proc by proc.
+    /// Each proc's share of a core over the last minute.
     pub trend: &'a Trend,
-    /// Totals since the start: what is live and open is read from these.
+    /// Totals since the start; live calls and open polls are read from these.
     pub now: &'a Totals,
-    /// What the numbers mean.
+    /// Lookup of names by id.
     pub names: &'a N,
-    /// How long a tick is.
+    /// Length of a tick.
     pub scale: Scale,
 }
 
 impl<N: Names> Assembly<'_, N> {
-    /// A row for every proc, by number.
+    /// Returns a row for each proc, by id.
     #[must_use]
     pub fn procs(&self) -> Vec<ProcRow> {
         let procs = self.now.tally.procs.iter().enumerate();
@@ -114,7 +114,8 @@ impl<N: Names> Assembly<'_, N> {
             .iter()
             .last()
             .map_or(0, |(bucket, _)| upper_bound(usize::from(bucket)));
-        // The window's own maximum is known for polls; elsewhere its bucket bounds it from above.
+        // For polls the window's own maximum is known; elsewhere the largest bucket bounds it from
+        // above.
         let max = match population {
             Population::PollHold => tally.recent_longest.min(top),
             _ => tally.peak(population).min(top),
@@ -127,7 +128,8 @@ impl<N: Names> Assembly<'_, N> {
         }
     }
 
-    /// A population of ticks that is not of a proc; its sum and maximum are those of its buckets' upper bounds.
+    /// Distribution of a population, in ticks, that belongs to no proc. Sum and maximum are
+    /// computed from the upper bounds of its buckets.
     #[must_use]
     pub fn population(&self, buckets: &Buckets) -> Distribution {
         let bound = |bucket: u16| upper_bound(usize::from(bucket));
@@ -163,7 +165,7 @@ impl<N: Names> Assembly<'_, N> {
         callers
     }
 
-    /// A row for every await point at which something waited, by proc and place.
+    /// Returns a row for each await point with waits, by proc and await point.
     #[must_use]
     pub fn awaits(&self) -> Vec<AwaitRow> {
         let procs = self.now.tally.procs.iter().enumerate();
@@ -201,13 +203,13 @@ impl<N: Names> Assembly<'_, N> {
             .collect()
     }
 
-    /// `site` counts from 1; 0 is unknown.
+    /// `site` is the await point plus one; 0 is the unknown one.
     fn place(&self, proc: u32, site: u16) -> Option<Place> {
         self.names.place(proc, site.checked_sub(1)?)
     }
 
-    /// The row of a live task, with those parts that this tells; `polled` is what is on the stack of the thread that polls it, `word` what
-    /// tasks of its root are called.
+    /// Returns the row of a live task with the requested `parts`. `polled` is the stack of the
+    /// thread that polls the task; `word` is the prefix of the names of tasks with its root proc.
     #[must_use]
     pub fn task(
         &self,
@@ -263,8 +265,8 @@ impl<N: Names> Assembly<'_, N> {
         Some(row)
     }
 
-    /// The instant of a task's row. Tasks are read after the threads and go on meanwhile, so what a
-    /// task shows may be newer than the totals.
+    /// The instant of a task's row. Tasks are read after the threads and keep running meanwhile, so
+    /// a task's state may be newer than the totals.
     fn read_at(&self, reading: &TaskReading) -> u64 {
         self.now.at.max(reading.read_at)
     }
@@ -312,7 +314,8 @@ impl<N: Names> Assembly<'_, N> {
     }
 }
 
-/// Upper bounds in nanoseconds, ascending, with their counts: short buckets of a fast clock are the same there.
+/// Upper bounds in nanoseconds, ascending, with their counts. Buckets of a fast clock that round to
+/// the same nanosecond are merged.
 fn bounds(buckets: &Buckets, scale: Scale) -> Vec<(u64, u64)> {
     let mut bounds: Vec<(u64, u64)> = Vec::new();
     for (bucket, count) in buckets.iter() {
@@ -340,7 +343,8 @@ fn yielded(tally: &ProcStats) -> u64 {
     rest.saturating_sub(positive(tally.sum(Sum::Hold)))
 }
 
-/// A window's sum may be a hair below zero when a thread was read in the middle of an event.
+/// Zero for a negative sum: a window's sum may be slightly negative if a thread was read in the
+/// middle of an event.
 const fn positive(sum: u64) -> u64 {
     if sum > u64::MAX / 2 { 0 } else { sum }
 }
@@ -362,7 +366,7 @@ mod tests {
         for (ticks, count) in [(0, 5), (40, 1), (41, 2), (43, 4), (1_023, 8)] {
             buckets.add(bucket_of(ticks) as u16, count);
         }
-        // Four ticks a nanosecond.
+        // Four ticks per nanosecond.
         let expected = [(0, 5), (10, 1), (11, 6), (256, 8)];
         assert_eq!(bounds(&buckets, Scale::new(1, 2)), expected);
     }

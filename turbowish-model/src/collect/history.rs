@@ -1,7 +1,8 @@
-//! The last minute of a process: what each tick added, so that any window is a sum of whole ticks.
+//! History of the last minute of a process: the growth per tick, so that any window is a sum of
+//! whole ticks.
 //!
-//! Ticks of the last ten seconds are kept one by one, older ones in fours. Procs in which nothing
-//! moved cost nothing. Totals since the start are exact and never leave.
+//! Ticks of the last ten seconds are kept one by one, older ones in groups of four. Procs without
+//! activity take no space. Totals since the start are exact and never expire.
 
 mod trend;
 
@@ -13,39 +14,39 @@ pub use self::trend::{CELLS, Trend};
 use crate::account::aggregate::{Aggregate, ProcStats};
 use crate::account::metrics::{MetricKey, MetricStats};
 
-/// Fine ticks kept before they are joined.
+/// Number of fine ticks kept before they are merged.
 const FINE: usize = 40;
-/// Coarse ticks kept; with 250 ms a tick this is a little more than a minute.
+/// Number of coarse ticks kept; at 250 ms per tick this is slightly more than a minute.
 const COARSE: usize = 54;
 const JOIN: usize = 4;
 
-/// Settled totals of the process at one instant.
+/// Closed totals of the process at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// The instant, in the clock's ticks.
+    /// The instant, in clock ticks.
     pub at: u64,
-    /// Settled, since the start of accounting.
+    /// Totals since the start of accounting, closed at `at`.
     pub tally: Aggregate,
-    /// Busy time by thread number, the open poll included.
+    /// Busy time in ticks by thread number, the open poll included.
     pub busy: BTreeMap<u32, u64>,
 }
 
-/// What one stretch of time added.
+/// Growth of the totals over one stretch of time.
 #[derive(Clone, Debug, Default)]
 struct Stretch {
     begin: u64,
     procs: Vec<(u32, ProcStats)>,
     busy: Vec<(u32, u64)>,
-    /// Those that were counted or set.
+    /// Metrics that were updated in the stretch.
     meters: BTreeMap<MetricKey, MetricStats>,
 }
 
-/// Totals since the start, and what the last minute added.
+/// Totals since the start, and the growth of the last minute.
 #[derive(Debug, Default)]
 pub struct History {
     start: u64,
     last: Arc<Totals>,
-    /// Oldest first; `Stretch::begin` of one is the end of the one before.
+    /// Oldest first. A stretch ends where the next one begins.
     coarse: VecDeque<Stretch>,
     fine: VecDeque<Stretch>,
 }
@@ -53,18 +54,19 @@ pub struct History {
 /// Totals of one window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// What the window added. Peaks are those since the start, except `recent_longest`, the window's own.
+    /// Growth within the window. Peaks cover the time since the start, except `recent_longest`,
+    /// which covers the window.
     pub tally: Aggregate,
-    /// Busy time by thread number within the window.
+    /// Busy time in ticks by thread number within the window.
     pub busy: BTreeMap<u32, u64>,
-    /// Length, in the clock's ticks.
+    /// Length, in clock ticks.
     pub length: u64,
-    /// It reaches back to the start.
+    /// The window begins at the start of accounting.
     pub since_start: bool,
 }
 
 impl History {
-    /// Begins at `start`.
+    /// Creates an empty history that begins at `start`, in clock ticks.
     #[must_use]
     pub fn new(start: u64) -> Self {
         Self {
@@ -77,8 +79,8 @@ impl History {
         }
     }
 
-    /// Accounting begins again after a pause, which belongs to no window. `totals` are those of now: events
-    /// that were on their way at the pause have come in since.
+    /// Resumes accounting after a pause, which is part of no window. `totals` are the present ones:
+    /// they include events that were still under way at the pause.
     pub fn resume(&mut self, totals: Totals) {
         self.start += totals.at.saturating_sub(self.last.at);
         self.last = Arc::new(totals);
@@ -86,7 +88,7 @@ impl History {
         self.fine.clear();
     }
 
-    /// Takes the totals at the end of a tick.
+    /// Adds the totals at the end of a tick.
     pub fn tick(&mut self, totals: impl Into<Arc<Totals>>) {
         let totals = totals.into();
         let stretch = self.stretch(&totals);
@@ -127,9 +129,11 @@ impl History {
         }
     }
 
-    /// The window of about `length` ticks that ends with `now`; `None` is since the start.
+    /// Returns the window of about `length` ticks that ends with `now`; with `None`, the time since
+    /// the start.
     ///
-    /// The window begins at the end of the kept tick that is nearest; its real length is in the answer.
+    /// The window begins at the kept end of a tick nearest to the requested start.
+    /// [`Window::length`] is its actual length.
     #[must_use]
     pub fn window(&self, now: &Totals, length: Option<u64>) -> Window {
         let begin = length.map(|length| self.nearest(now.at.saturating_sub(length)));
@@ -177,7 +181,7 @@ impl History {
         for (id, proc) in sum.procs {
             *window.tally.proc(id) = proc;
         }
-        // A window still has a row for every proc that exists, and today's peaks.
+        // The window still needs a row for each known proc, with present values.
         for (id, today) in now.tally.procs.iter().enumerate() {
             let proc = window.tally.proc(id as u32);
             proc.open_longest = today.open_longest;
@@ -232,7 +236,7 @@ mod tests {
         totals
     }
 
-    /// One tick every 250, each adding 10 to proc 1, up to `ticks`; then a reading 100 later.
+    /// Ticks every 250, each adding 10 to proc 1, up to `ticks`; then a reading 100 later.
     fn check(ticks: u64, length: Option<u64>, expected: (u64, u64, bool)) {
         let mut history = History::new(1000);
         for tick in 1..=ticks {

@@ -1,4 +1,5 @@
-//! Counters and gauges become rows: those of one name in one proc are one, wherever they stand.
+//! Rows of counters and gauges: all sites with the same name and kind in the same proc form one
+//! row.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -9,26 +10,26 @@ use crate::account::metrics::{MetricKey, MetricStats};
 use crate::collect::assemble::{Assembly, Names};
 use crate::snapshot::{CounterRow, MetricKind, Spot};
 
-/// Longer names are cut.
+/// Maximum length of a metric's name, in bytes; longer names are cut.
 pub const METRIC_NAME_BYTES: usize = 128;
 
-/// A site as written.
+/// A metric as written at its site.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricName<'a> {
-    /// What the program calls it.
+    /// Name given by the program.
     pub name: &'a str,
-    /// What it is.
+    /// Counter or gauge.
     pub kind: MetricKind,
-    /// Source file.
+    /// Source file, as the compiler names it.
     pub file: &'a str,
-    /// Line, from 1.
+    /// Line of the site, from 1.
     pub line: u32,
-    /// Column, from 1.
+    /// Column of the site, from 1.
     pub column: u32,
 }
 
 impl MetricName<'_> {
-    /// The name that is shown: not longer than it may be, and never empty.
+    /// The displayed name: at most [`METRIC_NAME_BYTES`] long and never empty.
     pub(crate) fn shown(&self) -> String {
         if self.name.is_empty() {
             return format!("{}@{}", self.kind.word(), self.line);
@@ -41,18 +42,18 @@ impl MetricName<'_> {
     }
 }
 
-/// What is known of one row before it is one.
+/// The sums of a row under construction.
 #[derive(Default)]
 struct Sums {
     at: Spot,
-    /// In the window.
+    /// Within the window.
     recent: MetricStats,
     /// Since the start of accounting.
     all: MetricStats,
 }
 
 impl<N: Names> Assembly<'_, N> {
-    /// A row for each counter and gauge in each proc, by name.
+    /// Returns a row for each counter and gauge in each proc, by name.
     #[must_use]
     pub fn counters(&self) -> Vec<CounterRow> {
         let mut rows: BTreeMap<(String, MetricKind, Option<String>), Sums> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Reading a ledger while its thread writes: open polls count as if they ended now.
+//! Reader of a ledger whose thread may be writing. Open polls count as if they ended now.
 
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
@@ -11,17 +11,17 @@ use crate::account::ledger::{Charge, Frame, Ledger, OUTER, ROOT};
 /// A poll in progress, as a reader sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenPollReading {
-    /// The key given at its start.
+    /// The key passed at its start.
     pub key: u64,
     /// Proc id.
     pub proc: u32,
-    /// Await point last reached, plus one; 0 if unknown.
+    /// Await point last reached plus one; 0 if unknown.
     pub site: u16,
-    /// The end of the poll before it, if this one has ended a wait at that await point.
+    /// End of the previous poll, if this poll ended the wait at `site`.
     waited_since: Option<u64>,
-    /// It is the top of a task.
+    /// The poll is the root of a task.
     pub root: bool,
-    /// When it began.
+    /// Start of the poll, in ticks.
     pub start: u64,
     outer: bool,
     creator: u32,
@@ -46,8 +46,8 @@ impl OpenPollReading {
         }
     }
 
-    /// What it comes to if it and the poll nested in it end at `now`; `nested` and `foreign` are what
-    /// that one adds to it.
+    /// Computes the charge as if this poll and the one nested in it ended at `now`; `nested` and
+    /// `foreign` are the nested poll's contributions.
     pub(crate) fn charge(&self, now: u64, nested: u64, foreign: u64) -> Charge {
         let hold = now.saturating_sub(self.start);
         Charge {
@@ -58,21 +58,23 @@ impl OpenPollReading {
     }
 }
 
-/// One thread at one instant: its rows are in a raw tally, what is open on it is here.
+/// One thread at one instant. Its counters have been added to a raw aggregate; open polls are here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadReading {
     /// Polls in progress, outermost first.
     pub open: Vec<OpenPollReading>,
-    /// Time in polls; the open ones are in it after [`ThreadReading::charge`].
+    /// Time in polls, in ticks; includes open polls after [`ThreadReading::charge`].
     pub busy: u64,
-    /// The time of the last event: nothing in the reading is later.
+    /// Time of the last event, in ticks: nothing in the reading is later.
     pub latest: u64,
-    /// If the rows could not be read in one piece: what was open when the row of a proc was read, if that proc was.
+    /// If the counters could not be read as a whole: the open polls at the time each proc's
+    /// counters were read, for procs with an open poll.
     apart: Option<Vec<(u32, Vec<OpenPollReading>)>>,
 }
 
 impl ThreadReading {
-    /// Ends all that is open at `now`, on paper. Before `latest`, parts of it may have to be taken for nothing.
+    /// Charges the open polls up to `now`, without changing the ledger. With `now` before `latest`,
+    /// parts may have to be clamped to zero.
     pub fn charge(&mut self, now: u64, into: &mut Aggregate) {
         self.busy = self.busy.wrapping_add(match &self.apart {
             None => charge_open(&self.open, now, into, None).hold,
@@ -84,11 +86,12 @@ impl ThreadReading {
     }
 }
 
-/// Readings of a whole ledger tried before its rows are read one by one.
+/// Attempts to read a whole ledger before its counters are read proc by proc.
 const WHOLE: u32 = if cfg!(all(test, loom)) { 1 } else { 4 };
 
 impl Ledger {
-    /// [`Ledger::read`] and [`ThreadReading::charge`], for whoever reads one thread or knows that none moves.
+    /// [`Ledger::read`] followed by [`ThreadReading::charge`], for reading a single thread or
+    /// threads that are known to be idle.
     pub fn collect(
         &self,
         now: u64,
@@ -100,13 +103,13 @@ impl Ledger {
         reading
     }
 
-    /// Adds this thread to a raw tally and says what is open on it; that is to be charged up to one instant for all
-    /// threads, after the last of them has been read.
+    /// Adds this thread's counters to a raw aggregate and returns its open polls. The caller
+    /// charges them for all threads up to the same instant, after the last thread has been read.
     ///
-    /// May run at any moment, but by one reader at a time. If the thread makes no event for the few microseconds that
-    /// it takes, the reading is the thread at one instant. Otherwise each row is, with what was open of it: whatever is
-    /// true of a row by itself holds, and the thread's busy time is what its rows add up to. `relax` lets other
-    /// threads run while this one waits for a writer in the middle of a write.
+    /// May be called at any time, but by one reader at a time. If the thread has no event during
+    /// the few microseconds of the call, the reading is the thread at one instant. Otherwise each
+    /// proc's counters are consistent with its own open polls, and the thread's busy time is the
+    /// sum over the procs. `relax` lets other threads run while a write is in progress.
     pub fn read(&self, into: &mut Aggregate, relax: &mut dyn FnMut()) -> ThreadReading {
         let mut rows = Vec::new();
         let whole = self.sequence.try_read(WHOLE, || self.read_whole(&mut rows));
@@ -123,14 +126,15 @@ impl Ledger {
         reading
     }
 
-    /// Gives the polls begun of each proc, each a single reading.
+    /// Passes each proc id and its number of polls started to `each`; each number is read by
+    /// itself.
     pub fn polls(&self, each: &mut dyn FnMut(u32, u64)) {
         for (proc, row) in self.rows.iter() {
             each(proc, row.polls());
         }
     }
 
-    /// What is open on this thread now.
+    /// Returns the open polls of this thread.
     #[must_use]
     pub fn open_polls(&self) -> Vec<OpenPollReading> {
         self.sequence.read(&mut || (), || self.read_frames())
@@ -190,14 +194,9 @@ impl Ledger {
     }
 }
 
-/// Ends every open poll at `now`, innermost first, on paper, and charges those of `only` one proc, or all. Returns how long
-/// they have lasted together, and the running time that was charged.
-fn charge_open(
-    open: &[OpenPollReading],
-    now: u64,
-    into: &mut Aggregate,
-    only: Option<u32>,
-) -> Charge {
+/// Charges open polls as if they ended at `now`, innermost first; with `only`, just those of that
+/// proc. Returns the total `hold` and the `running` time that was charged.
+fn charge_open(open: &[OpenPollReading], now: u64, into: &mut Aggregate, only: Option<u32>) -> Charge {
     let (mut nested, mut foreign, mut running) = (0, 0, 0_u64);
     for poll in open.iter().rev() {
         let charge = poll.charge(now, nested, foreign);

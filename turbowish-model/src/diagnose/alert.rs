@@ -1,9 +1,11 @@
-//! Alerts: pitfalls that hold now, found in scenes, each with its reason and what to do about it.
+//! Alerts: pitfalls that are present now, found in situations, each with its reason and what to do
+//! about it.
 //!
-//! A rule is a pure function of one scene and of what is remembered of earlier ones. It finds; the [`Detector`] decides: an alert is
-//! raised when what was found has held for its time, and goes when it has been gone for some time, so that none flickers. What
-//! follows from something else that was found (tasks behind a deadlock that hold their locks for long) is folded under it. What a rule
-//! would have to guess, it does not say.
+//! A rule is a pure function of one situation and of the memory of earlier ones. It returns
+//! findings; the [`Detector`] decides. An alert is raised when its finding has held for the
+//! required time, and cleared when the finding has been gone for some time, so that no alert
+//! flickers. A finding that follows from another one is folded under it: for example, tasks behind
+//! a deadlock that hold their locks for long. A rule never reports what it would have to guess.
 
 mod detector;
 mod finding;

@@ -1,8 +1,10 @@
-//! One instant of a process as the alert rules see it: plain rows, every name resolved, and what is not known said to be unknown.
+//! Situation: one instant of a process as the alert rules see it, in plain rows, with every name
+//! resolved and unknown facts marked as unknown.
 //!
-//! *Instants* (`now`, `since`, `created`, `at`, `woken`) are nanoseconds on one clock, that of [`Situation::now`]; *durations* end in `_ns`.
-//! Counters count from the start of accounting and never fall. The order of rows means nothing, except in [`Resource::waiters`].
-//! An `Option` that is `None` is not known: a rule that needs it stays silent.
+//! *Instants* (`now`, `since`, `created`, `at`, `woken`) are nanoseconds on one clock, that of
+//! [`Situation::now`]; *durations* end in `_ns`. Counters count from the start of accounting and
+//! never decrease. The order of rows has no meaning, except in [`Resource::waiters`]. An `Option`
+//! that is `None` is unknown: a rule that needs it stays silent.
 
 mod resource;
 mod tree;
@@ -20,146 +22,152 @@ use crate::snapshot::{Place, Spot, TaskState};
 /// One instant of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Situation {
-    /// The instant.
+    /// The instant, in nanoseconds.
     pub now: u64,
-    /// Live tasks. One may be left out that waits, can be woken, was not polled since the scene before, and has nothing to do with any
-    /// resource: it holds none, waits for none, uses no end of one and means to use none. Who is not here, and is named by a resource,
-    /// is taken for ended.
+    /// Live tasks. A task may be omitted if it waits, can be woken, was not polled since the
+    /// previous situation, and has no relation to any resource: it holds none, waits for none, uses
+    /// no end and has no intent. A task that a resource names and that is not here is treated as
+    /// ended.
     pub tasks: Vec<Task>,
-    /// Tasks that ended by a panic, kept for as long as an alert shall speak of them (a minute).
+    /// Tasks that ended by a panic, kept while an alert may report them (one minute).
     pub ended: Vec<Ended>,
     /// Resources that were used and still exist.
     pub resources: Vec<Resource>,
-    /// Threads that polled a task and still live.
+    /// Live threads that polled a task.
     pub workers: Vec<Worker>,
     /// Procs that were called.
     pub procs: Vec<Proc>,
-    /// Which resource was asked for while another was held, as far as the runtime counts it. What the scenes themselves show is
-    /// found without it.
+    /// Pairs of resources of which one was requested while the other was held, as counted by the
+    /// runtime. Pairs that a situation itself shows are found without it.
     pub orders: Vec<LockOrder>,
-    /// Tasks that may have been given what another one took. If there are very many, those that were made last.
+    /// Tasks that may have received what another task acquired. If there are very many, the most
+    /// recently created ones.
     pub candidates: Vec<HandoffCandidate>,
-    /// What makes events, and how many.
+    /// Sources of events, and their number of events.
     pub sources: Vec<Source>,
-    /// Until when the task whose only work is to be polled on the application's runtime was polled as it was woken. `None`: there is no
-    /// such task.
+    /// Until when the heartbeat task was polled as soon as it was woken. It is the task whose only
+    /// work is to be polled on the application's runtime. `None`: there is no such task.
     pub heartbeat: Option<u64>,
 }
 
-/// A live task that another one has made, or nobody knows who, before that other one began to wait: what it took before, a guard or an end of
-/// a channel, may have gone there, for a move is not seen.
+/// A live task that another task created (or whose creator is unknown) before that other task began
+/// to wait. What the other task acquired before, a guard or an end of a channel, may have moved
+/// there: a move is not observed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandoffCandidate {
-    /// The task that waits.
+    /// The waiting task.
     pub of: u64,
-    /// The task that was made.
+    /// The created task.
     pub task: u64,
-    /// Its name.
+    /// Name of the created task.
     pub name: String,
-    /// When it was made: what was taken later is not there.
+    /// When it was created. What was acquired later is not there.
     pub made: u64,
 }
 
-/// Who polls a task at its root.
+/// What polls the root of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskKind {
     /// An executor.
     #[default]
     Spawned,
-    /// A thread that waits for it: it may be polled without being woken.
+    /// A thread that blocks on the task: it may poll without a wake.
     BlockOn,
-    /// Nobody: a blocking function on a thread of its own, which cannot yield and need not.
+    /// Nothing: a blocking function on its own thread, which cannot yield and need not.
     Blocking,
 }
 
 /// A live task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// Unique within the process; never used twice.
+    /// Unique within the process; never reused.
     pub id: u64,
-    /// The name that is shown.
+    /// The displayed name.
     pub name: String,
     /// Path of the root proc.
     pub root: String,
-    /// Who polls it.
+    /// What polls the task.
     pub kind: TaskKind,
-    /// What it does now.
+    /// Current state.
     pub state: TaskState,
-    /// Since when: begin of the poll, the wake-up that made it ready, end of the last poll.
+    /// Start of the present state: start of the poll, wake that made the task ready, or end of the
+    /// last poll.
     pub since: u64,
-    /// First seen.
+    /// When the task was first seen.
     pub created: u64,
-    /// Root polls begun.
+    /// Root polls started.
     pub polls: u64,
-    /// Time in its root polls, the one in progress included.
+    /// Time in the task's root polls, the one in progress included.
     pub busy_ns: u64,
-    /// Root polls that changed nothing that is known: no call was made, no call ended, none moved to another await point, no resource
-    /// was taken or given back.
+    /// Root polls that changed nothing observable: no call was made or ended, none reached another
+    /// await point, no resource was acquired or released.
     pub idle_polls: Option<u64>,
-    /// Its wake-ups and wakers. `None`: they are not observed.
+    /// Wakes and wakers of the task. `None`: not observed.
     pub wakes: Option<Wakes>,
-    /// Bytes of the root future.
+    /// Size of the root future, in bytes.
     pub future_bytes: u64,
-    /// Where it was spawned.
+    /// Source location of the spawn.
     pub spawned: Option<Spot>,
-    /// The console keeps it from being polled: it raises no alert.
+    /// A console keeps the task from being polled: it raises no alert.
     pub paused: bool,
-    /// Where it stands: its calls, and the futures of it that are alive without being polled, as far as they are known. Empty: unknown.
+    /// The await tree: the task's calls, and its known live futures that are not polled. Empty:
+    /// unknown.
     pub tree: Vec<Node>,
 }
 
-/// Wake-ups of a task, and the wakers that could make more of them.
+/// Wakes of a task, and the wakers that could cause more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wakes {
-    /// Wake-ups.
+    /// Number of wakes.
     pub total: u64,
-    /// Part of them that came from inside the task's own polls.
+    /// Number of wakes from within the task's own polls; part of `total`.
     pub by_itself: u64,
-    /// The last one.
+    /// The last wake.
     pub last: Option<Wake>,
-    /// Clones made of its waker.
+    /// Number of clones made of its waker.
     pub clones: u64,
-    /// Clones that live, outside of the task and of its executor.
+    /// Number of live clones outside of the task and its executor.
     pub live: Option<u64>,
 }
 
-/// A wake-up.
+/// A wake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wake {
-    /// When.
+    /// When it happened.
     pub at: u64,
-    /// The task that woke it, by name; else the thread.
+    /// Name of the task that woke it; for a wake from elsewhere, the thread.
     pub by: String,
 }
 
 /// A task that ended by a panic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Its id.
+    /// Id of the task.
     pub id: u64,
-    /// Its name.
+    /// Name of the task.
     pub name: String,
     /// Path of the root proc.
     pub root: String,
-    /// When.
+    /// When it ended.
     pub at: u64,
-    /// Nobody can ask for its result: the handle was dropped. `None`: not known.
+    /// The result cannot be observed: the handle was dropped. `None`: unknown.
     pub detached: Option<bool>,
-    /// Where it was spawned.
+    /// Source location of the spawn.
     pub spawned: Option<Spot>,
-    /// Where it stood.
+    /// The await point it had reached.
     pub place: Option<Place>,
 }
 
 /// A thread that polls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worker {
-    /// Number of the thread, unique within the process. Names are not.
+    /// Number of the thread, unique within the process; names are not unique.
     pub id: u64,
-    /// Its name.
+    /// Name of the thread.
     pub name: String,
-    /// Run delay since the thread started: how long it was ready to run and the machine ran other threads. A wait in progress counts
-    /// when it ends. `None`: the system does not tell.
+    /// Run delay since the thread started: time in which it was ready to run and the machine ran
+    /// other threads. A delay in progress counts when it ends. `None`: the system does not report
+    /// it.
     pub run_delay_ns: Option<u64>,
     /// The root poll in progress.
     pub poll: Option<OpenPoll>,
@@ -168,107 +176,110 @@ pub struct Worker {
 /// A root poll in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenPoll {
-    /// The task, if it is one of ours.
+    /// The task; `None` if it is not instrumented.
     pub task: Option<u64>,
-    /// Its begin.
+    /// Start of the poll.
     pub since: u64,
-    /// The procs on the thread's stack, outermost first, each with the begin of its poll.
+    /// The procs on the thread's stack, outermost first, each with the start of its poll.
     pub stack: Vec<(String, u64)>,
-    /// The await point that the innermost call passed last, if it passed one.
+    /// The last await point that the innermost call passed; `None` if it passed none.
     pub passed: Option<Place>,
 }
 
-/// An instrumented function.
+/// An instrumented function, with its counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proc {
-    /// Path.
+    /// Path of the proc.
     pub path: String,
-    /// Where its signature stands.
+    /// Source location of its signature.
     pub spot: Spot,
     /// Calls dropped before their first poll.
     pub never_polled: u64,
-    /// Part of them that were branches of a `select!` or the like, which are dropped when another one is ready first.
+    /// Part of `never_polled` that were branches of a `select!` or similar, dropped because another
+    /// branch was ready first.
     pub lost_races: Option<u64>,
-    /// Polls begun.
+    /// Polls started.
     pub polls: u64,
-    /// Polls that ended pending although nothing below them had changed.
+    /// Polls that ended pending although nothing nested in them had changed.
     pub spurious: Option<u64>,
-    /// Finished polls longer than the limit `long_poll.warn`. A poll counts in the innermost proc that it was long in.
+    /// Finished polls longer than the limit `long_poll.warn`, counted in the innermost proc whose
+    /// own poll exceeded it.
     pub slow: u64,
     /// Longest poll that finished within the last seconds.
     pub longest_ns: u64,
-    /// Bytes of its largest future.
+    /// Size of its largest future, in bytes.
     pub future_bytes: u64,
-    /// What makes it large, largest first: what is awaited, and its bytes.
+    /// The awaited futures that make it large, largest first, with their size in bytes.
     pub parts: Vec<(String, u64)>,
-    /// Its await points.
+    /// The proc's await points.
     pub sites: Vec<Site>,
 }
 
 /// An await point of a proc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
-    /// Where.
+    /// Source location of the await point.
     pub place: Place,
-    /// Branches of a `select!` here that were dropped after a resource had given them something (received, locked, sent) and before they
-    /// returned.
+    /// Branches of a `select!` here that were dropped after a resource had given them something
+    /// (received, locked, sent) and before they returned.
     pub cut_in_select: Option<u64>,
-    /// The same for what was inside of a `timeout`.
+    /// Same as `cut_in_select`, for futures inside a `timeout`.
     pub cut_in_timeout: Option<u64>,
-    /// What the last of them had done, and where: `recv` on `mpsc jobs`.
+    /// What the last of these had done, and where: `recv` on `mpsc jobs`.
     pub cut: Option<Cut>,
 }
 
 /// What a dropped future had done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// Proc of the future that was dropped, or of the innermost call in it.
+    /// Proc of the dropped future, or of the innermost call in it.
     pub proc: String,
-    /// The await point it stood at.
+    /// The await point it had reached.
     pub place: Option<Place>,
-    /// What had been done: `recv`, `lock`, `send`.
+    /// The operation: `recv`, `lock`, `send`.
     pub did: String,
-    /// The resource.
+    /// Name of the resource.
     pub resource: String,
-    /// Its id; 0 if unknown.
+    /// Id of the resource; 0 if unknown.
     pub resource_id: u64,
 }
 
-/// One resource was asked for while another was held by the same chain of calls: not by another branch of a `join!`.
+/// A pair of resources: one was requested while the same chain of calls, not another branch of a
+/// `join!`, held the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockOrder {
     /// The resource that was held.
     pub first: Taken,
-    /// The one that was asked for.
+    /// The resource that was requested.
     pub second: Taken,
-    /// The task.
+    /// Id of the task.
     pub task: u64,
-    /// Its name.
+    /// Name of the task.
     pub name: String,
-    /// Other resources that it held.
+    /// Ids of other resources that the task held.
     pub gates: Vec<u64>,
 }
 
-/// A resource as a task takes it.
+/// A resource as a task acquires it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// The resource.
+    /// Id of the resource.
     pub resource: u64,
-    /// As what; `None` as its only holder.
+    /// The kind of hold; `None` for the only holder.
     pub role: Option<Role>,
-    /// Where.
+    /// Source location of the acquisition.
     pub spot: Option<Spot>,
 }
 
-/// What makes events: a component, by name.
+/// A source of events: a component of the instrumentation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// The component: `polls`, `wake-ups`, `counters`, `resources`.
+    /// Name of the component: `polls`, `wake-ups`, `counters`, `resources`.
     pub name: String,
-    /// Events in 100 ms.
+    /// Number of events in 100 ms.
     pub events: u64,
-    /// The proc that made most of them.
+    /// The proc with most of the events.
     pub noisiest: Option<String>,
-    /// Of uses of resources: the one that was used most, its id and its name.
+    /// For the component `resources`: id and name of the most used resource.
     pub resource: Option<(u64, String)>,
 }

@@ -1,21 +1,29 @@
-//! The wait-for graph of one instant: what cannot go on whatever happens, and the cycles that are the reason.
+//! Wait graph of one instant: the waits that can never be satisfied, and the cycles that are the
+//! reason.
 //!
-//! Its nodes are futures that wait, not tasks: a `join!` needs all of its branches, a `select!` any one, and a task gives back what it
-//! holds only where the future that holds it can go on. Computed is the least set of what *can* go on; what is not known is in
-//! it (a timer, I/O, somebody else's future, an unknown holder or user). So what is left is stuck for certain, as far as the scene is right:
+//! Nodes are waiting futures, not tasks. A `join!` needs all of its branches, a `select!` any one,
+//! and a task releases what it holds only where the future that holds it can resume. The solver
+//! computes the least set of futures that *can* resume. Whatever is unknown is in that set: a
+//! timer, I/O, an external future, an unknown holder or user. The remaining futures are therefore
+//! certainly stuck, provided that the situation is correct:
 //!
-//! - A wait for permits (mutex, rwlock, semaphore, a place in a channel) can be served if what is free, and what can be given back,
-//!   is enough, and nobody stands before it in the queue for ever: tokio's queues are fair.
-//! - A waiter that has been given its turn holds it. It takes it when its task polls it; a future that its task has left aside does not.
-//! - A receiver can go on if any end that sends is of an unknown user, or of a task that can go on, and likewise a sender. An end, used
-//!   before or not, is of the task whose call uses it further down, or gives it to nobody while it runs, as the attribute has read there.
-//! - Whoever means to use a side and can go on does so, whatever the ends say. That a task *says* it means to proves nothing: it
-//!   never makes anything stuck, and no cycle certain.
+//! - A wait for permits (mutex, rwlock, semaphore, a slot in a channel) can be satisfied if the
+//!   free and the releasable permits suffice and no earlier waiter is stuck in the queue: tokio's
+//!   queues are fair.
+//! - A waiter that was granted its turn holds it. It takes the turn when its task polls it; a
+//!   future that its task does not poll any more never does.
+//! - A receiver can resume if any sending end has an unknown user or belongs to a task that can
+//!   resume; likewise a sender. An end, used before or not, belongs to the task whose call uses it
+//!   later, or gives it to nobody while it runs, as the attribute has read in the source.
+//! - A task that intends to use a side and can resume will do so, whatever the ends show. An intent
+//!   that is only *declared* proves nothing: it never makes a future stuck, and no cycle certain.
 //!
-//! A wait depends on all without whom it is never enough. Where there is no such, any of several would do, and the one that waits is not
-//! to blame for what it has itself: two tasks with a permit each that want one more wait for each other.
+//! Blockers of a wait: every holder without which it cannot be satisfied; if none is indispensable,
+//! the set of which any one suffices. In the latter case the waiting task is not blamed for what it
+//! holds itself: two tasks that hold one permit each and want one more wait for each other.
 //!
-//! What is stuck waits for something stuck, and so, in the end, for a cycle: the cause. The rest is behind it.
+//! A stuck future waits for another stuck future, and thus, in the end, for a cycle: the cause. All
+//! others are behind it.
 
 mod await_tree;
 mod blockers;
@@ -27,71 +35,75 @@ use alloc::vec::Vec;
 
 use crate::diagnose::situation::Situation;
 
-/// What is stuck in a scene.
+/// The stuck waits of a situation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// Each separate cause, in the order of the ids of the tasks in it.
+    /// Independent cycles, ordered by the ids of their tasks.
     pub cycles: Vec<Cycle>,
 }
 
-/// A cycle of waits, and what waits for it.
+/// A cycle of waits, and the tasks that wait because of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
-    /// Each waits for the next one, the last for the first.
+    /// Each step waits for the next one, the last for the first.
     pub steps: Vec<CycleStep>,
-    /// Positions in [`Situation::tasks`] of the tasks that are stuck because of it, and are not in it.
+    /// Indices in [`Situation::tasks`] of the tasks that are stuck because of the cycle and are not
+    /// in it.
     pub behind: Vec<usize>,
-    /// Waits for its resources that the scene counts and does not list.
+    /// Number of waits for its resources that the situation counts but does not list.
     pub unlisted: u64,
 }
 
-/// A wait within a cycle.
+/// One wait in a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleStep {
-    /// Position in [`Situation::tasks`].
+    /// Index in [`Situation::tasks`].
     pub task: usize,
-    /// Position in its tree.
+    /// Index in the task's tree.
     pub node: usize,
-    /// Position in [`Situation::resources`].
+    /// Index in [`Situation::resources`].
     pub resource: usize,
-    /// Position in its waiters.
+    /// Index in the resource's waiters.
     pub waiter: usize,
-    /// What the task of the next step has to do with the resource.
+    /// Relation of the next step's task to the resource.
     pub link: Dependency,
-    /// A task that can go on, and that the one of the next step may have given what the link rests on: position in [`Situation::heirs`].
+    /// Index in [`Situation::candidates`] of a task that can resume and may have received from the
+    /// next step's task what `link` is based on.
     pub heir: Option<usize>,
 }
 
-/// Why a wait depends on a task.
+/// Reason why a wait depends on a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependency {
-    /// It holds the resource: position in the resource's holders.
+    /// The task holds the resource: index in the resource's holders.
     Holds(usize),
-    /// It was given its turn, and the future that waited is not polled: position in the resource's waiters.
+    /// The task was granted its turn, and the future that waited is not polled: index in the
+    /// resource's waiters.
     Granted(usize),
-    /// It waits before: position in the resource's waiters.
+    /// The task is ahead in the queue: index in the resource's waiters.
     Before(usize),
-    /// It receives.
+    /// The task has a receiving end.
     Receives(Evidence),
-    /// It sends.
+    /// The task has a sending end.
     Sends(Evidence),
 }
 
-/// Why an end of a channel is a task's.
+/// Evidence that an end of a channel belongs to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// It used the end last, which may have gone to another task since.
+    /// The task used the end last; the end may have moved to another task since.
     Seen,
-    /// It says that it will use it. That is taken as said, and proves nothing.
+    /// The task declares that it will use the end. This is taken as declared and proves nothing.
     Said,
-    /// The source of its call shows that it has the end, and those of the other ends of that side theirs: none was given away.
+    /// The source of the task's call shows that it has the end, and the sources of the other ends
+    /// of that side show theirs: none was given away.
     Proven,
 }
 
 pub(crate) use self::fixpoint::was_left;
 
 impl Waits {
-    /// Finds what is stuck.
+    /// Finds the cycles of a situation.
     #[must_use]
     pub fn of(scene: &Situation) -> Self {
         let mut world = fixpoint::Solver::new(scene);
@@ -103,8 +115,8 @@ impl Waits {
 }
 
 impl Cycle {
-    /// Nothing in it rests on who used the end of a channel last, which may have gone to another task since, on what is only said, or on
-    /// a guard that may have gone.
+    /// Whether the cycle is certain: no step is based on the last use of a channel's end, which may
+    /// have moved to another task since, on a mere declaration, or on a guard that may have moved.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         let proven = |step: &CycleStep| match step.link {
@@ -114,13 +126,13 @@ impl Cycle {
         self.is_likely() && self.steps.iter().all(proven)
     }
 
-    /// No task is known that could have been given what it rests on.
+    /// Whether no task is known that may have received what a step is based on.
     #[must_use]
     pub fn is_likely(&self) -> bool {
         self.steps.iter().all(|step| step.heir.is_none())
     }
 
-    /// One task waits for itself.
+    /// Whether one task waits for itself.
     #[must_use]
     pub fn is_of_one_task(&self) -> bool {
         let first = self.steps.first().map(|step| step.task);

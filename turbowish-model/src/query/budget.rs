@@ -1,44 +1,47 @@
-//! How much work a query may be: whoever asks for too much gets an error, and a query that nobody waits for any more stops.
+//! Budget of a query: an expensive query gets an error, and a query without a waiting client stops.
 
 use core::cell::Cell;
 use core::fmt;
 
 use crate::snapshot::units;
 
-/// Steps that the filters of one query may take: a few seconds at most. A step is about a comparison of 16 bytes.
+/// Maximum number of steps of the filters of one query: a few seconds at most. A step is about a
+/// comparison of 16 bytes.
 pub const MAX_STEPS: u64 = 1_000_000_000;
 
-/// Steps between two looks at the world outside: well below a millisecond.
+/// Steps between two calls of `look`: well below a millisecond.
 const LOOK_EVERY: u64 = 1 << 15;
 
-/// What a query may still use up. It counts steps by itself, and asks now and then whether it may go on.
+/// The remaining budget of a query. It counts steps and calls `look` from time to time to find out
+/// whether it may continue.
 pub struct Budget<'a> {
     limit: u64,
     left: Cell<u64>,
-    /// The next look comes when so many are left.
+    /// `look` is called when this many steps remain.
     look_at: Cell<u64>,
     look: &'a dyn Fn() -> Option<Overrun>,
     overrun: Cell<Option<Overrun>>,
-    /// Rows that were made.
+    /// Number of rows built.
     rows: Cell<u64>,
 }
 
-/// Rows between two looks at whether the client is still there.
+/// Rows between two checks whether the client is still there.
 const ROWS: u64 = 4_096;
 
-/// Why a query was stopped.
+/// Reason why a query was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overrun {
-    /// It took more than so many steps.
+    /// It took more than this many steps.
     Steps(u64),
-    /// It took more than so many nanoseconds of processor time.
+    /// It took more than this many nanoseconds of processor time.
     Time(u64),
-    /// Nobody waits for it any more.
+    /// No client waits for it any more.
     Abandoned,
 }
 
 impl Budget<'static> {
-    /// For rows that are at hand already, in a process that waits for nothing else.
+    /// Creates an unlimited budget, for rows that are already available in a process that does
+    /// nothing else.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::new(u64::MAX, &|| None)
@@ -46,7 +49,7 @@ impl Budget<'static> {
 }
 
 impl<'a> Budget<'a> {
-    /// So many steps, as long as `look` finds no reason to stop.
+    /// Creates a budget of `limit` steps, which also ends when `look` returns a reason.
     #[must_use]
     pub fn new(limit: u64, look: &'a dyn Fn() -> Option<Overrun>) -> Self {
         Self {
@@ -59,7 +62,7 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Takes some steps off. Returns whether the query may go on.
+    /// Spends some steps. Returns whether the query may continue.
     pub fn spend(&self, steps: u64) -> bool {
         if self.overrun.get().is_some() {
             return false;
@@ -76,7 +79,8 @@ impl<'a> Budget<'a> {
         self.overrun.get().is_none()
     }
 
-    /// One more row is made. That is what every query takes, and is not counted: only a client that has gone stops it.
+    /// Records that a row was built. Every query builds rows, so they do not count as steps; they
+    /// only stop a query whose client has gone.
     pub fn row(&self) {
         let rows = self.rows.get() + 1;
         self.rows.set(rows);
@@ -85,7 +89,7 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Why the query was stopped, if it was.
+    /// The reason why the query was stopped, if it was.
     #[must_use]
     pub fn overrun(&self) -> Option<Overrun> {
         self.overrun.get()

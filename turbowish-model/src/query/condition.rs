@@ -1,10 +1,11 @@
-//! What must hold of every row of a table; what was not measured neither holds nor fails.
+//! Condition that every row of a table must satisfy. A value without a sample neither satisfies nor
+//! violates it.
 
 use super::filter::Comparison;
 use super::{QueryError, parse};
 use crate::snapshot::column::{Column, Context, Row, Unit, Value};
 
-/// A column and its limit: `hold_p99 < 10ms`.
+/// A comparison of a column with a limit: `hold_p99 < 10ms`.
 #[derive(Clone, Debug)]
 pub struct Condition<R: 'static> {
     column: Column<R>,
@@ -12,25 +13,26 @@ pub struct Condition<R: 'static> {
     limit: u64,
 }
 
-/// What a condition says of a row.
+/// Result of a condition for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It holds.
+    /// The condition is satisfied.
     Holds,
-    /// It does not.
+    /// The condition is violated.
     Fails,
     /// Nothing was measured, or the column does not apply to the row.
     NoSample,
-    /// The value cannot be known.
+    /// The value is unknown.
     Unknown,
 }
 
 impl<R: Row> Condition<R> {
-    /// Reads a comparison as filters have it, blanks around the sign allowed.
+    /// Parses a comparison with the syntax of filters; spaces around the operator are allowed.
     ///
     /// # Errors
-    /// Where it is more or less than one comparison, names no column of this table or one of words, or
-    /// compares a duration without a unit.
+    ///
+    /// If the text is not exactly one comparison, names no column of this table or a text column,
+    /// or compares a duration without a unit.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         let (column, comparison, limit) = parse::comparison_alone(text)?;
         Ok(Self {
@@ -40,13 +42,13 @@ impl<R: Row> Condition<R> {
         })
     }
 
-    /// The column.
+    /// Returns the column.
     #[must_use]
     pub const fn column(&self) -> &Column<R> {
         &self.column
     }
 
-    /// The number that values are compared with, as a value of the column.
+    /// Returns the limit, as a value of the column.
     #[must_use]
     pub const fn limit(&self) -> Value<'static> {
         match self.column.unit {
@@ -58,7 +60,7 @@ impl<R: Row> Condition<R> {
         }
     }
 
-    /// Large values are what breaks it.
+    /// Whether large values violate the condition.
     #[must_use]
     pub const fn bounds_above(&self) -> bool {
         matches!(
@@ -67,14 +69,14 @@ impl<R: Row> Condition<R> {
         )
     }
 
-    /// How far a value is on the wrong side: the larger, the worse.
+    /// Distance of a value beyond the limit: larger is worse.
     #[must_use]
     pub fn beyond(&self, value: &Value<'_>) -> u128 {
         let value = value.integer().unwrap_or_default();
         value.abs_diff(i128::from(self.limit))
     }
 
-    /// Whether it holds of this row.
+    /// Evaluates the condition for a row.
     #[must_use]
     pub fn judge(&self, row: &R, context: &Context) -> Verdict {
         let value = self.column.value(row, context);

@@ -1,4 +1,4 @@
-//! Why a query cannot be answered, in words that name the column and what to write instead.
+//! Query errors, with texts that name the column and the correct spelling.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -7,44 +7,44 @@ use super::{LONGEST_WINDOW_NS, Overrun, TASK_GROUPINGS};
 use crate::snapshot::column::{self, Row};
 use crate::snapshot::units;
 
-/// A mistake in a filter or in the name of a column.
+/// An error in a filter or in the name of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryError {
     /// The table has no such column.
     UnknownField {
         /// The table: `procs`, `tasks`, `awaits`, `resources`, `alerts`.
         table: &'static str,
-        /// The key as it was written.
+        /// The key as written.
         key: String,
-        /// The key that was perhaps meant.
+        /// The most similar key, if there is one.
         nearest: Option<String>,
     },
-    /// There is no such way to group tasks.
+    /// There is no such grouping of tasks.
     Group {
-        /// The word as it was written.
+        /// The word as written.
         word: String,
     },
-    /// The filter does not follow the grammar, or compares what cannot be compared.
+    /// The filter violates the grammar, or compares values that cannot be compared.
     Filter {
         /// The table: `procs`, `tasks`, `awaits`, `resources`, `alerts`.
         table: &'static str,
-        /// What is wrong and what to write instead.
+        /// The error, and what to write instead.
         reason: String,
     },
-    /// So much of the past is not kept.
+    /// The history is shorter than the requested window.
     Window {
-        /// The length that was asked for, in nanoseconds.
+        /// The requested length, in nanoseconds.
         asked_ns: u64,
     },
-    /// The query takes more than one may.
+    /// The query exceeds its budget.
     TooMuch {
-        /// The table.
+        /// Name of the table.
         table: &'static str,
-        /// Rows that were looked at until then.
+        /// Number of rows examined before.
         looked: u64,
-        /// All rows of the table.
+        /// Number of all rows of the table.
         rows: u64,
-        /// What ran out.
+        /// The exhausted part of the budget.
         overrun: Overrun,
     },
 }

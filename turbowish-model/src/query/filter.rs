@@ -1,4 +1,4 @@
-//! A parsed filter, and which rows it keeps: what is unknown matches nothing but `field:?`.
+//! Parsed filter. Unknown values match nothing except `field:?`.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ pub struct Filter<R: 'static> {
     root: FilterNode<R>,
 }
 
-/// A part of a filter.
+/// A node of a filter's tree.
 #[derive(Debug)]
 pub(super) enum FilterNode<R: 'static> {
     All(Vec<FilterNode<R>>),
@@ -27,13 +27,13 @@ pub(super) enum FilterNode<R: 'static> {
     Compare(Column<R>, Comparison, u64),
 }
 
-/// A value that a field may have.
+/// A value that a filter looks for in a field.
 #[derive(Debug)]
 pub(super) enum Wanted {
     Unknown,
-    /// In words a part of it, else the whole.
+    /// A part of a text, or the whole of another value.
     Text(Pattern),
-    /// The whole of it.
+    /// The whole value.
     Whole(Pattern),
 }
 
@@ -48,10 +48,11 @@ pub(super) enum Comparison {
 }
 
 impl<R: Row> Filter<R> {
-    /// Reads a filter; blank keeps every row.
+    /// Parses a filter; a blank one keeps every row.
     ///
     /// # Errors
-    /// Where the text breaks the grammar, names no column of this table, or compares a duration
+    ///
+    /// If the text violates the grammar, names no column of this table, or compares a duration
     /// without a unit.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         Ok(Self {
@@ -59,7 +60,7 @@ impl<R: Row> Filter<R> {
         })
     }
 
-    /// Whether the filter keeps every row whatever it holds.
+    /// Whether the filter keeps every row, whatever its content.
     #[must_use]
     pub fn keeps_all(&self) -> bool {
         matches!(&self.root, FilterNode::All(parts) if parts.is_empty())
@@ -71,7 +72,7 @@ impl<R: Row> Filter<R> {
         self.keeps_with(row, context, &[])
     }
 
-    /// Whether the filter keeps this row, of which whoever filters knows these words beside its own.
+    /// Whether the filter keeps this row; `words` are further words known of the row.
     #[must_use]
     pub fn keeps_with(&self, row: &R, context: &Context, words: &[&str]) -> bool {
         let budget = Budget::unlimited();
@@ -79,7 +80,7 @@ impl<R: Row> Filter<R> {
         self.root.eval(&looked) == Some(true)
     }
 
-    /// Whether the filter keeps this row. The answer means nothing once the budget is overrun.
+    /// Whether the filter keeps this row. The result is meaningless once the budget is exhausted.
     pub(super) fn keeps_within(&self, row: &R, context: &Context, budget: &Budget<'_>) -> bool {
         let looked = Looked::at(row, context, &[], budget);
         self.root.eval(&looked) == Some(true)
@@ -87,7 +88,8 @@ impl<R: Row> Filter<R> {
 }
 
 impl<R> Filter<R> {
-    /// Shows each field of a row that the filter looks at; `searched` are those in which a bare word is.
+    /// Passes each field of a row that the filter reads to `see`; `searched` are the fields
+    /// searched by bare words.
     pub(super) fn fields(&self, searched: &[&'static str], see: &mut dyn FnMut(&str)) {
         self.root.fields(searched, see);
     }
@@ -108,18 +110,18 @@ impl<R> FilterNode<R> {
     }
 }
 
-/// A row that is looked at.
+/// A row under evaluation.
 struct Looked<'r, R> {
     row: &'r R,
     context: &'r Context,
-    /// What is known of it beside its own words.
+    /// Further words known of the row.
     words: &'r [&'r str],
     budget: &'r Budget<'r>,
-    /// In which bare words are searched, once there is one.
+    /// Texts searched by bare words, built on first use.
     texts: OnceCell<Texts>,
 }
 
-/// Steps of reading a column's value.
+/// Cost of reading a column's value, in steps.
 const READ: u64 = 8;
 
 impl<'r, R: Row> Looked<'r, R> {
@@ -150,7 +152,7 @@ impl<'r, R: Row> Looked<'r, R> {
         })
     }
 
-    /// `None` if there is no budget for it.
+    /// Value of a column; `None` if the budget is exhausted.
     fn value(&self, column: &Column<R>) -> Option<Value<'r>> {
         let may = self.budget.spend(READ);
         may.then(|| column.value(self.row, self.context))
@@ -158,7 +160,7 @@ impl<'r, R: Row> Looked<'r, R> {
 }
 
 impl<R: Row> FilterNode<R> {
-    /// Three-valued: `None` is "cannot be known", and its negation cannot either.
+    /// Three-valued: `None` is unknown, and so is its negation.
     fn eval(&self, looked: &Looked<'_, R>) -> Option<bool> {
         let each = |part: &Self| part.eval(looked);
         match self {
@@ -181,7 +183,7 @@ impl<R: Row> FilterNode<R> {
                 Value::Signed(n) if n < 0 => Some(comparison.holds_below_zero()),
                 value => Some(match value.number() {
                     Some(n) => comparison.holds(n, *limit),
-                    // What has no value is not that value.
+                    // A missing value differs from any value.
                     None => *comparison == Comparison::NotEqual,
                 }),
             },
@@ -202,17 +204,18 @@ fn fold(parts: impl Iterator<Item = Option<bool>>, decisive: bool) -> Option<boo
     result
 }
 
-/// What a value says in words.
+/// The texts of a value.
 #[derive(Default)]
 struct Said {
-    /// A part of it will do.
+    /// Texts of which a part may match.
     partly: Texts,
-    /// Part of a number is another number: 5 is not meant to find 50.
+    /// Texts that must match as a whole: a part of a number is another number, and 5 must not find
+    /// 50.
     wholly: Texts,
 }
 
 impl Said {
-    /// `None` if it is unknown.
+    /// Texts of a value; `None` if it is unknown.
     fn of(value: &Value<'_>) -> Option<Self> {
         let mut said = Self::default();
         match value {
@@ -254,7 +257,7 @@ impl Wanted {
 }
 
 impl Comparison {
-    /// Whether it holds for whatever is below zero; limits never are.
+    /// Whether the comparison is true for any negative value; limits are never negative.
     pub(super) const fn holds_below_zero(self) -> bool {
         matches!(self, Self::Less | Self::LessOrEqual | Self::NotEqual)
     }

@@ -1,4 +1,5 @@
-//! Tasks that have something in common, as one row: whoever gets only some of the rows cannot add them up.
+//! Groups of tasks with a common property, as one row each: a reader that gets only some of the
+//! rows cannot compute the sums.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -10,20 +11,20 @@ use super::QueryError;
 use crate::snapshot::column::{self, Context, Style};
 use crate::snapshot::{TaskGroup, TaskRow, TaskState, WakerRow};
 
-/// A way to group rows: its word, and what rows of one group have in common.
+/// A grouping of rows: its word, and the function that returns a row's group.
 pub type Grouping<R> = (&'static str, fn(&R) -> String);
 
-/// By what tasks are grouped.
+/// The groupings of tasks.
 pub const TASK_GROUPINGS: [Grouping<TaskRow>; 3] = [
     ("root", |row| row.root.clone()),
     ("await point", |row| cell(row, "at")),
     ("spawn site", |row| cell(row, "site")),
 ];
 
-/// The columns that they look at.
+/// The columns that they read.
 const COLUMNS: [&str; TASK_GROUPINGS.len()] = ["root", "at", "site"];
 
-/// Shows each field of a row that a grouping looks at.
+/// Passes each field of a row that a grouping reads to `see`.
 pub(super) fn fields((word, _): Grouping<TaskRow>, see: &mut dyn FnMut(&str)) {
     let known = TASK_GROUPINGS.iter().zip(COLUMNS);
     let columns = known.filter(|((known, _), _)| *known == word);
@@ -32,7 +33,7 @@ pub(super) fn fields((word, _): Grouping<TaskRow>, see: &mut dyn FnMut(&str)) {
     }
 }
 
-/// What a column prints of a row, whatever the window.
+/// The printed cell of a column, independent of the window.
 fn cell(row: &TaskRow, key: &str) -> String {
     let context = Context { window_ns: 0 };
     let column = column::find::<TaskRow>(key);
@@ -41,10 +42,11 @@ fn cell(row: &TaskRow, key: &str) -> String {
     })
 }
 
-/// The grouping of tasks that is called so; `None` for the empty word.
+/// Returns the grouping of tasks with this name; `None` for the empty word.
 ///
 /// # Errors
-/// There is none of that name.
+///
+/// If there is no grouping of that name.
 pub(super) fn grouping(word: &str) -> Result<Option<Grouping<TaskRow>>, QueryError> {
     if word.is_empty() {
         return Ok(None);
@@ -56,7 +58,8 @@ pub(super) fn grouping(word: &str) -> Result<Option<Grouping<TaskRow>>, QueryErr
     found.copied().map(Some).ok_or_else(unknown)
 }
 
-/// The groups of sorted rows, the largest first, and no more of them than that. Of the first row of each group `whole` is asked.
+/// Groups sorted rows and returns the largest groups first, at most `limit` of them. Calls `whole`
+/// for the first row of each group.
 pub(super) fn groups<'r>(
     rows: impl Iterator<Item = (usize, Cow<'r, TaskRow>)>,
     whole: impl Fn(usize) -> Option<Cow<'r, TaskRow>>,
@@ -89,9 +92,10 @@ pub(super) fn groups<'r>(
     groups
 }
 
-/// Takes another task of a group into its row: sums add up, ages and peaks are the largest.
+/// Merges another task into the row of its group: counts and sums are added, ages and peaks are the
+/// maximum.
 pub fn absorb_task(into: &mut TaskRow, other: &TaskRow) {
-    // The state is that of the one which has been in it for the longest.
+    // The state is that of the task that has been in it for the longest time.
     if (other.state == TaskState::Polling, other.since_ns)
         > (into.state == TaskState::Polling, into.since_ns)
     {

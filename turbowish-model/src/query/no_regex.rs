@@ -1,8 +1,8 @@
-//! Without the feature `regex` there are no regular expressions: the report at exit asks for none.
+//! Replacement of regular expressions without the feature `regex`: the report at exit needs none.
 
 use alloc::string::String;
 
-/// No expression at all.
+/// Uninhabited: there are no regular expressions.
 #[derive(Debug)]
 pub(super) enum Regex {}
 

@@ -1,4 +1,4 @@
-//! From a filter's text to its tree, by recursive descent; depth and length have limits.
+//! Parser of filters: recursive descent from text to tree, with limits on depth and length.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,11 +13,11 @@ use super::words::{self, Commas, is_key_char};
 use crate::snapshot::column::{self, Column, Row, Unit};
 use crate::snapshot::units;
 
-/// Filters come from other processes too.
+/// Maximum length of a filter in bytes: filters also come from other processes.
 const MAX_BYTES: usize = 4_096;
 const MAX_DEPTH: usize = 32;
 
-/// Reads a whole filter.
+/// Parses a whole filter.
 pub(super) fn filter<R: Row>(text: &str) -> Result<FilterNode<R>, QueryError> {
     let mut parser = Parser::<R> {
         rest: text.trim_start(),
@@ -38,7 +38,7 @@ pub(super) fn filter<R: Row>(text: &str) -> Result<FilterNode<R>, QueryError> {
     }
 }
 
-/// Reads one comparison and nothing else: `hold_p99 < 10ms`.
+/// Parses a single comparison: `hold_p99 < 10ms`.
 pub(super) fn comparison_alone<R: Row>(
     text: &str,
 ) -> Result<(Column<R>, Comparison, u64), QueryError> {
@@ -60,9 +60,7 @@ pub(super) fn comparison_alone<R: Row>(
     }
     parser.rest = number;
     match parser.compare(column, sign)? {
-        FilterNode::Compare(column, sign, limit) if parser.rest.is_empty() => {
-            Ok((column, sign, limit))
-        }
+        FilterNode::Compare(column, sign, limit) if parser.rest.is_empty() => Ok((column, sign, limit)),
         _ => parser.fail(format!(
             "one number and its unit without a blank, and then nothing more, not {:?}",
             parser.rest.trim_start()
@@ -123,7 +121,7 @@ impl<'t, R: Row> Parser<'t, R> {
         Ok(single_or(parts, FilterNode::All))
     }
 
-    /// Of what is joined by "and".
+    /// Whether a conjunction ends here.
     fn is_at_end(&self) -> bool {
         self.rest.is_empty() || self.rest.starts_with(['|', ')'])
     }
@@ -177,7 +175,8 @@ impl<'t, R: Row> Parser<'t, R> {
         }
     }
 
-    /// A column and what is wanted of it: `state:waiting`, `RUN% > 10`; `None` if a word stands here.
+    /// Parses a column and what is wanted of it: `state:waiting`, `RUN% > 10`. `None` if a bare
+    /// word stands here.
     fn of_column(&mut self) -> Result<Option<FilterNode<R>>, QueryError> {
         let is_key = |c: char| is_key_char(c.to_ascii_lowercase());
         let end = self.rest.find(|c| !is_key(c)).unwrap_or(self.rest.len());
@@ -205,7 +204,7 @@ impl<'t, R: Row> Parser<'t, R> {
         Ok(None)
     }
 
-    /// What follows the name of a column.
+    /// Parses what follows the name of a column.
     fn behind(&mut self, column: Column<R>, text: &'t str) -> Result<FilterNode<R>, QueryError> {
         self.rest = text.trim_start();
         if self.eat(":") {
@@ -240,7 +239,7 @@ impl<'t, R: Row> Parser<'t, R> {
         }
     }
 
-    /// Behind its first `/`; `\/` is the sign itself.
+    /// Parses a regular expression after its first `/`; `\/` stands for `/`.
     fn regex(&mut self) -> Result<FilterNode<R>, QueryError> {
         let mut escaped = false;
         let end = self.rest.find(|c: char| {
@@ -282,7 +281,7 @@ impl<'t, R: Row> Parser<'t, R> {
         column::find(key).ok_or_else(|| QueryError::unknown_field::<R>(key))
     }
 
-    /// `number [ unit ]`, behind the sign.
+    /// `number [ unit ]`, after the operator.
     fn compare(
         &mut self,
         column: Column<R>,
@@ -317,7 +316,7 @@ impl<'t, R: Row> Parser<'t, R> {
         }
     }
 
-    /// A unit behind a blank, where nothing else can be meant: `5 ms`, `10 %`.
+    /// Parses a unit after a space, where it is unambiguous: `5 ms`, `10 %`.
     fn unit_apart(&mut self, column: Unit) -> &'t str {
         let text = self.rest.trim_start();
         let (word, rest) = text.split_at(words::number_end(text));
@@ -332,7 +331,7 @@ impl<'t, R: Row> Parser<'t, R> {
         word
     }
 
-    /// A word, or text in quotes.
+    /// Parses a word, or text in quotes.
     fn value(&mut self, commas: Commas) -> Result<Wanted, QueryError> {
         if self.eat("\"") {
             let Some((text, rest)) = self.rest.split_once('"') else {
@@ -352,10 +351,7 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 }
 
-fn single_or<R>(
-    mut parts: Vec<FilterNode<R>>,
-    many: fn(Vec<FilterNode<R>>) -> FilterNode<R>,
-) -> FilterNode<R> {
+fn single_or<R>(mut parts: Vec<FilterNode<R>>, many: fn(Vec<FilterNode<R>>) -> FilterNode<R>) -> FilterNode<R> {
     match (parts.len(), parts.pop()) {
         (1, Some(only)) => only,
         (_, Some(last)) => {
@@ -374,7 +370,7 @@ fn is_text(key: &str) -> String {
     format!("{key} is text; write {key}:WORD")
 }
 
-/// Whether a value follows; `::` is part of a path.
+/// Whether the text begins with the colon before a value; `::` is part of a path.
 fn is_colon(text: &str) -> bool {
     text.starts_with(':') && !text.starts_with("::")
 }

@@ -1,4 +1,4 @@
-//! What a filter looks for: a part of the field, with wildcards the whole of it, or a regular expression.
+//! Pattern of a filter: a part of a text, with wildcards the whole text, or a regular expression.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use super::regex::Regex;
 use super::texts::Texts;
 
-/// What is looked for, in smart case: small letters match any case, a capital makes it exact.
+/// A pattern in smart case: lowercase letters match any case, an uppercase letter makes the match
+/// exact.
 #[derive(Debug)]
 pub(super) struct Pattern {
     exact_case: bool,
@@ -17,13 +18,13 @@ pub(super) struct Pattern {
 #[derive(Debug)]
 enum PatternPart {
     Literal(String),
-    /// The texts between the stars: `a*b` is `a` and `b`.
+    /// The texts between the stars: `a*b` gives `a` and `b`.
     Wild(Vec<String>),
     Regex(Box<Regex>),
 }
 
 impl Pattern {
-    /// Text as it was typed, where `*` and `?` are wildcards.
+    /// Pattern of text as typed, where `*` and `?` are wildcards.
     pub(super) fn typed(text: &str) -> Self {
         let literal = Self::literal(text);
         if !text.contains(['*', '?']) {
@@ -35,7 +36,7 @@ impl Pattern {
         }
     }
 
-    /// Text in quotes: no wildcards.
+    /// Pattern of text in quotes, without wildcards.
     pub(super) fn literal(text: &str) -> Self {
         Self {
             exact_case: text.chars().any(char::is_uppercase),
@@ -43,7 +44,7 @@ impl Pattern {
         }
     }
 
-    /// A regular expression, without the slashes around it.
+    /// Pattern of a regular expression, without the surrounding slashes.
     pub(super) fn regex(text: &str) -> Result<Self, String> {
         let regex = Regex::parse(text)?;
         Ok(Self {
@@ -52,7 +53,8 @@ impl Pattern {
         })
     }
 
-    /// Whether the pattern occurs in one of these (or, with wildcards, is the whole of it).
+    /// Whether the pattern occurs in one of the texts; with wildcards, whether it matches one as a
+    /// whole.
     pub(super) fn is_in(&self, texts: &Texts) -> bool {
         let texts = texts.get(self.exact_case);
         match &self.kind {
@@ -62,7 +64,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern is the whole of one of these.
+    /// Whether the pattern matches one of the texts as a whole.
     pub(super) fn is_all_of(&self, texts: &Texts) -> bool {
         match &self.kind {
             PatternPart::Literal(word) => {
@@ -72,7 +74,7 @@ impl Pattern {
         }
     }
 
-    /// Steps of a search.
+    /// Cost of a search, in steps.
     pub(super) fn steps(&self, texts: &Texts) -> u64 {
         let length = texts.get(self.exact_case).len();
         let steps = match &self.kind {
@@ -87,9 +89,11 @@ impl Pattern {
     }
 }
 
-/// Whether a text is these parts with any characters between them; `?` stands for one character.
+/// Whether a text consists of these parts with any characters in between; `?` matches one
+/// character.
 ///
-/// The first place of each part leaves the most for those behind it, so nothing is tried twice.
+/// The first occurrence of each part leaves the most text for the parts after it, so no
+/// backtracking is needed.
 fn is_wild(text: &str, parts: &[String]) -> bool {
     let [first, rest @ ..] = parts else {
         return false;
@@ -109,7 +113,7 @@ fn is_wild(text: &str, parts: &[String]) -> bool {
     ends(text, last)
 }
 
-/// What follows a part at the beginning of a text.
+/// The rest of a text that begins with a part.
 fn begins<'t>(text: &'t str, part: &str) -> Option<&'t str> {
     let mut letters = text.chars();
     let fits = |wanted| {
@@ -127,7 +131,7 @@ fn ends(text: &str, part: &str) -> bool {
     })
 }
 
-/// What follows the first place of a part in a text.
+/// The rest of a text after the first occurrence of a part.
 fn behind<'t>(text: &'t str, part: &str) -> Option<&'t str> {
     if !part.contains('?') {
         let at = text.find(part)?;
@@ -179,7 +183,7 @@ mod tests {
         }
     }
 
-    /// What it takes is told before, and is a small number.
+    /// The cost is known in advance, and is a small number.
     #[test]
     fn hostile_wildcards_take_no_time() {
         let text = "a".repeat(60_000);

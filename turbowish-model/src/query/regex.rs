@@ -1,4 +1,4 @@
-//! A regular expression, matched by a lazy automaton: its time is that of reading the text.
+//! Regular expression, matched by a lazy automaton in time linear in the text.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,14 +10,14 @@ use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::{Compiler, Config, WhichCaptures};
 use regex_syntax::{Error, ParserBuilder};
 
-/// Groups inside each other.
+/// Maximum depth of nested groups.
 const MAX_DEPTH: u32 = 32;
-/// Bytes that an expression may become: `a{1000}` is small to write, and large to match.
+/// Maximum size of a compiled expression in bytes: `a{1000}` is short, but expensive to match.
 const MAX_SIZE: usize = 256 << 10;
-/// Bytes of the automaton's states that are kept; the rest is made again.
+/// Size of the cache of automaton states, in bytes; evicted states are computed again.
 const CACHE: usize = 1 << 20;
 
-/// A compiled expression, found anywhere in a text unless `^` and `$` say otherwise.
+/// A compiled expression. Matches anywhere in a text unless `^` and `$` say otherwise.
 pub(super) struct Regex {
     automaton: DFA,
     cache: RefCell<Cache>,
@@ -25,10 +25,11 @@ pub(super) struct Regex {
 }
 
 impl Regex {
-    /// Reads an expression, without the slashes around it.
+    /// Parses an expression, without the surrounding slashes.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    ///
+    /// The error in the expression, as text.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut parser = ParserBuilder::new();
         let parser = parser.nest_limit(MAX_DEPTH).dot_matches_new_line(true);
@@ -46,7 +47,7 @@ impl Regex {
             .cache_capacity(CACHE)
             .skip_cache_capacity_check(true);
         let automaton = DFA::builder().configure(cache).build_from_nfa(nfa);
-        // The size was looked at: what is left is what an automaton cannot do.
+        // The size has been checked: what remains is what an automaton does not support.
         let automaton = automaton.map_err(|_| "\\b and \\B are not supported inside / /")?;
         Ok(Self {
             cache: RefCell::new(automaton.create_cache()),
@@ -55,16 +56,17 @@ impl Regex {
         })
     }
 
-    /// Whether a capital letter was written: the case counts. Else texts are to be in small letters.
+    /// Whether the expression contains an uppercase letter and the match is case-sensitive.
+    /// Otherwise texts must be passed in lowercase.
     pub(super) const fn is_exact(&self) -> bool {
         self.exact_case
     }
 
-    /// Whether it is found in a text.
+    /// Whether the expression matches in a text.
     pub(super) fn is_in(&self, text: &str) -> bool {
         let input = Input::new(text).earliest(true);
         let cache = &mut *self.cache.borrow_mut();
-        // It gives up only if it is told to.
+        // The search gives up only if configured to do so.
         let found = self.automaton.try_search_fwd(cache, &input);
         found.is_ok_and(|found| found.is_some())
     }
@@ -78,7 +80,7 @@ impl fmt::Debug for Regex {
     }
 }
 
-/// Whether a letter that stands for itself is a capital: those of `\D` and `\p{Greek}` are not.
+/// Whether a literal letter is uppercase; those of `\D` and `\p{Greek}` are not literals.
 fn has_capital(text: &str) -> bool {
     let mut letters = text.chars();
     while let Some(c) = letters.next() {

@@ -1,4 +1,4 @@
-//! A query made ready: filter, order and limit of each table, applied to a snapshot.
+//! Selection: a parsed query, with filter, order and limit of each table, applied to a snapshot.
 
 mod pick;
 
@@ -16,7 +16,7 @@ use crate::snapshot::natural::Natural;
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
 
-/// What to keep of a snapshot. Parsed once, applied at every tick.
+/// The rows to keep of a snapshot. Parsed once, applied at every tick.
 #[derive(Debug)]
 pub struct Selection {
     procs: Option<Plan<ProcRow>>,
@@ -29,10 +29,11 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Reads the filters and the names of columns.
+    /// Parses the filters and column names of a query.
     ///
     /// # Errors
-    /// The first mistake, in words for the person who wrote the query.
+    ///
+    /// The first error, as text for the author of the query.
     pub fn parse(query: &Query) -> Result<Self, QueryError> {
         if let Some(asked_ns) = query.window_ns.filter(|&ns| ns > LONGEST_WINDOW_NS) {
             return Err(QueryError::Window { asked_ns });
@@ -48,17 +49,19 @@ impl Selection {
         })
     }
 
-    /// Keeps the rows asked for, in the order asked for; tables not asked for lose their rows but
-    /// not their `total`. Alerts stay if they are not asked for: whoever asks for anything is told.
+    /// Keeps the requested rows, in the requested order. Tables that are not requested lose their
+    /// rows but not their `total`. Alerts are kept even if not requested, so that every reader sees
+    /// them.
     ///
     /// # Errors
-    /// The filters take more than the budget has.
+    ///
+    /// If the filters exceed the budget.
     pub fn apply(&self, snapshot: &mut Snapshot, budget: &Budget<'_>) -> Result<(), QueryError> {
         self.apply_tasks(snapshot, budget)?;
         self.apply_others(snapshot, budget)
     }
 
-    /// Tasks that are not sent are told in groups, if that is asked for.
+    /// Returns tasks beyond the limit in groups, if requested.
     fn apply_tasks(&self, snapshot: &mut Snapshot, budget: &Budget<'_>) -> Result<(), QueryError> {
         let alerts = core::mem::take(&mut snapshot.alerts.rows);
         let involved = Involved::of(&alerts);
@@ -80,11 +83,13 @@ impl Selection {
         Ok(())
     }
 
-    /// Fills in the tasks asked for, of which the snapshot has only the `total`. What is looked at of each is what the query needs; whole rows
-    /// are made only of those that it gets. The snapshot's alerts and window are to be there already.
+    /// Fills in the requested tasks; the snapshot has only their `total`. For each task only the
+    /// parts needed by the query are read; whole rows are built only for the result. The snapshot's
+    /// alerts and window must be set before.
     ///
     /// # Errors
-    /// The filter takes more than the budget has.
+    ///
+    /// If the filter exceeds the budget.
     pub fn pick_tasks(
         &self,
         snapshot: &mut Snapshot,
@@ -99,16 +104,17 @@ impl Selection {
         let picked = plan.pick(self.group, tasks, &context, &involved, budget)?;
         snapshot.task_groups = picked.groups;
         let page = &mut snapshot.tasks;
-        // Tasks of which there is nothing to show yet are among all, and are no rows.
+        // Tasks without any data yet count in `total`, but have no row.
         page.matched = picked.matched;
         page.rows = picked.rows;
         Ok(())
     }
 
-    /// Does to all tables but that of tasks what [`Selection::apply`] does.
+    /// Same as [`Selection::apply`] for all tables except that of tasks.
     ///
     /// # Errors
-    /// The filters take more than the budget has.
+    ///
+    /// If the filters exceed the budget.
     pub fn apply_others(
         &self,
         snapshot: &mut Snapshot,
@@ -129,7 +135,7 @@ impl Selection {
     }
 }
 
-/// That of all procs together, whichever of them are asked for.
+/// Ready latency of all procs together, whichever are requested.
 fn ready_latency(procs: &[ProcRow]) -> Distribution {
     let mut all = Distribution::default();
     for latency in procs.iter().map(|row| &row.ready_latency) {
@@ -138,7 +144,7 @@ fn ready_latency(procs: &[ProcRow]) -> Distribution {
         all.max_ns = all.max_ns.max(latency.max_ns);
         all.buckets.extend_from_slice(&latency.buckets);
     }
-    // Puts the buckets in order, those of one bound as one.
+    // Sorts the buckets and joins those with the same bound.
     all.merge(&Distribution::default());
     all
 }
@@ -170,15 +176,15 @@ pub struct Plan<R: 'static> {
     limit: usize,
 }
 
-/// The order of rows; equal ones stand by name, so that they never swap.
+/// Order of rows. Equal rows are ordered by name, so that they never swap.
 #[derive(Debug)]
 pub enum Sorting<R: 'static> {
-    /// The table's own: worst first, and before all what is part of an alert.
+    /// The table's own order: worst first; parties of an alert come before all other rows.
     Own {
-        /// Best first instead.
+        /// Reversed: best first.
         invert: bool,
     },
-    /// By a column; rows without a value come last either way.
+    /// Order by a column; rows without a value come last in both directions.
     By {
         /// The column.
         column: Column<R>,
@@ -188,11 +194,12 @@ pub enum Sorting<R: 'static> {
 }
 
 impl<R: Row> Sorting<R> {
-    /// Reads the name of a column, empty or `worst` for the table's own order. Numbers go down
-    /// and words up, unless inverted.
+    /// Parses the name of a column; empty or `worst` is the table's own order. Numbers sort
+    /// descending and text ascending, unless inverted.
     ///
     /// # Errors
-    /// Where the table has no such column.
+    ///
+    /// If the table has no such column.
     pub fn parse(key: &str, invert: bool) -> Result<Self, QueryError> {
         if matches!(key, "" | WORST) {
             return Ok(Self::Own { invert });
@@ -202,12 +209,12 @@ impl<R: Row> Sorting<R> {
         Ok(Self::By { column, descending })
     }
 
-    /// Where a row stands among those of other ranks.
+    /// Sort rank of a row.
     fn rank(&self, row: &R, context: &Context, involved: &Involved<'_>) -> Rank {
         match self {
             Self::Own { invert } => {
                 let (class, n) = row.worst();
-                // Procs stand by their share, whatever they are part of.
+                // Procs are ordered by their share, whether or not they are part of an alert.
                 let part = involved.severity(row).filter(|_| R::OWN_ORDER == WORST);
                 let severity = part.map_or(CALM, |severity| severity as u8);
                 let class = severity * CLASSES + class;
@@ -240,17 +247,17 @@ impl<R: Row> Sorting<R> {
     }
 }
 
-/// The name of an order that is no column's.
+/// Name of the table's own order.
 const WORST: &str = "worst";
-/// Classes that a table's own order has, at most.
+/// Maximum number of classes in a table's own order.
 const CLASSES: u8 = 16;
-/// What is part of no alert comes after what is part of one, whatever its severity.
+/// Rank of rows that are part of no alert: after all that are, whatever the severity.
 const CALM: u8 = 3;
 
-/// Rank, name and number: no two rows are the same in all.
+/// Rank, name and number: no two rows are equal in all of them.
 type RowKey = (Rank, Natural, u64);
 
-/// The class first, and the value within it.
+/// The class, then the value within it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank(u8, Directed);
 
@@ -261,10 +268,11 @@ enum Directed {
 }
 
 impl<R: Row> Plan<R> {
-    /// Reads one table's part of a query.
+    /// Parses one table's part of a query.
     ///
     /// # Errors
-    /// The first mistake in the filter or the name of the column.
+    ///
+    /// The first error in the filter or the name of the column.
     pub fn parse(rows: &Rows) -> Result<Self, QueryError> {
         Ok(Self {
             filter: Filter::parse(&rows.filter)?,
@@ -276,7 +284,8 @@ impl<R: Row> Plan<R> {
     /// Filters, sorts and limits one table, and sets its counts.
     ///
     /// # Errors
-    /// The filter takes more than the budget has.
+    ///
+    /// If the filter exceeds the budget.
     pub fn apply(
         &self,
         page: &mut Page<R>,
@@ -313,7 +322,7 @@ impl<R: Row> Plan<R> {
         Ok(())
     }
 
-    /// There are more rows than the limit.
+    /// Whether there are more rows than the limit.
     const fn cuts(&self, page: &Page<R>) -> bool {
         self.limit > 0 && page.rows.len() > self.limit
     }
@@ -325,7 +334,7 @@ impl<R: Row> Plan<R> {
     }
 }
 
-/// An error if the budget did not suffice for so many rows of all.
+/// Returns an error if the budget was exhausted after `looked` of `all` rows.
 fn within<R: Row>(budget: &Budget<'_>, looked: usize, all: usize) -> Result<(), QueryError> {
     match budget.overrun() {
         None => Ok(()),

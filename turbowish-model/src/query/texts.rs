@@ -1,25 +1,26 @@
-//! Texts in which something is looked for: put together once a row, however many words a filter has.
+//! Searchable texts of a row, joined once per row however many words a filter has.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
-/// Some texts, and the same in small letters once somebody asks for them.
+/// Texts, and their lowercase form once it is needed.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     exact: Joined,
     folded: OnceCell<Joined>,
 }
 
-/// Texts one behind the other in one string, so that a word is looked for in all of them at once.
+/// Texts joined in one string, so that a word is searched in all of them at once.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
     text: String,
-    /// Where each of them ends; a [`SEPARATOR`] follows.
+    /// The end of each text; a [`SEPARATOR`] follows.
     ends: Vec<usize>,
 }
 
-/// What hardly any text contains; a word with it is looked for in each of them.
+/// A character that texts rarely contain. A word that contains it is searched in each text
+/// separately.
 const SEPARATOR: char = '\0';
 
 impl Texts {
@@ -34,7 +35,7 @@ impl Texts {
         texts
     }
 
-    /// As they are, or in small letters.
+    /// The texts as they are, or in lowercase.
     pub(super) fn get(&self, exact_case: bool) -> &Joined {
         if exact_case {
             return &self.exact;
@@ -65,7 +66,7 @@ impl Joined {
         })
     }
 
-    /// Whether one of them contains the word.
+    /// Whether one of the texts contains the word.
     pub(super) fn contain(&self, word: &str) -> bool {
         if word.contains(SEPARATOR) {
             self.each().any(|text| text.contains(word))
@@ -74,7 +75,7 @@ impl Joined {
         }
     }
 
-    /// Bytes of all of them.
+    /// Length of all texts, in bytes.
     pub(super) const fn len(&self) -> usize {
         self.text.len()
     }

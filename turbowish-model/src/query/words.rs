@@ -1,4 +1,4 @@
-//! What the words of a filter are made of: signs, numbers, units, and where each one ends.
+//! Lexical elements of a filter: operators, numbers, units and words, and where each one ends.
 
 use super::filter::Comparison;
 use crate::snapshot::column::Unit;
@@ -9,7 +9,7 @@ pub(super) fn is_key_char(c: char) -> bool {
 }
 
 pub(super) fn comparison(text: &str) -> Option<(Comparison, &str)> {
-    // The longer ones first.
+    // Longer operators first.
     [
         ("!=", Comparison::NotEqual),
         ("==", Comparison::Equal),
@@ -23,21 +23,21 @@ pub(super) fn comparison(text: &str) -> Option<(Comparison, &str)> {
     .find_map(|(sign, comparison)| Some((comparison, text.strip_prefix(sign)?)))
 }
 
-/// What a comma is: part of a bare word, or what stands between the values of a field.
+/// Role of a comma: part of a bare word, or separator between the values of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Commas {
     Text,
     Separate,
 }
 
-/// Where a number and its unit end.
+/// End of a number with its unit.
 pub(super) fn number_end(text: &str) -> usize {
     let end = text.find(|c: char| c.is_whitespace() || "|()".contains(c));
     let end = end.unwrap_or(text.len());
     text[..end].find("&&").unwrap_or(end)
 }
 
-/// Where a word ends: at a blank, `|`, `&&` or `)`, but not inside its own parentheses, so that
+/// End of a word: a space, `|`, `&&` or `)`, but not inside the word's own parentheses, so that
 /// `self.db.lock()` is one word.
 pub(super) fn word_end(text: &str, commas: Commas) -> usize {
     let mut depth = 0usize;
@@ -56,7 +56,7 @@ pub(super) fn word_end(text: &str, commas: Commas) -> usize {
     text.len()
 }
 
-/// Whether the parenthesis at the beginning has its other half.
+/// Whether the parenthesis at the beginning is closed.
 fn closes(text: &str) -> bool {
     let mut depth = 0usize;
     text.chars().any(|c| {
@@ -69,7 +69,7 @@ fn closes(text: &str) -> bool {
     })
 }
 
-/// How many of the column's own units one of `unit` is.
+/// Number of the column's own units in one `unit`.
 pub(super) fn scale(column: Unit, unit: &str) -> Option<u64> {
     match column {
         Unit::Duration => units::duration_unit(unit),

@@ -1,4 +1,5 @@
-//! Alerts as rows of a snapshot: a pitfall that is present now, its reason, and what to do about it.
+//! Alerts as rows of a snapshot: a pitfall that is present now, its reason, and what to do about
+//! it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,20 +7,20 @@ use alloc::vec::Vec;
 use super::Place;
 use super::pitfall::Pitfall;
 
-/// How bad it is.
+/// Severity of an alert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Something does not work and will not by itself.
+    /// Something does not work and will not recover without help.
     #[default]
     Alert,
-    /// Something costs, or will.
+    /// Something has a cost, or will have one.
     Warning,
-    /// Worth knowing.
+    /// Informational.
     Note,
 }
 
 impl Severity {
-    /// The word that tables and JSON print.
+    /// The word used in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -30,40 +31,41 @@ impl Severity {
     }
 }
 
-/// A pitfall that holds now.
+/// A pitfall that is present now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alert {
-    /// Which.
+    /// Kind of pitfall.
     pub pitfall: Pitfall,
-    /// How bad this one is.
+    /// Severity of this alert.
     pub severity: Severity,
-    /// The instant from which on it holds; the same in every scan.
+    /// Instant since which the pitfall is present, in nanoseconds of the process's clock; the same
+    /// in every scan.
     pub since: u64,
-    /// How long it has held; stands while it is not seen any more.
+    /// Time for which the pitfall was seen; does not grow while it is not seen.
     pub held_ns: u64,
-    /// It was seen in the last scan. If not, it will soon be gone.
+    /// The last scan saw the pitfall. If `false`, the alert will soon be cleared.
     pub holds: bool,
-    /// It follows from what is known. If not, `why` says on what it rests.
+    /// The alert follows from known facts. If `false`, `why` states the assumption.
     pub certain: bool,
-    /// A sentence that names it, what is involved, and how much.
+    /// A sentence that names the pitfall, the parties and the extent.
     pub title: String,
-    /// What it is, in a few words.
+    /// The pitfall in a few words.
     pub summary: String,
-    /// Tasks, resources, workers and procs that are involved, in order.
+    /// The tasks, resources, workers and procs involved, in order.
     pub parties: Vec<Party>,
-    /// The await point that it is about, and its proc.
+    /// The await point concerned, and its proc.
     pub at: Option<Point>,
     /// The chain of waits, in order.
     pub steps: Vec<Step>,
-    /// Who waits because of it.
+    /// Tasks that wait because of the alert.
     pub behind: Behind,
     /// The reason.
     pub why: String,
-    /// What can be done, each on its own.
+    /// Possible fixes, independent of each other.
     pub fixes: Vec<String>,
 }
 
-/// What a name is the name of.
+/// Kind of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PartyKind {
     /// A task.
@@ -77,7 +79,7 @@ pub enum PartyKind {
 }
 
 impl PartyKind {
-    /// The word that the problem view and JSON print.
+    /// The word used in the problem view and in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -89,52 +91,52 @@ impl PartyKind {
     }
 }
 
-/// Somebody or something that is involved.
+/// A task, resource, worker or proc involved in an alert.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Party {
-    /// What it is.
+    /// Kind of the party.
     pub kind: PartyKind,
-    /// Its id; 0 for workers and procs, which have none.
+    /// Id of the task or resource; 0 for workers and procs, which have none.
     pub id: u64,
-    /// Its name.
+    /// Name of the party.
     pub name: String,
 }
 
-/// A place in a proc.
+/// An await point in a proc.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Point {
     /// Path of the proc.
     pub proc: String,
-    /// The await point, if it is known.
+    /// The await point; `None` if unknown.
     pub place: Option<Place>,
 }
 
-/// One wait of a chain.
+/// One wait in a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Who waits.
+    /// The waiting task.
     pub task: Party,
-    /// Where.
+    /// The await point.
     pub point: Point,
-    /// Since when.
+    /// Start of the wait, in nanoseconds of the process's clock.
     pub since: u64,
-    /// On what.
+    /// The party waited for.
     pub on: Party,
-    /// What that has to do with the next step: `held 41.6 s, taken at snapshot.rs:92, by`.
+    /// Relation of that party to the next step: `held 41.6 s, taken at snapshot.rs:92, by`.
     pub how: String,
 }
 
 /// Tasks that wait because of an alert without being part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Behind {
-    /// Those that are known, by name.
+    /// The tasks known by name.
     pub tasks: Vec<Party>,
-    /// How many more wait.
+    /// Number of further waiting tasks.
     pub unlisted: u64,
 }
 
 impl Alert {
-    /// Time from an instant of the process's clock to when this was seen last.
+    /// Time from `since`, on the process's clock, to the last scan that saw the pitfall.
     #[must_use]
     pub const fn age(&self, since: u64) -> u64 {
         self.since
@@ -142,7 +144,7 @@ impl Alert {
             .saturating_sub(since)
     }
 
-    /// How many tasks wait because of it.
+    /// Number of tasks that wait because of the alert.
     #[must_use]
     pub fn behind_count(&self) -> u64 {
         self.behind.unlisted + self.behind.tasks.len() as u64

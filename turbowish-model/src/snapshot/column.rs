@@ -1,4 +1,5 @@
-//! Columns are data: one table per kind of row feeds sort, filter, every table, the console and its help.
+//! Columns as data: one table per kind of row serves sorting, filters, all tables, the console and
+//! its help.
 
 pub(crate) mod alerts;
 mod awaits;
@@ -23,10 +24,10 @@ use crate::snapshot::alert::{Alert, PartyKind};
 use crate::snapshot::quantile::{Distribution, Percentile};
 use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
 
-/// What a cell needs beside its row.
+/// The data that a cell needs in addition to its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// Length of the window to which the row's sums belong.
+    /// Length of the window that the row's sums cover, in nanoseconds.
     pub window_ns: u64,
 }
 
@@ -40,16 +41,16 @@ impl Context {
     }
 }
 
-/// What the values of a column are; decides alignment, natural order and the units a filter takes.
+/// Kind of a column's values. It determines alignment, natural order and the units of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Words.
+    /// Text.
     Text,
-    /// `file:line`, shortened to the file's name where space is short.
+    /// `file:line`, reduced to the file name where space is short.
     Place,
-    /// Time.
+    /// A duration.
     Duration,
-    /// Percent of one core, or of what the meaning says.
+    /// Percent of one core, or of what `meaning` states.
     Share,
     /// Events per second.
     Rate,
@@ -57,12 +58,12 @@ pub enum Unit {
     Count,
     /// Bytes.
     Bytes,
-    /// Percent of one core, as it was in the past: a sparkline. Its number is the mean.
+    /// Percent of one core over time: a sparkline. Its number is the mean.
     Trend,
 }
 
 impl Unit {
-    /// Numbers are right-aligned and sort downwards first; words the other way round.
+    /// Whether the column is right-aligned and sorts descending first; text is the opposite.
     #[must_use]
     pub const fn is_number(self) -> bool {
         !matches!(self, Self::Text | Self::Place)
@@ -72,34 +73,34 @@ impl Unit {
 /// One column of a table.
 #[derive(Debug)]
 pub struct Column<R: 'static> {
-    /// Its name in filters, in `--sort` and `--columns`.
+    /// Name in filters, `--sort` and `--columns`.
     pub key: Cow<'static, str>,
     /// Its header.
     pub title: Cow<'static, str>,
-    /// What it means, as a line of help.
+    /// Meaning, as a line of help.
     pub meaning: &'static str,
-    /// What its values are.
+    /// Kind of the values.
     pub unit: Unit,
-    /// Columns of the terminal that it takes; for words the least that is useful.
+    /// Width in terminal columns; for text the minimum useful width.
     pub width: usize,
-    /// 0 is shown at 80 columns; the others appear in this order as the terminal gets wider; 255 never
-    /// does by itself.
+    /// 0 is shown at 80 columns. Columns with higher ranks appear in this order as the terminal
+    /// gets wider; 255 appears only on request.
     pub rank: u8,
-    /// The JSON fields of docs/json.md that say the same.
+    /// The corresponding JSON fields of docs/json.md.
     pub fields: &'static [&'static str],
     read: Read<R>,
 }
 
-/// Where a column's value comes from.
+/// Source of a column's value.
 #[derive(Debug)]
 enum Read<R: 'static> {
     Plain(for<'a> fn(&'a R, &Context) -> Value<'a>),
     Percentile(fn(&R) -> Option<&Distribution>, Percentile),
-    /// What the program itself gave a name to.
+    /// A column for a name defined by the program.
     Named(for<'a> fn(&'a R, &str) -> Value<'a>, String),
 }
 
-// Not derived: a derive would ask `R: Clone`, although no `R` is held.
+// Not derived: a derive would require `R: Clone`, although no `R` is stored.
 impl<R> Clone for Read<R> {
     fn clone(&self) -> Self {
         match self {
@@ -161,7 +162,7 @@ impl<R> Column<R> {
         }
     }
 
-    /// The column's value in a row.
+    /// Returns the column's value in a row.
     #[must_use]
     pub fn value<'a>(&self, row: &'a R, context: &Context) -> Value<'a> {
         match &self.read {
@@ -175,13 +176,13 @@ impl<R> Column<R> {
         }
     }
 
-    /// It is one of a [`Family`]'s columns.
+    /// Whether this is a column of a [`Family`].
     #[must_use]
     pub const fn is_percentile(&self) -> bool {
         matches!(self.read, Read::Percentile(..))
     }
 
-    /// Its values may be of something that still goes on: a column for `+` is kept free.
+    /// Whether values may be in progress: a terminal column is reserved for `+`.
     #[must_use]
     pub const fn grows(&self) -> bool {
         matches!(
@@ -190,7 +191,7 @@ impl<R> Column<R> {
         )
     }
 
-    /// The text of the column's cell in a row, without padding.
+    /// Returns the text of the column's cell in a row, without padding.
     #[must_use]
     pub fn cell(&self, row: &R, context: &Context, style: Style) -> String {
         self.value(row, context).print(style)
@@ -200,65 +201,65 @@ impl<R> Column<R> {
 /// Percentile columns of one population: `run_p99`, `run_p99.9`, `run_max`.
 #[derive(Debug)]
 pub struct Family<R: 'static> {
-    /// First part of the keys.
+    /// Prefix of the keys.
     pub prefix: &'static str,
-    /// First part of the titles.
+    /// Prefix of the titles.
     pub title: &'static str,
-    /// What a percentile of it means, as a line of help.
+    /// Meaning of a percentile, as a line of help.
     pub meaning: &'static str,
-    /// The JSON object of docs/json.md that holds the percentiles.
+    /// The JSON object of docs/json.md with the percentiles.
     pub fields: &'static [&'static str],
-    /// The population itself; `None` where a row has none.
+    /// The population; `None` for a row without one.
     pub of: fn(&R) -> Option<&Distribution>,
 }
 
-/// A kind of row: what it is called, its columns, its own order and what a bare word searches.
+/// A kind of row: table name, columns, own order, and the texts searched by a bare word.
 pub trait Row: Sized + 'static {
     /// The table's name: `procs`, `tasks`, `awaits`, `resources`, `alerts`, `counters`.
     const TABLE: &'static str;
 
-    /// What the table is sorted by unless told otherwise: a column's key, or `worst`.
+    /// Default order of the table: a column's key, or `worst`.
     const OWN_ORDER: &'static str;
 
-    /// All columns, in the order in which tables show them.
+    /// All columns, in the order of display.
     fn columns() -> &'static [Column<Self>];
 
-    /// The populations whose percentiles are columns too.
+    /// The populations whose percentiles are also columns.
     fn families() -> &'static [Family<Self>];
 
-    /// The column of what the program itself gave a name to, where rows have such: `attr.user`.
+    /// The column of a name defined by the program, for rows that have such names: `attr.user`.
     #[must_use]
     fn named(_key: &str) -> Option<Column<Self>> {
         None
     }
 
-    /// The rows of this kind in a snapshot.
+    /// Returns the rows of this kind in a snapshot.
     fn page(snapshot: &Snapshot) -> &Page<Self>;
 
-    /// The rows of this kind in a snapshot.
+    /// Returns the rows of this kind in a snapshot, mutably.
     fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self>;
 
-    /// What breaks ties, and tells equal names apart.
+    /// Name and id: they break ties, and the id tells equal names apart.
     fn name(&self) -> (&str, u64);
 
-    /// The table's own order: class first, ascending, then the number, descending.
+    /// Sort key of the table's own order: class ascending, then number descending.
     fn worst(&self) -> (u8, u64);
 
-    /// As what alerts speak of it: its kind, its id, and its name where it has no id.
+    /// The row as a party of alerts: kind, id, and its name if it has no id.
     fn party(&self) -> Option<(PartyKind, u64, &str)> {
         None
     }
 
-    /// Gives every text that a bare word of a filter is searched in, until `found` says true.
+    /// Passes every text that a bare word searches to `found`, until it returns `true`.
     fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool;
 }
 
-/// The percentiles that are columns by name; `--percentiles` takes any other.
+/// Percentiles that are columns by name; `--percentiles` accepts any other.
 pub const PERCENTILES: [&str; 11] = [
     "1", "5", "10", "25", "50", "75", "90", "95", "99", "99.9", "99.99",
 ];
 
-/// Finds a column by its key, those of [`PERCENTILES`] of a known population included.
+/// Returns the column with this key, including those of [`PERCENTILES`] of a known population.
 #[must_use]
 pub fn find<R: Row>(key: &str) -> Option<Column<R>> {
     if let Some(column) = R::columns().iter().find(|column| column.key == key) {
@@ -272,14 +273,14 @@ pub fn find<R: Row>(key: &str) -> Option<Column<R>> {
     Some(at_percentile(family, Percentile::parse(percent)?))
 }
 
-/// Takes `run_p99.9` apart.
+/// Splits `run_p99.9`.
 fn percentile_of<R: Row>(key: &str) -> Option<(&'static Family<R>, &str)> {
     let (prefix, percent) = key.split_once("_p")?;
     let mut families = R::families().iter();
     Some((families.find(|family| family.prefix == prefix)?, percent))
 }
 
-/// The column of one percentile of a population, titled like `HOLp99.9`.
+/// Creates the column of one percentile of a population, with a title like `HOLp99.9`.
 #[must_use]
 pub fn at_percentile<R>(family: &'static Family<R>, q: Percentile) -> Column<R> {
     let name = q.name();
@@ -296,7 +297,8 @@ pub fn at_percentile<R>(family: &'static Family<R>, q: Percentile) -> Column<R> 
     }
 }
 
-/// The column of one attribute, `attr.user`; a row without it has none, which is not unknown.
+/// Creates the column of an attribute, `attr.user`. A row without the attribute is blank, not
+/// unknown.
 fn attribute<R>(key: &str, read: for<'a> fn(&'a R, &str) -> Value<'a>) -> Option<Column<R>> {
     let name = key.strip_prefix("attr.").filter(|name| !name.is_empty())?;
     Some(Column {
@@ -311,43 +313,43 @@ fn attribute<R>(key: &str, read: for<'a> fn(&'a R, &str) -> Value<'a>) -> Option
     })
 }
 
-/// The attribute of that name among others.
+/// Value of the attribute with this name.
 fn given<'a>(attributes: &'a [(String, String)], name: &str) -> Value<'a> {
     let found = attributes.iter().find(|(given, _)| given == name);
     found.map_or(Value::Blank, |(_, value)| Value::Text(Cow::Borrowed(value)))
 }
 
-/// Columns of procs, in the order in which a table shows them.
+/// Columns of procs, in the order of display.
 #[must_use]
 pub fn procs() -> &'static [Column<ProcRow>] {
     ProcRow::columns()
 }
 
-/// Columns of tasks, in the order in which a table shows them.
+/// Columns of tasks, in the order of display.
 #[must_use]
 pub fn tasks() -> &'static [Column<TaskRow>] {
     TaskRow::columns()
 }
 
-/// Columns of await points, in the order in which a table shows them.
+/// Columns of await points, in the order of display.
 #[must_use]
 pub fn awaits() -> &'static [Column<AwaitRow>] {
     AwaitRow::columns()
 }
 
-/// Columns of resources, in the order in which a table shows them.
+/// Columns of resources, in the order of display.
 #[must_use]
 pub fn resources() -> &'static [Column<ResourceRow>] {
     ResourceRow::columns()
 }
 
-/// Columns of counters and gauges, in the order in which a table shows them.
+/// Columns of counters and gauges, in the order of display.
 #[must_use]
 pub fn counters() -> &'static [Column<CounterRow>] {
     CounterRow::columns()
 }
 
-/// Columns of alerts, in the order in which a table shows them.
+/// Columns of alerts, in the order of display.
 #[must_use]
 pub fn alerts() -> &'static [Column<Alert>] {
     Alert::columns()

@@ -1,8 +1,8 @@
-//! What an await point that polls several futures is, told from its text: no more is known of what a macro or a combinator does.
+//! Combinator: the kind of an await point that polls several futures, derived from its text alone.
 
 use super::expression::last_method;
 
-/// An await point at which several futures are polled.
+/// The kind of an await point that polls several futures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combinator {
     /// `join!`: all must end.
@@ -13,11 +13,11 @@ pub enum Combinator {
     Select,
     /// The futures of a stream, taken as they end.
     Unordered,
-    /// Something else.
+    /// Another combinator.
     Several,
 }
 
-/// Methods that take what comes out of a stream.
+/// Methods that consume a stream.
 const STREAM: &[&str] = &[
     "collect",
     "concat",
@@ -35,11 +35,12 @@ const STREAM: &[&str] = &[
     "try_next",
 ];
 
-/// Functions that may end before a future that was lent to them has.
+/// Functions that may end before a future that they borrow.
 const LENT: &[&str] = &["select", "timeout", "timeout_at"];
 
 impl Combinator {
-    /// The await point polls several futures, or one that it was lent, by its text alone.
+    /// The kind of an await point whose text shows that it polls several futures, or borrows one;
+    /// `None` otherwise.
     #[must_use]
     pub fn told(expr: &str) -> Option<Self> {
         let path = expr.trim_start();
@@ -59,7 +60,7 @@ impl Combinator {
         (is_call && lends).then_some(Self::Several)
     }
 
-    /// What an await point is that is known to poll several.
+    /// The kind of an await point that is known to poll several futures.
     #[must_use]
     pub fn of(expr: &str) -> Self {
         let is_stream = || last_method(expr).is_some_and(|method| STREAM.contains(&method));
@@ -70,7 +71,7 @@ impl Combinator {
         }
     }
 
-    /// The word that trees and JSON print.
+    /// The word used in trees and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

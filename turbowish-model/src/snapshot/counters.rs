@@ -1,21 +1,21 @@
-//! Rows of counters and gauges, and what TurboWish itself costs.
+//! Rows of counters and gauges, and TurboWish's overhead.
 
 use alloc::string::String;
 
 use super::Spot;
 
-/// A number of the program's own: how often something happened, or how much there is.
+/// Kind of a metric of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetricKind {
-    /// It only grows.
+    /// A count that only grows.
     #[default]
     Counter,
-    /// It is set.
+    /// A value that is set.
     Gauge,
 }
 
 impl MetricKind {
-    /// The word that tables and JSON print.
+    /// The word used in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -25,45 +25,45 @@ impl MetricKind {
     }
 }
 
-/// A counter or a gauge of one proc: all places of one name in it, on all threads.
+/// A counter or gauge in one proc: all sites with that name, on all threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CounterRow {
-    /// Name, as the program gives it.
+    /// Name given by the program.
     pub name: String,
-    /// What it is.
+    /// Counter or gauge.
     pub kind: MetricKind,
-    /// Path of the proc that was innermost; `None` outside of every one.
+    /// Path of the innermost proc; `None` outside of any proc.
     pub proc: Option<String>,
-    /// Where it stands; of several places one.
+    /// Source location of one of its sites.
     pub at: Spot,
-    /// How often it was counted or set in the window.
+    /// Number of updates in the window.
     pub updates: u64,
-    /// What a counter grew by in the window.
+    /// Growth of a counter in the window; `None` for a gauge.
     pub added: Option<u64>,
-    /// What a counter grew by since the start of accounting.
+    /// Growth of a counter since the start of accounting; `None` for a gauge.
     pub total: Option<u64>,
-    /// What a gauge was set to last.
+    /// Last value of a gauge.
     pub value: Option<i64>,
-    /// The least that a gauge was set to since the start of accounting.
+    /// Lowest value of a gauge since the start of accounting.
     pub min: Option<i64>,
-    /// The most.
+    /// Highest value of a gauge since the start of accounting.
     pub max: Option<i64>,
 }
 
-/// What accounting costs: an estimate, what each kind of event costs times how many there were.
+/// Estimated overhead of accounting: the cost of each kind of event times the number of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overhead {
     /// On the application's threads, over the window, in millionths of one core.
     pub ppm: u64,
-    /// The monitor's thread, which also serves consoles, over the window, as the system measures it, in
-    /// millionths of one core; `None` where it does not.
+    /// On the monitor's thread, which also serves consoles, over the window, as measured by the
+    /// operating system, in millionths of one core; `None` where it is not measured.
     pub monitor_ppm: Option<u64>,
-    /// A poll, its beginning and its end, in picoseconds.
+    /// Cost of a poll's start and end, in picoseconds.
     pub poll_ps: u64,
-    /// A wake-up.
+    /// Cost of a wake, in picoseconds.
     pub wake_ps: u64,
-    /// A count.
+    /// Cost of a counter update, in picoseconds.
     pub counter_ps: u64,
-    /// A use of a resource.
+    /// Cost of a use of a resource, in picoseconds.
     pub resource_ps: u64,
 }

@@ -1,12 +1,14 @@
-//! Whether an await point awaits a resource itself, or something that was wrapped around it and may end earlier.
+//! Analysis of awaited expressions: whether an await point awaits a resource itself, or a wrapper
+//! that may end earlier.
 
 use crate::snapshot::Place;
 use crate::snapshot::Spot;
 
-/// Whether what is awaited at `place` is the very call that was made at `asked`, where `Location::caller()` points: at the name of a method.
+/// Whether the future awaited at `place` is the very call made at `asked`, as `Location::caller()`
+/// reports it: at the name of a method.
 ///
-/// `self.db.lock()` is, if `asked` is the place of `lock`. `timeout(second, self.db.lock())` is not: it ends without the lock, too. Where it
-/// cannot be told from the text the answer is no.
+/// `self.db.lock()` is, if `asked` is the position of `lock`. `timeout(second, self.db.lock())` is
+/// not: it may end without the lock. `false` where the text does not tell.
 #[must_use]
 pub fn asks_directly(place: &Place, asked: &Spot) -> bool {
     if asked.file != place.file || !(place.line..=place.end_line).contains(&asked.line) {
@@ -15,25 +17,25 @@ pub fn asks_directly(place: &Place, asked: &Spot) -> bool {
     let Some(name) = last_call(&place.expr) else {
         return false;
     };
-    // `tx.send_timeout(…)` ends without the channel, too.
+    // `tx.send_timeout(…)` may end without the channel.
     if !METHODS.contains(&&place.expr[name..name_end(&place.expr, name)]) {
         return false;
     }
     if asked.line != place.line || place.line != place.end_line {
-        // The text may be laid out in another way than the source; what is left is the name.
+        // The text may have a different layout than the source, so only the name is compared.
         return true;
     }
     let before = place.expr[..name].chars().count() as u32;
     place.column + before == asked.column
 }
 
-/// The method, or function, whose closing bracket ends the text.
+/// The method or function whose closing bracket ends the text.
 pub(crate) fn last_method(text: &str) -> Option<&str> {
     let name = last_call(text)?;
     Some(&text[name..name_end(text, name)])
 }
 
-/// Whether what is awaited is a method by that name which waits for a resource, and nothing around it.
+/// Whether the expression is a call of a method that waits for a resource, with nothing around it.
 #[must_use]
 pub fn awaits_a_resource(expr: &str) -> bool {
     last_method(expr).is_some_and(|method| METHODS.contains(&method))
@@ -66,7 +68,7 @@ const METHODS: &[&str] = &[
     "write_owned",
 ];
 
-/// Where the name of the call begins whose closing bracket ends the text.
+/// Start of the name of the call whose closing bracket ends the text.
 fn last_call(text: &str) -> Option<usize> {
     let text = text.trim_end();
     if !text.ends_with(')') || text.contains(['"', '\'']) && !quotes_are_sound(text) {
@@ -86,14 +88,14 @@ fn last_call(text: &str) -> Option<usize> {
     (name.len() < head.len()).then_some(name.len())
 }
 
-/// No bracket stands inside of a literal, so that brackets can be counted.
+/// Whether no bracket is inside a literal, so that brackets can be counted.
 fn quotes_are_sound(text: &str) -> bool {
     let mut inside = false;
     for c in text.chars() {
         match c {
             '"' => inside = !inside,
             '(' | ')' | '\\' if inside => return false,
-            // A character or a lifetime: not worth telling apart.
+            // A character or a lifetime: not worth distinguishing.
             '\'' => return false,
             _ => {}
         }
@@ -114,7 +116,7 @@ mod tests {
     use super::{Spot, asks_directly};
     use crate::snapshot::Place;
 
-    /// The place of `expr` in column 9 of line 5, asked at `method` in it.
+    /// Places `expr` in column 9 of line 5 and asks at `method` in it.
     fn check(expr: &str, method: &str, lines: u32, expected: bool) {
         let place = Place {
             file: "a.rs".to_string(),

@@ -1,4 +1,4 @@
-//! Snapshots as JSON and as flat rows: integers only, one table of fields per kind of row.
+//! Snapshots as JSON and as flat rows: integers only, with one table of fields per kind of row.
 //!
 //! The command line and the report at exit print the same document; docs/json.md describes it.
 
@@ -24,15 +24,15 @@ use crate::snapshot::{
     StackRow, TaskRow, Worker,
 };
 
-/// Version of the document. It changes only if a field changes its meaning or goes away.
+/// Version of the document. It changes only if a field changes its meaning or is removed.
 pub const SCHEMA: u64 = 1;
 
-/// What of a snapshot is printed.
+/// Options of the output.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The percentiles of each population.
+    /// Percentiles printed for each population.
     pub percentiles: Vec<Percentile>,
-    /// Names of the fields to keep; all if `None`.
+    /// Names of the fields to print; `None` prints all.
     pub fields: Option<Vec<&'static str>>,
 }
 
@@ -74,7 +74,7 @@ pub enum Table {
     Counters,
 }
 
-/// The document on one line, with a line end.
+/// Returns the document on one line, with a line end.
 #[must_use]
 pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Options) -> String {
     let mut out = Writer::default();
@@ -230,7 +230,7 @@ fn or_null<T: ?Sized>(out: &mut Writer, value: Option<&T>, print: fn(&mut Writer
     }
 }
 
-/// Numbers in one cell.
+/// A list of numbers in one cell.
 fn series(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     numbers.join(", ")
@@ -269,7 +269,7 @@ fn call(out: &mut Writer, call: &StackRow) {
 
 type PlaceValue = for<'a> fn(&'a Place) -> FieldValue<'a>;
 
-/// A place's fields, in the document and in the flat rows.
+/// The fields of an await point, in the document and in flat rows.
 const PLACE: [(&str, PlaceValue); 6] = [
     ("file", |at| FieldValue::Text(&at.file)),
     ("line", |at| FieldValue::Number(at.line.into())),
@@ -302,11 +302,12 @@ fn counts(out: &mut Writer, snapshot: &Snapshot, tables: &[Table]) {
     });
 }
 
-/// The header of flat rows: field names, those of inner objects joined by a point.
+/// Header of flat rows: field names; those of nested objects are joined by a point.
 ///
-/// A population has `.n`, `.sum_ns`, `.max_ns` and its percentiles; of a stack only the innermost
-/// call is kept, as `at.proc`, `at.file`, …. Of lists of resources, tasks and attributes the names
-/// stand in one cell, joined by `, `, sentences by `; `; who polls a proc and the steps of an alert are left out.
+/// A population has `.n`, `.sum_ns`, `.max_ns` and its percentiles. A stack is reduced to its
+/// innermost call: `at.proc`, `at.file`, …. Names in lists of resources, tasks and attributes share
+/// one cell, joined by `, `; sentences are joined by `; `. The callers of a proc and the steps of
+/// an alert are omitted.
 #[must_use]
 pub fn flat_header<R: Record>(shape: &Options) -> Vec<String> {
     let row = R::default();
@@ -315,7 +316,7 @@ pub fn flat_header<R: Record>(shape: &Options) -> Vec<String> {
     header
 }
 
-/// One flat row, under [`flat_header`]; what has no value is empty.
+/// One flat row in the order of [`flat_header`]; missing values are empty.
 #[must_use]
 pub fn flat_row<R: Record>(row: &R, shape: &Options) -> Vec<String> {
     let mut cells = Vec::new();

@@ -1,42 +1,44 @@
-//! What accounting had to give up: how often, for which reason, and when last.
+//! Losses of accounting: what was not accounted in full, how often, for which reason, and when
+//! last.
 
-/// What accounting had to give up since the start, by reason.
+/// Losses of accounting since the start, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Live tasks beyond the limit: accounted, but without a row of their own.
+    /// Live tasks beyond the limit: accounted, but without their own row.
     pub tasks: u64,
-    /// Resources beyond the limit: used, but not seen.
+    /// Resources beyond the limit: used, but not observed.
     pub resources: u64,
     /// Procs beyond the limit: their calls are not accounted.
     pub procs: u64,
-    /// Calls seen first in the middle of their life (armed late).
+    /// Calls first seen after their creation (armed late).
     pub late_attach: u64,
     /// Ends of polls that began before accounting did.
     pub orphan_end: u64,
-    /// Polls closed because one below them ended.
+    /// Polls that were closed because one below them ended.
     pub forced_pop: u64,
-    /// Readings of the clock that went backwards, clamped.
+    /// Clock readings that went backwards and were clamped.
     pub clock_backwards: u64,
-    /// Counts and settings of counters and gauges that found no room, or were no number that they hold.
+    /// Updates of counters and gauges that were discarded: no room, or a value that the metric
+    /// cannot represent.
     pub counters: u64,
-    /// Times that something which calls did, meant or left was beyond what is kept of it: branches, effects, timers, orders of locks, intents, calls that were dropped
-    /// unpolled. An alert may be missing for it.
+    /// Records discarded because a table was full: branches, effects, timers, lock orders, intents,
+    /// calls dropped unpolled. Alerts may be missing.
     pub details: u64,
-    /// How long ago the last of these was counted, to a quarter of a second; `None` where nothing was
-    /// lost, or nobody looked.
+    /// Time since the last of these was counted, accurate to a quarter of a second; `None` if there
+    /// was none, or it was not observed.
     pub last_ago_ns: Option<u64>,
 }
 
-/// Why something was given up.
+/// A reason for losses.
 #[derive(Clone, Copy, Debug)]
 pub struct Reason {
-    /// How often.
+    /// Number of losses for this reason.
     pub count: fn(&Lost) -> u64,
     /// Its field in [`Lost`].
     pub key: &'static str,
-    /// What was given up, in the words of the console.
+    /// What was lost, in the words of the console.
     pub what: &'static str,
-    /// It is the rule after accounting was switched on while calls were under way.
+    /// Expected when accounting is armed while calls are in flight.
     pub at_switch: bool,
 }
 
@@ -97,14 +99,14 @@ impl Lost {
         ),
     ];
 
-    /// All reasons together.
+    /// Sum over all reasons.
     #[must_use]
     pub fn total(&self) -> u64 {
         let counts = Self::REASONS.iter().map(|reason| (reason.count)(self));
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Those for which something was lost, and how often.
+    /// Yields the reasons with losses, and their number.
     pub fn reasons(&self) -> impl Iterator<Item = (u64, &'static Reason)> {
         let lost = *self;
         let all = const { &Self::REASONS }.iter();

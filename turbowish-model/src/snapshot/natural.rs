@@ -1,9 +1,9 @@
-//! The order of names as people count: runs of digits compare as numbers, so `shard-2` comes before `shard-10`.
+//! Natural order of names: runs of digits compare as numbers, so `shard-2` comes before `shard-10`.
 
 use alloc::string::String;
 use core::cmp::Ordering;
 
-/// A text in natural order.
+/// A text that compares in natural order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Natural(pub String);
 
@@ -19,7 +19,8 @@ impl PartialOrd for Natural {
     }
 }
 
-/// Compares two texts in natural order. Only equal texts are equal: with fewer leading zeros one comes first.
+/// Compares two texts in natural order. Only identical texts are equal: of two that differ in
+/// leading zeros, one comes first.
 #[must_use]
 pub fn compare(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a.as_bytes(), b.as_bytes());
@@ -27,7 +28,7 @@ pub fn compare(a: &str, b: &str) -> Ordering {
         let order = match (left.first(), right.first()) {
             (Some(x), Some(y)) if x.is_ascii_digit() && y.is_ascii_digit() => {
                 let (one, other) = (number(&mut left), number(&mut right));
-                // Without leading zeros the longer one is the larger one.
+                // Without leading zeros the longer number is the larger one.
                 one.len().cmp(&other.len()).then(one.cmp(other))
             }
             (Some(x), Some(y)) => {
@@ -43,7 +44,7 @@ pub fn compare(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Takes the run of digits at the beginning, and gives it without leading zeros.
+/// Removes the run of digits at the start of the text and returns it without leading zeros.
 fn number<'t>(text: &mut &'t [u8]) -> &'t [u8] {
     let end = text.iter().position(|byte| !byte.is_ascii_digit());
     let (run, rest) = text.split_at(end.unwrap_or(text.len()));
@@ -60,7 +61,7 @@ mod tests {
 
     use super::compare;
 
-    /// Each list is in order.
+    /// Each list is in ascending order.
     #[test]
     fn digits_compare_as_numbers() {
         for list in [

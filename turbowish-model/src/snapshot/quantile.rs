@@ -1,18 +1,18 @@
-//! A merged population: counts by upper bound, and its percentiles by nearest rank.
+//! Distribution: a merged population as counts per upper bound, with percentiles by nearest rank.
 
 use alloc::vec::Vec;
 
-/// The values of a population in buckets, ascending, empty buckets left out.
+/// The values of a population in buckets, ascending, without empty buckets.
 ///
-/// A reported percentile is the upper bound of the bucket that holds it, never below the exact
-/// value and at most 3.2 % above; `n`, `sum` and `max` are exact.
+/// A reported percentile is the upper bound of its bucket: never below the exact value and at most
+/// 3.2 % above it. `n`, `sum` and `max` are exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distribution {
-    /// How many values.
+    /// Number of values.
     pub n: u64,
-    /// Their sum, nanoseconds.
+    /// Sum of the values, in nanoseconds.
     pub sum_ns: u64,
-    /// The largest of them, nanoseconds.
+    /// Largest value, in nanoseconds.
     pub max_ns: u64,
     /// `(upper bound in nanoseconds, count)`, ascending.
     pub buckets: Vec<(u64, u64)>,
@@ -28,14 +28,14 @@ impl Percentile {
     const SCALE: u64 = 100_000;
     const FULL: u64 = 100 * Self::SCALE;
 
-    /// A whole percentile, clamped to 100.
+    /// Creates a whole percentile, clamped to 100.
     #[must_use]
     pub const fn whole(percent: u8) -> Self {
         let percent = if percent > 100 { 100 } else { percent };
         Self(percent as u64 * Self::SCALE)
     }
 
-    /// Reads `50`, `99.9`, `99.999`: at most five digits after the point, above 0, at most 100.
+    /// Parses `50`, `99.9`, `99.999`: at most five digits after the point, above 0, at most 100.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -57,14 +57,14 @@ impl Percentile {
         (1..=Self::FULL).contains(&value).then_some(Self(value))
     }
 
-    /// The position of the percentile among `n` values, from 1.
+    /// Rank of the percentile among `n` values, from 1.
     fn rank(self, n: u64) -> u64 {
         let rank = (u128::from(n) * u128::from(self.0)).div_ceil(u128::from(Self::FULL));
-        // At most the whole, so at most n.
+        // At most `n`, because the percentile is at most 100.
         u64::try_from(rank).unwrap_or(n).max(1)
     }
 
-    /// The name that JSON and tables use: `p50`, `p99.9`.
+    /// Name in JSON and tables: `p50`, `p99.9`.
     #[must_use]
     pub fn name(self) -> alloc::string::String {
         let (whole, mut rest) = (self.0 / Self::SCALE, self.0 % Self::SCALE);
@@ -81,7 +81,8 @@ impl Percentile {
 }
 
 impl Distribution {
-    /// A population of which only some percentiles are still known: those are exact, between them it is a step.
+    /// A population of which only some percentiles are known. Those are exact; between them the
+    /// distribution is a step function.
     #[must_use]
     pub fn of_percentiles(n: u64, sum_ns: u64, max_ns: u64, known: &[(Percentile, u64)]) -> Self {
         let mut known = known.to_vec();

@@ -1,4 +1,4 @@
-//! The report at exit: one screen of text from one snapshot since the start, and the same as JSON.
+//! Report at exit: one screen of text from a snapshot since the start, and the same as JSON.
 
 mod counters;
 
@@ -15,22 +15,22 @@ use crate::snapshot::text_table::{Header, TextTable, aligned};
 use crate::snapshot::units::{self, Micro, SECOND};
 use crate::snapshot::{Accounting, Place, ProcRow, Snapshot, TaskRow, TaskState};
 
-/// Procs that always have a line of their own.
+/// Number of procs that always have their own line.
 const FIRST_ROWS: usize = 9;
-/// Procs that have one at most.
+/// Maximum number of procs with their own line.
 const MOST_ROWS: usize = 40;
-/// Below this share, in billionths, a proc beyond the first ones goes into the last line.
+/// Share in billionths below which a proc beyond the first ones is merged into the last line.
 const SMALL_PPB: u64 = 10_000_000;
-/// Tasks that are named as waiting.
+/// Maximum number of waiting tasks that are named.
 const WAITING_ROWS: usize = 5;
-/// Alerts that have a line.
+/// Maximum number of alerts with a line.
 const ALERT_ROWS: usize = 5;
 
-/// The report as text, for stderr: procs by running time, and who waited. `saved` names the file
-/// that holds the whole report, if one was written.
+/// Returns the report as text, for stderr: procs by running time, and waiting tasks. `saved` names
+/// the file with the whole report, if one was written.
 ///
-/// The snapshot's window reaches back to the start; its procs are in descending order of running
-/// time and its tasks worst first, both without a limit.
+/// The snapshot's window must begin at the start of accounting. Its procs must be in descending
+/// order of running time and its tasks worst first, both without a limit.
 #[must_use]
 pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
     let mut lines = alloc::vec![headline(snapshot)];
@@ -44,12 +44,13 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
         None => live.to_string(),
     });
     lines.push(String::new());
-    // The name of the process and of the file may hold anything.
+    // The names of the process and of the file may contain any characters.
     let lines: Vec<_> = lines.iter().map(|line| sanitize::line(line)).collect();
     lines.join("\n")
 }
 
-/// The whole report as JSON: procs, awaits, tasks, resources, alerts and counters, one line.
+/// Returns the whole report as JSON on one line: procs, awaits, tasks, resources, alerts and
+/// counters.
 #[must_use]
 pub fn json(snapshot: &Snapshot) -> String {
     json::document(
@@ -80,8 +81,8 @@ fn headline(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `own cost ~1.4% + monitor 0.2%`, of one core: accounting on the threads of the program, and the
-/// monitor's thread; `None` where it is not known.
+/// `own cost ~1.4% + monitor 0.2%`, of one core: accounting on the program's threads, and the
+/// monitor's thread. `None` if unknown.
 #[must_use]
 pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
     let cost = snapshot.process.own_cost?;
@@ -92,7 +93,7 @@ pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
     })
 }
 
-/// `own cost ~1.6%`: both together, where there is no room for [`own_cost`].
+/// `own cost ~1.6%`: the sum of both, where space is too short for [`own_cost`].
 #[must_use]
 pub fn own_cost_in_all(snapshot: &Snapshot) -> Option<String> {
     let cost = snapshot.process.own_cost?;
@@ -104,14 +105,14 @@ fn share(ppm: u64) -> String {
     units::share(ppm.saturating_mul(1_000))
 }
 
-/// An estimate. What is next to nothing says so by itself.
+/// Formats an estimate. `<0.1` already says that it is one.
 fn about(ppm: u64) -> String {
     let share = share(ppm);
     let about = if share.starts_with('<') { "" } else { "~" };
     format!("{about}{share}")
 }
 
-/// `in polls 182.1% of 400%`: time in polls of all workers, of one core.
+/// `in polls 182.1% of 400%`: time in polls of all workers, relative to one core.
 #[must_use]
 pub fn in_polls(snapshot: &Snapshot) -> String {
     let busy = snapshot.workers.iter().map(|worker| worker.busy_ns).sum();
@@ -119,8 +120,8 @@ pub fn in_polls(snapshot: &Snapshot) -> String {
     format!("in polls {share}% of {}%", snapshot.workers.len() * 100)
 }
 
-/// The same from the table of procs, which also has the time of threads that have ended, such as those of a runtime that is gone.
-/// What they add has no share of the cores of living threads.
+/// Same as [`in_polls`], but from the table of procs, which includes threads that have ended, such
+/// as those of a runtime that was dropped. Their time is no share of the cores of live threads.
 fn in_all_polls(snapshot: &Snapshot) -> String {
     let all = running(&snapshot.procs.rows);
     let share = units::share(units::ppb(all, snapshot.window_ns));
@@ -135,15 +136,16 @@ fn running(rows: &[ProcRow]) -> u64 {
     rows.iter().map(|row| row.running_ns).sum()
 }
 
-/// How many covered tasks live.
+/// Number of live covered tasks.
 #[must_use]
 pub fn covered(snapshot: &Snapshot) -> u64 {
     let tasks = &snapshot.tasks_by_state;
     tasks.polling + tasks.ready.unwrap_or(0) + tasks.waiting + tasks.paused
 }
 
-/// At most so many live tasks have no row because they were not polled since accounting was switched on: what waited before is not known.
-/// None if accounting is on from the start.
+/// Upper bound of the number of live tasks without a row because they were not polled since
+/// accounting was armed: tasks that waited before are unknown. 0 if accounting was armed from the
+/// start.
 #[must_use]
 pub fn unpolled(snapshot: &Snapshot) -> u64 {
     let process = &snapshot.process;
@@ -169,13 +171,14 @@ fn alive(snapshot: &Snapshot) -> String {
     }
 }
 
-/// What accounting had to give up, all reasons together.
+/// Total number of losses of accounting.
 #[must_use]
 pub fn lost(snapshot: &Snapshot) -> u64 {
     snapshot.lost.total()
 }
 
-/// `152 calls began before accounting, last 4m12s ago`: what was lost and when; `None` if nothing was.
+/// `152 calls began before accounting, last 4m12s ago`: what was lost and when; `None` if nothing
+/// was.
 #[must_use]
 pub fn losses(snapshot: &Snapshot) -> Option<String> {
     let reasons = snapshot.lost.reasons();
@@ -200,7 +203,7 @@ pub fn lost_in_full(snapshot: &Snapshot) -> String {
     }
 }
 
-/// The table of procs, and the line that sums them up.
+/// The table of procs, and the line with their sums.
 fn procs(snapshot: &Snapshot) -> Vec<String> {
     let rows = &snapshot.procs.rows;
     if rows.is_empty() {
@@ -222,7 +225,7 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
         Header::numbers("PANIC", 5),
     ];
     heads.extend(durations.iter().enumerate().map(|(at, column)| {
-        // One more blank sets the percentiles off from the counts.
+        // One more space separates the percentiles from the counts.
         Header::numbers(&*column.title, column.width + usize::from(at == 0))
     }));
     let mut grid = TextTable::new(heads);
@@ -247,7 +250,7 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
     grid.lines()
 }
 
-/// How many procs have a line of their own.
+/// Number of procs with their own line.
 fn shown(rows: &[ProcRow], window_ns: u64) -> usize {
     let small = |row: &ProcRow| units::ppb(row.running_ns, window_ns) < SMALL_PPB;
     let large = rows.iter().position(small).unwrap_or(rows.len());
@@ -269,7 +272,7 @@ fn sums(name: &str, running_ns: u64, snapshot: &Snapshot) -> Vec<String> {
     ]
 }
 
-/// Who was in a long poll, woken or waiting at the end, worst first.
+/// Tasks that were in a long poll, woken or waiting at the end, worst first.
 fn stuck(snapshot: &Snapshot) -> Vec<String> {
     let tasks = &snapshot.tasks;
     if tasks.rows.is_empty() {
@@ -305,8 +308,8 @@ fn stuck(snapshot: &Snapshot) -> Vec<String> {
     lines
 }
 
-/// What held at the end, worst first. Without the monitor's thread nothing looks for alerts, so that
-/// there are none is not said.
+/// Alerts that were active at the end, worst first. Without the monitor's thread no alerts are
+/// detected, so the report does not claim that there are none.
 fn alerts(snapshot: &Snapshot) -> Vec<String> {
     let alerts = &snapshot.alerts.rows;
     let shown = alerts.iter().take(ALERT_ROWS).enumerate();
@@ -323,7 +326,7 @@ fn alerts(snapshot: &Snapshot) -> Vec<String> {
     lines
 }
 
-/// Which alerts a task is part of: `(deadlock)`.
+/// The alerts that a task is part of: `(deadlock)`.
 fn part_of(task: &TaskRow, alerts: &[Alert]) -> String {
     let this = |party: &Party| party.kind == PartyKind::Task && party.id == task.id;
     let of = alerts.iter().filter(|alert| alert.parties.iter().any(this));
@@ -336,7 +339,7 @@ fn part_of(task: &TaskRow, alerts: &[Alert]) -> String {
     }
 }
 
-/// Name, state, since when, where, what it awaits there, for which resources, and what it is part of.
+/// Name, state, duration, await point, what is awaited there, resources, and alerts of a task.
 fn stands(task: &TaskRow, alerts: &[Alert]) -> Vec<String> {
     let since = match task.state {
         TaskState::Polling => Value::Open(task.since_ns),
@@ -359,8 +362,8 @@ fn stands(task: &TaskRow, alerts: &[Alert]) -> Vec<String> {
     ]
 }
 
-/// `src/conn.rs:88:9-33`, or `src/conn.rs:88:9-90:4` over several lines; `src/conn.rs:88` if columns are not known, as of what was spawned
-/// without a macro.
+/// `src/conn.rs:88:9-33`, or `src/conn.rs:88:9-90:4` over several lines; `src/conn.rs:88` if
+/// columns are unknown, as for tasks spawned without a macro.
 #[must_use]
 pub fn span(at: &Place) -> String {
     let Place {
@@ -380,7 +383,7 @@ pub fn span(at: &Place) -> String {
     }
 }
 
-/// An expression over several lines on one.
+/// An expression of several lines on one line.
 #[must_use]
 pub fn one_line(expr: &str) -> String {
     expr.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Rows of resources: what tasks wait for, who has it, and what went through.
+//! Rows of resources: what tasks wait for, who holds it, and its traffic.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,61 +6,62 @@ use alloc::vec::Vec;
 use crate::account::resource::{Kind, Role};
 use crate::snapshot::quantile::Distribution;
 
-/// One resource that was used and still exists.
+/// A resource that was used and still exists. Times are in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceRow {
-    /// Unique within the process; never used twice.
+    /// Unique within the process; never reused.
     pub id: u64,
-    /// What it is.
+    /// Kind of the resource.
     pub kind: Kind,
-    /// Kind and given name, or kind and the place where it was made: `mutex db`, `mutex db.rs:21`.
+    /// Kind and given name, or kind and source location: `mutex db`, `mutex db.rs:21`.
     pub name: String,
-    /// Where it was made.
+    /// Source location of its construction.
     pub made_at: Spot,
-    /// Time since its first use.
+    /// Time since the first use.
     pub age_ns: u64,
-    /// Permits, or items that fit in; `None` if unbounded, or there is no such thing.
+    /// Number of permits, or of items that fit in; `None` if unbounded or not applicable.
     pub capacity: Option<u64>,
-    /// What is held, or the number of items inside; `None` if there is no such thing.
+    /// Amount held, or number of items inside; `None` if not applicable.
     pub level: Option<u64>,
-    /// Nothing comes any more.
+    /// The resource is closed: nothing more will arrive.
     pub closed: bool,
-    /// Those who hold it, the first ones first; not all, if there are very many.
+    /// The holders, oldest hold first; some are omitted if there are very many.
     pub holders: Vec<HolderRow>,
-    /// How many there are.
+    /// Number of all holders.
     pub holder_count: u64,
-    /// Those who wait for it, in order; not all, if there are very many.
+    /// The waiters, in order; some are omitted if there are very many.
     pub waiters: Vec<WaiterRow>,
-    /// How many there are.
+    /// Number of all waiters.
     pub waiter_count: u64,
-    /// Tasks that used each sending end last; `None` for one that was not used, or by no task of ours.
+    /// The last task to use each sending end; `None` for an end that was not used, or by no
+    /// instrumented task.
     pub senders: Vec<Option<String>>,
-    /// The same of receiving ends.
+    /// Same as `senders`, for receiving ends.
     pub receivers: Vec<Option<String>>,
-    /// Calls that will use it; not all, if there are very many.
+    /// Calls that will use the resource; some are omitted if there are very many.
     pub will: Vec<IntentRow>,
-    /// How many there are.
+    /// Number of all such calls.
     pub will_count: u64,
-    /// Calls that may use it.
+    /// Calls that may use the resource; some are omitted if there are very many.
     pub may: Vec<IntentRow>,
-    /// How many there are.
+    /// Number of all such calls.
     pub may_count: u64,
-    /// Items put in, or times that it was taken, since its first use.
+    /// Items put in, or acquisitions, since the first use.
     pub put: u64,
-    /// Items taken out, or times that it was given back.
+    /// Items taken out, or releases, since the first use.
     pub took: u64,
-    /// Waits begun.
+    /// Waits started.
     pub waits: u64,
-    /// Time from the beginning to the end of waits that were served.
+    /// Duration of waits that were served.
     pub waited: Distribution,
-    /// Time that it was held, or that items spent inside.
+    /// Duration of holds, or time that items spent inside.
     pub kept: Distribution,
 }
 
-/// Where something stands in the source.
+/// A source location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
-    /// Source file.
+    /// Source file, as the compiler names it.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -71,72 +72,72 @@ pub struct Spot {
 /// A task that holds a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HolderRow {
-    /// The task's name; `None` if it is none of ours.
+    /// Name of the task; `None` if it is not instrumented.
     pub task: Option<String>,
-    /// As what.
+    /// The kind of hold.
     pub role: Role,
-    /// How much.
+    /// Number of permits or items held.
     pub amount: u64,
-    /// For how long.
+    /// Duration of the hold so far.
     pub since_ns: u64,
-    /// Where it was taken.
+    /// Source location of the acquisition.
     pub at: Spot,
 }
 
 /// A task that waits for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaiterRow {
-    /// The task's name; `None` if it is none of ours.
+    /// Name of the task; `None` if it is not instrumented.
     pub task: Option<String>,
-    /// For what.
+    /// The requested use.
     pub role: Role,
-    /// How much.
+    /// Number of permits or items requested.
     pub amount: u64,
-    /// For how long.
+    /// Duration of the wait so far.
     pub since_ns: u64,
-    /// Where it was asked for.
+    /// Source location of the request.
     pub at: Spot,
-    /// It was woken so long ago, and not polled since.
+    /// Time since the waiter was woken, if it was not polled since.
     pub woken_ns: Option<u64>,
 }
 
-/// A call that means to use a resource.
+/// Intent of a call to use a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntentRow {
-    /// Name of its task; `None` if that is gone.
+    /// Name of the call's task; `None` if the task has ended.
     pub task: Option<String>,
-    /// As what.
+    /// The intended use.
     pub role: Role,
-    /// Path of its proc; empty if that is not known.
+    /// Path of the call's proc; empty if unknown.
     pub proc: String,
 }
 
-/// What a call of a task means to use.
+/// Intent of a task's call, as seen from the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aim {
     /// Id of the resource.
     pub resource_id: u64,
-    /// Its name.
+    /// Name of the resource.
     pub resource: String,
-    /// As what.
+    /// The intended use.
     pub role: Role,
-    /// Path of the call's proc; empty if that is not known.
+    /// Path of the call's proc; empty if unknown.
     pub proc: String,
 }
 
-/// What a task has, or waits for.
+/// A hold or a wait, as seen from the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
     /// Id of the resource.
     pub resource_id: u64,
-    /// Its name.
+    /// Name of the resource.
     pub resource: String,
-    /// As what.
+    /// The kind of use.
     pub role: Role,
-    /// How much.
+    /// Number of permits or items.
     pub amount: u64,
-    /// For how long.
+    /// Duration so far.
     pub since_ns: u64,
-    /// Where in the source.
+    /// Source location of the acquisition or request.
     pub at: Spot,
 }

@@ -1,15 +1,16 @@
-//! Names come from the program, and may hold anything: what a terminal would obey is written out instead.
+//! Sanitizing of text from the program: characters that control a terminal are replaced by escapes.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-/// The text on one line, with `\n`, `\u{1b}` and the like in place of characters that control a terminal or turn text round.
+/// The text on one line, with escapes such as `\n` and `\u{1b}` in place of characters that control
+/// a terminal or reverse text.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, is_unprintable)
 }
 
-/// The same, but for the ends of its lines.
+/// Same as [`line`], but keeps line ends.
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| c != '\n' && is_unprintable(c))
@@ -30,8 +31,9 @@ fn replaced(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal obeys a character, writes in the other direction behind it, or shows nothing for it: controls, marks of
-/// direction, and characters without width that tell two names apart which look the same. The joiners that scripts and emoji need are none.
+/// Whether a terminal obeys a character, reverses the text after it, or shows nothing for it:
+/// controls, direction marks, and zero-width characters that make different names look the same.
+/// The joiners that scripts and emoji need are not among them.
 #[must_use]
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()

@@ -1,4 +1,4 @@
-//! Rows of the table of tasks: what each does now, its calls, its waker, its last poll.
+//! Rows of tasks: state, calls, waker and last poll of each task.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 use super::{Aim, Claim, Place, Spot};
 use crate::snapshot::combinator::Combinator;
 
-/// What a task does now.
+/// State of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TaskState {
-    /// In a poll.
+    /// In a poll now.
     Polling,
-    /// Woken, not polled yet.
+    /// Woken, and not polled yet.
     Ready,
-    /// Pending.
+    /// The last poll ended pending.
     #[default]
     Waiting,
     /// Not in a poll, and kept from the next one by a console.
@@ -21,7 +21,7 @@ pub enum TaskState {
 }
 
 impl TaskState {
-    /// The word that tables and JSON print.
+    /// The word used in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -33,62 +33,66 @@ impl TaskState {
     }
 }
 
-/// One live task.
+/// One live task. Times are in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskRow {
-    /// Unique within the process; never used twice.
+    /// Unique within the process; never reused.
     pub id: u64,
-    /// Given name, else the end of the root proc's path and the ordinal of the task there.
+    /// Given name; otherwise the end of the root proc's path and the task's ordinal there.
     pub name: String,
-    /// What it does now.
+    /// Current state.
     pub state: TaskState,
-    /// Time in that state.
+    /// Time in the current state.
     pub since_ns: u64,
-    /// Time since its first poll or creation.
+    /// Time since the first poll or the creation.
     pub age_ns: u64,
-    /// Root polls begun.
+    /// Root polls started.
     pub polls: u64,
-    /// Running time of all its calls, the poll in progress included, since it was created.
+    /// Exclusive time of all the task's calls since its creation, the poll in progress included.
     pub running_ns: u64,
-    /// Longest root poll, one in progress included.
+    /// Longest root poll, including one in progress.
     pub max_poll_ns: u64,
     /// Path of the root proc.
     pub root: String,
-    /// Bytes of the root future.
+    /// Size of the root future, in bytes.
     pub future_bytes: u64,
-    /// Its calls, each before those that it polls: where it waits, or while it polls, what is on the stack. Behind them come those that it
-    /// has left aside.
+    /// The task's calls, each before those that it polls: where it waits or, during a poll, what is
+    /// on the stack. Calls that are not polled any more come last.
     pub stack: Vec<StackRow>,
-    /// The chain is longer than what is kept of it.
+    /// The await stack was longer than the part that is kept.
     pub stack_truncated: bool,
-    /// Its waker; `None` in its first poll, and where wakers are left alone.
+    /// State of the waker; `None` during the first poll, and where wakers are not wrapped.
     pub waker: Option<WakerRow>,
-    /// A console keeps it from being polled; also while the poll lasts that is to be its last one for now.
+    /// The pause by which a console keeps the task from being polled; also set during the last poll
+    /// before the pause.
     pub pause: Option<PauseRow>,
-    /// Its last poll, one in progress included; `None` if there may have been one that was not seen.
+    /// The last poll, including one in progress; `None` if there may have been a poll that was not
+    /// seen.
     pub last_poll: Option<PollRow>,
-    /// Id of the operating system's thread that polls it now, as debuggers know it; `None` if none does, or that is not known.
+    /// Operating system's id of the thread that polls the task now, as debuggers show it; `None` if
+    /// no thread does, or if unknown.
     pub os_thread_id: Option<u64>,
-    /// Resources that it waits for, by the order of its branches.
+    /// The resources that the task waits for, in the order of its branches.
     pub waits_on: Vec<Claim>,
-    /// It waits, and it is not known whether for a resource: resources or timers are beyond the limit, or it was not polled since
-    /// accounting was switched on.
+    /// The task waits, and it is unknown whether for a resource: resources or timers exceed the
+    /// limit, or the task was not polled since accounting was armed.
     pub waits_unknown: bool,
-    /// Resources that it holds.
+    /// The resources that the task holds.
     pub holds: Vec<Claim>,
-    /// What its calls will do.
+    /// Certain intents of the task's calls.
     pub will: Vec<Aim>,
-    /// What its calls may do.
+    /// Possible intents of the task's calls.
     pub may: Vec<Aim>,
-    /// The task that spawned it; `None` if that is not known.
+    /// The task that spawned it; `None` if unknown.
     pub parent: Option<String>,
-    /// Where it was spawned; `None` if that is not known.
+    /// Source location of the spawn; `None` if unknown.
     pub spawned_at: Option<Spot>,
-    /// Attributes given to it.
+    /// Attributes given to the task.
     pub attributes: Vec<(String, String)>,
 }
 
-/// Parts of a [`TaskRow`] that take time to make. Its id, its numbers, its state and a pause are always there.
+/// The parts of a [`TaskRow`] that are expensive to build. Id, numbers, state and pause are always
+/// filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskParts {
     /// [`TaskRow::name`].
@@ -97,11 +101,12 @@ pub struct TaskParts {
     pub root: bool,
     /// [`TaskRow::stack`].
     pub stack: bool,
-    /// Names in [`TaskRow::waker`].
+    /// The names in [`TaskRow::waker`].
     pub waker: bool,
-    /// Names in [`TaskRow::last_poll`].
+    /// The names in [`TaskRow::last_poll`].
     pub last_poll: bool,
-    /// [`TaskRow::waits_on`], [`TaskRow::waits_unknown`], [`TaskRow::holds`], [`TaskRow::will`] and [`TaskRow::may`].
+    /// [`TaskRow::waits_on`], [`TaskRow::waits_unknown`], [`TaskRow::holds`], [`TaskRow::will`] and
+    /// [`TaskRow::may`].
     pub claims: bool,
     /// [`TaskRow::parent`] and [`TaskRow::spawned_at`].
     pub origin: bool,
@@ -110,7 +115,7 @@ pub struct TaskParts {
 }
 
 impl TaskParts {
-    /// None of them.
+    /// None of the parts.
     pub const NONE: Self = Self {
         name: false,
         root: false,
@@ -122,7 +127,7 @@ impl TaskParts {
         attributes: false,
     };
 
-    /// The whole row.
+    /// All parts.
     pub const ALL: Self = Self {
         name: true,
         root: true,
@@ -134,7 +139,7 @@ impl TaskParts {
         attributes: true,
     };
 
-    /// Adds the part that a field of the row's JSON is made of, if it is one.
+    /// Adds the part from which the JSON field `field` is built, if there is one.
     pub fn add(&mut self, field: &str) {
         let part = match field {
             "name" => &mut self.name,
@@ -151,79 +156,82 @@ impl TaskParts {
     }
 }
 
-/// A console keeps a task from being polled.
+/// A pause: a console keeps the task from being polled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PauseRow {
-    /// Who, as it calls itself: `console pid 4711`.
+    /// Name by which the console identifies itself: `console pid 4711`.
     pub by: String,
-    /// It ends by itself after so long; `None`: it does not.
+    /// Time until the pause ends automatically; `None` if it does not.
     pub left_ns: Option<u64>,
-    /// The executor wanted to poll the task since: it will be polled as soon as the pause ends.
+    /// The executor has tried to poll the task since: it will be polled as soon as the pause ends.
     pub woken: bool,
-    /// Where the root future lies in memory, for debuggers; 0 if that is not known.
+    /// Memory address of the root future, for debuggers; 0 if unknown.
     pub address: u64,
 }
 
-/// Tasks that have something in common.
+/// Tasks grouped by a common property.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskGroup {
-    /// What that is.
+    /// Value of the property.
     pub key: String,
-    /// How many they are.
+    /// Number of tasks in the group.
     pub tasks: u64,
-    /// All of them as one: the first one, with its numbers and ages those of all.
+    /// The first task, with numbers and ages aggregated over the group.
     pub row: TaskRow,
 }
 
-/// One call of a task's chain.
+/// One call of a task's await tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StackRow {
-    /// Distance from the root, or from the future that was left aside; two rows of one depth are branches of what is above them.
+    /// Distance from the root, or from the call that is not polled any more. Two rows of equal
+    /// depth are branches of the row above them.
     pub depth: u32,
     /// Path of the proc.
     pub proc: String,
-    /// The await point at which the call stands, if it is known.
+    /// The await point of the call; `None` if unknown.
     pub place: Option<Place>,
-    /// How long the call has stood at that await point (or, while polled, age of its poll).
+    /// Time since the call reached that await point; during a poll, age of the call's poll.
     pub since_ns: u64,
-    /// What it polls the next rows with, where it polls several.
+    /// How the call polls the next rows, where it polls several.
     pub fork: Option<Combinator>,
-    /// It has a waker of its own, which was woken so long ago; it was not polled since.
+    /// Time since the call's own waker was woken, if it was not polled since.
     pub woken_ns: Option<u64>,
-    /// It is alive, and what would poll it has gone on to something else.
+    /// The call is alive, but its caller has moved on and does not poll it any more.
     pub aside: bool,
-    /// What it awaits is not shown.
+    /// The call awaits something that is not shown.
     pub cut: bool,
 }
 
-/// What is known of a task's waker.
+/// State of a task's waker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WakerRow {
-    /// The task that has made it ready last; `thread NAME` if it was none of ours, but a thread on which such ones run; `None`: not known.
+    /// The task that woke it last; `thread NAME` for a wake from outside instrumented tasks on a
+    /// known thread; `None` if unknown.
     pub woken_by: Option<String>,
-    /// Times that it was woken.
+    /// Number of wakes.
     pub wakes: u64,
-    /// Times out of its own poll; part of `wakes`.
+    /// Number of wakes from within the task's own poll; part of `wakes`.
     pub own_wakes: u64,
-    /// Clones of its waker made so far.
+    /// Number of clones made of its waker.
     pub clones: u64,
-    /// Clones that are out there now: who could wake it.
+    /// Number of clones that exist now and could wake the task.
     pub live: u64,
 }
 
-/// A task's last poll, and what it was for.
+/// A task's last poll, and its cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollRow {
-    /// How long ago it began.
+    /// Time since the poll began.
     pub ago_ns: u64,
-    /// How long it took; `None`: it is in progress.
+    /// Duration of the poll; `None` while it is in progress.
     pub took_ns: Option<u64>,
-    /// Name of the thread that did it, if it still runs.
+    /// Name of the polling thread, if the thread is still alive.
     pub thread: Option<String>,
-    /// The thread's place in [`Snapshot::workers`](super::Snapshot::workers), from 0, if it is there.
+    /// Index of the thread in [`Snapshot::workers`](super::Snapshot::workers), if it is there.
     pub worker: Option<u32>,
-    /// How long the task had been ready; `None` if nobody was seen to make it so.
+    /// Time for which the task had been ready; `None` if no wake was seen.
     pub ready_ns: Option<u64>,
-    /// Who did, as in [`WakerRow::woken_by`]; the first time, the task that has spawned it.
+    /// What woke the task, as in [`WakerRow::woken_by`]; for the first poll, the task that spawned
+    /// it.
     pub ready_by: Option<String>,
 }

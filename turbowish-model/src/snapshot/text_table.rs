@@ -1,5 +1,6 @@
-//! A table as text: words to the left, numbers to the right, one blank between. A column is as wide as its widest cell, unless that
-//! one is extremely wide: it sticks out of its column, and no other row gets longer by it.
+//! Text table: text to the left, numbers to the right, one space in between. A column is as wide as
+//! its widest cell. A cell wider than 1,000 sticks out of its column instead of widening the other
+//! rows.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -9,10 +10,10 @@ use core::iter;
 use crate::snapshot::column::{Column, Context, Row, Style, Value};
 use crate::snapshot::sanitize;
 
-/// A column does not get wider than this. Each row takes as much memory as its columns are wide.
+/// Maximum width of a column: each row takes as much memory as its columns are wide.
 const WIDEST: usize = 1_000;
 
-/// One column of a grid.
+/// Header of one column.
 #[derive(Clone, Debug)]
 pub struct Header {
     title: String,
@@ -21,7 +22,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Words, at least so wide.
+    /// A column of text with a minimum width.
     #[must_use]
     pub fn words(title: impl Into<String>, width: usize) -> Self {
         Self {
@@ -31,7 +32,7 @@ impl Header {
         }
     }
 
-    /// Numbers, at least so wide.
+    /// A column of numbers with a minimum width.
     #[must_use]
     pub fn numbers(title: impl Into<String>, width: usize) -> Self {
         Self {
@@ -41,8 +42,8 @@ impl Header {
         }
     }
 
-    /// The head of a column of a table. Words take what they need, but the first column keeps a
-    /// width, so that tables stay in line while their rows change.
+    /// The header of a table's column. Text columns take the width they need. The first column has
+    /// a minimum width, so that tables stay aligned while their rows change.
     fn of<R>(column: &Column<R>, first: bool) -> Self {
         if column.unit.is_number() {
             Self::numbers(&*column.title, column.width)
@@ -52,7 +53,7 @@ impl Header {
     }
 }
 
-/// Rows of text under heads.
+/// Rows of text below headers.
 #[derive(Clone, Debug, Default)]
 pub struct TextTable {
     heads: Vec<Header>,
@@ -60,7 +61,7 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// An empty grid.
+    /// Creates an empty table.
     #[must_use]
     pub const fn new(heads: Vec<Header>) -> Self {
         Self {
@@ -69,7 +70,7 @@ impl TextTable {
         }
     }
 
-    /// These columns of these rows.
+    /// Creates a table of these columns of these rows.
     #[must_use]
     pub fn of<R: Row>(columns: &[Column<R>], rows: &[R], context: &Context, style: Style) -> Self {
         let heads = columns.iter().enumerate();
@@ -89,7 +90,8 @@ impl TextTable {
         grid
     }
 
-    /// Adds a row; cells beyond the heads are left out. Each is one line, whatever it holds.
+    /// Adds a row. Cells beyond the headers are ignored. Each cell is printed on one line, whatever
+    /// its content.
     pub fn push(&mut self, cells: Vec<String>) {
         let cells = cells.into_iter().map(|cell| match sanitize::line(&cell) {
             Cow::Borrowed(_) => cell,
@@ -98,7 +100,7 @@ impl TextTable {
         self.rows.push(cells.collect());
     }
 
-    /// The lines, header first, without blanks at their ends.
+    /// Returns the lines, header first, without trailing spaces.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut widths: Vec<usize> = self
@@ -139,7 +141,7 @@ impl TextTable {
     }
 }
 
-/// A cell with the blank that keeps `1.61ms` in line with `38.4ms+`.
+/// A cell with the trailing space that aligns `1.61ms` with `38.4ms+`.
 #[must_use]
 pub fn aligned<R>(column: &Column<R>, row: &R, context: &Context, style: Style) -> String {
     let value = column.value(row, context);
@@ -150,7 +152,7 @@ pub fn aligned<R>(column: &Column<R>, row: &R, context: &Context, style: Style) 
     text
 }
 
-/// How many columns of the terminal a text takes, where every character takes one.
+/// Width of a text in terminal columns; every character counts as one.
 fn columns_of(text: &str) -> usize {
     text.chars().count()
 }

@@ -1,19 +1,19 @@
-//! A task's name is short, and yet no two root procs give their tasks the same one.
+//! Unique suffixes of paths: short names of tasks that differ for different root procs.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-/// The ends of paths that more than one proc has.
+/// The suffixes that more than one path has.
 #[derive(Debug, Default)]
 pub struct UniqueSuffixes<'a>(BTreeSet<&'a str>);
 
 impl<'a> UniqueSuffixes<'a> {
-    /// Looks at the paths of all procs.
+    /// Finds the shared suffixes of the paths of all procs.
     pub fn of(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut owners = BTreeMap::new();
         let mut shared = BTreeSet::new();
         for path in paths {
             for end in ends(path) {
-                // One path may be met twice: a block that stands twice in a function.
+                // A path may occur twice: the same block twice in one function.
                 if *owners.entry(end).or_insert(path) != path {
                     shared.insert(end);
                 }
@@ -22,7 +22,7 @@ impl<'a> UniqueSuffixes<'a> {
         Self(shared)
     }
 
-    /// The last word of a path, with as many before it as tell it from the other paths.
+    /// The shortest suffix of a path, in whole words, that no other path has.
     #[must_use]
     pub fn shortest<'p>(&self, path: &'p str) -> &'p str {
         ends(path).find(|end| !self.0.contains(end)).unwrap_or(path)

@@ -1,32 +1,32 @@
-//! Numbers as people read them: fixed widths, three significant digits, the unit chosen after rounding.
+//! Formatting of numbers: fixed widths, three significant digits, the unit chosen after rounding.
 //!
-//! Every function returns the text without padding; [`DURATION_WIDTH`] and its siblings say how many
-//! columns the longest text takes. `0` is a measured zero; what has no value has a word of its own:
+//! Every function returns text without padding; [`DURATION_WIDTH`] and the other constants have the
+//! width of the longest text. `0` is a measured zero. A missing value has its own word:
 //! [`NO_SAMPLE`], [`UNKNOWN`], or nothing where it does not apply.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Columns of a duration; a `+` for "still running" is one more.
+/// Width of a duration in columns; a `+` for "in progress" adds one.
 pub const DURATION_WIDTH: usize = 6;
-/// Columns of a rate.
+/// Width of a rate, in columns.
 pub const RATE_WIDTH: usize = 5;
-/// Columns of a count.
+/// Width of a count, in columns.
 pub const COUNT_WIDTH: usize = 5;
-/// Columns of a share.
+/// Width of a share, in columns.
 pub const SHARE_WIDTH: usize = 5;
-/// Nothing was measured in the window.
+/// Text for a value without a sample in the window.
 pub const NO_SAMPLE: &str = "-";
-/// It cannot be known.
+/// Text for an unknown value.
 pub const UNKNOWN: &str = "?";
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 pub const SECOND: u64 = 1_000_000_000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// How "micro" is written: one of the two glyph sets. The width is the same.
+/// Spelling of "micro", one per glyph set. Both have the same width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Micro {
     /// `us`
@@ -45,7 +45,8 @@ impl Micro {
     }
 }
 
-/// A duration in at most six columns: `412ns`, `9.99us`, `999us`, `41.2 s`, `12m31s`, `3h07m`, `4d11h`.
+/// A duration in at most six columns: `412ns`, `9.99us`, `999us`, `41.2 s`, `12m31s`, `3h07m`,
+/// `4d11h`.
 #[must_use]
 pub fn duration(ns: u64, micro: Micro) -> String {
     if ns == 0 {
@@ -68,7 +69,7 @@ pub fn duration(ns: u64, micro: Micro) -> String {
     clock(ns)
 }
 
-/// Three significant digits of `value / one`, or `None` where they round to 1000.
+/// Three significant digits of `value / one`; `None` if they round to 1000.
 fn below_thousand(value: u64, one: u64) -> Option<String> {
     for (decimals, scale) in [(2usize, 100u64), (1, 10), (0, 1)] {
         let scaled =
@@ -85,7 +86,7 @@ fn below_thousand(value: u64, one: u64) -> Option<String> {
     None
 }
 
-/// Two neighbouring units from a minute on, each rounded to the smaller one.
+/// A duration from one minute on in two adjacent units, rounded to the smaller one.
 fn clock(ns: u64) -> String {
     let round = |unit: u64| ns / unit + u64::from(ns % unit >= unit / 2);
     let seconds = round(SECOND);
@@ -108,7 +109,7 @@ fn clock(ns: u64) -> String {
     }
 }
 
-/// The length of a window: whole seconds where it is within 1 % of them, else a [`duration`].
+/// The length of a window: in whole seconds if within 1 % of them, otherwise a [`duration`].
 ///
 /// `10 s`, `1.52 s`, `1m00s`.
 #[must_use]
@@ -190,13 +191,13 @@ fn thousands(value: u64, mut one: u64) -> String {
     format!("{}E", value / 1_000_000_000_000_000_000)
 }
 
-/// `part / whole` in billionths, rounded up so that only nothing is zero; 0 for an empty whole.
+/// `part / whole` in billionths, rounded up so that only zero gives zero; 0 if `whole` is 0.
 #[must_use]
 pub fn ppb(part: u64, whole: u64) -> u64 {
     ratio(part, whole, 1_000_000_000)
 }
 
-/// `n` events in `window_ns` as millionths per second, rounded up so that only nothing is zero.
+/// `n` events in `window_ns` as millionths per second, rounded up so that only zero gives zero.
 #[must_use]
 pub fn micro_per_second(n: u64, window_ns: u64) -> u64 {
     ratio(n, window_ns, 1_000_000 * u128::from(SECOND))
@@ -211,7 +212,8 @@ fn ratio(part: u64, whole: u64, scale: u128) -> u64 {
     u64::try_from(exact).unwrap_or(u64::MAX)
 }
 
-/// Reads a duration with its unit: `5s`, `1.5ms`, `250us`, `2m`; `None` without a unit or out of range.
+/// Parses a duration with its unit: `5s`, `1.5ms`, `250us`, `2m`. `None` without a unit or out of
+/// range.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<u64> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -220,7 +222,8 @@ pub fn parse_duration(text: &str) -> Option<u64> {
     scaled(number, one)
 }
 
-/// Reads a share in percent, `5%` or `0.5`, as billionths; `None` if it is no number or out of range.
+/// Parses a share in percent, `5%` or `0.5`, as billionths. `None` if it is not a number or out of
+/// range.
 #[must_use]
 pub fn parse_share(text: &str) -> Option<u64> {
     scaled(
@@ -229,7 +232,7 @@ pub fn parse_share(text: &str) -> Option<u64> {
     )
 }
 
-/// Nanoseconds of a unit of time: `ns us µs ms s m h d`.
+/// Nanoseconds per unit of time: `ns us µs ms s m h d`.
 pub(crate) fn duration_unit(unit: &str) -> Option<u64> {
     Some(match unit {
         "ns" => 1,
@@ -243,7 +246,7 @@ pub(crate) fn duration_unit(unit: &str) -> Option<u64> {
     })
 }
 
-/// A decimal number times `one`, rounded down; `None` if it is no number or does not fit.
+/// A decimal number times `one`, rounded down. `None` if it is not a number or does not fit.
 pub(crate) fn scaled(number: &str, one: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
@@ -257,7 +260,7 @@ pub(crate) fn scaled(number: &str, one: u64) -> Option<u64> {
     };
     let mut sum = u128::from(whole) * u128::from(one);
     let mut weight = u128::from(one);
-    // One more digit cannot change a whole nanosecond of the longest unit.
+    // Further digits cannot change a whole nanosecond, even of the longest unit.
     for byte in fraction.bytes().take(18) {
         let digit = u128::from(byte - b'0');
         sum += digit * weight / 10;

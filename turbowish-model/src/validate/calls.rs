@@ -1,4 +1,5 @@
-//! Calls and the stacks of threads, by the rules by which a replay takes them: both come to the same stacks.
+//! Validation of calls and thread stacks, by the same rules as a replay: both produce the same
+//! stacks.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -9,7 +10,7 @@ use super::rule::Rule;
 use crate::account::call::PollEnd;
 use crate::replay::Kind;
 
-/// So many threads are followed; what happens on others is not looked at.
+/// Maximum number of threads that are followed; events of further threads are ignored.
 const THREADS: usize = 1 << 12;
 
 #[derive(Debug, Default)]
@@ -22,17 +23,17 @@ pub(super) struct Calls {
 #[derive(Debug, Default)]
 struct Thread {
     latest: u64,
-    /// Open polls, outermost first; each call is at most once in one of them.
+    /// Open polls, outermost first; each call is at most once on one stack.
     stack: Vec<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Call {
     proc: Option<u64>,
-    /// The thread on which it is polled.
+    /// The thread on which the call is being polled.
     on: Option<u64>,
     over: bool,
-    /// The task that it is the root of.
+    /// The task whose root the call is.
     task: Option<u64>,
 }
 
@@ -42,14 +43,15 @@ impl Ends for Call {
     }
 }
 
-/// Names are compared, and never kept.
+/// Names are only compared, so a hash is kept instead.
 pub(super) fn fingerprint(name: &str) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     name.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 impl Calls {
-    /// A thread's time goes on to `t`; `false` if there are too many threads to follow this one.
+    /// Advances a thread's time to `t`. Returns `false` if there are too many threads to follow
+    /// this one.
     pub(super) fn reach(&mut self, t: u64, desk: &mut Reporter<'_>) -> bool {
         let room = self.threads.len() < THREADS;
         if !room && !self.threads.contains_key(&desk.thread) {
@@ -102,7 +104,7 @@ impl Calls {
             }
             self.enter(id, proc);
         }
-        // One too many.
+        // Too many calls to know this one.
         let Some(call) = self.known.get_mut(id) else {
             return;
         };
@@ -179,12 +181,12 @@ impl Calls {
         }
     }
 
-    /// The task that a call is the root of.
+    /// Returns the task whose root a call is.
     pub(super) fn task_of(&self, id: u64) -> Option<u64> {
         self.known.get(id).and_then(|call| call.task)
     }
 
-    /// Makes a call the root of a task; `false` if it cannot be.
+    /// Makes a call the root of a task. Returns `false` if that is impossible.
     pub(super) fn make_root(&mut self, id: u64, task: u64, thread: u64) -> bool {
         let unsure = self.known.is_unsure();
         match self.known.get_mut(id) {
@@ -197,7 +199,7 @@ impl Calls {
         }
     }
 
-    /// Whether a call has not ended; an unknown one has.
+    /// Whether a call has not ended; `false` for an unknown one.
     pub(super) fn is_live(&self, id: u64) -> bool {
         self.known.get(id).is_some_and(|call| !call.over)
     }
@@ -207,24 +209,24 @@ impl Calls {
         self.known.get(id).is_some_and(|call| call.on.is_some())
     }
 
-    /// Whether a root of the task is being polled on a thread.
+    /// Whether a root of the task is being polled on the thread.
     pub(super) fn is_here(&self, task: u64, thread: u64) -> bool {
         let stack = self.threads.get(&thread).map(|thread| &thread.stack);
         let mut open = stack.into_iter().flatten();
         open.any(|&call| self.task_of(call) == Some(task))
     }
 
-    /// Some calls may be there that are not known.
+    /// Whether calls may exist that are not known.
     pub(super) const fn is_unsure(&self) -> bool {
         self.known.is_unsure()
     }
 
-    /// Calls that have not ended; `None` if there were too many to know.
+    /// Number of calls that have not ended; `None` if too many to know.
     pub(super) fn live(&self) -> Option<u64> {
         (!self.known.has_lost()).then_some(self.live)
     }
 
-    /// Accounting was switched: what is open and live is let go of.
+    /// Forgets open polls and live calls after arming or disarming.
     pub(super) fn forget(&mut self) {
         self.known.forget_all();
         self.live = 0;

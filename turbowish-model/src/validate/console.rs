@@ -1,4 +1,4 @@
-//! Consoles: who connects and leaves, whether accounting is on, and which tasks are paused.
+//! Validation of consoles: connections, armed state, and paused tasks.
 
 use super::event::{ConsoleEvent, EventKind};
 use super::known::{Ends, Known};
@@ -8,7 +8,7 @@ use super::rule::Rule;
 #[derive(Debug, Default)]
 pub(super) struct Console {
     clients: Known<u64, Link>,
-    /// Not known before the first event that tells.
+    /// `None` before the first event that shows it.
     armed: Option<bool>,
     paused: Known<u64, Pause>,
 }
@@ -37,11 +37,11 @@ impl Ends for Pause {
     }
 }
 
-/// Accounting was switched.
+/// Accounting was armed or disarmed.
 pub(super) struct Switched;
 
 impl Console {
-    /// Whether the program can be seen when this happens.
+    /// Whether the program can be observed at this event.
     pub(super) fn sees(&mut self, act: &EventKind, desk: &mut Reporter<'_>) -> bool {
         if matches!(act, EventKind::Console { .. }) {
             return true;
@@ -61,7 +61,7 @@ impl Console {
         armed
     }
 
-    /// `live` calls are there, if that is known.
+    /// `live` is the number of live calls, if known.
     pub(super) fn event(
         &mut self,
         client: u64,

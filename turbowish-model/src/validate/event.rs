@@ -1,4 +1,4 @@
-//! What a stream can tell: one event says one thing of one subject.
+//! Events of a stream: each event is one fact about one subject.
 
 use alloc::string::String;
 
@@ -11,204 +11,205 @@ use crate::replay;
 pub struct Event {
     /// Time in the unit of the stream.
     pub t: u64,
-    /// Thread on which it happened.
+    /// Number of the thread.
     pub thread: u64,
-    /// What happened.
+    /// Kind of the event.
     pub act: EventKind,
 }
 
-/// What happened, and to what. Ids are of their own kind: a call and a task may have the same number.
+/// Kind of an event, with its subject. Each kind of subject has its own ids: a call and a task may
+/// have the same number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// To a call, in the words of a recording.
+    /// An event of a call, as in a recording.
     Call {
-        /// The call's id; free again when the call has ended.
+        /// Id of the call; free again when the call has ended.
         id: u64,
-        /// What.
+        /// Kind of the event.
         kind: replay::Kind,
     },
-    /// To a task or its waker.
+    /// An event of a task or its waker.
     Task {
-        /// The task's id; never used twice.
+        /// Id of the task; never reused.
         id: u64,
-        /// What.
+        /// Kind of the event.
         kind: TaskEvent,
     },
-    /// To a resource.
+    /// An event of a resource.
     Resource {
-        /// The resource's id; never used twice.
+        /// Id of the resource; never reused.
         id: u64,
-        /// What.
+        /// Kind of the event.
         kind: ResourceEvent,
     },
-    /// To an intent.
+    /// An event of an intent.
     Intent {
-        /// The intent's id; never used twice.
+        /// Id of the intent; never reused.
         id: u64,
-        /// What.
+        /// Kind of the event.
         kind: IntentEvent,
     },
-    /// The program's own data.
+    /// An event of the program's own data.
     User {
-        /// The name that the program gave it.
+        /// Name given by the program.
         name: String,
-        /// What.
+        /// Kind of the event.
         kind: UserEvent,
     },
-    /// A console does something.
+    /// An event of a console.
     Console {
-        /// The connection's number.
+        /// Number of the connection.
         client: u64,
-        /// What.
+        /// Kind of the event.
         kind: ConsoleEvent,
     },
 }
 
-/// What happens to a task.
+/// Kind of an event of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskEvent {
-    /// It begins: its root is polled for the first time that is seen.
+    /// The task begins: the first observed poll of its root.
     Begin {
         /// Id of the root call, whose poll is open on this thread.
         root: u64,
     },
-    /// A waker of it was cloned.
+    /// A waker of the task was cloned.
     Cloned,
-    /// A clone of its waker was dropped, or used up by a wake.
+    /// A clone of its waker was dropped, or consumed by a wake.
     Dropped,
-    /// It was woken.
+    /// The task was woken.
     Woken,
-    /// It is over: its root has returned, panicked or was dropped.
+    /// The task has ended: its root has returned, panicked or was dropped.
     End,
 }
 
-/// A part of a resource that somebody waits for or has.
+/// A part of a resource that a task waits for or holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Unique within the resource, ascending in the order in which they came.
+    /// Unique within the resource, ascending in the order of arrival.
     pub ticket: u64,
-    /// Whose it is; 0 for none of ours.
+    /// Id of the task; 0 if it is not instrumented.
     pub task: u64,
-    /// As what.
+    /// The kind of use.
     pub role: Role,
-    /// How much.
+    /// Number of permits or items.
     pub amount: u64,
 }
 
-/// What happens to a resource.
+/// Kind of an event of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResourceEvent {
-    /// It is used for the first time that is seen.
+    /// The first observed use of the resource.
     Made {
-        /// What it is.
+        /// Kind of the resource.
         kind: Kind,
-        /// Permits, or items that fit in; `None` if there is no such limit.
+        /// Number of permits, or of items that fit in; `None` if unlimited.
         capacity: Option<u64>,
     },
-    /// Somebody waits for it.
+    /// A task begins to wait.
     Wait(Claim),
-    /// Somebody has it, who waited under this ticket, or came and took it.
+    /// A task acquires the resource, after a wait with the same ticket or at once.
     Taken(Claim),
-    /// The one who waited under this ticket does not want it any more.
+    /// The waiter with this ticket gives up.
     Left {
-        /// Of the claim.
+        /// Ticket of the claim.
         ticket: u64,
     },
-    /// What was taken under this ticket is given back.
+    /// The hold with this ticket is released.
     Released {
-        /// Of the claim.
+        /// Ticket of the claim.
         ticket: u64,
     },
-    /// So many items came in.
+    /// Items were put in.
     Put {
-        /// How many.
+        /// Number of items.
         items: u64,
     },
-    /// So many items went out.
+    /// Items were taken out.
     Took {
-        /// How many.
+        /// Number of items.
         items: u64,
     },
-    /// Nothing comes any more.
+    /// The resource is closed: nothing more will arrive.
     Closed,
-    /// It is gone.
+    /// The resource is dropped.
     Dropped,
 }
 
-/// What happens to an intent.
+/// Kind of an event of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntentEvent {
-    /// A task means to use a resource.
+    /// A task declares an intent to use a resource.
     Made {
-        /// Whose it is; 0 for none of ours.
+        /// Id of the task; 0 if it is not instrumented.
         task: u64,
-        /// What it is about.
+        /// Id of the resource.
         resource: u64,
-        /// As what.
+        /// The intended use.
         role: Role,
-        /// Whether it depends on anything.
+        /// Whether the use is certain.
         strength: Strength,
     },
-    /// It depended, and does not any more.
+    /// A possible use becomes certain.
     Sure,
-    /// It was carried out.
+    /// The use took place.
     Done,
-    /// It will not be carried out.
+    /// The use will not take place.
     Gone,
 }
 
-/// What a program says of itself.
+/// Kind of an event of the program's own data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserEvent {
     /// A counter grows.
     Count {
-        /// By how much.
+        /// The increment.
         by: u64,
     },
-    /// A gauge stands at a value.
+    /// A gauge is set.
     Gauge {
         /// The value.
         value: i64,
     },
-    /// An attribute has a value.
+    /// An attribute is set.
     Attribute {
         /// The value.
         value: String,
     },
 }
 
-/// What a console does.
+/// Kind of an event of a console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleEvent {
-    /// It connects.
+    /// The console connects.
     Connect,
-    /// It is gone.
+    /// The console disconnects.
     Disconnect,
-    /// It asks for a snapshot.
+    /// The console requests a snapshot.
     Query,
-    /// It is answered.
+    /// The console gets an answer.
     Reply {
-        /// Live calls that the answer counts.
+        /// Number of live calls in the answer.
         calls: u64,
     },
-    /// It turns accounting on.
+    /// The console arms accounting.
     Arm,
-    /// It turns accounting off.
+    /// The console disarms accounting.
     Disarm,
-    /// It pauses a task.
+    /// The console pauses a task.
     Pause {
-        /// The task.
+        /// Id of the task.
         task: u64,
     },
-    /// It lets a task go on.
+    /// The console resumes a task.
     Resume {
-        /// The task.
+        /// Id of the task.
         task: u64,
     },
 }
 
 impl Event {
-    /// The event as a replay takes it, if it is one of a call.
+    /// The event as a replay takes it; `None` if it is no event of a call.
     #[must_use]
     pub fn replayed(&self) -> Option<replay::Event> {
         let EventKind::Call { id, kind } = &self.act else {

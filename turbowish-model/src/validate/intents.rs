@@ -1,4 +1,5 @@
-//! Intents and the program's own data: an intent gets surer or ends, and a name keeps its kind.
+//! Validation of intents and of the program's own data: an intent becomes certain or ends, and a
+//! name keeps its kind.
 
 use super::calls::fingerprint;
 use super::event::{IntentEvent, UserEvent};
@@ -10,7 +11,7 @@ use crate::diagnose::situation::Strength;
 #[derive(Debug, Default)]
 pub(super) struct Intents(Known<u64, Stage>);
 
-/// How far an intent is.
+/// Progress of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     May,

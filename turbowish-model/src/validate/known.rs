@@ -1,24 +1,25 @@
-//! What is remembered by id, and never more than [`LIMIT`] of it: what was forgotten is believed, never reported.
+//! Bounded memory of subjects by id, at most [`LIMIT`] per kind. Claims about forgotten subjects
+//! are believed, never reported.
 
 use alloc::collections::BTreeMap;
 
-/// So many subjects of a kind are remembered at a time.
+/// Maximum number of subjects of a kind remembered at a time.
 pub const LIMIT: usize = 1 << 16;
-/// After a sweep that found nothing to forget, so many are turned away before the next one.
+/// Number of subjects rejected after a sweep that freed nothing, before the next sweep.
 const PATIENCE: usize = LIMIT / 8;
 
-/// Something that may be over, and can be forgotten then.
+/// A subject that can be forgotten once it has ended.
 pub(super) trait Ends {
     fn is_over(&self) -> bool;
 }
 
-/// What is known of each id.
+/// The known state by id.
 #[derive(Debug)]
 pub(super) struct Known<K, V> {
     each: BTreeMap<K, V>,
-    /// There are some of which nothing is known: they came while nobody looked, or were too many.
+    /// Unknown subjects may exist: they began while accounting was off, or exceeded the limit.
     unsure: bool,
-    /// Some were too many.
+    /// Some subjects exceeded the limit.
     lost: bool,
     turned_away: usize,
 }
@@ -43,17 +44,18 @@ impl<K: Ord + Copy, V: Ends> Known<K, V> {
         self.each.get_mut(&id)
     }
 
-    /// One that is not there may exist all the same.
+    /// Whether an id that is not known may exist all the same.
     pub(super) const fn is_unsure(&self) -> bool {
         self.unsure
     }
 
-    /// Some were forgotten because they were too many: sums over all are not known.
+    /// Whether some subjects exceeded the limit, so that sums over all are unknown.
     pub(super) const fn has_lost(&self) -> bool {
         self.lost
     }
 
-    /// Remembers one, in place of what was known by that id; it may be one too many.
+    /// Remembers the state of an id, replacing the former state; discards it if the limit is
+    /// reached.
     pub(super) fn enter(&mut self, id: K, value: V) {
         if self.each.len() >= LIMIT && !self.each.contains_key(&id) {
             (self.unsure, self.lost) = (true, true);
@@ -69,7 +71,7 @@ impl<K: Ord + Copy, V: Ends> Known<K, V> {
         self.each.insert(id, value);
     }
 
-    /// All that was known is no longer, and much may have happened since.
+    /// Forgets all states: much may have happened since.
     pub(super) fn forget_all(&mut self) {
         *self = Self {
             unsure: true,

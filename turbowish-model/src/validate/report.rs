@@ -1,11 +1,11 @@
-//! A report names the rule, the event, its subject, and what else the event refers to.
+//! Report: the rule, the event, its subject, and the other subject that the event refers to.
 
 use core::fmt;
 
 use super::event::Event;
 use super::rule::{RULES, Rule};
 
-/// What an event is about.
+/// Subject of an event. Numbers are ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A thread.
@@ -18,9 +18,9 @@ pub enum Subject {
     Resource(u64),
     /// A claim on a resource.
     Claim {
-        /// The resource.
+        /// Id of the resource.
         resource: u64,
-        /// The claim's ticket.
+        /// Ticket of the claim.
         ticket: u64,
     },
     /// An intent.
@@ -46,20 +46,20 @@ impl fmt::Display for Subject {
     }
 }
 
-/// An event that is not coherent with those before it.
+/// Report of an event that is inconsistent with earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The rule that it breaks.
+    /// The violated rule.
     pub rule: Rule,
-    /// Which event it is, from 1.
+    /// Number of the event, from 1.
     pub nth: u64,
-    /// The event's time, as it stands there.
+    /// Time of the event, as in the stream.
     pub t: u64,
-    /// The event's thread.
+    /// Thread of the event.
     pub thread: u64,
-    /// What is wrong.
+    /// The inconsistent subject.
     pub subject: Subject,
-    /// What else has to do with it.
+    /// The other subject involved.
     pub other: Option<Subject>,
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Takes the reports about one event.
+/// Collects the reports about one event.
 pub(super) struct Reporter<'a> {
     nth: u64,
     t: u64,
@@ -92,7 +92,7 @@ pub(super) struct Reporter<'a> {
     sink: &'a mut dyn FnMut(Report),
 }
 
-/// Reports by rule.
+/// Number of reports by rule.
 pub(super) type Counts = [u64; RULES.len()];
 
 impl<'a> Reporter<'a> {

@@ -1,4 +1,5 @@
-//! Resources: who waits is served once, who holds gives back once, and nothing holds more than there is.
+//! Validation of resources: each waiter is served once, each holder releases once, and no more is
+//! held than exists.
 
 use alloc::collections::BTreeSet;
 
@@ -20,11 +21,11 @@ struct Resource {
     capacity: Option<u64>,
     closed: bool,
     over: bool,
-    /// Items inside, or parts that are held.
+    /// Number of items inside, or amount held.
     inside: u64,
-    /// The ticket of the one who has it alone.
+    /// Ticket of the exclusive holder.
     alone: Option<u64>,
-    /// Tickets of those who hold it, and who wait, as far as their claims are remembered.
+    /// Tickets of holders and waiters, as far as their claims are remembered.
     held: BTreeSet<u64>,
     line: BTreeSet<u64>,
 }
@@ -35,7 +36,7 @@ impl Ends for Resource {
     }
 }
 
-/// How a claim stands.
+/// State of a claim.
 #[derive(Debug)]
 enum Stand {
     Waits(Claim),
@@ -49,13 +50,13 @@ impl Ends for Stand {
     }
 }
 
-/// Whoever has it so has it alone.
+/// Whether a hold in this role is exclusive.
 const fn is_alone(role: Role) -> bool {
     matches!(role, Role::Lock | Role::Write)
 }
 
 impl Resource {
-    /// Each item that comes in goes out once.
+    /// Whether each item put in is taken out once.
     const fn is_queue(&self) -> bool {
         matches!(self.kind, Kind::Mpsc | Kind::Oneshot)
     }
@@ -103,7 +104,7 @@ impl Resources {
         self.known.enter(id, resource);
     }
 
-    /// Whether the resource that is referred to is there, or may be.
+    /// Whether a resource that an event refers to exists, or may exist.
     pub(super) fn may_be_used(&self, id: u64, desk: &mut Reporter<'_>) -> bool {
         let subject = Subject::Resource(id);
         match self.known.get(id) {

@@ -1,19 +1,19 @@
-//! Every rule there is: reports, the page about them and its test take ids and texts from here.
+//! Table of all rules: reports, their documentation and its test take ids and texts from here.
 
 /// A rule as documented.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleRow {
-    /// Which.
+    /// The rule.
     pub rule: Rule,
-    /// Its name in reports.
+    /// Name in reports.
     pub id: &'static str,
-    /// What a report says of its subject.
+    /// What a report states of its subject.
     pub text: &'static str,
 }
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $name:ident $id:literal $text:literal;)*) => {
-        /// Something that cannot happen, or is told wrong.
+        /// An impossible or misreported event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Rule {
             $($(#[$doc])* $name,)*
@@ -34,7 +34,7 @@ rules! {
     CallTwice "call_twice" "created, and it lives";
     /// The end of a poll that is not open.
     OrphanEnd "orphan_end" "the end of a poll that is not open on this thread";
-    /// A poll is open when one below it ends.
+    /// A poll is still open when one below it ends.
     ForcedEnd "forced_end" "its poll is open when the poll below it ends";
     /// A second poll of a call that is being polled.
     OverlappingPoll "overlapping_poll" "polled, and a poll of it is open";
@@ -93,38 +93,38 @@ rules! {
     /// A resource is dropped while it is claimed.
     DroppedInUse "dropped_in_use" "dropped, and somebody holds it or waits for it";
 
-    /// An intent that was not made.
+    /// Refers to an intent that was not declared.
     UnknownIntent "unknown_intent" "it was never made";
-    /// An intent that is made again.
+    /// An intent is declared again.
     IntentTwice "intent_twice" "made a second time";
-    /// An intent that is over changes.
+    /// An intent that has ended changes.
     EndedIntent "ended_intent" "it is done or gone";
-    /// A sure intent gets sure.
+    /// A certain intent becomes certain again.
     SureTwice "sure_twice" "made sure, and it is";
 
-    /// One name is of two kinds.
+    /// A name is used for two kinds of data.
     KindChanged "kind_changed" "one name for data of two kinds";
 
     /// A console connects that is connected.
     ClientTwice "client_twice" "it connects, and is connected";
     /// A console that is not connected does something.
     UnknownClient "unknown_client" "it is not connected";
-    /// Accounting is switched to what it is.
+    /// Accounting is switched to the state it is in.
     SwitchedTwice "switched_twice" "it switches accounting to what it is";
-    /// The program is seen while accounting is off.
+    /// The program is observed while accounting is off.
     Unarmed "unarmed" "an event of the program while accounting is off";
     /// A paused task is paused.
     PausedTwice "paused_twice" "paused, and it is";
-    /// A task that is not paused goes on.
+    /// A task that is not paused is resumed.
     NotPaused "not_paused" "told to go on, and it is not paused";
     /// A paused task is polled.
     PausedPoll "paused_poll" "polled, and it is paused";
-    /// An answer counts other calls than the stream.
+    /// An answer counts other live calls than the stream.
     ReplyDiffers "reply_differs" "its answer counts other calls than live";
 }
 
 impl Rule {
-    /// Its row in the table.
+    /// Returns the rule's row in the table.
     #[must_use]
     pub const fn row(self) -> &'static RuleRow {
         &RULES[self as usize]

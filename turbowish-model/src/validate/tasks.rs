@@ -1,4 +1,5 @@
-//! Tasks and their wakers: a task begins in a poll of its root, is woken through a waker that somebody has, and ends after its root.
+//! Validation of tasks and their wakers: a task begins in a poll of its root, is woken through an
+//! existing waker, and ends after its root.
 
 use super::calls::Calls;
 use super::event::TaskEvent;
@@ -13,7 +14,7 @@ pub(super) struct Tasks(Known<u64, Task>);
 struct Task {
     root: u64,
     over: bool,
-    /// Clones of its waker, unless some may have been made while nobody looked.
+    /// Number of clones of its waker; `None` if some may have been made unobserved.
     wakers: Option<u64>,
 }
 
@@ -80,7 +81,8 @@ impl Tasks {
         self.0.enter(id, task);
     }
 
-    /// In the name of a task something is done to `other`, now and on this thread; 0 is none of ours.
+    /// Checks that the task may act on `other` now and on this thread; `id` 0 is a task that is not
+    /// instrumented.
     pub(super) fn acts(&self, id: u64, other: Subject, calls: &Calls, desk: &mut Reporter<'_>) {
         let subject = Subject::Task(id);
         if id == 0 || !self.is_known(id, other, desk) {

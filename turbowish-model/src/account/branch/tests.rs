@@ -1,4 +1,5 @@
-//! Trees as text: `*` has a waker of its own, `(…)` is left aside, `!` was woken.
+//! Tests of await trees as text: `*` has its own waker, `(…)` is not polled any more, `!` was
+//! woken.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,13 +17,14 @@ fn step((level, proc, site): At) -> AwaitFrame {
         level,
         proc,
         site,
-        // Procs below ten await the call below them.
+        // Procs below ten await the call below them directly.
         direct: proc < 10,
         since: 5,
     }
 }
 
-/// A branch, the branch around it and its parent, whether it was polled in the last poll, and its chain.
+/// Builds a branch from the branch around it, its parent, whether it was polled in the last poll,
+/// and its chain.
 fn branch(id: u64, within: u64, parent: At, polled: bool, chain: &[At]) -> BranchReading {
     let (level, proc, site) = parent;
     BranchReading {
@@ -124,19 +126,19 @@ fn what_a_stream_has_not_polled_rests_where_it_was() {
 
 #[test]
 fn what_the_parent_has_gone_on_from_is_left_aside() {
-    // It stands at 4 now, and polled the branch at 3.
+    // The parent stands at 4 now and polled the branch at 3.
     check(
         &[(0, 11, 4)],
         &[branch(1, 0, (0, 11, 3), false, &[(1, 2, 1), (2, 30, 1)])],
         &["- 11", "11 (2*!)", "2 (30)"],
     );
-    // In the very poll that has polled it, and awaits another call now.
+    // The parent polled it in this very poll and awaits another call now.
     check(
         &[(0, 1, 4), (1, 20, 1), (1, 21, 1)],
         &[branch(1, 0, (0, 1, 3), true, &[(1, 20, 1)])],
         &["- 1", "1 (20*)", "1 21"],
     );
-    // Its parent is gone.
+    // The parent has ended.
     check(
         &[(0, 11, 4)],
         &[branch(1, 0, (1, 12, 3), false, &[(2, 20, 1)])],

@@ -1,4 +1,4 @@
-//! Who polls and who creates a proc's calls, on one thread.
+//! Edge counters: which procs poll and create a proc's calls, on one thread.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -6,13 +6,14 @@ use crate::account::aggregate::EdgeStats;
 use crate::account::histogram::add;
 use crate::account::sync::{AtomicU32, AtomicU64};
 
-/// What one proc has to do with another one that polls or creates its calls. One line of the cache.
+/// The edge to one proc that polls or creates calls of this proc. One cache line.
 #[repr(align(64))]
 pub(crate) struct EdgeCounters {
-    /// Proc id of the other one, plus one; 0 is a free slot.
+    /// Id of the other proc plus one; 0 is a free slot.
     pub(super) other: AtomicU32,
     polls: AtomicU64,
-    /// Hold of polls whose calls the other has created, as long as it is their inclusive time too: part of both sums below.
+    /// Hold of polls whose call was also created by the other proc and which contained no foreign
+    /// time. Part of both `hold` and `offspring`.
     both: AtomicU64,
     hold: AtomicU64,
     created: AtomicU64,
@@ -34,14 +35,14 @@ impl Default for EdgeCounters {
 }
 
 impl EdgeCounters {
-    /// It polled a call.
+    /// The other proc polled a call.
     #[inline]
     pub(crate) fn polled(&self, hold: u64) {
         add(&self.polls, 1);
         add(&self.hold, hold);
     }
 
-    /// It polled a call that it has created, and nothing in that was foreign.
+    /// The other proc polled a call that it had created, and the poll contained no foreign time.
     #[inline]
     pub(crate) fn polled_own(&self, hold: u64) {
         add(&self.polls, 1);

@@ -1,4 +1,5 @@
-//! All rows of a thread: found by a load, made at a proc's first event there.
+//! The counters of all procs on one thread: found with one load, allocated at a proc's first event
+//! on the thread.
 
 use alloc::boxed::Box;
 
@@ -7,19 +8,19 @@ use once_cell::race::OnceBox;
 use super::ProcCounters;
 use crate::account::append_vec::AppendVec;
 
-/// The rows of one thread by proc id, each allocated at the proc's first event there.
+/// Counters by proc id, each allocated at the proc's first event on the thread.
 #[derive(Default)]
 pub(crate) struct CounterPages(AppendVec<OnceBox<ProcCounters>, IN_PLACE>);
 
-/// Procs found by one load; others take a few instructions more.
+/// Procs found with one load; procs beyond cost a few more instructions.
 const IN_PLACE: usize = 256;
-/// Procs with an id from here on cannot be accounted.
+/// Number of procs that can be accounted; a proc with this id or a higher one cannot.
 pub const PROC_LIMIT: u32 = 1 << 14;
 
 const _: () = assert!(PROC_LIMIT as usize <= AppendVec::<OnceBox<ProcCounters>, IN_PLACE>::LIMIT);
 
 impl CounterPages {
-    /// The row of a proc; `proc` must be below [`PROC_LIMIT`].
+    /// Counters of a proc; `proc` must be below [`PROC_LIMIT`].
     #[inline]
     pub(crate) fn at(&self, proc: u32) -> &ProcCounters {
         let slot = self.0.at(proc as usize);

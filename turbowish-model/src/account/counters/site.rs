@@ -1,4 +1,4 @@
-//! One await point's waits on one thread.
+//! Counters of one await point on one thread.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -6,39 +6,40 @@ use crate::account::aggregate::SiteStats;
 use crate::account::histogram::{add, raise};
 use crate::account::sync::AtomicU64;
 
-/// Waits at one await point. One line of the cache.
+/// Waits at one await point. One cache line.
 #[derive(Default)]
 #[repr(align(64))]
 pub(crate) struct SiteCounters {
     waits: AtomicU64,
     left: AtomicU64,
-    /// Waits that were over and began anew in one poll; in neither of the two.
+    /// Waits that ended and began again within one poll. Counted in neither `waits` nor `left`.
     again: AtomicU64,
-    /// Ends of waits minus their beginnings.
+    /// Moment: ends of waits minus their starts.
     waited: AtomicU64,
     longest: AtomicU64,
     cancelled: AtomicU64,
     spurious: AtomicU64,
-    /// Bytes of the largest operand; those of small ones are not noted.
+    /// Bytes of the largest awaited future; small ones are not recorded.
     operand: AtomicU64,
 }
 
 impl SiteCounters {
-    /// Nothing has happened here on this thread. A wait may begin on one thread and end on another.
+    /// Whether nothing was recorded here on this thread. `waited` alone does not tell: a wait may
+    /// begin on one thread and end on another.
     pub(super) fn is_untouched(&self) -> bool {
         let counts = [&self.waits, &self.left, &self.again, &self.cancelled];
         let mut all = counts.into_iter().chain([&self.spurious, &self.operand]);
         all.all(|count| count.load(Relaxed) == 0)
     }
 
-    /// A poll ended pending here.
+    /// A poll ended pending here at `t`.
     #[inline]
     pub(crate) fn suspend(&self, t: u64) {
         add(&self.waits, 1);
         add(&self.waited, t.wrapping_neg());
     }
 
-    /// The wait that began at `since` is over.
+    /// The wait that began at `since` ended at `t`.
     #[inline]
     pub(crate) fn resume(&self, since: u64, t: u64) {
         add(&self.left, 1);
@@ -46,7 +47,7 @@ impl SiteCounters {
         raise(&self.longest, t.saturating_sub(since));
     }
 
-    /// The wait that began at `since` was over at `start`, and one begins at `t`.
+    /// The wait that began at `since` ended at `start`, and another one began at `t`.
     #[inline]
     pub(crate) fn again(&self, since: u64, start: u64, t: u64) {
         add(&self.again, 1);
@@ -54,17 +55,17 @@ impl SiteCounters {
         raise(&self.longest, start.saturating_sub(since));
     }
 
-    /// A call was dropped while it stood here.
+    /// A call was dropped while suspended here.
     pub(crate) fn cancel(&self) {
         add(&self.cancelled, 1);
     }
 
-    /// A poll changed nothing of what is awaited here.
+    /// A poll left the awaited resource unchanged.
     pub(crate) fn spurious(&self) {
         add(&self.spurious, 1);
     }
 
-    /// What is awaited here has so many bytes.
+    /// Records the size of a future that is awaited here.
     pub(crate) fn operand(&self, bytes: u64) {
         raise(&self.operand, bytes);
     }

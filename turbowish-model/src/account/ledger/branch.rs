@@ -1,7 +1,9 @@
-//! Which calls are branches: those of which one call polls several at one await point, by hand, in a combinator or in a macro.
+//! Branch detection: a branch is one of several calls that one call polls at the same await point,
+//! by hand, in a combinator or in a macro.
 //!
-//! An await point is a *fork* if it is told so when the call comes there, or from the moment at which a second call begins there while
-//! another one is pending. What was polled there alone before that becomes a branch with its next poll.
+//! An await point is a *combinator* (`FORK`) if the caller says so when the call reaches it, or
+//! from the moment at which a second call is first polled there while another one is pending. A
+//! call that was polled there alone before becomes a branch with its next poll.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -11,7 +13,8 @@ use crate::account::branch::Parent;
 use crate::account::call::{DIRECT, FORK, SITE};
 
 impl Ledger {
-    /// The innermost poll's body stands where it polls several calls. Ignored unless that poll is one of `proc`.
+    /// Marks the await point of the innermost poll as one that polls several calls. Ignored unless
+    /// the innermost poll is one of `proc`.
     #[cold]
     pub fn fork(&self, proc: u32) {
         let Some(top) = self.top() else { return };
@@ -21,21 +24,22 @@ impl Ledger {
         }
     }
 
-    /// The poll on top of the stack is that of a branch.
+    /// Whether the innermost poll is that of a branch.
     #[inline]
     #[must_use]
     pub fn is_branch(&self) -> bool {
         self.top().is_some_and(|top| top.has(BRANCH))
     }
 
-    /// The poll on top of the stack is that of the branch `id`: [`Parent::within`] of those inside of it.
+    /// Sets the id of the branch whose poll is innermost; polls nested in it get `id` as
+    /// [`Parent::within`].
     pub fn name_branch(&self, id: u64) {
         if let Some(top) = self.top() {
             top.key.store(id, Relaxed);
         }
     }
 
-    /// Who polls the call at `depth`, whose poll has just begun or ended.
+    /// Returns the parent of the call at `depth`, whose poll has just begun or ended.
     #[must_use]
     pub fn parent(&self, depth: u32) -> Parent {
         let base = self.base.load(Relaxed);
@@ -56,7 +60,8 @@ impl Ledger {
         }
     }
 
-    /// Who polls the call on top of the stack was not known to poll several where it stands, and is now. Told once.
+    /// Whether the current poll was the first to show that the parent of the innermost call polls
+    /// several calls where it stands. `true` once, then `false`.
     #[must_use]
     pub fn is_new_fork(&self) -> bool {
         let Some(at) = self.depth().checked_sub(2) else {

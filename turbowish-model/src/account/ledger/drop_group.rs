@@ -1,4 +1,5 @@
-//! Who drops calls that wait: the innermost open poll, and with the first call all those that it polled.
+//! Drop groups: calls that wait and are dropped together, one right after the other, in the
+//! innermost open poll.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -7,27 +8,29 @@ use super::frame::{ARRIVED, Frame};
 use crate::account::call::{Call, PENDING};
 use crate::account::sync::{AtomicU32, AtomicU64};
 
-/// The last calls that were dropped in a poll, one right after the other.
+/// The last group of calls that were dropped in a poll, one right after the other.
 #[derive(Default)]
 pub(super) struct LastDrop {
-    /// The event of the last one.
+    /// Sequence number of the group's last drop.
     event: AtomicU64,
-    /// Proc of the first one, plus one; 0 if it was no branch of the call that dropped it.
+    /// Proc of the group's first call plus one; 0 if that was no branch of the call that dropped
+    /// it.
     head: AtomicU32,
     number: AtomicU64,
 }
 
-/// A call was dropped half-way by the innermost open poll, alone or as a part of another one.
+/// A suspended call that the innermost open poll dropped, alone or as a part of another call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DropGroup {
-    /// Proc of the outermost call that was dropped.
+    /// Proc id of the outermost call that was dropped.
     pub head: u32,
-    /// The same for all calls that are dropped with it.
+    /// Number of the group: the same for all calls that were dropped together.
     pub number: u64,
 }
 
 impl Ledger {
-    /// A call that waits is dropped in the poll of `top`; this is its event.
+    /// Records the drop of a suspended call in the poll of `top`. Must be called within the write
+    /// section of the drop.
     pub(super) fn fall(&self, top: &Frame, call: &Call, proc: u32) {
         let fall = &self.fall;
         let event = self.sequence.count();
@@ -43,12 +46,13 @@ impl Ledger {
             .store(fall.number.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
-    /// The call that was dropped last is the root of a task, and no branch of anything.
+    /// Removes the group's head: the call dropped last was the root of a task and is no branch.
     pub fn note_root_drop(&self) {
         self.fall.head.store(0, Relaxed);
     }
 
-    /// What the call was part of whose drop was this thread's last event, if it waited, and was polled where the innermost open poll stands.
+    /// The group of the last drop; `None` unless that drop was this thread's last event, the call
+    /// was suspended and it was polled at the await point of the innermost open poll.
     #[must_use]
     pub fn fallen(&self) -> Option<DropGroup> {
         let fall = &self.fall;
@@ -59,8 +63,8 @@ impl Ledger {
     }
 }
 
-/// The call was polled by `top` at the await point where that stands, as far as can be told: in this very poll, if it has only come there
-/// in this one.
+/// Whether `top` polled the call at its present await point, as far as can be told: in this very
+/// poll if `top` reached the await point in it.
 fn is_below(top: &Frame, call: &Call) -> bool {
     if top.has(ARRIVED) {
         call.suspended >= top.start.load(Relaxed)

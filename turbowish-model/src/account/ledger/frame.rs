@@ -1,55 +1,56 @@
-//! An open poll: what its thread notes at the start and needs at the end.
+//! Frame: an open poll on a thread's stack.
 
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::account::call::{DIRECT, FORK, MARK};
 use crate::account::sync::{AtomicU32, AtomicU64};
 
-/// An open poll. One line of the cache.
+/// An open poll. One cache line.
 #[derive(Default)]
 #[repr(C, align(64))]
 pub(crate) struct Frame {
-    /// The task, in its root's frame; in that of a branch the branch; else 0.
+    /// Task id in the frame of a root, branch id in the frame of a branch, otherwise 0.
     pub(crate) key: AtomicU64,
     pub(crate) start: AtomicU64,
     pub(crate) nested: AtomicU64,
     pub(crate) foreign: AtomicU64,
-    /// When the call's last poll had ended, if the place says that it had ended pending.
+    /// End of the call's last poll; valid if `place` has `PENDING`.
     pub(crate) suspended: AtomicU64,
     pub(crate) proc: AtomicU32,
     /// Proc that created the call, plus one; 0 if none.
     pub(crate) creator: AtomicU32,
-    /// See [`crate::account::call::SITE`] and the flags below.
+    /// Await point ([`crate::account::call::SITE`]) and flags: those of `call` and those below.
     pub(crate) place: AtomicU32,
-    /// What `Row::outer_at` held before this frame, if it is the proc's first one on the stack.
+    /// Value of `ProcCounters::outer_at` before this frame; valid if `place` has [`OUTER`].
     pub(crate) previous_outer: AtomicU32,
-    /// Where the task segment below began, if this frame is a root.
+    /// Base of the enclosing task segment; valid if `place` has [`ROOT`].
     pub(crate) previous_base: AtomicU32,
-    /// Length of the trail when this frame was opened.
+    /// Length of the await stack when this frame was opened.
     pub(crate) stack_mark: AtomicU32,
 }
 
-/// The frame is the top of a task.
+/// The frame is the root of a task.
 pub(crate) const ROOT: u32 = 1 << 17;
-/// The proc was not yet on its task's stack.
+/// The frame is the proc's outermost one on its task's stack.
 pub(crate) const OUTER: u32 = 1 << 18;
-/// The await point was reached in this poll.
+/// The call reached its await point in this poll.
 pub(crate) const ARRIVED: u32 = 1 << 19;
 
-/// The call stands where it stood when the task was last shown, at an instrumented call, and so do all above it up to the root: no
-/// other branch can be polled before it has ended pending.
+/// The call has not moved since its task was last published and awaits an instrumented call
+/// directly, and so do all its callers up to the root. No other branch can be polled before this
+/// call has ended pending.
 pub(crate) const UNCHANGED: u32 = 1 << 20;
 
-/// It is the call's first poll.
+/// This is the call's first poll.
 pub(crate) const FIRST: u32 = 1 << 21;
 
-/// A call has ended pending below it, where it stands now, in this poll.
+/// A child has ended pending in this poll, at the present await point.
 pub(crate) const BESIDE: u32 = 1 << 22;
-/// The call is one of several that the call below it in the stack polls where it stands.
+/// The call is one of several that its caller polls at the same await point.
 pub(crate) const BRANCH: u32 = 1 << 23;
-/// It was found in this poll that it polls several there.
+/// This poll showed that the call polls several others at its await point.
 pub(crate) const FOUND: u32 = 1 << 24;
-/// It was marked in this poll.
+/// The call was marked in this poll.
 pub(crate) const MARKED: u32 = 1 << 30;
 
 impl Frame {
@@ -58,13 +59,13 @@ impl Frame {
         self.place.load(Relaxed) & flag != 0
     }
 
-    /// What the call stands at may have changed.
+    /// Clears the flags that claim the call has not moved.
     pub(crate) fn invalidate(&self) {
         let place = self.place.load(Relaxed);
         self.place.store(place & !(UNCHANGED | BESIDE), Relaxed);
     }
 
-    /// A call below it has ended pending.
+    /// Records that a child ended pending.
     #[inline]
     pub(crate) fn child_pending(&self) {
         let place = self.place.load(Relaxed);
@@ -73,7 +74,8 @@ impl Frame {
         }
     }
 
-    /// A call's poll begins below it, whose last poll ended pending at `suspended`. Returns [`BRANCH`] if it is one of several.
+    /// Starts the poll of a child whose last poll ended pending at `suspended`. Returns [`BRANCH`]
+    /// if the child is one of several, otherwise 0.
     #[inline]
     pub(crate) fn branch(&self, suspended: u64) -> u32 {
         let place = self.place.load(Relaxed);
@@ -88,7 +90,7 @@ impl Frame {
         if place & FORK != 0 {
             return BRANCH;
         }
-        // What has ended pending in this very poll may be the one call that was seen there.
+        // The call that ended pending in this very poll may be the one that was seen there.
         if suspended >= self.start.load(Relaxed) {
             return 0;
         }
@@ -96,7 +98,7 @@ impl Frame {
         BRANCH
     }
 
-    /// The call stands at a place it has come to in this poll. Returns where it stood.
+    /// Moves the call to an await point that it reached in this poll. Returns the previous place.
     #[inline]
     pub(crate) fn arrive(&self, place: u32) -> u32 {
         let before = self.place.load(Relaxed);
@@ -106,29 +108,32 @@ impl Frame {
     }
 }
 
-/// No user code can have run since the last reading of the clock: going down the chain of awaits
-/// (after the start of a poll), or back up (after one that ended pending).
+/// Reuse of the last clock reading, if no user code can have run since: down the chain of awaits
+/// (after the start of a poll), or back up (after a poll that ended pending).
 pub(crate) const REUSE_NONE: u32 = 0;
 pub(crate) const REUSE_DOWN: u32 = 1;
 pub(crate) const REUSE_UP: u32 = 2;
-/// Going down, and all above is [`UNCHANGED`].
+/// Going down, and all callers are [`UNCHANGED`].
 pub(crate) const REUSE_UNCHANGED: u32 = 3;
 
-/// How a poll begins.
+/// Options of a poll's start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start {
-    /// The poll is marked as the root of a task, also inside another poll.
+    /// The poll is the root of a task, even inside another poll.
     pub root: bool,
-    /// Nobody will ask for the chains of pending calls below it ([`Ledger::take_await_stack`](crate::account::ledger::Ledger::take_trail)), if it is the bottom of the stack.
+    /// At the bottom of the stack: nobody will call
+    /// [`Ledger::take_await_stack`](crate::account::ledger::Ledger::take_await_stack) for this
+    /// poll, so no await stack is recorded.
     pub quiet: bool,
-    /// Names the call in [`Ledger::poll_end_of`](crate::account::ledger::Ledger::poll_end_of); in the live process, the task of which it is the root.
+    /// Identifies the call in [`Ledger::poll_end_of`](crate::account::ledger::Ledger::poll_end_of).
+    /// In a live process: id of the task whose root the call is.
     pub key: u64,
 }
 
-/// What one closed frame was charged.
+/// The times charged for one closed frame, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Charge {
-    /// Duration.
+    /// Duration of the poll.
     pub hold: u64,
     /// Exclusive time.
     pub running: u64,
@@ -137,7 +142,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Adds another poll's charge.
+    /// Adds the charge of another poll.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.hold = self.hold.wrapping_add(other.hold);
         self.running = self.running.wrapping_add(other.running);

@@ -1,4 +1,5 @@
-//! A poll from its start to its end: the stack, the charge, and where pending calls stand.
+//! A poll from start to end: the stack of frames, the charge, and the await points of pending
+//! calls.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -14,14 +15,14 @@ use crate::account::counters::{ProcCounters, Sum};
 use crate::account::histogram::add;
 
 impl Ledger {
-    /// A poll begins. Returns its depth on the stack, or `None` beyond [`DEPTH_LIMIT`].
+    /// Starts a poll. Returns its depth on the stack, or `None` if [`DEPTH_LIMIT`] is reached.
     #[inline(always)]
     pub fn poll_start(&self, call: &mut Call, proc: ProcKey, t: u64, start: Start) -> Option<u32> {
         let opened = self.open(call, proc, t, start);
         opened.map(|(depth, _)| depth)
     }
 
-    /// The same. Returns as well whether the call is a branch.
+    /// Same as [`Ledger::poll_start`], and also returns whether the call is a branch.
     #[inline(always)]
     pub fn open(
         &self,
@@ -76,7 +77,7 @@ impl Ledger {
         Some((depth, place & BRANCH != 0))
     }
 
-    /// Rule R1: a poll creates a call that is not known.
+    /// Rule R1: a poll registers a call whose creation was not seen.
     #[cold]
     fn attach(&self, call: &mut Call, proc: ProcKey, t: u64) {
         self.anomaly(Anomaly::LateAttach);
@@ -111,7 +112,7 @@ impl Ledger {
         self.depth.store(depth + 1, Relaxed);
     }
 
-    /// A task's own part of the stack begins here.
+    /// Starts a task segment of the stack.
     #[inline]
     fn begin_segment(&self, depth: u32, quiet: bool) {
         self.base.store(depth, Relaxed);
@@ -122,8 +123,8 @@ impl Ledger {
         }
     }
 
-    /// A call that ended pending in this very root poll is polled again or dropped: it no longer stands
-    /// where the trail says.
+    /// Retracts a call from the await stack: it ended pending in this very root poll and is now
+    /// polled again or dropped.
     #[inline]
     pub(super) fn retract(&self, call: &Call, proc: u32) {
         if self.trail.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
@@ -140,8 +141,8 @@ impl Ledger {
         }
     }
 
-    /// The innermost poll's body reaches an await point; `direct` if its operand is an instrumented
-    /// call. Ignored unless the innermost open poll is one of `proc`.
+    /// Records that the innermost poll's body reaches an await point. `direct` states that the
+    /// operand is an instrumented call. Ignored unless the innermost open poll is one of `proc`.
     #[inline]
     pub fn arrive(&self, proc: u32, site: u32, direct: bool) {
         self.still.store(REUSE_NONE, Relaxed);
@@ -149,14 +150,14 @@ impl Ledger {
         if top.proc.load(Relaxed) == proc {
             let site = if site <= SITE { site } else { 0 };
             let place = site | (u32::from(direct) * DIRECT);
-            // One store is a whole event; the end of a wait takes more.
+            // Without `PENDING` the event is a single store; the end of a wait takes several.
             let writing = top.has(PENDING).then(|| self.write());
             self.come(top, place);
             drop(writing);
         }
     }
 
-    /// What the innermost poll's body awaits at that await point of `proc` is large.
+    /// Records the size of a large future that the body awaits at this await point of `proc`.
     #[cold]
     pub fn awaits(&self, proc: u32, site: u32, bytes: u64) {
         let writing = self.write();
@@ -165,7 +166,7 @@ impl Ledger {
         drop(writing);
     }
 
-    /// The call of an open frame comes to a place: it is over with the wait that its poll has ended.
+    /// Moves the call of an open frame to a place and ends the wait that preceded the poll.
     #[inline]
     fn come(&self, frame: &Frame, place: u32) {
         let before = frame.arrive(place);
@@ -176,7 +177,7 @@ impl Ledger {
         self.moved.store(1, Relaxed);
     }
 
-    /// Ends the poll at `depth`, with those above it if any were left open (R3).
+    /// Ends the poll at `depth`, and first those above it if any were left open (R3).
     ///
     /// Returns what this call's frame was charged, or `None` if no such poll is open (R2).
     #[inline(always)]
@@ -214,7 +215,7 @@ impl Ledger {
         Some(charge)
     }
 
-    /// Closes what was left open from `depth` on (R3).
+    /// Closes the frames left open from `depth` up (R3).
     #[cold]
     fn force(&self, depth: u32, t: u64) {
         while self.depth() > depth {
@@ -257,8 +258,8 @@ impl Ledger {
         }
     }
 
-    /// The call of a closed frame is over: its branch of the trail is gone, and where the parent
-    /// goes next is not known yet if this call was what it stood at.
+    /// Removes the ended call's part of the await stack. If its caller awaited it directly, the
+    /// caller's next place is unknown for now.
     #[inline]
     fn leave(&self, frame: &Frame) {
         self.trail.truncate(frame.stack_mark.load(Relaxed));
@@ -271,7 +272,7 @@ impl Ledger {
         }
     }
 
-    /// Closes the innermost frame and charges it. Returns its key as well.
+    /// Closes the innermost frame and charges it. Returns the frame's key and the charge.
     fn pop(&self, t: u64) -> (u64, Charge) {
         let depth = self.depth() - 1;
         let frame = self.frames.at(depth as usize);
@@ -304,7 +305,7 @@ impl Ledger {
             self.close_root(frame, row, depth, creator, &charge);
             return charge;
         }
-        // Only a root stands at the bottom.
+        // The bottom frame is always a root, so this frame has a parent.
         let parent = self.frames.at(depth as usize - 1);
         let still = if parent.has(DIRECT) {
             REUSE_UP
@@ -345,9 +346,10 @@ impl Ledger {
         }
     }
 
-    /// Ends the innermost open poll that was started under `key` (replay: events name their call).
+    /// Ends the innermost open poll that was started with `key` (replay: events name their call).
     ///
-    /// Frames above it are closed first and handed to `forced`. `None` if no such poll is open.
+    /// Frames above it are closed first and passed to `forced`. Returns `None` if no such poll is
+    /// open.
     pub fn poll_end_of(
         &self,
         call: &mut Call,
@@ -377,7 +379,7 @@ impl Ledger {
     }
 }
 
-/// The wait that was over when the frame's poll began, unless that was settled before.
+/// Ends the wait that preceded the frame's poll, unless that was done before.
 #[inline]
 fn resume(frame: &Frame, place: u32, row: &ProcCounters) {
     if place & PENDING != 0 {
@@ -386,7 +388,7 @@ fn resume(frame: &Frame, place: u32, row: &ProcCounters) {
     }
 }
 
-/// The inclusive time of a poll belongs to whoever created its call, too.
+/// Adds the inclusive time of a poll to the edge of the proc that created its call.
 #[inline]
 fn credit(row: &ProcCounters, creator: u32, charge: &Charge) {
     if let Some(creator) = creator.checked_sub(1) {

@@ -1,4 +1,5 @@
-//! What a closed poll tells of the calls that ended pending in it: the chain on which its task, or its branch, would go on.
+//! Publication of the await stack: the calls that ended pending in a closed poll, on which its task
+//! or branch would resume.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -7,7 +8,8 @@ use super::frame::{REUSE_DOWN, REUSE_UNCHANGED};
 use crate::account::await_stack::AwaitFrame;
 
 impl Ledger {
-    /// The task at hand has not been shown before: all of its calls are to be on the trail.
+    /// Forces the next publication to contain all calls of the current task, which was not
+    /// published before.
     pub fn show_all(&self) {
         self.frames
             .at(self.base.load(Relaxed) as usize)
@@ -18,10 +20,11 @@ impl Ledger {
         self.moved.store(1, Relaxed);
     }
 
-    /// What this root poll's chain of pending calls was, outermost first, without those that it begins with and that stand
-    /// where they stood before; then forgets it.
+    /// Passes this root poll's await stack to `each`, outermost first, without the leading calls
+    /// that have not moved; then clears it.
     ///
-    /// Returns `false`, and hands out nothing, if no call of the task came anywhere new in this poll.
+    /// Returns `false`, and passes nothing, if no call of the task was first polled, ended or
+    /// reached another await point in this poll.
     #[inline]
     pub fn take_await_stack(&self, each: impl FnMut(AwaitFrame)) -> bool {
         let closed = self.frames.at(self.depth() as usize);
@@ -35,7 +38,8 @@ impl Ledger {
         moved
     }
 
-    /// The calls that ended pending in the poll that was closed last, outermost first: the chain on which its task would go on.
+    /// Passes the calls that ended pending in the last closed poll to `each`, outermost first, and
+    /// keeps them: the chain on which its task would resume.
     pub fn look_at_await_stack(&self, mut each: impl FnMut(AwaitFrame)) {
         let closed = self.frames.at(self.depth() as usize);
         let mark = closed.stack_mark.load(Relaxed);

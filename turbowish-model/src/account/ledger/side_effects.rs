@@ -1,4 +1,5 @@
-//! Which calls have taken or given something that a drop would lose. The ledger keeps a bit of each; what it was is kept by who marks.
+//! Side effects: marks on calls that have taken or given something that a drop would lose. The
+//! ledger keeps one bit per call; the caller that marks keeps what it was.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -6,52 +7,54 @@ use super::Ledger;
 use super::frame::{Frame, MARKED, ROOT};
 use crate::account::call::{DIRECT, MARK, SITE};
 
-/// A call that is marked.
+/// A marked call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked {
-    /// Its depth on the stack.
+    /// Depth of the call on the stack.
     pub depth: u32,
-    /// The await point where it stands, plus one; 0 if unknown.
+    /// Await point of the call plus one; 0 if unknown.
     pub site: u16,
-    /// It is the first time in this poll.
+    /// The call was not marked in this poll before.
     pub first: bool,
 }
 
-/// The outermost call from which on each awaits the next one directly, up to the innermost: all of them go on together, or not.
+/// The outermost call of the innermost chain in which each call awaits the next one directly: all
+/// of them resume together, or none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChainHead {
     /// Distance from the task's root; 0 if it is the root.
     pub level: u32,
-    /// Its proc.
+    /// Proc id of the call.
     pub proc: u32,
-    /// When its poll began.
+    /// Start of the call's poll, in ticks.
     pub start: u64,
 }
 
 impl Ledger {
-    /// The innermost call has taken or given something. `None` if nobody can drop it before it returns: each call from the task's root on
-    /// awaits the next one directly.
+    /// Marks the innermost call: it has taken or given something. `None` if no call can drop it
+    /// before it returns: each call from the task's root on awaits the next one directly.
     #[inline]
     pub fn mark(&self) -> Option<Marked> {
         self.mark_under(&self.head()?)
     }
 
-    /// The same where the [`head`](Self::head) is known.
+    /// Same as [`Ledger::mark`], for a [`head`](Self::head) that is already known.
     #[inline]
     pub fn mark_under(&self, head: &ChainHead) -> Option<Marked> {
         let top = self.top().filter(|_| head.level > 0)?;
         Some(self.set_mark(self.depth() - 1, top))
     }
 
-    /// The innermost call, if it was marked before, in this poll or in an earlier one; it is marked in this one from now on.
+    /// Returns the innermost call if it was marked in this poll or an earlier one, and marks it in
+    /// this poll.
     #[inline]
     pub fn marked(&self) -> Option<Marked> {
         let top = self.top().filter(|top| top.has(MARK) && !top.has(ROOT))?;
         Some(self.set_mark(self.depth() - 1, top))
     }
 
-    /// The task at hand has taken something that it may still have when this poll is over: its root is marked. Returns whether it was marked
-    /// when this poll began, and not since.
+    /// Marks the root of the current task: it has taken something that it may still hold when this
+    /// poll ends. Returns whether the root was marked before this poll and not yet in it.
     #[inline]
     pub fn mark_root(&self) -> bool {
         let root = self.frames.at(self.base.load(Relaxed) as usize);
@@ -60,7 +63,7 @@ impl Ledger {
         place & (MARK | MARKED) == MARK
     }
 
-    /// The task whose root poll at `depth` has just been closed.
+    /// Returns the id of the task whose root poll at `depth` has just been closed.
     #[must_use]
     pub fn closed_task(&self, depth: u32) -> u64 {
         self.frames.at(depth as usize).key.load(Relaxed)
@@ -82,7 +85,7 @@ impl Ledger {
         self.frames.at(depth as usize).has(MARKED)
     }
 
-    /// A marked call has returned: its frame says from now on where the one stood that called it.
+    /// Stores the caller's await point in the frame of a marked call that has just returned.
     #[cold]
     pub(super) fn hand_up(&self, frame: &Frame) {
         let site = self.top().map_or(0, |top| top.place.load(Relaxed) & SITE);
@@ -90,13 +93,14 @@ impl Ledger {
         frame.place.store(place & !SITE | site, Relaxed);
     }
 
-    /// Where the one stood, plus one, whose call has returned at `depth` just now.
+    /// Await point plus one of the caller of the call that has just returned at `depth`; 0 if
+    /// unknown.
     #[must_use]
     pub fn called_at(&self, depth: u32) -> u16 {
         (self.frames.at(depth as usize).place.load(Relaxed) & SITE) as u16
     }
 
-    /// The head of the chain that the innermost call is the end of.
+    /// Returns the head of the chain that ends with the innermost call.
     #[inline]
     #[must_use]
     pub fn head(&self) -> Option<ChainHead> {
@@ -109,8 +113,8 @@ impl Ledger {
         })
     }
 
-    /// Whether what the chain below `head` held, when it ended there, is held by the innermost call or one that waits for it. `head` is of the
-    /// task at hand.
+    /// Whether the innermost call, or one that waits for it, now holds what the chain below `head`
+    /// held when it ended. `head` must belong to the current task.
     #[must_use]
     pub fn is_under(&self, head: &ChainHead) -> bool {
         let depth = self.base.load(Relaxed) + head.level;
@@ -131,7 +135,8 @@ impl Ledger {
         depth
     }
 
-    /// The innermost call was polled again and stands where it stood: what it waits for there has not changed.
+    /// Counts a spurious poll of the innermost call: it has not moved, and what it awaits has not
+    /// changed.
     pub fn spurious(&self) {
         if let Some(top) = self
             .top()

@@ -1,4 +1,5 @@
-//! What is counted is the sum over threads; a gauge stands where it was set last, on whatever thread.
+//! Tests of metrics: a counter is the sum over threads, a gauge has the value set last on any
+//! thread.
 
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
@@ -77,7 +78,7 @@ enum Said {
 }
 
 proptest! {
-    /// Any numbers, by any threads: the sums are those of a plain list of all that was said.
+    /// Random updates by random threads: the sums equal those of a plain list of all updates.
     #[test]
     fn nothing_is_lost(
         said in prop::collection::vec(
@@ -91,7 +92,7 @@ proptest! {
         let threads: [Metrics; 3] = Default::default();
         let mut expected: BTreeMap<MetricKey, MetricStats> = BTreeMap::new();
         for (at, (thread, site, proc, what)) in said.into_iter().enumerate() {
-            // A place in the source either counts or sets.
+            // A site is either a counter or a gauge.
             let tally = match what {
                 Said::Count(by) => {
                     threads[thread].count((site, proc), by);
@@ -114,7 +115,7 @@ proptest! {
     }
 }
 
-/// Sites 0 and 1 are one counter, in two places; 2 is a gauge; names of the rest are nonsense.
+/// Sites 0 and 1 are one counter in two places, 2 is a gauge; the names of the others are nonsense.
 struct Names3;
 
 impl Names for Names3 {

@@ -1,4 +1,4 @@
-//! What a branch of a task shows: a cell like the task's own, whose last place in line is its parent's.
+//! Published state of a branch: a cell like the task's own, with the parent in the last slot.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -7,8 +7,9 @@ use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::{BranchReading, Parent};
 
 impl TaskCell {
-    /// A poll of a branch ended pending, in an epoch and in the root poll that has begun at `began`; `trail` hands out its chain, outermost
-    /// first, of which the first [`CHAIN`] are kept.
+    /// Ends a branch's poll as pending, in the given epoch and in the root poll that began at
+    /// `began`. `trail` passes the branch's await stack, outermost first; the first [`CHAIN`]
+    /// frames are kept.
     pub fn end_branch(
         &self,
         (epoch, began): (u32, u64),
@@ -36,7 +37,7 @@ impl TaskCell {
         drop(writing);
     }
 
-    /// What a branch shows, and the epoch of its last poll that ended pending.
+    /// Reads the branch. Also returns the epoch of its last poll that ended pending.
     pub fn read_branch(&self, relax: &mut dyn FnMut()) -> (BranchReading, u32) {
         self.sequence.read(relax, || {
             let parent = self.steps.at(CHAIN).load();

@@ -1,26 +1,27 @@
-//! A glance at a task: whether the rest is worth reading.
+//! Glance: the small part of a task's state that decides whether the rest must be read.
 
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::{POLLED, TaskCell};
 
-/// The part of a [`TaskReading`](super::TaskReading) that tells whether the rest is worth reading.
+/// The part of a [`TaskReading`](super::TaskReading) that decides whether the rest must be read.
+/// Times are in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Glance {
-    /// A thread polls it now.
+    /// A thread polls the task now.
     pub is_polled: bool,
-    /// Epoch of its last accounted poll.
+    /// Epoch of the last accounted poll.
     pub epoch: u32,
-    /// Begin of the poll, or end of the last one.
+    /// Start of the poll in progress, or end of the last one.
     pub since: u64,
-    /// Root polls begun.
+    /// Number of root polls started.
     pub polls: u64,
     /// Longest finished root poll.
     pub longest: u64,
 }
 
 impl TaskCell {
-    /// As much of it as can be told without its chain: nothing is allocated for it.
+    /// Reads the task without its await stack. Does not allocate.
     #[must_use]
     pub fn glance(&self, relax: &mut dyn FnMut()) -> Glance {
         self.sequence.read(relax, || Glance {

@@ -1,4 +1,5 @@
-//! An await tree as rows: each call before what it polls, and at the end what was left aside.
+//! Rows of an await tree: each call before those it polls; calls that are not polled any more come
+//! last.
 
 use alloc::string::String;
 use alloc::vec;
@@ -11,7 +12,7 @@ use crate::snapshot::StackRow;
 use crate::snapshot::combinator::Combinator;
 
 impl<N: Names> Assembly<'_, N> {
-    /// Where a task rests.
+    /// Rows of a suspended task's await tree.
     pub(super) fn stack(&self, reading: &TaskReading) -> Vec<StackRow> {
         let (twigs, now) = (tree(reading), self.read_at(reading));
         let children = children(&twigs);
@@ -26,7 +27,7 @@ impl<N: Names> Assembly<'_, N> {
             .filter(is_top)
             .partition(|&at| !twigs[at].aside);
         let mut rows = Vec::with_capacity(twigs.len());
-        // What is to come, the next one last: chains may be long.
+        // A stack instead of recursion, next one last: chains may be long.
         let tops = live.into_iter().chain(aside).rev();
         let mut next: Vec<(usize, u32)> = tops.map(|at| (at, 0)).collect();
         while let Some((at, depth)) = next.pop() {
@@ -70,7 +71,7 @@ impl<N: Names> Assembly<'_, N> {
     }
 }
 
-/// What each call polls, in the order in which it was first polled, as far as that is known.
+/// The calls that each call polls, in the order of their first poll as far as that is known.
 fn children(twigs: &[TreeNode]) -> Vec<Vec<usize>> {
     let mut children = vec![Vec::new(); twigs.len()];
     for (at, twig) in twigs.iter().enumerate() {

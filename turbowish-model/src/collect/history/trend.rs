@@ -1,4 +1,4 @@
-//! The last minute of each proc in cells of equal length: how its share of a core went up and down.
+//! Trend of the last minute: each proc's share of a core in cells of equal length.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,20 +6,20 @@ use alloc::vec::Vec;
 use super::{History, Totals};
 use crate::account::counters::Sum;
 
-/// Cells of a trend, at most.
+/// Maximum number of cells of a trend.
 pub const CELLS: u64 = 20;
 
-/// The share of one core that each proc ran, cell by cell.
+/// Each proc's share of one core, cell by cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trend {
-    /// How many cells a proc has: fewer than [`CELLS`] soon after the start.
+    /// Number of cells per proc: fewer than [`CELLS`] shortly after the start.
     cells: usize,
-    /// The cells of one proc after those of the other, in millionths of one core.
+    /// Cells of all procs, one proc after the other, in millionths of one core.
     ppm: Vec<u64>,
 }
 
 impl Trend {
-    /// The cells of a proc in millionths of one core, the oldest first; the last one is the one that goes on.
+    /// Cells of a proc in millionths of one core, oldest first; the last cell is in progress.
     #[must_use]
     pub fn of(&self, proc: u32) -> &[u64] {
         let begin = self.cells.saturating_mul(proc as usize);
@@ -28,7 +28,7 @@ impl Trend {
     }
 }
 
-/// A stretch of time, in the clock's ticks.
+/// A stretch of time, in clock ticks.
 #[derive(Clone, Copy)]
 struct Span {
     begin: u64,
@@ -36,18 +36,18 @@ struct Span {
 }
 
 impl Span {
-    /// How much of it lies in another one.
+    /// Length of the overlap with another span.
     fn within(self, other: Self) -> u64 {
         let end = self.end.min(other.end);
         end.saturating_sub(self.begin.max(other.begin))
     }
 }
 
-/// Running time of all procs, by cell.
+/// Exclusive time of all procs, by cell.
 struct Cells {
-    /// Length of one.
+    /// Length of a cell, in clock ticks.
     length: u64,
-    /// Number of the first one, counted from where the clock began.
+    /// Number of the first cell, counted from clock tick 0.
     oldest: u64,
     count: usize,
     sums: Vec<u64>,
@@ -62,7 +62,8 @@ impl Cells {
         }
     }
 
-    /// Each cell on which a stretch lies gets its part of what the stretch added.
+    /// Distributes the growth of a stretch over the cells it overlaps, in proportion to the
+    /// overlap.
     fn add(&mut self, proc: usize, running: u64, stretch: Span) {
         let length = stretch.end.saturating_sub(stretch.begin).max(1);
         let first = (stretch.begin / self.length).saturating_sub(self.oldest);
@@ -80,10 +81,12 @@ impl Cells {
 }
 
 impl History {
-    /// How each proc ran in the last [`CELLS`] cells of so many ticks of the clock, whatever window is asked for.
+    /// Each proc's trend over the last [`CELLS`] cells of `cell` clock ticks, independent of the
+    /// requested window.
     ///
-    /// Cells stand still on the clock, so that a trend moves by whole cells. Of a tick that lies on two of them each has its part; the last cell is
-    /// as long as it is so far. There are none from before the start, nor from before accounting was last armed.
+    /// Cells are aligned to the clock, so a trend moves by whole cells. A tick that overlaps two
+    /// cells counts in both, in proportion. The last cell covers the time so far. There are no
+    /// cells from before the start or from before accounting was last armed.
     #[must_use]
     pub fn trend(&self, now: &Totals, cell: u64) -> Trend {
         let begin = self.stretches().next().map_or(self.last.at, |s| s.begin);
@@ -130,7 +133,7 @@ impl History {
     }
 }
 
-/// A poll that ended before it was read as open adds less than nothing.
+/// Zero for a negative sum: a poll read as open may have ended before that reading.
 const fn forward(sum: u64) -> u64 {
     if sum > u64::MAX / 2 { 0 } else { sum }
 }
@@ -149,7 +152,8 @@ mod tests {
         totals
     }
 
-    /// Proc 1 has run so long at each of these instants, one tick each; the last one is read without a tick.
+    /// Proc 1 has run this long at each of these instants, one tick each; the last one is read
+    /// without a tick.
     fn check(start: u64, ticks: &[(u64, u64)], cell: u64, expected: &[u64]) {
         let mut history = History::new(start);
         let (last, before) = ticks.split_last().unwrap();
@@ -164,10 +168,10 @@ mod tests {
 
     #[test]
     fn a_cell_is_a_share_of_the_time_that_was_seen_of_it() {
-        // Nothing was seen.
+        // No time has passed.
         check(1_000, &[(1_000, 0)], 100, &[]);
         check(1_000, &[(1_100, 50)], 0, &[]);
-        // One cell, and one that began a moment ago.
+        // One full cell, and one that has just begun.
         check(1_000, &[(1_100, 50)], 100, &[500_000]);
         check(
             1_000,
@@ -175,30 +179,30 @@ mod tests {
             100,
             &[500_000, 1_000_000],
         );
-        // The first one was seen in part.
+        // The first cell was seen in part.
         check(1_050, &[(1_100, 25), (1_200, 25)], 100, &[500_000, 0]);
-        // A tick over two cells counts in both.
+        // A tick that overlaps two cells counts in both.
         check(
             1_000,
             &[(1_050, 0), (1_150, 100), (1_200, 100)],
             100,
             &[500_000, 500_000],
         );
-        // One over many, too; and two cores at once.
+        // A tick that overlaps many cells, and two cores at once.
         check(
             1_000,
             &[(1_400, 800)],
             100,
             &[2_000_000, 2_000_000, 2_000_000, 2_000_000],
         );
-        // What was read of an open poll is taken back.
+        // The time of an open poll is taken back.
         check(1_000, &[(1_100, 50), (1_200, 40)], 100, &[500_000, 0]);
     }
 
     #[test]
     fn a_minute_is_kept() {
         let mut history = History::new(0);
-        // Ten seconds of one quarter, then of three; a tick is 250.
+        // Ten seconds at one quarter, then at three quarters; a tick is 250.
         for tick in 1..=1_000_u64 {
             let slow = tick.min(960) * 62;
             let fast = tick.saturating_sub(960) * 187;

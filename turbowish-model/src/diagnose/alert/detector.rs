@@ -1,4 +1,5 @@
-//! From what is found in each scan to alerts that come once, stay the same, and go once.
+//! Detector: turns the findings of each scan into alerts that are raised once, keep their identity,
+//! and are cleared once.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -10,10 +11,11 @@ use super::{fold, rules, table, words};
 use crate::diagnose::situation::Situation;
 use crate::snapshot::alert::Alert;
 
-/// Things found that are kept at once; what is found beyond them is more of the same.
+/// Maximum number of findings kept at once; further ones are discarded.
 const KEPT: usize = 1_000;
 
-/// Finds what is wrong, scene by scene. The scenes of one process, in their order, at whatever pace.
+/// Finds pitfalls, situation by situation. Pass the situations of one process in order, at any
+/// rate.
 #[derive(Clone, Debug, Default)]
 pub struct Detector {
     limits: Limits,
@@ -21,7 +23,7 @@ pub struct Detector {
     entries: BTreeMap<Key, Entry>,
 }
 
-/// Something that was found, and how often.
+/// A finding, and how often it was seen.
 #[derive(Clone, Debug)]
 struct Entry {
     finding: Finding,
@@ -32,7 +34,7 @@ struct Entry {
 }
 
 impl Detector {
-    /// With these thresholds.
+    /// Creates a detector with these thresholds.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -41,13 +43,13 @@ impl Detector {
         }
     }
 
-    /// The thresholds.
+    /// Returns the thresholds.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Takes the next scene. Returns the alerts that hold, the worst first.
+    /// Processes the next situation. Returns the active alerts, worst first.
     pub fn scan(&mut self, scene: &Situation) -> Vec<Alert> {
         let scan = Scan::new(scene, &self.limits, &self.memory);
         let mut found = Vec::new();
@@ -60,13 +62,13 @@ impl Detector {
         self.alerts(scene.now)
     }
 
-    /// What was raised, as long as it is shown.
+    /// Findings of raised alerts, as long as these are shown.
     fn standing(&self) -> Vec<Finding> {
         let entries = self.entries.values().filter(|entry| entry.raised);
         entries.map(|entry| entry.finding.clone()).collect()
     }
 
-    /// What was found, and what follows from something else that was.
+    /// Updates the entries with the findings of a scan and those that were folded.
     fn take(&mut self, now: u64, found: Vec<Finding>, folded: Vec<Finding>) {
         let mut seen = BTreeSet::new();
         for finding in found {
@@ -88,7 +90,7 @@ impl Detector {
             .any(|(key, entry)| entry.raised && fold::is_cause(key.0));
         for finding in folded {
             let key = (finding.alert.pitfall, finding.subjects.clone());
-            // It stays until its cause is raised, and is not raised itself any more.
+            // A raised finding stays until its cause is raised; it is not raised anew.
             match self.entries.get_mut(&key) {
                 Some(entry) if entry.raised && !causes => {
                     entry.last = now;
@@ -111,7 +113,8 @@ impl Detector {
         });
     }
 
-    /// The subjects under which something is known that was found: those of the cycle that it was a part of before, if it is one.
+    /// The subjects under which a finding is already known; for a cycle, those of the earlier cycle
+    /// that it shares tasks and resources with.
     fn adopt(&self, finding: &Finding, seen: &BTreeSet<Key>) -> BTreeSet<Subject> {
         let pitfall = finding.alert.pitfall;
         let key = (pitfall, finding.subjects.clone());
@@ -140,7 +143,7 @@ impl Detector {
         let began = finding.alert.since.min(now);
         let (since, scans, raised) = match known {
             Some(entry) if entry.raised => (entry.since, entry.scans, true),
-            // What began after it was seen last is another one.
+            // A pitfall that began after the last sighting is a new one.
             Some(entry) if began <= entry.last || finding.undated => {
                 (entry.since, entry.scans.saturating_add(1), false)
             }
@@ -160,7 +163,7 @@ impl Detector {
     fn alerts(&self, now: u64) -> Vec<Alert> {
         let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
         let mut alerts: Vec<Alert> = raised.map(|(_, entry)| entry.alert(now)).collect();
-        // By identity where all else is equal: the entries are in that order, and the sort keeps it.
+        // Ties are ordered by identity: the entries are in that order, and the sort is stable.
         alerts.sort_by_key(|alert| (alert.severity, alert.pitfall, alert.since));
         alerts
     }
@@ -172,7 +175,7 @@ impl Entry {
         alert.since = self.since;
         alert.holds = self.last == now;
         alert.held_ns = self.last.saturating_sub(self.since);
-        // Names in a title may hold braces of their own.
+        // Replaced last: names in a title may contain braces.
         alert.title = alert.title.replace("{for}", &words::time(alert.held_ns));
         alert
     }

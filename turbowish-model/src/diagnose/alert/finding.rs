@@ -1,4 +1,5 @@
-//! What a rule found in one scan: an alert to be, who it is, and what it covers.
+//! Finding: what a rule found in one scan. It has a potential alert, its identity and the parties
+//! that it covers.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
@@ -13,7 +14,7 @@ use crate::snapshot::alert::{Alert, Party, PartyKind, Point};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Place, TaskState};
 
-/// What tells one alert of a kind from another, over scans.
+/// Part of an alert's identity, stable over scans.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
     Task(u64),
@@ -29,18 +30,18 @@ pub(super) type Key = (Pitfall, BTreeSet<Subject>);
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub(super) subjects: BTreeSet<Subject>,
-    /// Ids of the tasks that are part of it or behind it.
+    /// Ids of the tasks that are part of the finding or wait because of it.
     pub(super) tasks: BTreeSet<u64>,
-    /// Ids of the resources that are part of it.
+    /// Ids of the resources that are part of the finding.
     pub(super) resources: BTreeSet<u64>,
-    /// The alert as it would be; the detector knows better since when.
+    /// The potential alert; the detector replaces `since`.
     pub(super) alert: Alert,
-    /// Since when is not known: since it was found first.
+    /// The start is unknown; it counts from the first sighting.
     pub(super) undated: bool,
 }
 
 impl Finding {
-    /// Of a kind, since an instant.
+    /// Creates a finding of a pitfall that is present since an instant.
     pub(super) fn new(pitfall: Pitfall, since: u64) -> Self {
         Self {
             subjects: BTreeSet::new(),
@@ -57,7 +58,7 @@ impl Finding {
         }
     }
 
-    /// Of a kind, found now; since when it is so is not known.
+    /// Creates a finding whose start is unknown.
     pub(super) fn undated(pitfall: Pitfall, now: u64) -> Self {
         Self {
             undated: true,
@@ -65,30 +66,30 @@ impl Finding {
         }
     }
 
-    /// One more that tells it from others of its kind.
+    /// Adds a subject to the identity.
     pub(super) fn about(mut self, subject: Subject) -> Self {
         self.subjects.insert(subject);
         self
     }
 
-    /// A task is part of it, and tells it from others.
+    /// Adds a task as a party and to the identity.
     pub(super) fn of_task(self, task: &Task) -> Self {
         self.with_task(task).about(Subject::Task(task.id))
     }
 
-    /// A resource is part of it, and tells it from others.
+    /// Adds a resource as a party and to the identity.
     pub(super) fn of_resource(self, resource: &Resource) -> Self {
         self.with_resource(resource)
             .about(Subject::Resource(resource.id))
     }
 
-    /// A proc is what it is about.
+    /// Adds a proc as a party and to the identity.
     pub(super) fn of_proc(mut self, path: &str) -> Self {
         self.alert.parties.push(proc_party(path));
         self.about(Subject::Named(path.to_string()))
     }
 
-    /// A task is part of it.
+    /// Adds a task as a party.
     pub(super) fn with_task(mut self, task: &Task) -> Self {
         if self.tasks.insert(task.id) {
             self.alert.parties.push(task_party(task));
@@ -96,7 +97,7 @@ impl Finding {
         self
     }
 
-    /// A resource is part of it.
+    /// Adds a resource as a party.
     pub(super) fn with_resource(mut self, resource: &Resource) -> Self {
         if self.resources.insert(resource.id) {
             self.alert.parties.push(resource_party(resource));
@@ -104,7 +105,7 @@ impl Finding {
         self
     }
 
-    /// A worker is part of it, and tells it from others.
+    /// Adds a worker as a party and to the identity.
     pub(super) fn of_worker(mut self, worker: &Worker) -> Self {
         self.alert.parties.push(Party {
             kind: PartyKind::Worker,
@@ -114,7 +115,7 @@ impl Finding {
         self.about(Subject::Named(worker.name.clone()))
     }
 
-    /// Where it is.
+    /// Sets the await point.
     pub(super) fn at(mut self, proc: &str, place: Option<&Place>) -> Self {
         self.alert.at = Some(Point {
             proc: proc.to_string(),
@@ -123,19 +124,20 @@ impl Finding {
         self
     }
 
-    /// Its title; `{for}` is how long it has held.
+    /// Sets the title; `{for}` is replaced by the time the pitfall was present.
     pub(super) fn titled(mut self, title: String) -> Self {
         self.alert.title = title;
         self
     }
 
-    /// What it is in a few words.
+    /// Sets the summary: the pitfall in a few words.
     pub(super) fn summed(mut self, summary: impl Into<String>) -> Self {
         self.alert.summary = summary.into();
         self
     }
 
-    /// A task in a poll does not show where it stands: what was known of that, and of what to do there, stays.
+    /// Keeps the await point, reason and fixes of the earlier finding if this one has no await
+    /// point: a task in a poll does not show it.
     pub(super) fn keep_place(&mut self, before: &Self) {
         let place = |alert: &Alert| alert.at.as_ref().is_some_and(|at| at.place.is_some());
         if place(&before.alert) && !place(&self.alert) {
@@ -145,7 +147,7 @@ impl Finding {
         }
     }
 
-    /// Reason and remedies, from the templates of the table.
+    /// Sets reason and fixes from the templates of the table.
     pub(super) fn explained(mut self, values: &[(&str, &str)]) -> Self {
         let row = table::row(self.alert.pitfall);
         self.alert.why = RuleRow::fill(row.why, values).unwrap_or_default();
@@ -182,11 +184,11 @@ pub(super) fn proc_party(path: &str) -> Party {
     }
 }
 
-/// What a rule looks at.
+/// Input of a rule.
 pub(super) struct Scan<'a> {
     pub(super) scene: &'a Situation,
     pub(super) limits: &'a Limits,
-    /// What is remembered of earlier scenes.
+    /// Memory of earlier situations.
     pub(super) memory: &'a Memory,
     pub(super) waits: Waits,
     tasks: BTreeMap<u64, usize>,
@@ -212,12 +214,12 @@ impl<'a> Scan<'a> {
         self.limits.get(limit)
     }
 
-    /// Time since an instant.
+    /// Time since an instant, in nanoseconds.
     pub(super) fn age(&self, since: u64) -> u64 {
         self.scene.now.saturating_sub(since)
     }
 
-    /// A task that is alive.
+    /// Returns a live task.
     pub(super) fn task(&self, id: Option<u64>) -> Option<&'a Task> {
         Some(&self.scene.tasks[*self.tasks.get(&id?)?])
     }
@@ -228,18 +230,19 @@ impl<'a> Scan<'a> {
         tasks.filter(|task| is_judged(task))
     }
 
-    /// Tasks that wait.
+    /// Tasks that wait and may be the subject of an alert.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &'a Task> {
         self.tasks().filter(|task| task.state == TaskState::Waiting)
     }
 }
 
-/// Not one that is kept from being polled, nor one that cannot yield.
+/// Whether a task may be the subject of an alert: it is neither paused nor a blocking function,
+/// which cannot yield.
 pub(super) fn is_judged(task: &Task) -> bool {
     !task.paused && task.kind != TaskKind::Blocking
 }
 
-/// Where a task waits: the leaves of its tree, the deepest last.
+/// The leaves of the task's tree, where it waits; the deepest comes last.
 pub(super) fn leaves(task: &Task) -> Vec<&Node> {
     let nodes = task.tree.iter().filter(|node| !node.aside);
     let parents: BTreeSet<u32> = nodes.clone().filter_map(|node| node.parent).collect();
@@ -247,7 +250,7 @@ pub(super) fn leaves(task: &Task) -> Vec<&Node> {
     leaves.collect()
 }
 
-/// The one place where a task waits, if it is one.
+/// The only leaf, if the task waits at a single await point.
 pub(super) fn leaf(task: &Task) -> Option<&Node> {
     let polls_several = |node: &&Node| !matches!(node.kind, NodeKind::Call | NodeKind::Unknown);
     if task.tree.iter().any(|node| polls_several(&node)) {

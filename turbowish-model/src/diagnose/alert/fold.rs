@@ -1,4 +1,4 @@
-//! What follows from something worse that was found is no alert of its own.
+//! Folding: a finding that follows from a more severe one is no alert of its own.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use super::finding::Finding;
 use crate::snapshot::pitfall::Pitfall;
 
-/// Cycles of waits: the same one if tasks and resources are, as far as they still are.
+/// Whether a pitfall is a cycle of waits: it stays the same alert as long as it shares tasks and
+/// resources with its earlier finding.
 pub(super) const fn is_cycle(pitfall: Pitfall) -> bool {
     matches!(
         pitfall,
@@ -15,7 +16,7 @@ pub(super) const fn is_cycle(pitfall: Pitfall) -> bool {
     )
 }
 
-/// Others follow from it.
+/// Whether other findings follow from this pitfall.
 pub(super) const fn is_cause(pitfall: Pitfall) -> bool {
     let says_more = matches!(
         pitfall,
@@ -28,7 +29,7 @@ const fn is_held_worker(pitfall: Pitfall) -> bool {
     matches!(pitfall, Pitfall::BlockedWorker | Pitfall::NeverYields)
 }
 
-/// What tasks in a cycle, or behind one, cannot help.
+/// Whether tasks in or behind a cycle cause this pitfall inevitably.
 const fn follows_from_cycle(pitfall: Pitfall) -> bool {
     matches!(
         pitfall,
@@ -45,12 +46,13 @@ const fn follows_from_cycle(pitfall: Pitfall) -> bool {
     )
 }
 
-/// Takes out what follows from something else that was found, or from one of `standing`, which was found before.
+/// Removes and returns the findings that follow from another finding, or from one in `standing`,
+/// which holds earlier ones.
 pub(super) fn fold(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
     let locked = tasks(found, Pitfall::Futurelock);
     let turns = resources(found, Pitfall::Futurelock);
     let mut folded = take(found, |finding| {
-        // A turn that is not taken explains a cycle through it.
+        // A granted turn that is not taken explains a cycle through it.
         matches!(
             finding.alert.pitfall,
             Pitfall::Deadlock | Pitfall::SelfDeadlock
@@ -63,16 +65,16 @@ pub(super) fn fold(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Findin
     folded
 }
 
-/// What the worst of what was found is about.
+/// The parties of the findings from which others follow.
 #[derive(Default)]
 struct Causes {
     /// Tasks in cycles, and behind them.
     tasks: BTreeSet<u64>,
     /// Resources in cycles.
     resources: BTreeSet<u64>,
-    /// Some worker does not come back.
+    /// A worker is held by a poll.
     held: bool,
-    /// Procs and tasks that hold workers.
+    /// Procs whose polls hold workers; `holding` has the tasks.
     procs: BTreeSet<String>,
     holding: BTreeSet<u64>,
 }
@@ -108,7 +110,7 @@ impl Causes {
     }
 }
 
-/// The same tasks are named by something more precise.
+/// Removes findings whose tasks or resources have a more precise finding.
 fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
     let pairs = [
         (Pitfall::SnoozedFuture, Pitfall::Futurelock),
@@ -116,7 +118,7 @@ fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
         (Pitfall::SpuriousPolls, Pitfall::SelfWakeSpin),
     ];
     let mut folded = Vec::new();
-    // A sender waits now and then on any channel that is full: only when that is an alert does it say more.
+    // On any full channel a sender waits now and then: only a raised alert is more precise.
     let blocked = resources(standing, Pitfall::BlockedSender);
     folded.extend(take(found, |finding| {
         finding.alert.pitfall == Pitfall::BufferBloat && !finding.resources.is_disjoint(&blocked)

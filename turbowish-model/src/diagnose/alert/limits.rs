@@ -1,4 +1,4 @@
-//! When something is too much: every threshold of the alert rules is a row here, with a name, a default and a meaning.
+//! Limits: every threshold of the alert rules, with a name, a default and a meaning.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -6,14 +6,14 @@ use core::fmt;
 
 use crate::snapshot::units;
 
-/// What a threshold is a number of.
+/// Unit of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Nanoseconds; written with a unit: `10ms`.
     Time,
-    /// Things.
+    /// A plain number.
     Count,
-    /// Hundredths; written with or without `%`.
+    /// Percent; written with or without `%`.
     Percent,
     /// Bytes; written with or without `KiB` or `MiB`.
     Bytes,
@@ -22,15 +22,15 @@ pub enum Measure {
 /// A threshold as documented.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitRow {
-    /// Which.
+    /// The threshold.
     pub limit: Limit,
-    /// The name in settings.
+    /// Name in settings.
     pub key: &'static str,
-    /// What it counts.
+    /// Unit of the value.
     pub measure: Measure,
-    /// Its value if nobody sets it.
+    /// Default value.
     pub default: u64,
-    /// What happens beyond it.
+    /// Effect of exceeding it.
     pub meaning: &'static str,
 }
 
@@ -95,7 +95,7 @@ limits! {
     ChurnPolls "waker_churn.polls" Count 1_000, "over so many polls.";
 }
 
-/// The thresholds that hold.
+/// The values of all thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits([u64; LIMITS.len()]);
 
@@ -109,21 +109,21 @@ impl Default for Limits {
     }
 }
 
-/// Why a threshold cannot be set, in words that name the setting.
+/// Reason why a threshold cannot be set; the text names the setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LimitError {
-    /// There is none of that name.
+    /// No threshold has this name.
     Unknown {
         /// The name as written.
         key: String,
     },
-    /// The value cannot be read.
+    /// The value cannot be parsed.
     Value {
-        /// The name of the setting.
+        /// Name of the setting.
         key: &'static str,
         /// The value as written.
         value: String,
-        /// What it must look like.
+        /// The expected form.
         form: &'static str,
     },
 }
@@ -140,13 +140,13 @@ impl fmt::Display for LimitError {
 impl core::error::Error for LimitError {}
 
 impl Limits {
-    /// The value of one: nanoseconds, a count, percent or bytes.
+    /// Returns a value: nanoseconds, a count, percent or bytes.
     #[must_use]
     pub const fn get(&self, limit: Limit) -> u64 {
         self.0[limit as usize]
     }
 
-    /// These, with another value for one of them.
+    /// Returns these limits with another value for one threshold.
     #[must_use]
     pub const fn with(mut self, limit: Limit, value: u64) -> Self {
         self.0[limit as usize] = value;
@@ -176,7 +176,7 @@ impl Limits {
 }
 
 impl LimitRow {
-    /// The default as settings and documents write it.
+    /// The default as settings and documentation write it.
     #[must_use]
     pub fn default_text(&self) -> String {
         match self.measure {

@@ -1,4 +1,5 @@
-//! What is remembered of earlier scenes: counts at the begin of windows, for what moved; bounded by what is alive.
+//! Memory of earlier situations: counts at the start of windows, for what changed; bounded by the
+//! number of live tasks, procs and resources.
 
 mod run_delay;
 
@@ -13,13 +14,13 @@ use crate::account::resource::Kind;
 use crate::diagnose::situation::{Proc, Resource, Situation, Task};
 use crate::snapshot::TaskState;
 
-/// Windows that make a long one.
+/// Number of windows in a long window.
 pub(super) const LONG: u64 = 10;
 
-/// Earlier scenes, as far as rules need them.
+/// Earlier situations, as far as rules need them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
-    /// Instant of the last scene.
+    /// Instant of the last situation.
     pub(super) before: Option<u64>,
     /// Tasks that were polled within the last long windows.
     tasks: BTreeMap<u64, TaskPace>,
@@ -29,7 +30,7 @@ pub(super) struct Memory {
     pub(super) run_delays: RunDelays,
 }
 
-/// Counts at the begin of a window, and at an instant within it, from which the next one is taken.
+/// Counts at the start of a window, and at an instant within it at which the next window starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rolling<T> {
     base: (u64, T),
@@ -44,7 +45,7 @@ impl<T: Copy> Rolling<T> {
         }
     }
 
-    /// Keeps the begin of the window between one and two lengths back.
+    /// Keeps the start of the window between one and two lengths in the past.
     fn record(&mut self, now: u64, length: u64, counts: T) {
         if now.saturating_sub(self.next.0) >= length {
             self.base = self.next;
@@ -52,13 +53,13 @@ impl<T: Copy> Rolling<T> {
         }
     }
 
-    /// Length of the window, and the counts at its begin.
+    /// Length of the window, and the counts at its start.
     pub(super) fn base(&self, now: u64) -> (u64, T) {
         (now.saturating_sub(self.base.0), self.base.1)
     }
 }
 
-/// Counts of a task.
+/// Counters of a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TaskCounts {
     pub(super) polls: u64,
@@ -82,7 +83,7 @@ impl TaskCounts {
         }
     }
 
-    /// What came since an earlier count.
+    /// Difference to an earlier count.
     pub(super) const fn since(self, base: Self) -> Self {
         Self {
             polls: self.polls.saturating_sub(base.polls),
@@ -99,16 +100,16 @@ impl TaskCounts {
 struct TaskPace {
     short: Rolling<TaskCounts>,
     long: Rolling<TaskCounts>,
-    /// Polls at the last scene.
+    /// Polls at the last situation.
     polls: u64,
-    /// Since when it stood where it was seen standing last.
+    /// When the task reached the await point at which it was last seen.
     stands: Option<u64>,
 }
 
-/// Counts of a proc.
+/// Counters of a proc.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProcCounts {
-    /// Calls that nobody polled, and that lost no race.
+    /// Calls that were never polled and did not lose a race.
     pub(super) forgotten: u64,
     pub(super) polls: u64,
     pub(super) spurious: u64,
@@ -127,7 +128,7 @@ impl ProcCounts {
         }
     }
 
-    /// What came since an earlier count.
+    /// Difference to an earlier count.
     pub(super) const fn since(self, base: Self) -> Self {
         Self {
             forgotten: self.forgotten.saturating_sub(base.forgotten),
@@ -142,35 +143,35 @@ impl ProcCounts {
 struct ProcPace {
     long: Rolling<ProcCounts>,
     last: ProcCounts,
-    /// Dropped half-way by await point, in `select!` and in `timeout`, at the last scene.
+    /// Interrupted futures by await point, in `select!` and in `timeout`, at the last situation.
     cuts: BTreeMap<(u32, u32), (u64, u64)>,
 }
 
-/// What is remembered of a resource.
+/// Memory of a resource.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Channel {
-    /// Items when the last window began, and what had gone in and out.
+    /// Start of the last window, and the items inside, put in and taken out at that time.
     window: Option<(u64, u64, u64, u64)>,
-    /// Windows in a row in which it grew.
+    /// Number of consecutive windows in which the channel grew.
     pub(super) rising: u64,
-    /// Begin of the first of them.
+    /// Start of the first of these windows.
     pub(super) rising_since: u64,
-    /// Items that came in and went out in the last window, and its length.
+    /// Items put in and taken out in the last window, and its length.
     pub(super) rates: (u64, u64, u64),
-    /// It has been nearly full since then.
+    /// Since when the channel has been nearly full.
     pub(super) full_since: Option<u64>,
-    /// What had been given back at the last scene, if it was looked at.
+    /// Releases at the last situation, if the resource was recorded.
     pub(super) taken: Option<u64>,
 }
 
 impl Memory {
-    /// What a task did in the last window.
+    /// Activity of a task in the last window.
     pub(super) fn short(&self, task: &Task, now: u64) -> (u64, TaskCounts) {
         let pace = self.tasks.get(&task.id).map(|pace| pace.short.base(now));
         self.window(task, now, pace)
     }
 
-    /// What a task did in the last ten windows.
+    /// Activity of a task in the last ten windows.
     pub(super) fn long(&self, task: &Task, now: u64) -> (u64, TaskCounts) {
         let pace = self.tasks.get(&task.id).map(|pace| pace.long.base(now));
         self.window(task, now, pace)
@@ -181,17 +182,17 @@ impl Memory {
         match base {
             Some((length, base)) => (length, counts.since(base)),
             None if self.is_new(task) => (now.saturating_sub(task.created), counts),
-            // It rested for long: when it did what it did is not known.
+            // The task was idle for long: when its activity occurred is unknown.
             None => (0, TaskCounts::default()),
         }
     }
 
-    /// It was made since the last scene.
+    /// Whether the task was created since the last situation.
     fn is_new(&self, task: &Task) -> bool {
         self.before.is_some_and(|before| task.created >= before)
     }
 
-    /// Polls of a task since the last scene.
+    /// Polls of a task since the last situation.
     pub(super) fn recent_polls(&self, task: &Task) -> u64 {
         match self.tasks.get(&task.id) {
             Some(pace) => task.polls.saturating_sub(pace.polls),
@@ -200,24 +201,25 @@ impl Memory {
         }
     }
 
-    /// Since when a task stands where it does; where it was seen last, if it is in a poll now.
+    /// When a task reached its await point; for a task in a poll, the await point at which it was
+    /// last seen.
     pub(super) fn stands(&self, task: &Task) -> Option<u64> {
         stands(task).or_else(|| self.tasks.get(&task.id)?.stands)
     }
 
-    /// What a proc did in the last ten windows.
+    /// Activity of a proc in the last ten windows.
     pub(super) fn proc(&self, proc: &Proc) -> ProcCounts {
         let base = self.procs.get(&proc.path).map(|pace| pace.long.base(0).1);
         ProcCounts::of(proc).since(base.unwrap_or_default())
     }
 
-    /// What a proc did since the last scene.
+    /// Activity of a proc since the last situation.
     pub(super) fn proc_recently(&self, proc: &Proc) -> ProcCounts {
         let last = self.procs.get(&proc.path).map(|pace| pace.last);
         ProcCounts::of(proc).since(last.unwrap_or_default())
     }
 
-    /// Futures dropped half-way at an await point, at the last scene: in `select!`, in `timeout`.
+    /// Interrupted futures at an await point, at the last situation: in `select!`, in `timeout`.
     pub(super) fn cuts(&self, proc: &Proc, at: (u32, u32)) -> (u64, u64) {
         let pace = self.procs.get(&proc.path);
         pace.and_then(|pace| pace.cuts.get(&at))
@@ -225,7 +227,7 @@ impl Memory {
             .unwrap_or_default()
     }
 
-    /// What is remembered of a resource.
+    /// Memory of a resource.
     pub(super) fn channel(&self, resource: &Resource) -> Channel {
         self.resources
             .get(&resource.id)
@@ -233,7 +235,7 @@ impl Memory {
             .unwrap_or_default()
     }
 
-    /// The scene becomes the last one.
+    /// Records a situation as the last one.
     pub(super) fn record(&mut self, scene: &Situation, limits: &Limits) {
         let window = limits.get(Limit::Window);
         self.record_tasks(scene, window);
@@ -308,7 +310,7 @@ impl Memory {
     fn record_resources(&mut self, scene: &Situation, limits: &Limits) {
         let mut known = core::mem::take(&mut self.resources);
         for resource in &scene.resources {
-            // There may be very many, and most are never spoken of.
+            // There may be very many resources, and most are never part of an alert.
             if resource.kind != Kind::Mpsc && resource.waiters.is_empty() {
                 continue;
             }
@@ -352,17 +354,17 @@ impl Channel {
     }
 }
 
-/// When the last of its leaves came to where it stands.
+/// When the last of the task's leaves reached its await point.
 fn stands(task: &Task) -> Option<u64> {
     leaves(task).into_iter().map(|leaf| leaf.since).max()
 }
 
-/// `part` is at least so many percent of `whole`, which is something.
+/// Whether `part` is at least `percent` percent of `whole`; false if `whole` is 0.
 pub(super) fn is_part(part: u64, whole: u64, percent: u64) -> bool {
     whole > 0 && u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)
 }
 
-/// `part` is more than so many percent of `whole`.
+/// Whether `part` is more than `percent` percent of `whole`.
 pub(super) fn is_more(part: u64, whole: u64, percent: u64) -> bool {
     u128::from(part) * 100 > u128::from(whole) * u128::from(percent)
 }

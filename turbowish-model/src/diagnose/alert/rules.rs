@@ -1,4 +1,5 @@
-//! The rules, one family a file. Each is a pure function of a scan: what it sees now, and what is remembered.
+//! Rules, one family per file. Each is a pure function of a scan: the present situation and the
+//! memory of earlier ones.
 
 pub(super) mod cancelled;
 pub(super) mod channels;
@@ -18,10 +19,10 @@ use alloc::vec::Vec;
 
 use super::finding::{Finding, Scan};
 
-/// Adds what it finds.
+/// A rule: appends its findings.
 pub(super) type Rule = fn(&Scan<'_>, &mut Vec<Finding>);
 
-/// All of them.
+/// All rules.
 pub(super) const ALL: &[Rule] = &[
     deadlock::cycles,
     futurelock::futurelocks,

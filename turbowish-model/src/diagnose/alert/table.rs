@@ -1,4 +1,5 @@
-//! Every alert there is. The console, the JSON, `check` and the documentation take names, severities and texts from here.
+//! Table of all alerts: the console, the JSON, `check` and the documentation take names, severities
+//! and texts from here.
 
 use alloc::string::String;
 
@@ -11,25 +12,25 @@ use crate::snapshot::pitfall::Pitfall;
 /// An alert as documented.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleRow {
-    /// Which.
+    /// The pitfall.
     pub pitfall: Pitfall,
-    /// How bad it is, unless the rule says that one is worse or better.
+    /// Severity, unless the rule sets another one.
     pub severity: Severity,
-    /// How long it must hold.
+    /// How long the pitfall must be present.
     pub hold: Option<Limit>,
-    /// In how many scans it must be seen.
+    /// Number of scans in which it must be seen.
     pub scans: u32,
-    /// It is about something that happened: it stays for [`Limit::Linger`] after it was seen.
+    /// The pitfall is an event: the alert stays for [`Limit::Linger`] after the last sighting.
     pub lingers: bool,
-    /// The reason, with names in braces.
+    /// Template of the reason, with names in braces.
     pub why: &'static str,
-    /// What can be done, with names in braces.
+    /// Templates of the fixes, with names in braces.
     pub fixes: &'static [&'static str],
-    /// Its thresholds.
+    /// Thresholds of the rule.
     pub limits: &'static [Limit],
 }
 
-/// The rule of every pitfall, in the order of [`Pitfall`].
+/// The row of each pitfall, in the order of [`Pitfall`].
 pub const TABLE: &[RuleRow] = &[
     rules::deadlock::DEADLOCK,
     rules::deadlock::SELF_DEADLOCK,
@@ -59,14 +60,14 @@ pub const TABLE: &[RuleRow] = &[
     rules::wakes::WAKER_CHURN,
 ];
 
-/// The rule of a pitfall.
+/// Returns the row of a pitfall.
 #[must_use]
 pub const fn row(pitfall: Pitfall) -> &'static RuleRow {
     &TABLE[pitfall as usize]
 }
 
 impl RuleRow {
-    /// What most rows are: raised at once, a warning, with nothing to say.
+    /// Defaults of a row: a warning, raised at once, without texts.
     pub(super) const fn new(pitfall: Pitfall) -> Self {
         Self {
             pitfall,
@@ -80,7 +81,7 @@ impl RuleRow {
         }
     }
 
-    /// The text of a template, if each name in it has a value.
+    /// Fills a template; `None` if a name in it has no value.
     pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> Option<String> {
         words::fill(template, values)
     }

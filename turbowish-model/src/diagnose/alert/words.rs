@@ -1,4 +1,4 @@
-//! Names, places and numbers as the texts of alerts write them.
+//! Formatting of names, places and numbers in the texts of alerts.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,7 +8,7 @@ use crate::snapshot::Place;
 use crate::snapshot::Spot;
 use crate::snapshot::units::{self, Micro};
 
-/// Puts values for `{name}`; `None` if one has no value.
+/// Replaces each `{name}` by its value; `None` if a name has no value.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> Option<String> {
     let mut text = String::with_capacity(template.len() * 2);
     let mut rest = template;
@@ -28,7 +28,7 @@ pub(super) fn time(ns: u64) -> String {
     units::duration(ns, Micro::Ascii)
 }
 
-/// A threshold: `10ms`, without digits that nobody wrote.
+/// A threshold without trailing zeros: `10ms`.
 pub(super) fn threshold(ns: u64) -> String {
     const MS: u64 = 1_000_000;
     if ns < units::SECOND && ns.is_multiple_of(MS) {
@@ -50,7 +50,7 @@ pub(super) fn line(file: &str, line: u32) -> String {
     format!("{name}:{line}")
 }
 
-/// `conn.rs:88`, or how to say that it is not known.
+/// `conn.rs:88`, or a text that says it is unknown.
 pub(super) fn place(place: Option<&Place>) -> String {
     place.map_or_else(
         || String::from("a place that is not known"),
@@ -58,14 +58,15 @@ pub(super) fn place(place: Option<&Place>) -> String {
     )
 }
 
-/// `, taken at conn.rs:84`, if it is known.
+/// `, taken at conn.rs:84`; empty if unknown.
 pub(super) fn taken(spot: Option<&Spot>) -> String {
     spot.map_or_else(String::new, |spot| {
         format!(", taken at {}", line(&spot.file, spot.line))
     })
 }
 
-/// The last word of a path: `kv::snapshot::write` is `write`. Closures and blocks keep the name of their function.
+/// The last word of a path: `kv::snapshot::write` gives `write`. Closures and blocks keep the name
+/// of their function.
 pub(super) fn last(path: &str) -> &str {
     let ends = path.rsplit("::");
     ends.into_iter()
@@ -73,7 +74,7 @@ pub(super) fn last(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// `self.db.lock()` on one line and not too long.
+/// An expression on one line, shortened if too long: `self.db.lock()`.
 pub(super) fn brief(expr: &str) -> String {
     const LONGEST: usize = 40;
     let mut text = String::new();
@@ -89,7 +90,7 @@ pub(super) fn brief(expr: &str) -> String {
     }
 }
 
-/// What somebody does who wants it: `sends`.
+/// The verb for a role: `sends`.
 pub(super) const fn does(role: Role) -> &'static str {
     match role {
         Role::Lock | Role::Write => "locks",

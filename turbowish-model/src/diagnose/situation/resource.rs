@@ -1,4 +1,5 @@
-//! A resource in a scene: who holds it, who waits for it in which order, who uses its ends and who means to.
+//! Resource in a situation: its holders, its waiters in order, the users of its ends, and its
+//! intents.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,38 +9,39 @@ pub use crate::account::resource::{End, Strength};
 use crate::account::resource::{Kind, Role};
 use crate::snapshot::Place;
 
-/// Something that tasks wait for.
+/// A resource that tasks wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
-    /// Unique within the process; never used twice.
+    /// Unique within the process; never reused.
     pub id: u64,
-    /// What it is.
+    /// Kind of the resource.
     pub kind: Kind,
-    /// What is shown: its kind and name, or its kind and place. `mutex db`, `mutex db.rs:21`
+    /// Displayed name: kind and name, or kind and source location. `mutex db`, `mutex db.rs:21`
     pub name: String,
-    /// Where it was made.
+    /// Source location of its construction.
     pub made: Option<Spot>,
-    /// Permits, or items that fit in; `None` if unbounded, unknown, or there is no such thing.
+    /// Number of permits, or of items that fit in; `None` if unbounded, unknown or not applicable.
     pub capacity: Option<u64>,
-    /// Items inside: put in and not yet taken out. Places that are reserved, or granted to a waiter, are no items.
+    /// Number of items inside: put in and not yet taken out. Slots that are reserved or granted to
+    /// a waiter are not items.
     pub length: u64,
-    /// Nothing comes any more: who waits is about to be told.
+    /// The resource is closed: waiters are about to be notified.
     pub closed: bool,
-    /// Those that hold a part of it: guards, permits, reserved places.
+    /// Holders of a part of it: guards, permits, reserved slots.
     pub holders: Vec<Holder>,
-    /// What all of them hold, those that are not listed included.
+    /// Total amount held, including holders that are not listed.
     pub held: u64,
-    /// Those that wait, in the order in which they are served, as far as they are listed.
+    /// The listed waiters, in the order in which they are served.
     pub waiters: Vec<Waiter>,
-    /// How many wait, those that are not listed included.
+    /// Number of waiters, including those not listed.
     pub waiting: u64,
-    /// Ends of a channel. If some are left out, one that is listed has no user.
+    /// Ends of a channel. If some are omitted, one listed end has no user.
     pub ends: Vec<End>,
-    /// Who means to use it, as far as they are listed.
+    /// The listed intents to use the resource.
     pub intents: Vec<Intent>,
-    /// How many mean to, those that are not listed included.
+    /// Number of intents, including those not listed.
     pub intending: u64,
-    /// What went through.
+    /// Traffic of the resource.
     pub flow: Flow,
 }
 
@@ -65,84 +67,86 @@ impl Default for Resource {
     }
 }
 
-/// Which future of its task waits or holds.
+/// The future of a task that waits or holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FutureRef {
-    /// Not known.
+    /// Unknown.
     #[default]
     Unknown,
-    /// This node of the task's tree; for a holder, the guard may be in a node above it as well.
+    /// This node of the task's tree; for a holder, the guard may also be in a node above it.
     Node(u32),
-    /// A future that is alive, and that the task left aside: see [`super::Node::aside`].
+    /// A live future that the task does not poll any more: see [`super::Node::aside`].
     Aside,
 }
 
-/// A task that has a part of a resource.
+/// A task that holds a part of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The task; `None` if it is none of ours, or if the guard is an owned one, which may have gone to another task since.
+    /// Id of the task; `None` if it is not instrumented, or if the guard is an owned one, which may
+    /// have moved to another task since.
     pub task: Option<u64>,
-    /// Which future of it.
+    /// The future that holds.
     pub seat: FutureRef,
-    /// As what.
+    /// The kind of hold.
     pub role: Role,
-    /// How much.
+    /// Number of permits or items held.
     pub amount: u64,
-    /// Since when.
+    /// Start of the hold.
     pub since: u64,
-    /// Where it was taken.
+    /// Source location of the acquisition.
     pub spot: Option<Spot>,
-    /// Path of the proc that took it.
+    /// Path of the acquiring proc.
     pub proc: Option<String>,
 }
 
-/// A task that waits.
+/// A task that waits for a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiter {
-    /// The task; `None` if it is none of ours.
+    /// Id of the task; `None` if it is not instrumented.
     pub task: Option<u64>,
-    /// Which future of it. [`FutureRef::Node`] only if the node awaits this wait directly.
+    /// The future that waits. [`FutureRef::Node`] only if the node awaits this wait directly.
     pub seat: FutureRef,
-    /// For what.
+    /// The requested use.
     pub role: Role,
-    /// How much.
+    /// Number of permits or items requested.
     pub amount: u64,
-    /// Since when.
+    /// Start of the wait.
     pub since: u64,
-    /// Path of the proc that waits.
+    /// Path of the waiting proc.
     pub proc: Option<String>,
     /// The await point.
     pub place: Option<Place>,
-    /// When it was woken, and with it given its turn, if it was not polled since.
+    /// When the waiter was woken and thereby granted its turn, if it was not polled since.
     pub woken: Option<u64>,
-    /// How many root polls of its task had begun at that moment; `None`: not counted.
+    /// Number of root polls of its task that had begun at that moment; `None`: not counted.
     pub woken_poll: Option<u64>,
 }
 
-/// A task means to use a resource.
+/// Intent of a task to use a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intent {
-    /// The task.
+    /// Id of the task.
     pub task: u64,
-    /// What it means to do.
+    /// The intended use.
     pub role: Role,
-    /// How sure that is.
+    /// Whether the use is certain.
     pub strength: Strength,
-    /// Read from the source, and not only said by its author: as long as this is meant, the end is the task's and nobody else's.
+    /// The source shows the intent; it is not only declared by the author. While the intent exists,
+    /// the end belongs to this task and to no other.
     pub proven: bool,
-    /// Number of the end that it means to use.
+    /// Number of the end that the task intends to use.
     pub end: Option<u64>,
 }
 
-/// What went through a resource.
+/// Traffic of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Items put in; for locks, how often they were taken.
+    /// Items put in; for locks, the number of acquisitions.
     pub put: u64,
-    /// Items taken out; for locks, how often they were given back.
+    /// Items taken out; for locks, the number of releases.
     pub took: u64,
-    /// Time that an item spends inside, 99th percentile of the last seconds.
+    /// Time that an item spends inside: 99th percentile of the last seconds.
     pub inside_p99_ns: Option<u64>,
-    /// Since when nobody means to receive any more; `None` if somebody does, or nobody ever did.
+    /// Since when no task intends to receive any more; `None` if one does, or none ever did.
     pub deserted: Option<u64>,
 }

@@ -1,21 +1,23 @@
-//! A task's await tree: which calls stand where, and what must happen for each to go on.
+//! Await tree of a task in a situation: the await point of each call, and the condition under which
+//! it can resume.
 
 use alloc::string::String;
 
 use crate::snapshot::Place;
 
-/// What a node needs of its children to go on.
+/// Condition on a node's children under which the node can resume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NodeKind {
-    /// A call that awaits its child, or what its [`super::Waiter`] waits for, *directly*: no timeout and no combinator stands between.
+    /// A call that awaits its child, or what its [`super::Waiter`] waits for, *directly*: without a
+    /// timeout or combinator in between.
     Call,
-    /// All children must end; none can end it early (`try_join!` is a [`Self::Select`]).
+    /// All children must end; none can end the node early (`try_join!` is a [`Self::Select`]).
     Join,
-    /// Any one of its branches is enough.
+    /// Any one branch suffices.
     Select,
     /// Many futures, taken as they end: `FuturesUnordered`, `buffered`.
     Unordered,
-    /// Somebody else's future: what goes on inside of it is not known.
+    /// An external future, whose inside is unknown.
     #[default]
     Unknown,
 }
@@ -27,31 +29,34 @@ pub struct Node {
     pub id: u32,
     /// The node that polls it; `None` for the root.
     pub parent: Option<u32>,
-    /// What it needs.
+    /// The condition under which it can resume.
     pub kind: NodeKind,
-    /// How many branches a [`NodeKind::Select`] or [`NodeKind::Unordered`] has, those that are not among the nodes included.
+    /// Number of branches of a [`NodeKind::Select`] or [`NodeKind::Unordered`], including those
+    /// that are not nodes of the tree.
     pub branches: Option<u32>,
-    /// It is alive, but what would poll it was not polled in the last poll of its task: it has no parent, or one of a former poll. What
-    /// hangs on a `FuturesUnordered` that was polled is not aside, though only those are polled that were woken.
+    /// The node is alive, but its caller was not polled in the last poll of the task: it has no
+    /// parent, or one of an earlier poll. Children of a `FuturesUnordered` that was polled are not
+    /// aside, although only woken ones are polled.
     pub aside: bool,
-    /// Path of its proc.
+    /// Path of the proc.
     pub proc: String,
-    /// The await point at which it stands.
+    /// The await point it has reached.
     pub place: Option<Place>,
-    /// Since when.
+    /// When it reached the await point.
     pub since: u64,
-    /// Its own waker, where it has one.
+    /// State of the node's own waker, if it has one.
     pub wake: Option<NodeWake>,
-    /// The branch that it is, unique within the process; 0 if none.
+    /// Id of the branch, unique within the process; 0 if the node is no branch.
     pub branch: u64,
-    /// What polled it last, if it is a branch: a stream goes on where its next item is taken.
+    /// Kind of the node that last polled it, if it is a branch: a stream resumes where its next
+    /// item is taken.
     pub fork: NodeKind,
 }
 
-/// What is known of a node that is polled with a waker of its own.
+/// State of a node that is polled with its own waker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeWake {
-    /// How many root polls of its task had begun when it was polled last.
+    /// Number of root polls of its task that had begun when it was last polled.
     pub polled: u64,
     /// When its own waker was woken, if it was not polled since.
     pub woken: Option<u64>,

@@ -1,4 +1,4 @@
-//! One task's await tree, and which of its nodes can go on.
+//! One task's await tree, and which of its nodes can resume.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -7,26 +7,26 @@ use alloc::vec::Vec;
 use crate::diagnose::situation::{FutureRef, Node, NodeKind, Task};
 use crate::snapshot::TaskState;
 
-/// A wait: positions of the resource in the scene, and of the waiter in it.
+/// A wait: index of the resource in the situation, and of the waiter in the resource.
 pub(super) type Wait = (usize, usize);
 
-/// A task that waits for a resource, maybe among other things.
+/// A task that waits for a resource, possibly among other things.
 #[derive(Debug)]
 pub(super) struct Forest {
-    /// It is not waiting, or nothing is known of where: it can go on.
+    /// The task can resume: it is not waiting, or its await point is unknown.
     free: bool,
     parents: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
-    /// Positions from the leaves to the roots; what hangs on no root is not in it.
+    /// Indices from the leaves to the roots; nodes without a path to a root are missing.
     order: Vec<usize>,
-    /// What leaves wait for; a leaf that waits for nothing known can go on.
+    /// Waits of the leaves; a leaf without a known wait can resume.
     pub(super) waits: Vec<Vec<Wait>>,
     served: Vec<bool>,
     moves: Vec<bool>,
 }
 
 impl Forest {
-    /// The tree of a task, with what its nodes wait for.
+    /// Builds the tree of a task with the waits of its nodes.
     pub(super) fn new(task: &Task, seated: &[(u32, Wait)]) -> Self {
         let nodes = &task.tree;
         let places: BTreeMap<u32, usize> = nodes
@@ -35,7 +35,8 @@ impl Forest {
             .map(|(at, node)| (node.id, at))
             .collect();
         let mut forest = Self {
-            // A pause frees nobody: what waits for others would go on waiting after it.
+            // A paused task does not become free: what waits for others would still wait after the
+            // pause.
             free: task.state != TaskState::Waiting || places.len() < nodes.len(),
             parents: vec![None; nodes.len()],
             children: vec![Vec::new(); nodes.len()],
@@ -53,7 +54,7 @@ impl Forest {
                     forest.parents[at] = Some(parent);
                     forest.children[parent].push(at);
                 }
-                // A parent that is not there: the tree was cut somewhere, so anything may be above.
+                // The parent is missing: the tree was cut, so anything may be above.
                 Some(_) => forest.free = true,
             }
         }
@@ -75,7 +76,7 @@ impl Forest {
         forest
     }
 
-    /// Computes what can go on; whether anything more can than before.
+    /// Recomputes which nodes can resume. Returns whether more can than before.
     pub(super) fn settle(&mut self, nodes: &[Node]) -> bool {
         let mut more = false;
         for index in 0..self.order.len() {
@@ -91,7 +92,7 @@ impl Forest {
         let children = &self.children[at];
         let mut below = children.iter().map(|&child| self.moves[child]);
         let asks = !self.waits[at].is_empty();
-        // The number of branches is trusted only where it says that none is hidden.
+        // The number of branches is trusted only if it shows that none is hidden.
         let hidden = node.branches != Some(children.len() as u32);
         match node.kind {
             _ if self.served[at] => true,
@@ -105,17 +106,18 @@ impl Forest {
         }
     }
 
-    /// The wait of a node is over, or can be.
+    /// Marks the wait of a node as ended or satisfiable. Returns whether it was not marked before.
     pub(super) fn serve(&mut self, node: usize) -> bool {
         !core::mem::replace(&mut self.served[node], true)
     }
 
-    /// Something in the task can go on.
+    /// Whether any node of the task can resume.
     pub(super) fn moves(&self) -> bool {
         self.free || self.moves.iter().any(|moves| *moves)
     }
 
-    /// What is in that seat may be given back, or given up: its node can go on, or one above it, which may drop it.
+    /// Whether what the future `seat` holds may be released: its node can resume, or a node above
+    /// it, which may drop it.
     pub(super) fn lets_go(&self, nodes: &[Node], seat: FutureRef) -> bool {
         let Some(at) = self.position(nodes, seat) else {
             return self.moves();
@@ -123,7 +125,7 @@ impl Forest {
         self.free || self.line(at).any(|at| self.moves[at])
     }
 
-    /// The position of a seat in the tree, if it is in there and hangs on a root.
+    /// Index of a future in the tree, if it has a path to a root.
     pub(super) fn position(&self, nodes: &[Node], seat: FutureRef) -> Option<usize> {
         let FutureRef::Node(id) = seat else {
             return None;
@@ -132,12 +134,13 @@ impl Forest {
         self.order.contains(&at).then_some(at)
     }
 
-    /// A node and all above it. Only for what hangs on a root, so it ends.
+    /// The node and its ancestors. Only for nodes with a path to a root, so it terminates.
     fn line(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         core::iter::successors(Some(at), |&at| self.parents[at])
     }
 
-    /// Nodes that wait and cannot go on, nor anything above them; those below `top` only, if there is one.
+    /// Waiting nodes that cannot resume, and none of whose ancestors can; with `top`, only `top`
+    /// and the nodes below it.
     pub(super) fn stuck(&self, top: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         let nodes = self.order.iter().copied();
         nodes.filter(move |&at| {

@@ -1,17 +1,18 @@
-//! Who keeps what a wait asks for: all without whom it is never enough; or, where there is no such, any of several would do.
+//! Blockers of a wait: every holder without which it cannot be satisfied; if none is indispensable,
+//! the set of which any one suffices.
 
 use alloc::vec::Vec;
 
 use super::fixpoint::{Solver, asks_permits, sure_of, user};
 use super::graph::Vertex;
-use super::{CycleStep, Dependency, Evidence};
+use super::{Dependency, Evidence, CycleStep};
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::situation::{FutureRef, Resource, Strength, Waiter};
 
-/// One that does not give back what it has of a resource.
+/// A task that does not release its part of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocker {
-    /// Position of its task.
+    /// Index of the task.
     pub(super) task: usize,
     pub(super) seat: FutureRef,
     pub(super) link: Dependency,
@@ -20,7 +21,7 @@ pub(super) struct Blocker {
 }
 
 impl Solver<'_> {
-    /// All who keep a part of a resource.
+    /// All blockers of a wait for permits of a resource.
     pub(super) fn keepers(&self, resource: &Resource) -> Vec<Blocker> {
         let mut keepers = Vec::new();
         for (h, holder) in resource.holders.iter().enumerate() {
@@ -59,7 +60,8 @@ impl Solver<'_> {
         keepers
     }
 
-    /// Those who could take out what is inside. What it is, is kept by one if there is only one; else any other could take it.
+    /// Tasks that could take out the items inside. A single receiver blocks all of them; of several
+    /// receivers any other could take them.
     fn receivers(&self, resource: &Resource) -> Vec<Blocker> {
         let mut receivers = self.users(resource, Role::Receive);
         let first = receivers.first().map(|receiver| receiver.task);
@@ -74,7 +76,7 @@ impl Solver<'_> {
         receivers
     }
 
-    /// Those who use an end, or surely have one, and cannot go on.
+    /// Stuck tasks that use an end of this side, or certainly have one.
     pub(super) fn users(&self, resource: &Resource, role: Role) -> Vec<Blocker> {
         let intents = || resource.intents.iter().filter(|intent| intent.role == role);
         let says = |task| {
@@ -107,7 +109,7 @@ impl Solver<'_> {
             .collect()
     }
 
-    /// What a wait for permits waits for.
+    /// The vertex that a wait for permits depends on.
     pub(super) fn asked(&self, r: usize, waiter: &Waiter, keepers: &[Blocker]) -> Vertex {
         let needs = Needs {
             resource: r,
@@ -126,7 +128,8 @@ impl Solver<'_> {
         }
     }
 
-    /// The task itself, where others could do what it waits for as well: it cannot before they have.
+    /// The waiting task itself, if it is one of several blockers of its own wait: it cannot release
+    /// before the others have.
     pub(super) fn another(&self, task: Option<u64>, keepers: &[Blocker]) -> Option<usize> {
         let own = self.position(task)?;
         let (mine, others): (Vec<&Blocker>, Vec<&Blocker>) =
@@ -134,11 +137,12 @@ impl Solver<'_> {
         (!mine.is_empty() && !others.is_empty()).then_some(own)
     }
 
-    /// Who may have been given what a step rests on, and can go on: its wait may end in a way that is not seen.
+    /// Index of a candidate that can resume and may have received what a step is based on: the
+    /// step's wait may then end in a way that is not observed.
     pub(super) fn heir(&self, step: &CycleStep, owner: usize) -> Option<usize> {
         let since = match step.link {
             Dependency::Holds(h) => self.scene.resources[step.resource].holders[h].since,
-            // Since when it had that end is not known.
+            // It is unknown since when the task has had the end.
             Dependency::Receives(tie) | Dependency::Sends(tie) if tie != Evidence::Proven => 0,
             _ => return None,
         };
@@ -149,7 +153,7 @@ impl Solver<'_> {
             .position(|heir| heir.of == owner && heir.made >= since && self.moves(Some(heir.task)))
     }
 
-    /// If all others gave back all that they keep, it would not be enough.
+    /// Whether the wait could not be satisfied even if all other blockers released everything.
     pub(super) fn is_needed(&self, needs: Needs, keepers: &[Blocker], keeper: &Blocker) -> bool {
         let resource = &self.scene.resources[needs.resource];
         if resource.kind == Kind::RwLock {
@@ -165,7 +169,7 @@ impl Solver<'_> {
     }
 }
 
-/// How much of what, and whether it can be had beside readers.
+/// Request of a wait: the resource, the amount, and whether it can be shared with readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Needs {
     pub(super) resource: usize,

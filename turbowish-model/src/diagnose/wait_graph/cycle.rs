@@ -1,4 +1,5 @@
-//! Cycles among what is stuck: one for each strongly connected part, the shortest, and what waits for it.
+//! Cycles among stuck waits: the shortest cycle of each strongly connected component, and the tasks
+//! that wait because of it.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec;
@@ -8,10 +9,11 @@ use super::fixpoint::Solver;
 use super::graph::{Arc, Graph, Vertex};
 use super::{Cycle, CycleStep};
 
-/// Starts from which the shortest cycle of a part is looked for; parts are small, but nothing keeps them so.
+/// Maximum number of starts from which a component's shortest cycle is searched. Components are
+/// usually small, but nothing bounds them.
 const STARTS: usize = 64;
 
-/// All cycles of a settled world.
+/// Returns the cycles of a solver that has settled.
 pub(super) fn find(world: &Solver<'_>) -> Vec<Cycle> {
     let graph = Graph::of(world);
     let parts = parts(&graph);
@@ -44,7 +46,7 @@ pub(super) fn find(world: &Solver<'_>) -> Vec<Cycle> {
         .collect()
 }
 
-/// A cycle, and who is behind it: the owner of each of `vertices`.
+/// Builds a cycle. `vertices` are those that belong to it or wait for it.
 fn cycle(world: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[usize]) -> Cycle {
     let members: BTreeSet<usize> = steps.iter().map(|step| step.task).collect();
     let mut behind = BTreeSet::new();
@@ -78,7 +80,7 @@ fn cycle(world: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[u
     }
 }
 
-/// Strongly connected parts with a cycle in them. What can be reached both ways; iterative, for chains may be long.
+/// Strongly connected components that contain a cycle. Iterative, because chains may be long.
 fn parts(graph: &Graph) -> Vec<BTreeSet<usize>> {
     let mut order = Vec::new();
     let mut seen = vec![false; graph.vertices.len()];
@@ -137,7 +139,8 @@ fn reversed(graph: &Graph) -> Vec<Vec<usize>> {
     back
 }
 
-/// The shortest cycle of a part, from the smallest vertex of all that are as short: each vertex with the arc that leaves it.
+/// The shortest cycle of a component; of equally short ones the one with the smallest vertex. Each
+/// vertex comes with the arc that leaves it.
 fn shortest(graph: &Graph, part: &BTreeSet<usize>) -> Option<Vec<(usize, Arc)>> {
     let starts = part.iter().take(STARTS);
     starts
@@ -151,7 +154,7 @@ fn shortest(graph: &Graph, part: &BTreeSet<usize>) -> Option<Vec<(usize, Arc)>> 
         })
 }
 
-/// The shortest way from a vertex back to it.
+/// The shortest path from a vertex back to itself.
 fn around(graph: &Graph, part: &BTreeSet<usize>, start: usize) -> Option<Vec<(usize, Arc)>> {
     let mut from: Vec<Option<(usize, Arc)>> = vec![None; graph.vertices.len()];
     let mut next = VecDeque::from([start]);
@@ -183,7 +186,8 @@ fn around(graph: &Graph, part: &BTreeSet<usize>, start: usize) -> Option<Vec<(us
     Some(path)
 }
 
-/// Where any of several could end a wait, and none can because they wait for the same, all are part of it: not two of them only.
+/// Widens a path through `Any` vertices: if any one of several blockers could end a wait, and none
+/// can because all wait for the same, all of them are part of the cycle, not just two.
 fn widened(
     graph: &Graph,
     part: &BTreeSet<usize>,
@@ -221,7 +225,7 @@ fn steps(graph: &Graph, path: &[(usize, Arc)]) -> Vec<CycleStep> {
         let Vertex::Leaf { task, node } = graph.vertices[*vertex] else {
             continue;
         };
-        // Straight to a leaf, or by way of the resource's side.
+        // The arc leads to a leaf directly, or by way of the resource's side.
         let link = arc.link.or_else(|| path[(nth + 1) % path.len()].1.link);
         if let (Some((resource, waiter)), Some(link)) = (arc.wait, link) {
             steps.push(CycleStep {
@@ -237,7 +241,7 @@ fn steps(graph: &Graph, path: &[(usize, Arc)]) -> Vec<CycleStep> {
     steps
 }
 
-/// For each vertex the first part that it waits for, in the end.
+/// For each vertex the first component that it waits for, directly or indirectly.
 fn owners(graph: &Graph, parts: &[&BTreeSet<usize>]) -> Vec<Option<usize>> {
     let back = reversed(graph);
     let mut owners = vec![None; graph.vertices.len()];

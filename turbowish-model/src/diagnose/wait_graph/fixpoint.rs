@@ -1,4 +1,5 @@
-//! Which waits can be served: a least fixpoint over all resources, recomputed where something changed.
+//! Solver: finds which waits can be satisfied, as a least fixpoint over all resources, recomputed
+//! where something changed.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
@@ -11,28 +12,28 @@ use crate::diagnose::situation::{
 };
 use crate::snapshot::TaskState;
 
-/// A scene, and what of it can go on.
+/// A situation, and the set of futures that can resume.
 #[derive(Debug)]
 pub(super) struct Solver<'a> {
     pub(super) scene: &'a Situation,
-    /// Positions of tasks by id.
+    /// Indices of tasks by id.
     tasks: BTreeMap<u64, usize>,
-    /// Trees of the tasks that wait for a resource, by position; all others can go on.
+    /// Trees of the tasks that wait for a resource, by index; all other tasks can resume.
     pub(super) forests: BTreeMap<usize, Forest>,
-    /// Resources that a task of the forests has to do with, by the task's position.
+    /// Resources related to a task in `forests`, by the task's index.
     touches: BTreeMap<usize, BTreeSet<usize>>,
 }
 
-/// What keeps a wait from being served.
+/// Outcome of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Solution {
-    /// Nothing.
+    /// The wait can be satisfied.
     Served,
-    /// What could be given back is not enough.
+    /// What could be released does not suffice.
     Short,
-    /// There is enough, but this one, which waits before, never goes: position among the waiters.
+    /// Enough could be released, but this earlier waiter is stuck: its index among the waiters.
     Behind(usize),
-    /// Nobody sends who can go on.
+    /// No sender can resume.
     Silent,
 }
 
@@ -52,7 +53,7 @@ impl<'a> Solver<'a> {
         world
     }
 
-    /// A tree for each task that waits for a resource in a node of it.
+    /// Builds a tree for each task with a node that waits for a resource.
     fn plant(&mut self) {
         let mut seated: BTreeMap<usize, Vec<(u32, Wait)>> = BTreeMap::new();
         for (r, resource) in self.scene.resources.iter().enumerate() {
@@ -83,12 +84,12 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Position of a task that is alive.
+    /// Index of a live task.
     pub(super) fn position(&self, task: Option<u64>) -> Option<usize> {
         self.tasks.get(&task?).copied()
     }
 
-    /// Serves all that can be served.
+    /// Satisfies all waits that can be satisfied.
     pub(super) fn settle(&mut self) {
         let mut next: Vec<usize> = (0..self.scene.resources.len()).rev().collect();
         let mut queued = vec![true; next.len()];
@@ -110,7 +111,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// A waiter is served; its task, if more of it can go on now than before.
+    /// Satisfies a wait. Returns the index of its task if more of the task can resume than before.
     fn serve(&mut self, r: usize, w: usize) -> Option<usize> {
         let waiter = &self.scene.resources[r].waiters[w];
         let at = self.position(waiter.task)?;
@@ -120,7 +121,7 @@ impl<'a> Solver<'a> {
         (forest.serve(node) && forest.settle(nodes)).then_some(at)
     }
 
-    /// What becomes of each waiter of a resource, as far as is known.
+    /// Outcome of each wait for a resource, as far as known.
     pub(super) fn verdicts(&self, r: usize) -> Vec<Solution> {
         let resource = &self.scene.resources[r];
         let left = self.left(resource);
@@ -145,7 +146,8 @@ impl<'a> Solver<'a> {
         left: Left,
         before: Option<usize>,
     ) -> Solution {
-        // Who was woken goes on when it is polled; only one that is left aside is not, and that one is no leaf.
+        // A woken waiter resumes when it is polled. One that is not polled any more does not, but
+        // it is no leaf.
         if resource.closed || waiter.woken.is_some() {
             return Solution::Served;
         }
@@ -163,7 +165,7 @@ impl<'a> Solver<'a> {
         Solution::Served
     }
 
-    /// What is left for those that wait for permits, if all that can be given back is.
+    /// What remains for waits for permits if everything releasable is released.
     fn left(&self, resource: &Resource) -> Left {
         let stuck = |holder: &&Holder| !self.lets_go(holder.task, holder.seat);
         let held = resource.holders.iter().filter(stuck);
@@ -194,7 +196,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// It was given its turn, and will not take it.
+    /// Whether the waiter was granted its turn and will not take it.
     pub(super) fn keeps(&self, waiter: &Waiter) -> bool {
         self.is_left(waiter) && !self.lets_go(waiter.task, waiter.seat)
     }
@@ -204,7 +206,8 @@ impl<'a> Solver<'a> {
         task.is_some_and(|task| was_left(task, waiter))
     }
 
-    /// All who use that side of a channel, or mean to, are known, and none of them can go on.
+    /// Whether all users and intents of that side of a channel are known and none of their tasks
+    /// can resume.
     pub(super) fn is_stuck_side(&self, resource: &Resource, role: Role) -> bool {
         let mut ends = resource.ends.iter().filter(|end| end.role == role);
         let mut intents = resource.intents.iter().filter(|intent| intent.role == role);
@@ -216,7 +219,7 @@ impl<'a> Solver<'a> {
             && intents.all(|intent| !self.moves(Some(intent.task)))
     }
 
-    /// Something in the task can go on; so it can in one that is not known.
+    /// Whether any node of the task can resume; true for an unknown task.
     pub(super) fn moves(&self, task: Option<u64>) -> bool {
         match self.position(task).and_then(|at| self.forests.get(&at)) {
             Some(forest) => forest.moves(),
@@ -224,7 +227,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// What the task has in that seat may be given back, or given up.
+    /// Whether what the task's future `seat` holds may be released.
     pub(super) fn lets_go(&self, task: Option<u64>, seat: FutureRef) -> bool {
         let Some(at) = self.position(task) else {
             return true;
@@ -236,13 +239,14 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Whose an end is: the task that has it for certain, or else the one that used it last.
+/// The task that owns an end: the one that certainly has it, otherwise the one that used it last.
 pub(super) fn user(resource: &Resource, end: &End) -> Option<u64> {
     let sure = sure_of(resource, end).map(|intent| intent.task);
     sure.or(end.user)
 }
 
-/// The proof that a task has the end: its call uses it further down, or gives it to nobody while it runs.
+/// The proof that a task has the end: its call uses the end later, or gives it to nobody while it
+/// runs.
 pub(super) fn sure_of<'a>(resource: &'a Resource, end: &End) -> Option<&'a Intent> {
     let number = end.number?;
     let is_sure =
@@ -250,7 +254,7 @@ pub(super) fn sure_of<'a>(resource: &'a Resource, end: &End) -> Option<&'a Inten
     resource.intents.iter().find(is_sure)
 }
 
-/// The task was polled since the waiter was woken, and did not poll it.
+/// Whether the task was polled since the waiter was woken, and did not poll it.
 pub(crate) fn was_left(task: &Task, waiter: &Waiter) -> bool {
     let Some(woken) = waiter.woken else {
         return false;
@@ -263,12 +267,12 @@ pub(crate) fn was_left(task: &Task, waiter: &Waiter) -> bool {
     match task.state {
         TaskState::Waiting | TaskState::Paused => task.since > woken && polls(1),
         TaskState::Ready => waiter.woken_poll.is_some() && polls(1),
-        // The poll in progress may still come to it.
+        // The poll in progress may still reach it.
         TaskState::Polling => waiter.woken_poll.is_some() && polls(2),
     }
 }
 
-/// Places are taken in turn, and are given back.
+/// Whether the use is granted in turn and released afterwards.
 pub(super) const fn asks_permits(kind: Kind, role: Role) -> bool {
     match kind {
         Kind::Mutex | Kind::RwLock | Kind::Semaphore | Kind::OnceCell => true,
@@ -277,14 +281,14 @@ pub(super) const fn asks_permits(kind: Kind, role: Role) -> bool {
     }
 }
 
-/// What can be had of a resource at best.
+/// What a resource can offer at best.
 #[derive(Clone, Copy, Debug)]
 enum Left {
-    /// Not known.
+    /// Unknown.
     Unknown,
-    /// Of a lock that readers share: who keeps it for ever.
+    /// A lock shared by readers: which kinds of holders are stuck.
     Shared { readers: bool, writer: bool },
-    /// Permits.
+    /// A number of permits.
     Permits { capacity: u64, left: u64 },
 }
 
@@ -295,7 +299,7 @@ impl Left {
             Self::Shared { readers, writer } => {
                 !writer && (!readers || matches!(waiter.role, Role::Read))
             }
-            // Who asks for more than there is waits for permits that are yet to be added.
+            // A request above the capacity waits for permits that are still to be added.
             Self::Permits { capacity, left } => waiter.amount > capacity || waiter.amount <= left,
         }
     }

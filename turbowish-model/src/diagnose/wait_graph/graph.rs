@@ -1,4 +1,5 @@
-//! What is stuck as a graph: leaves of await trees, and between them the sides of resources that they wait for.
+//! Graph of stuck waits: leaves of await trees, and between them the sides of resources that they
+//! wait for.
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
@@ -7,24 +8,25 @@ use alloc::vec::Vec;
 use super::Dependency;
 use super::await_tree::Wait;
 use super::blockers::{Blocker, Needs};
-use super::fixpoint::{Solution, Solver};
+use super::fixpoint::{Solver, Solution};
 use crate::account::resource::Role;
 use crate::diagnose::situation::FutureRef;
 
-/// What waits, or is waited for.
+/// A waiting future, or the side of a resource that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Vertex {
-    /// A node of a task: its position, and that of the task.
+    /// A node of a task: indices of the task and of the node.
     Leaf { task: usize, node: usize },
-    /// Permits, of which there are too few without each of those who keep them.
+    /// Permits that do not suffice without each one of the blockers.
     Each(Needs),
-    /// Permits, of which anyone who keeps some could give back enough: any task `but` the one that waits.
+    /// Permits of which any one blocker could release enough: any task except `but`, the one that
+    /// waits.
     Any { resource: usize, but: Option<usize> },
-    /// Those who send: likewise.
+    /// Senders of which any one suffices, except `but`.
     Senders { resource: usize, but: Option<usize> },
 }
 
-/// From one vertex to another. From a leaf it says which wait it is, to a leaf why.
+/// Arc from one vertex to another. From a leaf it has the wait, to a leaf the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arc {
     pub(super) to: usize,
@@ -32,7 +34,7 @@ pub(super) struct Arc {
     pub(super) link: Option<Dependency>,
 }
 
-/// Vertices in the order of the ids of what they are of.
+/// Vertices ordered by the ids of their tasks and resources.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) vertices: Vec<Vertex>,
@@ -42,14 +44,14 @@ pub(super) struct Graph {
 /// An arc to a vertex that has no number yet.
 type Unnumbered = (Vertex, Option<Wait>, Option<Dependency>);
 
-/// Collects arcs of vertices that have no number yet.
+/// Collects arcs before vertices are numbered.
 struct Builder<'a> {
     world: &'a Solver<'a>,
     arcs: BTreeMap<Vertex, Vec<Unnumbered>>,
 }
 
 impl Graph {
-    /// All that is stuck in a settled world.
+    /// Builds the graph of all stuck waits of a solver that has settled.
     pub(super) fn of(world: &Solver<'_>) -> Self {
         let mut builder = Builder {
             world,
@@ -80,7 +82,7 @@ impl Graph {
 }
 
 impl Builder<'_> {
-    /// Arcs from a leaf.
+    /// Adds the arcs from a leaf.
     fn leave(&mut self, leaf: Vertex, (r, w): Wait, verdict: Solution, keepers: &[Blocker]) {
         let resource = &self.world.scene.resources[r];
         let waiter = &resource.waiters[w];
@@ -118,7 +120,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The stuck leaves of a task: those of a seat, if there are some.
+    /// The stuck leaves of a task: those of the future `seat` if there are any, otherwise all.
     fn leaves(&self, task: Option<usize>, seat: FutureRef) -> Vec<Vertex> {
         let Some(task) = task else {
             return Vec::new();
@@ -140,7 +142,7 @@ impl Builder<'_> {
         arcs.extend(to.into_iter().map(|to| (to, wait, link)));
     }
 
-    /// Vertices sorted by what they are of, so that the order of rows means nothing.
+    /// Numbers the vertices by ids, so that the order of rows has no effect.
     fn number(self) -> Graph {
         let scene = self.world.scene;
         let id_of = |task: Option<usize>| task.map_or(0, |at| scene.tasks[at].id);

@@ -1,5 +1,5 @@
-//! Of very many tasks the rows that a query gets. A process may have a million, and a console shows fifty: each is looked at as far as the
-//! filter and the order need it, and only what is sent becomes a whole row.
+//! Selection among very many tasks: a process may have a million, and a console shows fifty. Each
+//! task is read as far as the filter and the order need it, and only the result becomes whole rows.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -13,32 +13,33 @@ use crate::snapshot::column::{Context, Involved, Row};
 use crate::snapshot::natural::Natural;
 use crate::snapshot::{TaskGroup, TaskParts, TaskRow};
 
-/// Live tasks by position, whose rows are made when they are looked at.
+/// Live tasks by index, whose rows are built on demand.
 pub trait TaskSource {
-    /// How many positions there are.
+    /// Number of indices.
     fn count(&self) -> usize;
 
-    /// The row at a position, with these parts at least; `None` if there is nothing to show of it. It is the same whenever it is asked for.
+    /// Builds the row at an index, with at least these parts; `None` if there is nothing to show of
+    /// the task. Every call returns the same row.
     fn row(&self, at: usize, parts: TaskParts) -> Option<TaskRow>;
 }
 
-/// What a query gets of the tasks.
+/// Tasks selected by a query.
 pub(super) struct Picked {
     pub(super) rows: Vec<TaskRow>,
-    /// Rows that the filter keeps.
+    /// Number of rows that the filter keeps.
     pub(super) matched: u64,
-    /// If there are more than rows.
+    /// Groups; only if there are more matches than rows.
     pub(super) groups: Vec<TaskGroup>,
 }
 
-/// What tells apart those that are of one rank.
+/// The parts that order rows of equal rank.
 const NAME: TaskParts = TaskParts {
     name: true,
     ..TaskParts::NONE
 };
 
 impl Plan<TaskRow> {
-    /// What the filter and the order look at.
+    /// The parts that filter and order read.
     fn parts(&self) -> TaskParts {
         let mut parts = TaskParts::NONE;
         let mut add = |field: &str| parts.add(field);
@@ -74,7 +75,7 @@ impl Plan<TaskRow> {
         let all = ranks.len();
         let limit = if self.limit == 0 { all } else { self.limit };
         let grouping = grouping.filter(|_| limit < all);
-        // The first task of a group stands for it, so that all are to be in order.
+        // The first task of a group represents it, so all rows must be in order.
         let wanted = if grouping.is_some() { all } else { limit };
         let order = first(ranks, wanted, |at| {
             let row = tasks.row(at, NAME).unwrap_or_default();
@@ -99,7 +100,8 @@ impl Plan<TaskRow> {
     }
 }
 
-/// Positions of the first `limit` ranks, in order. Rows of one rank stand by name, which is made only of those that may be among the first.
+/// Indices of the first `limit` rows, in order. Rows of equal rank are ordered by name, which is
+/// built only for those that may be among the first.
 fn first(
     mut ranks: Vec<(Rank, usize)>,
     limit: usize,

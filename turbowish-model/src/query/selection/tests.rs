@@ -1,4 +1,4 @@
-//! Filters, orders and limits as tables of cases over one small snapshot.
+//! Tests of filters, orders and limits as tables of cases over one small snapshot.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -60,7 +60,7 @@ fn task(name: &str, state: TaskState, since_ms: u64, at: Option<(&str, u32, &str
     }
 }
 
-/// A task that has waited that long for a resource, and holds another one.
+/// A task that has waited that long for a resource and holds another one.
 fn held_up(name: &str, since_ms: u64, (on, role): (&str, Role), holds: &str) -> TaskRow {
     let claim = |resource: &str, role| Claim {
         resource: resource.to_string(),
@@ -288,7 +288,7 @@ fn filters_of_procs() {
         ("live:0 get", &["get"]),
         ("get,set", &[]),
         ("where:db.rs:44", &["get", "set"]),
-        // Blanks round a sign.
+        // Spaces around an operator.
         ("run > 10%", &["serve", "get", "set"]),
         ("run >10 %", &["serve", "get", "set"]),
         ("run>  13.1", &["serve"]),
@@ -296,7 +296,7 @@ fn filters_of_procs() {
         ("hold_p50 < 18ms run < 9 %", &["write"]),
         ("proc : get, flush", &["get", "flush"]),
         ("db run", &[]),
-        // Titles as they are on the screen, and keys in capitals.
+        // Titles as on the screen, and keys in uppercase.
         ("RUN%>13.1", &["serve"]),
         ("run% > 13.1", &["serve"]),
         ("RUN > 13.1", &["serve"]),
@@ -307,7 +307,7 @@ fn filters_of_procs() {
         ("LAST 60 s:-", &[]),
         ("PROC:get", &["get"]),
         ("WHERE:db.rs:44", &["get", "set"]),
-        // Not, and, or as in programs.
+        // Not, and, or as in programming languages.
         ("!db", &["serve", "write", "flush"]),
         ("! db", &["serve", "write", "flush"]),
         ("!!db", &["get", "set"]),
@@ -421,7 +421,7 @@ fn words_that_are_known_of_a_row_are_found_as_its_own_are() {
     }
 }
 
-/// What holds a task up counts more than what it merely waits for, however long.
+/// What blocks a task ranks above what it merely waits for, however long.
 #[test]
 fn tasks_that_are_held_up_come_before_those_without_work() {
     let mut snapshot = snapshot();
@@ -655,7 +655,7 @@ fn orders() {
                 "kv::snapshot::write",
             ],
         ),
-        // No sample is last in both directions.
+        // Rows without a sample come last in both directions.
         (
             "hold_p99",
             false,
@@ -744,7 +744,7 @@ proptest! {
     }
 }
 
-/// Tasks by root: how many of each, and how many are sent.
+/// Tasks by root: the number of each, and how many are returned.
 #[test]
 fn tasks_that_are_not_sent_are_told_in_groups() {
     let snapshot = || {
@@ -797,9 +797,9 @@ fn tasks_that_are_not_sent_are_told_in_groups() {
     };
     let all = [("app::many", 6, 8, 27, 270), ("app::few", 3, 9, 18, 180)];
     check("root", 2, "", &all);
-    // The largest groups, and no more than rows.
+    // The largest groups, and at most as many as rows.
     check("root", 1, "", &all[..1]);
-    // Who has all rows can add them up.
+    // A reader with all rows can compute the sums.
     check("root", 9, "", &[]);
     check("root", 0, "", &[]);
     check("", 2, "", &[]);
@@ -821,7 +821,7 @@ fn a_grouping_that_is_none_is_named() {
     assert_eq!(error.to_string(), expected);
 }
 
-/// Rows stand by name where nothing else tells them apart, and names in the order in which people count.
+/// Rows that are otherwise equal are ordered by name, in natural order.
 #[test]
 fn names_with_numbers_stand_as_people_count() {
     let mut snapshot = snapshot();
@@ -869,7 +869,7 @@ fn a_window_is_no_longer_than_what_is_kept() {
     assert_eq!(refused, Err(expected.to_string()));
 }
 
-/// Steps are counted: what a filter takes depends on nothing but the filter and the rows.
+/// Steps are counted: the cost of a filter depends only on the filter and the rows.
 #[test]
 fn a_query_that_is_too_much_says_what_was() {
     let run = |table: &str, filter: &str, steps: u64| {
@@ -899,11 +899,12 @@ fn a_query_that_is_too_much_says_what_was() {
     }
     let fault = run("tasks", "zz", 4).expect_err("too few");
     assert_eq!(fault.to_string(), expected);
-    // Nothing is asked of the rows.
+    // Nothing is requested of the rows.
     assert_eq!(run("tasks", "", 0), Ok(()));
 }
 
-/// What once took twelve seconds, and a minute, of 100,000 tasks: within the steps that one query may take, by far.
+/// Filters that once took twelve seconds, and a minute, for 100,000 tasks: far below the steps of
+/// one query.
 #[test]
 fn many_words_take_few_steps() {
     let words: Vec<String> = (0..200).map(|n| format!("word{n}")).collect();

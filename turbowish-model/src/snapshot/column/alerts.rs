@@ -1,4 +1,4 @@
-//! Columns of alerts: how bad, which, who is involved, for how long, and who waits because of it.
+//! Columns of alerts: severity, pitfall, parties, duration, and the tasks that wait.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Page, Place as AwaitPlace, Snapshot};
 
-/// Too wide for a screen, where the problem view shows the same.
+/// Rank of columns that are too wide for a screen; the problem view shows the same.
 const LISTS_ONLY: u8 = u8::MAX;
 
 static COLUMNS: [Column<Alert>; 11] = [
@@ -117,7 +117,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     ),
 ];
 
-/// Everybody once, in order.
+/// Each party once, in order.
 fn who(row: &Alert) -> Value<'_> {
     let mut names: Vec<Cow<'_, str>> = Vec::new();
     for party in &row.parties {
@@ -156,12 +156,13 @@ impl Row for Alert {
         &mut snapshot.alerts
     }
 
-    /// An alert has no name; those of one severity and instant stand as the table of pitfalls has them.
+    /// Alerts have no name; those of equal severity and instant keep the order of the table of
+    /// pitfalls.
     fn name(&self) -> (&str, u64) {
         ("", self.pitfall as u64)
     }
 
-    /// By severity, and what has held longest first.
+    /// Ordered by severity, then longest first.
     fn worst(&self) -> (u8, u64) {
         (self.severity as u8, u64::MAX - self.since)
     }
@@ -181,7 +182,7 @@ impl Row for Alert {
 }
 
 impl Alert {
-    /// Names of those involved that are of one kind, each once, in order.
+    /// Names of the parties of one kind, each once, in order.
     #[must_use]
     pub fn named(&self, kind: PartyKind) -> Vec<&str> {
         let mut names = Vec::new();
@@ -194,18 +195,18 @@ impl Alert {
     }
 }
 
-/// Who is part of alerts, and of how bad a one.
+/// The parties of alerts, with the severity of the worst alert.
 #[derive(Clone, Debug, Default)]
 pub struct Involved<'a>(BTreeMap<(PartyKind, u64, &'a str), Severity>);
 
 impl<'a> Involved<'a> {
-    /// The parties of these alerts, and the procs that they are about.
+    /// Collects the parties of the alerts, and the procs that they concern.
     #[must_use]
     pub fn of(alerts: &'a [Alert]) -> Self {
         let mut all = Self::default();
         for alert in alerts {
             for Party { kind, id, name } in &alert.parties {
-                // An id says it all.
+                // An id identifies the party, so the name is dropped.
                 let name = if *id == 0 { name.as_str() } else { "" };
                 all.add((*kind, *id, name), alert.severity);
             }
@@ -221,26 +222,27 @@ impl<'a> Involved<'a> {
         *known = severity.min(*known);
     }
 
-    /// The worst of the alerts that a row is part of.
+    /// Severity of the worst alert that a row is part of.
     #[must_use]
     pub fn severity<R: Row>(&self, row: &R) -> Option<Severity> {
         self.0.get(&row.party()?).copied()
     }
 }
 
-/// The first in the table's own order.
+/// The first alert in the table's own order.
 #[must_use]
 pub fn worst(alerts: &[Alert]) -> Option<&Alert> {
     alerts.iter().min_by_key(|alert| worst_first(alert))
 }
 
-/// What alerts are sorted by in the table's own order: severity, and what has held longest.
+/// Sort key of alerts in the table's own order: severity, then longest first.
 #[must_use]
 pub const fn worst_first(alert: &Alert) -> (Severity, u64, Pitfall) {
     (alert.severity, alert.since, alert.pitfall)
 }
 
-/// `1 alert, 2 warnings`: how many there are of each severity, the worst first; empty if there are none.
+/// `1 alert, 2 warnings`: the number of alerts of each severity, worst first; empty if there are
+/// none.
 #[must_use]
 pub fn tally<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> String {
     let mut counts = [0; 3];

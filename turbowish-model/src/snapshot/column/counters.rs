@@ -1,4 +1,4 @@
-//! Columns of counters and gauges: the program's own numbers.
+//! Columns of counters and gauges of the program.
 
 use alloc::borrow::Cow;
 
@@ -94,7 +94,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     ),
 ];
 
-/// Of a counter there is none.
+/// Value of a gauge; blank for a counter.
 fn signed(value: Option<i64>) -> Value<'static> {
     value.map_or(Value::Blank, Value::Signed)
 }

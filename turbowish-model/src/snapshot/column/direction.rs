@@ -1,17 +1,18 @@
-//! Which way is worse: more time and more memory for the same thing is, more traffic is not.
+//! Direction of columns: more time and memory for the same work is worse, more traffic is not.
 
 use super::{Column, Unit};
 
-/// Times that grow by themselves, or with the load and the window.
+/// Times that grow with age, load or window.
 const NEUTRAL: [&str; 4] = ["age", "running", "since", "total"];
 
-/// Numbers of what went wrong, or of those who wait because of something.
+/// Numbers of failures, or of tasks that wait because of something.
 const WORSE: [&str; 6] = ["behind", "cancelled", "err", "never", "panicked", "waiters"];
 
 impl<R> Column<R> {
-    /// A larger number is worse, whatever the load: it costs more, or more of it went wrong.
+    /// Whether a larger number is worse, whatever the load: higher cost, or more failures.
     ///
-    /// Durations and sizes are, shares, rates and counts are not, unless the table here says so.
+    /// By default durations and sizes are; shares, rates and counts are not. The tables above have
+    /// the exceptions.
     #[must_use]
     pub fn larger_is_worse(&self) -> bool {
         let key = &*self.key;

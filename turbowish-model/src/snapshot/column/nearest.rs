@@ -1,17 +1,17 @@
-//! What was perhaps meant by a name that is none.
+//! Suggestions for mistyped names.
 
 use alloc::format;
 use alloc::string::String;
 
 use super::{PERCENTILES, Row, percentile_of};
 
-/// The known key that is nearest to a mistyped one, if one is near enough to be meant.
+/// The known key most similar to a mistyped one; `None` if none is similar enough.
 #[must_use]
 pub fn nearest<R: Row>(key: &str) -> Option<String> {
     if let Some((family, percent)) = percentile_of::<R>(key)
         && let Ok(wanted) = percent.parse::<f64>()
     {
-        // Whoever is still typing has the beginning right.
+        // The start of a key that is still being typed is right.
         let other = |known: &str| !known.starts_with(percent);
         let off = |known: &str| {
             known
@@ -29,7 +29,7 @@ pub fn nearest<R: Row>(key: &str) -> Option<String> {
     closest(key, known).map(String::from)
 }
 
-/// Of these words the one that was perhaps meant; none if it is too far off.
+/// The most similar of these words; `None` if none is similar enough.
 #[must_use]
 pub fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.map(|known| (distance(word, known), known));
@@ -38,7 +38,7 @@ pub fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     near.map(|(_, known)| known)
 }
 
-/// Levenshtein's edit distance, bounded by looking at the first 64 characters only.
+/// Levenshtein's edit distance; only the first 64 characters are compared.
 fn distance(left: &str, right: &str) -> usize {
     let right: alloc::vec::Vec<char> = right.chars().take(64).collect();
     let mut row: alloc::vec::Vec<usize> = (0..=right.len()).collect();

@@ -1,4 +1,4 @@
-//! Columns of procs: where the time of the window went.
+//! Columns of procs: how the time of the window was spent.
 
 use alloc::borrow::Cow;
 

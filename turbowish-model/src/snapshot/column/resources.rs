@@ -1,4 +1,4 @@
-//! Columns of resources: how full each one is, who waits and since when, and who has it.
+//! Columns of resources: how full each one is, who waits and since when, and who holds it.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -173,7 +173,8 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     ),
 ];
 
-/// Nobody holds a signal or a value that changes; a queue keeps items, once one has gone through.
+/// Durations of holds. A signal or a watched value has no holder; a queue has values once an item
+/// has gone through.
 fn kept(row: &ResourceRow) -> Option<&Distribution> {
     let applies = match row.kind {
         Kind::Mutex | Kind::RwLock | Kind::Semaphore | Kind::OnceCell => true,
@@ -183,12 +184,12 @@ fn kept(row: &ResourceRow) -> Option<&Distribution> {
     applies.then_some(&row.kept)
 }
 
-/// How long the first of its waiters has waited.
+/// The longest wait of its waiters, in nanoseconds.
 pub(crate) fn oldest(row: &ResourceRow) -> Option<u64> {
     row.waiters.iter().map(|waiter| waiter.since_ns).max()
 }
 
-/// What counts as one use: an item that came out where items go through one by one, else a taking.
+/// Number of uses: items taken out of a queue that hands out each item once, otherwise `put`.
 fn operations(row: &ResourceRow) -> u64 {
     match row.kind {
         Kind::Mpsc => row.took,
@@ -196,19 +197,19 @@ fn operations(row: &ResourceRow) -> u64 {
     }
 }
 
-/// A task's name, or the sign for one that is none of ours.
+/// Name of a task, or the sign for one that is not instrumented.
 pub(crate) fn known(task: Option<&str>) -> Cow<'_, str> {
     Cow::Borrowed(task.unwrap_or(units::UNKNOWN))
 }
 
-/// Who could let a waiter go on: the holders, or those at the other end of a channel.
+/// Tasks that could unblock a waiter: the holders, or the other end of a channel.
 fn by(row: &ResourceRow) -> Value<'_> {
     if is_channel(row.kind) {
         return channel(row);
     }
     let holders = row.holders.iter().map(|holder| holder.task.as_deref());
     match row.holder_count {
-        // A signal comes from anybody.
+        // Any task may signal.
         0 if row.kind == Kind::Notify && row.waiter_count > 0 => Value::Unknown,
         0 => Value::Blank,
         _ => tasks(distinct(holders), row.holder_count),
@@ -222,7 +223,7 @@ const fn is_channel(kind: Kind) -> bool {
     )
 }
 
-/// Something is inside, or somebody wants to put something in: then the receivers are waited for.
+/// Whether receivers are waited for: an item is inside, or a task wants to put one in.
 fn fills(row: &ResourceRow) -> bool {
     match row.waiters.first() {
         Some(first) => first.role == Role::Send,
@@ -230,7 +231,7 @@ fn fills(row: &ResourceRow) -> bool {
     }
 }
 
-/// Who empties a channel, items first and then reserved places; or who fills it.
+/// Tasks that empty a channel (items first, then reserved slots), or tasks that fill it.
 fn channel(row: &ResourceRow) -> Value<'_> {
     let will = |role: Role| {
         let of_role = row.will.iter().filter(move |intent| intent.role == role);
@@ -250,7 +251,7 @@ fn channel(row: &ResourceRow) -> Value<'_> {
     tasks(names, count)
 }
 
-/// Each task once, in order, those of none of ours as one.
+/// Each task once, in order; all tasks that are not instrumented count as one.
 fn distinct<'a>(tasks: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<&'a str>> {
     let mut names = Vec::new();
     for task in tasks {
@@ -261,7 +262,7 @@ fn distinct<'a>(tasks: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<&'a 
     names
 }
 
-/// The names of up to a few tasks, else their number; if none is known, that.
+/// The names of a few tasks, otherwise their number; unknown if no name is known.
 fn tasks(names: Vec<Option<&str>>, count: u64) -> Value<'_> {
     if names.iter().all(Option::is_none) && !names.is_empty() {
         return Value::Unknown;
@@ -272,7 +273,7 @@ fn tasks(names: Vec<Option<&str>>, count: u64) -> Value<'_> {
     Value::names(names.into_iter().map(known))
 }
 
-/// More tasks than this are only counted.
+/// Maximum number of tasks that are named.
 const NAMED: usize = 3;
 
 impl Row for ResourceRow {
@@ -299,7 +300,7 @@ impl Row for ResourceRow {
         (&self.name, self.id)
     }
 
-    /// Held up first, then those at which something is only awaited, then by how full they are.
+    /// Blocked waiters first, then resources at which something is awaited, then by fill.
     fn worst(&self) -> (u8, u64) {
         let held_up = self.waiters.iter().filter(|waiter| waiter.role.holds_up());
         if let Some(longest) = held_up.map(|waiter| waiter.since_ns).max() {
@@ -326,10 +327,10 @@ impl Row for ResourceRow {
 }
 
 impl ResourceRow {
-    /// How much of it is taken, and how much there is; `None` where there is no such thing.
+    /// Amount in use, and capacity; `None` where not applicable.
     ///
-    /// A lock for readers that is written is full, and places of a channel that are reserved cannot be
-    /// had by others any more than those with an item.
+    /// A read-write lock that is being written is full. Reserved slots of a channel count like
+    /// items: no other task can get them.
     #[must_use]
     pub fn fill(&self) -> Option<(u64, Option<u64>)> {
         let level = self.level?;
@@ -340,7 +341,7 @@ impl ResourceRow {
         })
     }
 
-    /// Somebody has it alone, where others may read.
+    /// Whether a task holds a read-write lock for writing.
     #[must_use]
     pub fn is_written(&self) -> bool {
         let mut holders = self.holders.iter();
@@ -354,7 +355,7 @@ impl ResourceRow {
         shown.saturating_add(others)
     }
 
-    /// Every task that is known to hold it, to wait for it or to use it.
+    /// Every known holder, waiter and user.
     fn tasks(&self) -> impl Iterator<Item = &str> {
         let holders = self.holders.iter().map(|holder| &holder.task);
         let waiters = self.waiters.iter().map(|waiter| &waiter.task);

@@ -1,4 +1,4 @@
-//! Columns of tasks: what each one does, since when, and at which await.
+//! Columns of tasks: what each one does, since when, and at which await point.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -10,9 +10,9 @@ use crate::snapshot::alert::PartyKind;
 use crate::snapshot::units::SECOND;
 use crate::snapshot::{Claim, Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
 
-/// Too wide for a screen, where the record of a task shows the same.
+/// Rank of columns that are too wide for a screen; the detail view of a task shows the same.
 const LISTS_ONLY: u8 = u8::MAX;
-/// A wait for something that is no resource of ours.
+/// Text for a wait for something that is no instrumented resource.
 const NOT_OURS: &str = "not ours";
 
 static COLUMNS: [Column<TaskRow>; 19] = [
@@ -209,12 +209,12 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     ),
 ];
 
-/// Fields that the table's own order looks at, beside numbers and the state.
+/// Fields that the table's own order reads, in addition to numbers and the state.
 pub(crate) const JUDGED: [&str; 1] = ["waits_on"];
-/// Fields in which a bare word of a filter is searched.
+/// Fields searched by a bare word of a filter.
 pub(crate) const SEARCHED: [&str; 6] = ["name", "root", "waits_on", "holds", "attributes", "stack"];
 
-/// What it waits for. A resource of ours says so; everything else that waits is somebody else's.
+/// The resources that the task waits for; other waits are external.
 fn on(row: &TaskRow) -> Value<'_> {
     match row.state {
         TaskState::Waiting if row.waits_on.is_empty() && row.waits_unknown => Value::Unknown,
@@ -239,7 +239,8 @@ fn woken_by(row: &TaskRow) -> Value<'_> {
     }
 }
 
-/// `kv::run > server::accept`: each proc without the module path that it shares with the one before.
+/// `kv::run > server::accept`: each proc without the module path that it shares with the previous
+/// one.
 fn chain(stack: &[StackRow]) -> String {
     let mut text = String::new();
     let mut last: Option<&StackRow> = None;
@@ -272,7 +273,7 @@ fn unshared<'a>(before: &str, path: &'a str) -> &'a str {
     path.get(word..).unwrap_or(path)
 }
 
-/// The innermost call of the first branch: where the task stands.
+/// The innermost call of the first branch: the task's await point.
 #[must_use]
 pub(crate) fn leaf(row: &TaskRow) -> Option<&StackRow> {
     let next = row.stack.iter().skip(1);
@@ -284,7 +285,7 @@ pub(crate) fn leaf(row: &TaskRow) -> Option<&StackRow> {
     inner.map(|(call, _)| call).or(row.stack.last())
 }
 
-/// An await point's text; there is none where the awaits inside a macro could not be seen.
+/// Text of an await point; unknown inside a macro whose awaits could not be seen.
 pub(super) fn expression(at: &AwaitPlace) -> Value<'_> {
     match &*at.expr {
         "" | UNSEEN => Value::Unknown,

@@ -1,4 +1,5 @@
-//! Every column of every table: unique, explained, and right about zero, no sample and unknown.
+//! Tests of the columns of every table: unique, documented, and correct for zero, no sample and
+//! unknown.
 
 use super::*;
 use crate::account::resource::{Kind, Role};
@@ -47,7 +48,7 @@ fn well_formed<R: Row>() {
     }
 }
 
-/// A column is meant by its key, or by its title in any case: that is clear.
+/// A column's key, or its title in any case, identifies the column unambiguously.
 fn titles_are_clear<R: Row>() {
     for column in R::columns() {
         let (titled, length) = titled::<R>(&column.title.to_lowercase()).expect("a title");

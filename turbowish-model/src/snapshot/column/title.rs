@@ -1,11 +1,11 @@
-//! Columns by what stands above them on a screen.
+//! Lookup of columns by their title on a screen.
 
 use alloc::borrow::Cow;
 use alloc::format;
 
 use super::{Column, Row, find};
 
-/// The column whose title stands at the beginning of a text, in any case, and the length of that title.
+/// The column whose title starts a text, in any case, and the length of that title.
 #[must_use]
 pub fn titled<R: Row>(text: &str) -> Option<(Column<R>, usize)> {
     let begins = |title: &str| {

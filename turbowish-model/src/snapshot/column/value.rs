@@ -1,4 +1,4 @@
-//! A cell before it is printed: a number with its unit, a text, or one of three ways to have no value.
+//! Value of a cell: a number with its unit, a text, or one of three kinds of missing value.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -11,22 +11,22 @@ use crate::snapshot::units::{self, Micro};
 /// The value of a column in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// Words.
+    /// Text.
     Text(Cow<'a, str>),
-    /// One of a few words that have an order of their own.
+    /// One of a few words with a defined order.
     Ranked {
         /// The word.
         word: &'static str,
-        /// Where it stands among the others.
+        /// Position of the word in that order.
         rank: u32,
     },
-    /// Names of several things, the first one first.
+    /// Several names, in order.
     Names(Vec<Cow<'a, str>>),
-    /// How much of a resource is used: `1/1`, `50/1000`; without a capacity only the level.
+    /// Amount of a resource in use: `1/1`, `50/1000`; without a capacity only the level.
     Fill {
-        /// What is held, or inside.
+        /// Amount held, or number of items inside.
         level: u64,
-        /// How much there can be; `None` if that has no bound.
+        /// The capacity; `None` if unbounded.
         capacity: Option<u64>,
     },
     /// A line of a source file.
@@ -38,29 +38,29 @@ pub enum Value<'a> {
     },
     /// Nanoseconds.
     Duration(u64),
-    /// Nanoseconds of something that still goes on.
+    /// Nanoseconds of something in progress.
     Open(u64),
-    /// Billionths.
+    /// A share in billionths.
     Share(u64),
-    /// Millionths per second.
+    /// A rate in millionths per second.
     Rate(u64),
     /// A plain number.
     Count(u64),
-    /// One that may be below zero.
+    /// A signed number.
     Signed(i64),
     /// Bytes.
     Bytes(u64),
-    /// Shares of one core one after the other in time, in millionths.
+    /// Shares of one core in chronological order, in millionths.
     Trend(&'a [u64]),
     /// Nothing was measured in the window.
     NoSample,
-    /// It cannot be known.
+    /// The value is unknown.
     Unknown,
-    /// It does not apply.
+    /// The column does not apply to the row.
     Blank,
 }
 
-/// How long places are written.
+/// Format of source locations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
     /// `src/conn.rs:88`
@@ -70,20 +70,20 @@ pub enum Shown {
     Short,
 }
 
-/// Glyphs of a sparkline, from nothing to the most.
+/// Glyphs of a sparkline, from zero to the maximum.
 pub type Levels = [char; 8];
 
-/// The levels in seven bits.
+/// The levels in ASCII.
 pub const ASCII_LEVELS: Levels = [' ', '.', ':', '-', '=', '+', '*', '#'];
 
-/// How cells are printed.
+/// Format of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// The glyph set's "micro".
+    /// Spelling of "micro" in the glyph set.
     pub micro: Micro,
-    /// How long places are written.
+    /// Format of source locations.
     pub places: Shown,
-    /// The glyph set's levels.
+    /// Levels of the glyph set.
     pub levels: &'static Levels,
 }
 
@@ -97,21 +97,21 @@ impl Default for Style {
     }
 }
 
-/// What a column sorts by: the value, or that there is none.
+/// Sort key of a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SortKey {
-    /// A number below zero.
+    /// A negative number.
     Negative(i64),
-    /// A number.
+    /// A non-negative number.
     Number(u64),
-    /// Words, and a number that orders lines of a file.
+    /// Text, and a number that orders the lines of a file.
     Text(Natural, u32),
-    /// No value; sorts last in either direction.
+    /// No value; sorts last in both directions.
     Missing,
 }
 
 impl<'a> Value<'a> {
-    /// The share of `part` in `whole`; no sample for an empty whole.
+    /// The share of `part` in `whole`; no sample if `whole` is 0.
     #[must_use]
     pub fn share(part: u64, whole: u64) -> Self {
         match whole {
@@ -120,7 +120,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// `n` events in a window; no sample for an empty window.
+    /// The rate of `n` events in a window; no sample if the window is empty.
     #[must_use]
     pub fn rate(n: u64, window_ns: u64) -> Self {
         match window_ns {
@@ -129,13 +129,13 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// `sum_ns / n`; no sample for an empty population.
+    /// `sum_ns / n`; no sample if `n` is 0.
     #[must_use]
     pub fn mean(sum_ns: u64, n: u64) -> Self {
         sum_ns.checked_div(n).map_or(Self::NoSample, Self::Duration)
     }
 
-    /// Names of several things; blank if there is none.
+    /// Several names; blank if there are none.
     #[must_use]
     pub(super) fn names(names: impl Iterator<Item = Cow<'a, str>>) -> Self {
         let names: Vec<_> = names.collect();
@@ -146,7 +146,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number in the value's own unit, if it is one; of a fill its share, of a trend its mean in billionths.
+    /// The number in the value's own unit; the share of a fill; the mean of a trend in billionths.
+    /// `None` if the value is no number.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         match self {
@@ -163,7 +164,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The same, below zero too.
+    /// Same as [`Value::number`], and also negative numbers.
     #[must_use]
     pub fn integer(&self) -> Option<i128> {
         match self {
@@ -172,7 +173,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as people read it, without padding.
+    /// The formatted value, without padding.
     #[must_use]
     pub fn print(&self, style: Style) -> String {
         match self {
@@ -204,7 +205,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// What the value sorts by.
+    /// The sort key.
     #[must_use]
     pub fn sort_key(&self) -> SortKey {
         let text = |text: String, number| SortKey::Text(Natural(text), number);
@@ -219,12 +220,12 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Names that a cell prints of a longer list; what is sorted, filtered and written as JSON has all of them.
+/// Maximum number of names that a cell prints. Sorting, filters and JSON use all of them.
 const NAMED: usize = 8;
 
-/// `repl-1, repl-2`; of many the first ones, and how many more there are.
+/// `repl-1, repl-2`; of many names the first ones, and the number of the others.
 fn listed(names: &[Cow<'_, str>]) -> String {
-    // One name takes no more room than the words for it.
+    // One more name takes no more space than the words for it.
     if names.len() <= NAMED + 1 {
         return names.join(", ");
     }
@@ -243,7 +244,7 @@ fn mean(cells: &[u64]) -> Option<u64> {
     Some(u64::try_from(mean).unwrap_or(u64::MAX))
 }
 
-/// A glyph for each cell: the largest is full, what is above nothing leaves a trace.
+/// One glyph per cell: the maximum is full, and any value above zero is visible.
 fn sparkline(cells: &[u64], levels: &Levels) -> String {
     let most = cells.iter().copied().max().unwrap_or(0).max(1);
     let level = |&ppm: &u64| match ppm {
@@ -253,7 +254,7 @@ fn sparkline(cells: &[u64], levels: &Levels) -> String {
     cells.iter().map(level).collect()
 }
 
-/// The file without its folders, whichever way the path is written.
+/// The file name without directories, for both kinds of path separators.
 fn base_name(file: &str) -> &str {
     file.rsplit(['/', '\\']).next().unwrap_or(file)
 }

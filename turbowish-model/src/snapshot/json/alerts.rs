@@ -1,4 +1,4 @@
-//! The fields of an alert, and the lists in them.
+//! JSON fields of an alert, and the lists in them.
 
 use alloc::string::{String, ToString};
 
@@ -77,7 +77,7 @@ impl Record for Alert {
 pub(super) fn party(out: &mut Writer, party: &Party) {
     out.object(|out| {
         out.text("kind", party.kind.word());
-        // Workers and procs have none.
+        // Workers and procs have no id.
         out.optional("id", (party.id != 0).then_some(party.id));
         out.text("name", &party.name);
     });

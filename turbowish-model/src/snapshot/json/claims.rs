@@ -1,4 +1,4 @@
-//! What tasks and resources have to do with each other, as JSON.
+//! JSON of the relations between tasks and resources.
 
 use alloc::string::{String, ToString};
 
@@ -109,7 +109,8 @@ pub(super) fn waiter(out: &mut Writer, row: &WaiterRow) {
     });
 }
 
-/// One object; of two attributes with one name the later one counts, as it does in every reader.
+/// Writes attributes as one object. Of two with the same name the later one is used, as in every
+/// JSON reader.
 pub(super) fn attributes(out: &mut Writer, pairs: &[(String, String)]) {
     out.object(|out| {
         for (at, (name, value)) in pairs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The fields of a counter or gauge, and what TurboWish itself costs.
+//! JSON fields of a counter or gauge, and of TurboWish's overhead.
 
 use super::fields::{Field, FieldValue, Record};
 use super::writer::Writer;

@@ -1,4 +1,4 @@
-//! The fields of each kind of row: name, unit, meaning, and where the value stands.
+//! JSON fields of each kind of row: name, meaning, and access to the value.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,73 +17,73 @@ use crate::snapshot::{
 /// One field of a row.
 #[derive(Debug)]
 pub struct Field<R: 'static> {
-    /// Its name; times end in `_ns`, sizes in `_bytes`, millionths in `_ppm`.
+    /// Name of the field; times end in `_ns`, sizes in `_bytes`, millionths in `_ppm`.
     pub name: &'static str,
-    /// What it means.
+    /// Meaning of the field.
     pub meaning: &'static str,
     pub(super) read: for<'a> fn(&'a R) -> FieldValue<'a>,
 }
 
-/// The value of a field.
+/// Value of a field.
 #[derive(Debug)]
 pub enum FieldValue<'a> {
     /// A string.
     Text(&'a str),
-    /// A string, if there is one.
+    /// A string or `null`.
     OptionalText(Option<&'a str>),
     /// An integer.
     Number(u64),
-    /// An integer, if there is one.
+    /// An integer or `null`.
     Optional(Option<u64>),
-    /// An integer that may be below zero, if there is one.
+    /// A signed integer or `null`.
     Signed(Option<i64>),
     /// `true` or `false`.
     Flag(bool),
-    /// `n`, `sum_ns`, `max_ns` and percentiles.
+    /// An object with `n`, `sum_ns`, `max_ns` and percentiles.
     Population(&'a Distribution),
     /// The calls of a task, outermost first.
     Stack(&'a TaskRow),
-    /// Who polls a proc.
+    /// The callers of a proc.
     Callers(&'a [Caller]),
-    /// A line and column of a source file, if it is known.
+    /// A position in a source file; `null` if unknown.
     Spot(Option<&'a Spot>),
-    /// What is known of a task's waker.
+    /// The state of a task's waker.
     Waker(Option<&'a WakerRow>),
-    /// Who keeps a task from being polled, if somebody does.
+    /// The pause of a task, or `null`.
     Pause(Option<&'a PauseRow>),
     /// A task's last poll.
     LastPoll(Option<&'a PollRow>),
-    /// Resources that a task has, or waits for.
+    /// Resources that a task holds or waits for.
     Claims(&'a [Claim]),
-    /// Resources that the calls of a task mean to use.
+    /// Resources that the calls of a task intend to use.
     Aims(&'a [Aim]),
-    /// Who means to use a resource.
+    /// Intents to use a resource.
     Intents(&'a [IntentRow]),
     /// Attributes of a task or a proc.
     Attributes(&'a [(String, String)]),
-    /// Who holds a resource.
+    /// Holders of a resource.
     Holders(&'a [HolderRow]),
-    /// Who waits for one.
+    /// Waiters of a resource.
     Waiters(&'a [WaiterRow]),
-    /// Who uses the ends of a channel.
+    /// Users of the ends of a channel.
     Ends(&'a [Option<String>]),
-    /// Integers in the order of time.
+    /// Integers in chronological order.
     Series(&'a [u64]),
     /// Names.
     Names(Vec<&'a str>),
     /// Sentences.
     Texts(&'a [String]),
-    /// Who is involved in an alert, or waits because of it.
+    /// Parties of an alert, or tasks that wait because of it.
     Parties(&'a [Party]),
-    /// A place in a proc, if there is one.
+    /// An await point in a proc, or `null`.
     Point(Option<&'a Point>),
     /// The chain of waits of an alert.
     Steps(&'a Alert),
 }
 
 impl fmt::Display for FieldValue<'_> {
-    /// Plain values as they are, of some lists the names; nothing for what is not there, and for
-    /// other lists and objects.
+    /// Prints plain values as they are, and the names of some lists; prints nothing for missing
+    /// values and for other lists and objects.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) | Self::OptionalText(Some(text)) => f.write_str(text),
@@ -124,7 +124,7 @@ impl fmt::Display for FieldValue<'_> {
     }
 }
 
-/// Names in one cell; `?` is none of ours.
+/// Names in one cell; `?` stands for a task that is not instrumented.
 fn names<'a>(
     f: &mut fmt::Formatter<'_>,
     names: impl Iterator<Item = Option<&'a str>>,
@@ -135,7 +135,7 @@ fn names<'a>(
 
 /// A row that can be printed as JSON.
 pub trait Record: Row + Default {
-    /// Its fields, in the order in which they are printed.
+    /// The fields, in the order in which they are printed.
     fn fields() -> &'static [Field<Self>];
 }
 

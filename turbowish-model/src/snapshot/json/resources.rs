@@ -1,4 +1,4 @@
-//! The fields of a resource.
+//! JSON fields of a resource.
 
 use super::fields::{Field, FieldValue, Record};
 use crate::snapshot::ResourceRow;

@@ -1,4 +1,4 @@
-//! The fields of a task.
+//! JSON fields of a task.
 
 use super::fields::{Field, FieldValue, Record};
 use crate::snapshot::TaskRow;

@@ -1,4 +1,4 @@
-//! The document parses, says what the snapshot says, and survives texts that need escapes.
+//! Tests of the JSON document: it parses, agrees with the snapshot, and escapes text where needed.
 
 use alloc::string::ToString;
 use alloc::vec;

@@ -1,4 +1,4 @@
-//! The report as screens.md draws it, from a scripted snapshot.
+//! Tests of the report: it looks as in screens.md, from a scripted snapshot.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -148,7 +148,7 @@ fn a_report() {
     );
 }
 
-/// Head and sum, first with the runtime's threads and then without.
+/// Header and sum, first with the runtime's threads and then without.
 #[test]
 fn the_head_says_what_the_table_says_although_threads_have_ended() {
     let check = |snapshot: &Snapshot, head: &str, sum: &str| {
@@ -183,7 +183,8 @@ fn extremely_long_names_and_hostile_ones_are_lines() {
     assert_eq!(text.lines().filter(|line| line.len() > 200).count(), 3);
 }
 
-/// What waited before accounting was switched on has no row until it is polled: so many tasks may be like that.
+/// A task that waited before accounting was armed has no row until it is polled: the report states
+/// how many tasks may be affected.
 #[test]
 fn tasks_that_may_not_have_been_polled_since_arming_are_told() {
     let line = |since_s: u64, runtime_tasks| {
@@ -322,7 +323,7 @@ fn spans_of_what_is_known() {
     };
     check((88, 9, 88, 33), "src/conn.rs:88:9-33");
     check((88, 9, 90, 4), "src/conn.rs:88:9-90:4");
-    // What was spawned without a macro, and what a macro hides.
+    // Tasks that were spawned without a macro, and expressions that a macro hides.
     check((88, 0, 88, 0), "src/conn.rs:88");
     check((88, 0, 0, 0), "src/conn.rs:88");
 }

@@ -1,4 +1,4 @@
-//! What each number looks like, as tables.
+//! Tests of number formats, as tables.
 
 use super::{Micro, SECOND};
 use alloc::string::String;

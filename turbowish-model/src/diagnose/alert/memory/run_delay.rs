@@ -1,29 +1,31 @@
-//! The workers' run delay in earlier scenes: how much of it came in a poll, or in the last windows.
+//! Run delay of workers in earlier situations: the part within a poll, or within the last windows.
 
 use alloc::collections::BTreeMap;
 
 use super::{LONG, Rolling};
 use crate::diagnose::situation::{Situation, Worker};
 
-/// Run delay of the workers that live, by thread.
+/// Run delay of live workers, by thread.
 #[derive(Clone, Debug, Default)]
 pub(in crate::diagnose::alert) struct RunDelays(BTreeMap<u64, KnownDelays>);
 
 #[derive(Clone, Copy, Debug)]
 struct KnownDelays {
-    /// Begin of the poll in progress, and the run delay when the poll was seen first.
+    /// Start of the poll in progress, and the run delay when the poll was first seen.
     poll: Option<(u64, u64)>,
     long: Rolling<u64>,
 }
 
 impl RunDelays {
-    /// Run delay within the poll of a worker: what came since the poll was seen first, which may be less than all of it. 0 if unknown.
+    /// Run delay within a worker's poll: the growth since the poll was first seen, which may be
+    /// less than all of it. 0 if unknown.
     pub(in crate::diagnose::alert) fn in_poll(&self, worker: &Worker, now: u64) -> u64 {
         let within = || {
             let poll = worker.poll.as_ref()?;
             let (since, first) = self.0.get(&worker.id)?.poll?;
             let delay = worker.run_delay_ns?.saturating_sub(first);
-            // A poll may have ended between the instant of the scene and the reading of the run delay.
+            // A poll may have ended between the instant of the situation and the reading of the run
+            // delay.
             (since == poll.since).then(|| delay.min(now.saturating_sub(since)))
         };
         within().unwrap_or(0)

@@ -1,4 +1,5 @@
-//! Futures that were dropped when they had already taken or given something.
+//! Rules for cancellation: futures that were dropped after they had already taken or given
+//! something.
 
 use alloc::format;
 use alloc::string::String;
@@ -34,7 +35,7 @@ pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: RuleRow = RuleRow {
     ..RuleRow::new(Pitfall::TimeoutHalfDone)
 };
 
-/// Await points where more was dropped half-way than at the last look.
+/// Await points at which more futures were interrupted than at the last situation.
 pub(in crate::diagnose::alert) fn cut(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for proc in &scan.scene.procs {
         for site in &proc.sites {

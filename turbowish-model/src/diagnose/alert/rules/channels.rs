@@ -1,4 +1,4 @@
-//! Channels that fill: without bound, all the time, or with nobody who empties them.
+//! Rules for channels that fill: without a bound, all the time, or with no task that receives.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -59,7 +59,7 @@ fn channels<'a>(scan: &Scan<'a>) -> impl Iterator<Item = &'a Resource> {
         .filter(|resource| resource.kind == Kind::Mpsc)
 }
 
-/// Unbounded channels that grow window by window.
+/// Unbounded channels that grow in window after window.
 pub(in crate::diagnose::alert) fn growth(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for resource in channels(scan).filter(|resource| resource.capacity.is_none()) {
         let channel = scan.memory.channel(resource);
@@ -86,7 +86,7 @@ pub(in crate::diagnose::alert) fn growth(scan: &Scan<'_>, found: &mut Vec<Findin
     }
 }
 
-/// Bounded channels that are always nearly full, and items that grow old in them.
+/// Bounded channels that are always nearly full, and in which items spend too long.
 pub(in crate::diagnose::alert) fn bloat(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for resource in channels(scan) {
         let (Some(since), Some(capacity)) =
@@ -119,7 +119,7 @@ pub(in crate::diagnose::alert) fn bloat(scan: &Scan<'_>, found: &mut Vec<Finding
     }
 }
 
-/// Senders on full channels whose receiver rests.
+/// Senders that wait on full channels whose receiver does not receive.
 pub(in crate::diagnose::alert) fn senders(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for resource in channels(scan).filter(|resource| !resource.closed) {
         let full = resource
@@ -135,17 +135,18 @@ pub(in crate::diagnose::alert) fn senders(scan: &Scan<'_>, found: &mut Vec<Findi
     }
 }
 
-/// Who should receive.
+/// The receiver of a channel that does not receive.
 enum Receiver<'a> {
-    /// A task that has rested since then.
+    /// A task that has been waiting since its last poll.
     Rests(&'a Task),
-    /// The task that used the end last is gone, and the end is not.
+    /// The task that used the end last has ended, but the end exists.
     Gone,
-    /// The task does other things: the call that meant to receive is over since then, and no other means to.
+    /// The task does other things: the call that intended to receive ended at this instant, and no
+    /// other call intends to.
     Left(&'a Task, u64),
 }
 
-/// The receiver, if it is known that it does not receive.
+/// The receiver, if it is known not to receive.
 fn receiver<'a>(scan: &Scan<'a>, resource: &Resource) -> Option<Receiver<'a>> {
     let mut receivers = resource.ends.iter().filter(|end| end.role == Role::Receive);
     let (end, more) = (receivers.next()?, receivers.next());
@@ -169,7 +170,7 @@ fn receiver<'a>(scan: &Scan<'a>, resource: &Resource) -> Option<Receiver<'a>> {
     }
 }
 
-/// Who waits there beside one.
+/// The other tasks that wait there.
 fn behind(scan: &Scan<'_>, resource: &Resource, one: &Waiter) -> Behind {
     let others = resource.waiters.iter();
     let others = others.filter(|other| !core::ptr::eq(*other, one));
@@ -181,7 +182,7 @@ fn behind(scan: &Scan<'_>, resource: &Resource, one: &Waiter) -> Behind {
     }
 }
 
-/// What became of the receiver.
+/// The state of the receiver, as text.
 fn why(receiver: &Receiver<'_>) -> String {
     match receiver {
         Receiver::Rests(task) => {

@@ -1,4 +1,4 @@
-//! Deadlocks: each cycle of the wait-for graph, with its waits in order.
+//! Rule for deadlocks: each cycle of the wait graph, with its waits in order.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -34,7 +34,7 @@ pub(in crate::diagnose::alert) const SELF_DEADLOCK: RuleRow = RuleRow {
     ..RuleRow::new(Pitfall::SelfDeadlock)
 };
 
-/// One per arc that could be cut; each is filled where an arc has what it names.
+/// One fix per arc that could be cut; a fix is used where an arc has a value for each of its names.
 const FIXES: &[&str] = &[
     "{at} {does} while it holds {held}: end the guard before",
     "take {wanted} before {held_too} in {proc} (it takes {held_too}, then {wanted})",
@@ -44,13 +44,13 @@ const FIXES: &[&str] = &[
     "if {taker} is alive and not polled now, it keeps the guard: spawn it, or drop it before (see futurelock)",
 ];
 
-/// A task is known that may have what it rests on.
+/// A candidate is known that may have received what the cycle is based on.
 const POSSIBLE: &str =
     " {heir} was made since, and may have been given what this rests on: if it was, this is none.";
 
 const DOUBT: &str = " A channel's end counts as that of the task that used it last: if it went to another task since, this is none.";
 
-/// Every cycle.
+/// Reports every cycle that persists.
 pub(in crate::diagnose::alert) fn cycles(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for cycle in &scan.waits.cycles {
         if stands(scan.scene, cycle) {
@@ -59,8 +59,9 @@ pub(in crate::diagnose::alert) fn cycles(scan: &Scan<'_>, found: &mut Vec<Findin
     }
 }
 
-/// It would not end by itself if every task of it were polled when it is woken. So one of which a task is paused counts: whoever looks into
-/// it has not ended it. But that a future was given its turn and is not polled may be the pause's doing.
+/// Whether the cycle would persist if each of its tasks were polled when woken. A cycle with a
+/// paused task counts: inspecting a task does not end the cycle. But a granted turn that is not
+/// taken may be caused by the pause.
 fn stands(scene: &Situation, cycle: &Cycle) -> bool {
     let next = cycle.steps.iter().cycle().skip(1);
     cycle.steps.iter().zip(next).all(|(step, next)| {
@@ -70,12 +71,12 @@ fn stands(scene: &Situation, cycle: &Cycle) -> bool {
     })
 }
 
-/// A step with what it speaks of.
+/// A step with the rows that it refers to.
 struct Cut<'a> {
     task: &'a Task,
     resource: &'a Resource,
     waiter: &'a Waiter,
-    /// What the step before says of this task: its link, and the resource.
+    /// The relation of this task to the resource of the step before, and that resource.
     owned: (Dependency, &'a Resource),
 }
 
@@ -121,7 +122,7 @@ fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
     finding
 }
 
-/// On what it rests that is not known.
+/// Text about the unproven fact that the cycle is based on; empty if it is certain.
 fn doubt(scan: &Scan<'_>, cycle: &Cycle) -> String {
     let heir = cycle.steps.iter().find_map(|step| step.heir);
     match heir.map(|heir| scan.scene.candidates[heir].name.as_str()) {
@@ -265,7 +266,7 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
     }
 }
 
-/// A line for each arc that could be cut.
+/// A fix for each arc that could be cut.
 fn fixes(arcs: &[Cut<'_>], alone: bool) -> Vec<String> {
     let mut fixes: Vec<(usize, String)> = Vec::new();
     for arc in arcs {

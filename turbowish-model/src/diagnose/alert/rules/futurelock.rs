@@ -1,4 +1,5 @@
-//! Futurelock: a future has its turn at a resource, and the task that owns it polls another one, which waits behind it.
+//! Rule for futurelocks: a future holds a resource or its turn and is not polled, while its task
+//! polls another future that waits behind it.
 
 use alloc::format;
 use alloc::string::String;
@@ -33,18 +34,18 @@ pub(in crate::diagnose::alert) const FUTURELOCK: RuleRow = RuleRow {
 const DOUBT: &str =
     " The one that waits is of another task: this goes on only if {task} polls the future again.";
 
-/// A future that has a resource, or its turn at it, and is not polled.
+/// A future that holds a resource, or its turn, and is not polled.
 struct Owner<'a> {
     task: &'a Task,
     proc: String,
     place: Option<&'a Place>,
-    /// Given its turn then, or holding it since.
+    /// When it was granted its turn, or since when it holds the resource.
     since: u64,
-    /// It holds a guard; else it was given its turn.
+    /// `true` for a guard, `false` for a granted turn.
     holds: bool,
 }
 
-/// All of them, with a turn that was not taken and with a guard that was.
+/// Reports all futurelocks: granted turns that were not taken, and guards.
 pub(in crate::diagnose::alert) fn futurelocks(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for resource in scan
         .scene
@@ -75,7 +76,7 @@ const fn is_taken_in_turn(resource: &Resource) -> bool {
 
 fn granted<'a>(scan: &Scan<'a>, waiter: &'a Waiter) -> Option<Owner<'a>> {
     let task = scan.task(waiter.task).filter(|task| is_judged(task))?;
-    // To have been woken on an empty channel is to own nothing.
+    // A wake on an empty channel grants nothing.
     let owns = waiter.role != Role::Receive && waiter.role != Role::Wait;
     (owns && was_left(task, waiter)).then(|| Owner {
         task,
@@ -105,7 +106,7 @@ fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Fi
         .waiters
         .iter()
         .filter(|waiter| waiter.woken.is_none());
-    // Of its own task, if there is one: that cannot go on for certain.
+    // Prefer a waiter of the same task: it certainly cannot resume.
     let own = waiting
         .clone()
         .find(|waiter| waiter.task == Some(owner.task.id) && waiter.seat != FutureRef::Aside);
@@ -118,7 +119,8 @@ fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Fi
     };
     let task = owner.task;
     let certain = own.is_some();
-    // A guard may have been held for long before anybody wanted the lock; a turn is given to who wants it.
+    // A guard may have been held long before another task wanted the lock; a turn is only granted
+    // to a waiter.
     let since = if owner.holds {
         owner.since.max(victim.since)
     } else {
@@ -137,7 +139,7 @@ fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Fi
     Some(told(finding, resource, owner, victim))
 }
 
-/// What is said of it.
+/// Fills in the texts.
 fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waiter) -> Finding {
     let (task, certain) = (&owner.task.name, finding.alert.certain);
     let future = last(&owner.proc);
@@ -170,7 +172,7 @@ fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waite
         .explained(&values)
 }
 
-/// Who else waits there.
+/// The other tasks that wait there.
 fn behind(scan: &Scan<'_>, resource: &Resource, victim: &Waiter, task: &Task) -> Behind {
     let waiting = resource.waiters.iter();
     let others = waiting.filter(|waiter| {
@@ -188,7 +190,7 @@ fn behind(scan: &Scan<'_>, resource: &Resource, victim: &Waiter, task: &Task) ->
     }
 }
 
-/// The future that has it, and the one that waits behind it.
+/// The future that owns the resource or turn, and the one that waits behind it.
 fn steps(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>, victim: &Waiter) -> Vec<Step> {
     let owned = if owner.holds {
         format!(

@@ -1,4 +1,5 @@
-//! Futures themselves: those that fail unheard, those that are large, and those that nobody awaits.
+//! Rules for futures: those that fail unnoticed, those that are large, and those that are never
+//! awaited.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -47,7 +48,7 @@ pub(in crate::diagnose::alert) const NEVER_POLLED: RuleRow = RuleRow {
     ..RuleRow::new(Pitfall::NeverPolled)
 };
 
-/// Tasks that panicked with nobody to ask, together by what they are.
+/// Detached tasks that panicked, grouped by root proc.
 pub(in crate::diagnose::alert) fn detached(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let mut roots: BTreeMap<&str, Vec<&Ended>> = BTreeMap::new();
     let ended = scan.scene.ended.iter();
@@ -62,7 +63,7 @@ pub(in crate::diagnose::alert) fn detached(scan: &Scan<'_>, found: &mut Vec<Find
     }
 }
 
-/// Parties named of one alert.
+/// Maximum number of parties named in one alert.
 const NAMED: usize = 16;
 
 fn panicked(root: &str, tasks: &[&Ended], since: u64, last: &Ended) -> Finding {
@@ -102,7 +103,7 @@ fn panicked(root: &str, tasks: &[&Ended], since: u64, last: &Ended) -> Finding {
         .explained(&values)
 }
 
-/// Procs whose futures are large.
+/// Procs with large futures.
 pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let (warn, note) = (
         scan.limit(Limit::LargeFuture),
@@ -114,7 +115,7 @@ pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding
         if !is_note && !is_warning {
             continue;
         }
-        // What is large only because of what it awaits follows from that.
+        // A future that is large only because of what it awaits is a consequence of that.
         let inner = proc.parts.iter().any(|(part, bytes)| {
             *bytes >= warn
                 && proc.future_bytes.saturating_sub(*bytes) < warn
@@ -159,12 +160,12 @@ pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding
     }
 }
 
-/// Procs whose calls are dropped as they were made.
+/// Procs whose calls are dropped without a poll.
 pub(in crate::diagnose::alert) fn never_polled(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for proc in &scan.scene.procs {
         let times = match proc.lost_races {
             Some(lost) => proc.never_polled.saturating_sub(lost),
-            // Which were branches is not known; but branches are polled at times.
+            // The number of lost races is unknown, but branches are polled at times.
             None if proc.polls == 0 => proc.never_polled,
             None => 0,
         };

@@ -1,4 +1,4 @@
-//! Locks that are kept too long, and those that everybody wants at once.
+//! Rules for locks that are held too long, and for those that many tasks want at once.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -50,7 +50,7 @@ pub(in crate::diagnose::alert) fn guards(scan: &Scan<'_>, found: &mut Vec<Findin
             let Some(task) = scan.task(holder.task).filter(|task| is_judged(task)) else {
                 continue;
             };
-            // Taken before the poll that ended pending, so it was held through an await.
+            // Acquired before the poll that ended pending, so it is held across an await.
             let across = task.state == TaskState::Waiting && holder.since <= task.since;
             if across && matches!(holder.role, Role::Lock | Role::Write) {
                 found.push(guard(scan, resource, holder, task));
@@ -90,7 +90,7 @@ fn guard(scan: &Scan<'_>, resource: &Resource, holder: &Holder, task: &Task) -> 
         .of_task(task)
         .of_resource(resource);
     if !held_up {
-        // Nobody is the worse for it, yet.
+        // No other task is affected yet.
         finding.alert.severity = Severity::Note;
     }
     let known = waiting.iter().filter_map(|waiter| scan.task(waiter.task));
@@ -107,7 +107,7 @@ fn guard(scan: &Scan<'_>, resource: &Resource, holder: &Holder, task: &Task) -> 
         ])
 }
 
-/// Locks to which many came at once, and which are handed on one by one.
+/// Locks that many tasks requested at once and that are handed on one by one.
 pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let locks = [Kind::Mutex, Kind::RwLock];
     for resource in scan
@@ -128,7 +128,7 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
         }
         let mut who = many(came, "task");
         if resource.waiting > resource.waiters.len() as u64 {
-            // When the others came is not known.
+            // The times of the waiters that are not listed are unknown.
             who += " or more";
         }
         let title = format!(
@@ -154,7 +154,7 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
     }
 }
 
-/// How many began to wait within one spread of time, and still do after a while.
+/// Maximum number of waiters that began within one spread of time and still wait after a while.
 fn most_at_once(scan: &Scan<'_>, resource: &Resource) -> u64 {
     let (spread, wait) = (Limit::ConvoySpread, Limit::ConvoyWait);
     let waiting = resource

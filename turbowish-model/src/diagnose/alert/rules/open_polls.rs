@@ -1,4 +1,4 @@
-//! Polls in progress: long ones, and those that hold their worker.
+//! Rules for polls in progress: long ones, and those that hold their worker.
 
 use alloc::format;
 use alloc::string::String;
@@ -47,18 +47,20 @@ struct Open<'a> {
     /// The innermost proc.
     proc: &'a str,
     age: u64,
-    /// Part of its age for which the machine did not run the thread, as far as it was measured.
+    /// Part of the poll's age in which the machine did not run the thread, as far as measured.
     run_delay: u64,
 }
 
 impl Open<'_> {
-    /// The poll is this long because of run delay: that is most of it, and what is left is shorter.
+    /// Whether run delay makes the poll this long: it is most of the age, and the remainder is
+    /// below the limit.
     fn is_run_delay(&self, limit: u64) -> bool {
         let rest = self.age.saturating_sub(self.run_delay);
         self.run_delay > rest && rest < limit
     }
 
-    /// `The machine did not run thread w0 for 412ms+ of this poll`, if that is a tenth of the poll.
+    /// `The machine did not run thread w0 for 412ms+ of this poll`, if that is at least a tenth of
+    /// it.
     fn run_delay(&self) -> Option<String> {
         const TOLD_PERCENT: u64 = 10;
         is_part(self.run_delay, self.age, TOLD_PERCENT).then(|| {
@@ -85,7 +87,7 @@ fn open<'a>(scan: &Scan<'a>, worker: &'a Worker) -> Option<Open<'a>> {
     })
 }
 
-/// Polls in progress: long ones, and those that are so long that they hold their worker.
+/// Reports polls in progress: long ones, and those long enough to hold their worker.
 pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let blocked = scan.limit(Limit::BlockedWorker);
     let workers = &scan.scene.workers;
@@ -106,7 +108,8 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
         } else if (!first || open.is_run_delay(never)) && !all && open.age >= blocked {
             found.push(blocked_worker(open, blocked));
         }
-        // Folded under those. Seen once, it may be a thread that was not running for a moment.
+        // Long polls are folded under those. One seen in a single scan may be a thread that was not
+        // running for a moment.
         let long = scan.limit(Limit::LongPollAlert);
         let twice = scan
             .memory
@@ -177,7 +180,7 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
     };
     let mut finding = Finding::new(Pitfall::BlockedWorker, open.poll.since).of_worker(open.worker);
     let mut values = Vec::from([("worker", worker.as_str())]);
-    // What no task of ours does has no name to ask for.
+    // Only an instrumented task has a name to report.
     match open.task {
         Some(task) => {
             finding = finding.with_task(task);
@@ -199,17 +202,18 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
     with_run_delay(finding, open, limit)
 }
 
-/// Why a machine does not run a thread.
+/// Reason why a machine does not run a thread.
 const FOR_WANT_OF_CORES: &str =
     ": more threads want to run than there are cores, or the process is at its CPU limit";
 
-/// What to do if the machine does not run a thread.
+/// Fixes if the machine does not run a thread.
 const FOR_THE_MACHINE: [&str; 2] = [
     "give the process more cores or a higher CPU limit, or take load off the machine",
     "see what takes the cores: top; whether a CPU limit does: nr_throttled in cpu.stat of its cgroup",
 ];
 
-/// Says for how long the machine did not run the thread. If only that makes the poll so long, the code is not to be changed.
+/// Adds how long the machine did not run the thread. If only that makes the poll so long, no change
+/// of the code is suggested.
 fn with_run_delay(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
     let Some(told) = open.run_delay() else {
         return finding;
@@ -237,7 +241,7 @@ fn all_blocked(open: &[Open<'_>], limit: u64) -> Finding {
             worst = Some(each);
         }
     }
-    // Whichever workers they are: it is one state of the process.
+    // A state of the process, independent of the particular workers.
     finding.subjects = [Subject::Named("all".into())].into();
     let Some(worst) = worst else { return finding };
     let title = format!(

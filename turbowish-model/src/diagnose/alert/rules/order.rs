@@ -1,4 +1,5 @@
-//! Locks that are taken in both orders: a deadlock that has not happened yet.
+//! Rule for lock order inversions: locks acquired in both orders, a deadlock that has not happened
+//! yet.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -26,23 +27,23 @@ pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: RuleRow = RuleRow {
     ..RuleRow::new(Pitfall::LockOrderInversion)
 };
 
-/// Orders kept; a program with more pairs of locks than this has other worries.
+/// Maximum number of orders kept.
 const KEPT: usize = 4_096;
-/// Tasks kept of each.
+/// Maximum number of tasks kept per order.
 const TASKS: usize = 4;
 
-/// In which orders locks were taken, as long as both live.
+/// The orders in which pairs of live locks were acquired.
 #[derive(Clone, Debug, Default)]
 pub(in crate::diagnose::alert) struct Orders(BTreeMap<(u64, u64), Seen>);
 
-/// One lock was asked for while another was held.
+/// One lock was requested while another was held.
 #[derive(Clone, Debug)]
 struct Seen {
-    /// Ids, names and where the second was asked for.
+    /// Ids, names, and where the second lock was requested.
     tasks: Vec<(u64, String, Option<Spot>)>,
-    /// As what the first was held and the second asked for, whenever it was.
+    /// Roles in which the first lock was held and the second requested, over all observations.
     roles: BTreeSet<(Role, Role)>,
-    /// Locks that were held before both, each time.
+    /// Locks that were held before both in every observation.
     gates: BTreeSet<u64>,
     first: u64,
 }
@@ -57,7 +58,7 @@ struct Edge<'a> {
 }
 
 impl Orders {
-    /// Takes what a scene shows.
+    /// Records the orders in a situation.
     pub(in crate::diagnose::alert) fn record(&mut self, scene: &Situation) {
         let edges: Vec<Edge<'_>> = counted(scene).into_iter().chain(shown(scene)).collect();
         if edges.is_empty() && self.0.is_empty() {
@@ -102,7 +103,7 @@ fn is_lock(resource: &Resource) -> bool {
     }
 }
 
-/// What the runtime counted.
+/// The orders that the runtime counted.
 fn counted(scene: &Situation) -> Vec<Edge<'_>> {
     let orders = scene.orders.iter().map(|order| Edge {
         pair: (order.first.resource, order.second.resource),
@@ -117,10 +118,12 @@ fn counted(scene: &Situation) -> Vec<Edge<'_>> {
     orders.collect()
 }
 
-/// A lock that a task has, or waits for: when, which, as what, where, and whether it has it.
+/// A lock that a task holds or waits for: instant, resource, role, source location, and whether it
+/// holds the lock.
 type OrderClaim<'a> = (u64, u64, Role, Option<&'a Spot>, bool);
 
-/// What the scene itself shows: who holds two, or holds one and waits for another.
+/// The orders that the situation itself shows: tasks that hold two locks, or hold one and wait for
+/// another.
 fn shown(scene: &Situation) -> Vec<Edge<'_>> {
     let mut claims: BTreeMap<u64, Vec<OrderClaim<'_>>> = BTreeMap::new();
     for resource in scene.resources.iter().filter(|resource| is_lock(resource)) {
@@ -150,14 +153,14 @@ fn shown(scene: &Situation) -> Vec<Edge<'_>> {
         let Some(claims) = claims.get_mut(&task.id) else {
             continue;
         };
-        // In a task with branches one may hold what another does not wait for.
+        // In a task with branches, one branch may hold a lock that another does not wait for.
         if claims.len() < 2 || leaf(task).is_none() {
             continue;
         }
         claims.sort_by_key(|claim| (claim.0, claim.1));
         for (nth, second) in claims.iter().enumerate() {
             for (before, first) in claims[..nth].iter().enumerate() {
-                // Two waits are branches: neither is held while the other is asked for.
+                // Two waits belong to branches: neither lock is held while the other is requested.
                 if first.4 && first.0 < second.0 {
                     let gates = claims[..before]
                         .iter()
@@ -177,7 +180,7 @@ fn shown(scene: &Situation) -> Vec<Edge<'_>> {
     edges
 }
 
-/// Pairs of locks that were taken in both orders by different tasks.
+/// Pairs of locks that different tasks acquired in both orders.
 pub(in crate::diagnose::alert) fn inversions(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let orders = &scan.memory.orders.0;
     for (&(a, b), seen) in orders.range(..).filter(|((a, b), _)| a < b) {
@@ -190,7 +193,7 @@ pub(in crate::diagnose::alert) fn inversions(scan: &Scan<'_>, found: &mut Vec<Fi
     }
 }
 
-/// Both may stop each other: neither lock is only read by both.
+/// Whether both orders can block each other: no lock of the pair is only read by both.
 fn conflicts(one: &Seen, other: &Seen) -> bool {
     let both_read = |a: Role, b: Role| a == Role::Read && b == Role::Read;
     one.roles.iter().any(|(held, wanted)| {

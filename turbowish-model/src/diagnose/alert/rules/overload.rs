@@ -1,4 +1,4 @@
-//! The instrumentation itself: whether there is more to account for than it is worth.
+//! Rule for overload of the instrumentation itself: more events than accounting is worth.
 
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +25,7 @@ pub(in crate::diagnose::alert) const OVERLOAD: RuleRow = RuleRow {
     ..RuleRow::new(Pitfall::Overload)
 };
 
-/// Sources of more events than the limit.
+/// Sources with more events than the limit.
 pub(in crate::diagnose::alert) fn overload(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for source in &scan.scene.sources {
         if source.events <= scan.limit(Limit::Overload) {
@@ -67,7 +67,7 @@ pub(in crate::diagnose::alert) fn overload(scan: &Scan<'_>, found: &mut Vec<Find
     }
 }
 
-/// What a proc that makes events of this kind is called in the advice.
+/// Name that the templates of the fixes use for a proc with events of this source.
 fn of(source: &str) -> &'static str {
     match source {
         "wake-ups" => "woken",

@@ -1,4 +1,5 @@
-//! Polls that take too long, tasks that hardly ever stop, and those that wait for their turn meanwhile.
+//! Rules for polls that take too long, for tasks that rarely yield, and for tasks that are starved
+//! meanwhile.
 
 use alloc::format;
 use alloc::string::String;
@@ -50,7 +51,7 @@ pub(in crate::diagnose::alert) const STARVATION: RuleRow = RuleRow {
     ..RuleRow::new(Pitfall::Starvation)
 };
 
-/// Procs whose polls were long.
+/// Procs with long polls.
 pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let (warn, alert) = (
         scan.limit(Limit::LongPoll),
@@ -60,14 +61,14 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
         let counts = scan.memory.proc(proc);
         let slow = counts.slow;
         let worst = proc.longest_ns;
-        // Among very many polls a few are long because their thread was not running.
+        // Of very many polls a few are long because their thread was not running.
         let share = scan.limit(Limit::LongPollShare);
         let is_warning =
             slow >= scan.limit(Limit::LongPollCount) && is_part(slow, counts.polls, share);
         if !is_warning {
             continue;
         }
-        // One in progress says more.
+        // An alert about a poll in progress is more precise.
         let known = Subject::Named(proc.path.clone());
         let open = |finding: &Finding| {
             finding.alert.pitfall == Pitfall::LongPoll && finding.subjects.contains(&known)
@@ -82,7 +83,7 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             units::count(slow),
             words::threshold(warn)
         );
-        // The longest is that of the last seconds, and they may be over.
+        // `longest_ns` covers the last seconds only, which may not include the long poll.
         if worst > warn {
             title.push_str(&format!(", longest {}", time(worst)));
         }
@@ -100,8 +101,8 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
     }
 }
 
-/// For how long the machine did not run the worker that it kept waiting longest, if that could make one poll long. Which polls it
-/// fell in is not known.
+/// Text about the largest run delay of a worker, if it could explain one long poll. In which polls
+/// it fell is unknown.
 fn run_delay(scan: &Scan<'_>) -> Option<String> {
     let workers = scan.scene.workers.iter();
     let delays = workers.filter_map(|worker| {
@@ -128,7 +129,7 @@ pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Fi
         let Some(mean) = counts.busy_ns.checked_div(counts.polls) else {
             continue;
         };
-        // One poll that does not end is another matter.
+        // A single poll that does not end is reported by another rule.
         let polls = counts.polls > LONG;
         if passed < length
             || !polls
@@ -155,7 +156,7 @@ pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Fi
     }
 }
 
-/// Tasks that are ready while others are polled again and again: one alert for all of them.
+/// Tasks that stay ready while others are polled again and again: one alert for all of them.
 pub(in crate::diagnose::alert) fn starved(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let Some(before) = scan.memory.before else {
         return;
@@ -170,7 +171,7 @@ pub(in crate::diagnose::alert) fn starved(scan: &Scan<'_>, found: &mut Vec<Findi
         return;
     }
     let starved = scan.tasks().filter(|task| {
-        // Those polls were all within its waiting.
+        // All of those polls were within the task's time as ready.
         let since = task.state == TaskState::Ready && task.since <= before;
         since && task.id != other.id && scan.age(task.since) >= scan.limit(Limit::StarvationReady)
     });

@@ -1,7 +1,9 @@
-//! Futurelock where the resource is not known: a future was woken and is not polled, and its task waits for the same thing elsewhere.
+//! Rule for futurelocks on an unknown resource: a future was woken and is not polled, and its task
+//! waits for the same thing elsewhere.
 //!
-//! Of a lock that is not of `turbowish::sync` nothing is known but the text of the await points. That a future was woken at one of them and
-//! is not polled, while another one of the same task waits at the same text and was not woken, is what a futurelock looks like: probable.
+//! Of a lock outside of `turbowish::sync` only the text of the await points is known. If a future
+//! was woken at one of them and is not polled, while another future of the same task waits at the
+//! same text and was not woken, a futurelock is probable.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -16,7 +18,7 @@ use crate::snapshot::pitfall::Pitfall;
 
 const DOUBT: &str = " That both wait for the same one is told by the text of the two places alone: it is none of turbowish::sync.";
 
-/// Methods that wait for a turn which stays with whoever was given it.
+/// Methods that wait for a turn which stays with the waiter it was granted to.
 const TURNS: &[&str] = &[
     "acquire",
     "acquire_arc",
@@ -37,7 +39,7 @@ const TURNS: &[&str] = &[
     "write_owned",
 ];
 
-/// All of them, but for tasks of which it is known for certain.
+/// Reports these futurelocks, except for tasks that have a known one.
 pub(in crate::diagnose::alert) fn futurelocks(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let is_known = |task: &Task| {
         let mut locked = found
@@ -64,7 +66,7 @@ fn of(scan: &Scan<'_>, task: &Task) -> Option<Finding> {
     })
 }
 
-/// Where the task waits, for all that the texts say, for what `turn` was given.
+/// The leaf at which the task waits, judging by the texts, for what `turn` was granted.
 fn victim<'a>(scan: &Scan<'a>, task: &'a Task, turn: &Node) -> Option<&'a Node> {
     let asked = turn.place.as_ref()?;
     let is_turn = |method: &str| TURNS.contains(&method);
@@ -76,7 +78,7 @@ fn victim<'a>(scan: &Scan<'a>, task: &'a Task, turn: &Node) -> Option<&'a Node> 
                 && waiter.proc.as_ref() == Some(&node.proc)
         };
         let mut resources = scan.scene.resources.iter();
-        // One that is not listed may be this one.
+        // A waiter that is not listed may be this one.
         resources.any(|resource| {
             let is_cut = resource.waiting > resource.waiters.len() as u64;
             is_cut || resource.waiters.iter().any(is_this)
@@ -89,12 +91,12 @@ fn victim<'a>(scan: &Scan<'a>, task: &'a Task, turn: &Node) -> Option<&'a Node> 
             .as_ref()
             .is_some_and(|place| place.expr == asked.expr);
         let woken = leaf.wake.is_some_and(|wake| wake.woken.is_some());
-        // What is known of a resource is told by it.
+        // Known resources are handled by the rule for futurelocks.
         same && !woken && !is_known(leaf)
     })
 }
 
-/// `node` was woken, `turn` in it stands where the other one waits.
+/// Builds the finding: `node` was woken, and `turn`, in it, has the same text as the waiting leaf.
 fn finding(
     scan: &Scan<'_>,
     task: &Task,

@@ -1,4 +1,4 @@
-//! Futures that were woken, and that their task does not poll.
+//! Rule for snoozed futures: futures that were woken and that their task does not poll.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -37,11 +37,11 @@ pub(in crate::diagnose::alert) const STREAM_STALL: RuleRow = RuleRow {
     ..RuleRow::new(Pitfall::StreamStall)
 };
 
-/// All of them: what has a waker of its own, and what waited for a resource.
+/// Reports nodes with their own waker, and futures that waited for a resource.
 pub(in crate::diagnose::alert) fn snoozed(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for task in scan.tasks() {
         for node in &task.tree {
-            // What is around it was woken with it.
+            // An enclosing node was woken too and is reported instead.
             if let Some(woken) = left(task, node)
                 && !around(task, node).any(|node| left(task, node).is_some())
             {
@@ -52,7 +52,7 @@ pub(in crate::diagnose::alert) fn snoozed(scan: &Scan<'_>, found: &mut Vec<Findi
     for resource in &scan.scene.resources {
         for waiter in &resource.waiters {
             let task = scan.task(waiter.task).filter(|task| is_judged(task));
-            // What hangs on the task's root is about to be polled, or its parent says so.
+            // A future below the task's root is about to be polled, or its parent is reported.
             let aside = waiter.seat == FutureRef::Aside;
             if let Some(task) = task.filter(|task| aside && was_left(task, waiter))
                 && !is_known(task, waiter)
@@ -63,7 +63,7 @@ pub(in crate::diagnose::alert) fn snoozed(scan: &Scan<'_>, found: &mut Vec<Findi
     }
 }
 
-/// The future that waits is a node of its task's tree, and is spoken of there.
+/// Whether the waiting future is a node of its task's tree, and is reported as such.
 fn is_known(task: &Task, waiter: &Waiter) -> bool {
     let mut nodes = task.tree.iter();
     nodes.any(|node| {
@@ -73,17 +73,17 @@ fn is_known(task: &Task, waiter: &Waiter) -> bool {
     })
 }
 
-/// The nodes above, innermost first.
+/// The enclosing nodes, innermost first.
 pub(super) fn around<'a>(task: &'a Task, node: &'a Node) -> impl Iterator<Item = &'a Node> {
     let above = |node: &&'a Node| {
         let id = node.parent?;
         task.tree.iter().find(|node| node.id == id)
     };
-    // A tree of which that is not true is none.
+    // Bounds the iteration in a malformed tree.
     core::iter::successors(above(&node), above).take(task.tree.len())
 }
 
-/// A future that was woken by a resource, and is not polled.
+/// Builds the finding of a future that was woken by a resource and is not polled.
 fn served(resource: &Resource, waiter: &Waiter, task: &Task) -> Finding {
     let proc = waiter.proc.as_ref().unwrap_or(&task.root);
     let place = words::place(waiter.place.as_ref());
@@ -100,15 +100,16 @@ fn served(resource: &Resource, waiter: &Waiter, task: &Task) -> Finding {
         .explained(&[("proc", proc), ("task", name), ("future", last(proc))])
 }
 
-/// When the node was woken, if its task was polled since and passed it over.
+/// When the node was woken, if its task was polled since without polling the node.
 pub(super) fn left(task: &Task, node: &Node) -> Option<u64> {
     let wake = node.wake?;
     let woken = wake.woken?;
     let passed = task.polls.saturating_sub(wake.polled);
     let is_left = match task.state {
-        // It rests since a poll that ended after the wake-up.
+        // The task's last poll ended after the wake.
         TaskState::Waiting | TaskState::Paused => task.since > woken && passed >= 1,
-        // The poll that is to come, or in progress, may come to it: two polls have passed it over.
+        // The next poll, or the one in progress, may still reach the node: two polls must have
+        // passed.
         TaskState::Ready => passed >= 2,
         TaskState::Polling => passed >= 3,
     };
@@ -142,10 +143,10 @@ fn finding(task: &Task, node: &Node, woken: u64) -> Finding {
     };
     let mut found = Finding::new(pitfall, woken).of_task(task);
     if !in_stream {
-        // Of a stream one is enough; here each is another mistake.
+        // One finding per stream suffices; elsewhere each future is a separate mistake.
         let id = match node.branch {
             0 => node.id,
-            // As good as unique: it tells the few of one task apart.
+            // Practically unique: it only has to tell apart the few branches of one task.
             branch => branch as u32,
         };
         found = found.about(Subject::At(node.proc.clone(), id, 0));

@@ -1,4 +1,4 @@
-//! Wake-ups that cannot come any more, that come for nothing, or that cost more than they need.
+//! Rules for wakes that can no longer come, that have no effect, or that cost more than needed.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -68,18 +68,18 @@ pub(in crate::diagnose::alert) const WAKER_CHURN: RuleRow = RuleRow {
 /// Proc, line and column, and the tasks that wait there.
 type Places<'a> = BTreeMap<(&'a str, u32, u32), Vec<(&'a Task, &'a Node)>>;
 
-/// Where a task stands, as text.
+/// The leaf of a task, and its await point as text.
 fn stands(task: &Task) -> (Option<&Node>, String) {
     let leaf = leaves(task).into_iter().next_back();
     let place = leaf.and_then(|leaf| leaf.place.as_ref());
     (leaf, words::place(place))
 }
 
-/// Tasks that nothing can wake, together by the place where they wait.
+/// Tasks that nothing can wake, grouped by the await point at which they wait.
 pub(in crate::diagnose::alert) fn lost_wakers(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let mut places = Places::new();
     for task in scan.waiting() {
-        // What polls several futures has wakers of its own: which of them is lost cannot be said.
+        // A combinator has its own wakers: which of them is lost is unknown.
         let Some(leaf) = Some(task).filter(|task| is_lost(task)).and_then(leaf) else {
             continue;
         };
@@ -143,11 +143,11 @@ fn is_lost(task: &Task) -> bool {
         .last
         .as_ref()
         .is_some_and(|wake| wake.at >= task.since);
-    // Not yet polled, it waits for its executor.
+    // A task that was never polled waits for its executor.
     task.polls > 0 && wakes.live == Some(0) && !woken && !waits_for_ever(task)
 }
 
-/// It awaits `pending()`, which means to wait for ever.
+/// Whether the leaf awaits `pending()`, which is meant to wait forever.
 fn waits_for_ever(task: &Task) -> bool {
     let leaves = leaves(task);
     leaves.iter().any(|leaf| {
@@ -169,8 +169,8 @@ fn waits_for_ever(task: &Task) -> bool {
 /// What a function without the attribute awaits is not seen.
 const MEANT: &str = " What it awaits inside is not seen: if that is future::pending(), it means to wait for ever, and this is none.";
 
-/// It awaits what some function returns, which may wait for ever below, and mean it. A closure that is awaited as a future, or a future with a
-/// name, does what stands there.
+/// Whether the leaf awaits the result of a function, which may wait forever on purpose. A closure
+/// or a named future that is awaited does what its text says.
 fn may_be_meant(leaf: &Node) -> bool {
     let expr = leaf.place.as_ref().map_or("", |place| place.expr.trim());
     let name = expr.split('(').next().unwrap_or(expr);
@@ -178,7 +178,7 @@ fn may_be_meant(leaf: &Node) -> bool {
     expr.ends_with(')') && name != "poll_fn"
 }
 
-/// Tasks that wake themselves and get nowhere.
+/// Tasks that wake themselves without progress.
 pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for task in scan.tasks().filter(|task| task.wakes.is_some()) {
         let (passed, counts) = scan.memory.short(task, scan.now());
@@ -210,7 +210,8 @@ pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding
     }
 }
 
-/// Its polls of a window changed nothing: as counted, or because it stands where it stood before all of them.
+/// Whether the polls of a window had no effect: as counted, or because the task has not moved since
+/// before all of them.
 fn gets_nowhere(scan: &Scan<'_>, task: &Task, passed: u64, counts: TaskCounts) -> bool {
     match task.idle_polls {
         Some(_) => is_part(counts.idle, counts.polls, scan.limit(Limit::SpuriousShare)),
@@ -221,7 +222,7 @@ fn gets_nowhere(scan: &Scan<'_>, task: &Task, passed: u64, counts: TaskCounts) -
     }
 }
 
-/// Procs most of whose polls change nothing.
+/// Procs most of whose polls have no effect.
 pub(in crate::diagnose::alert) fn spurious(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for proc in scan
         .scene

@@ -1,4 +1,5 @@
-//! Picked tasks against all of them made whole, filtered, sorted and cut: the same snapshot, for any rows and any query.
+//! Property tests of picked tasks: the result equals that of building, filtering, sorting and
+//! cutting all rows, for any rows and any query.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,10 +21,10 @@ use crate::snapshot::{
     TaskState, WakerRow,
 };
 
-/// Rows of which no more is shown than is asked for.
+/// A source whose rows contain only the requested parts.
 struct Shy {
     rows: Vec<TaskRow>,
-    /// How many were asked for whole, by name alone, and in another way.
+    /// Number of rows requested whole, by name alone, and in another way.
     whole: Cell<usize>,
     named: Cell<usize>,
     looked: Cell<usize>,
@@ -91,7 +92,7 @@ fn stripped(mut row: TaskRow, parts: TaskParts) -> TaskRow {
     row
 }
 
-/// One of a few words, so that rows have them in common.
+/// One of a few words, so that rows share values.
 fn word() -> impl Strategy<Value = String> {
     select(vec!["a", "b", "a::b", "c"]).prop_map(str::to_string)
 }
@@ -291,7 +292,7 @@ proptest! {
     }
 }
 
-/// A task in its first poll is one of all, and has no row: it is not one that was left out.
+/// A task in its first poll counts in `total` and has no row: it is not one that was left out.
 #[test]
 fn what_has_no_row_does_not_match() {
     let row = |id| TaskRow {
@@ -315,8 +316,8 @@ fn what_has_no_row_does_not_match() {
     }
 }
 
-/// How many rows are asked for whole, by name, and otherwise, of a thousand tasks that have been in their state for different times and were polled
-/// equally often.
+/// Rows that are requested whole, by name, and otherwise, of a thousand tasks with different times
+/// in their state and equal numbers of polls.
 #[test]
 fn few_rows_are_made_whole() {
     let check = |filter: &str, sort: &str, group: &str, expected: [usize; 3]| {
@@ -354,13 +355,13 @@ fn few_rows_are_made_whole() {
     check("state:waiting", "", "", [10, 10, 1_000]);
     check("root:2", "since", "", [10, 10, 1_000]);
     check("since>9990ns", "", "", [1, 1, 1_000]);
-    // All are of one rank: their names decide.
+    // All have the same rank: their names decide.
     check("", "polls", "", [10, 1_000, 1_000]);
     // Each group shows its first task.
     check("", "", "root", [14, 1_000, 2_000]);
 }
 
-/// Of very many tasks hardly any is looked at once the steps are used up, or once the client has gone.
+/// With very many tasks hardly any is read once the steps are used up, or the client has gone.
 #[test]
 fn a_query_stops_where_its_budget_ends() {
     let stops_at = |filter: &str, steps: u64, gone_at: usize| {
@@ -386,7 +387,7 @@ fn a_query_stops_where_its_budget_ends() {
         else {
             panic!("{filter}: {stopped:?}");
         };
-        // No row is made after it.
+        // No row is built afterwards.
         assert_eq!(shy.looked.get() as u64, looked, "{filter}");
         (overrun, looked)
     };
@@ -396,7 +397,7 @@ fn a_query_stops_where_its_budget_ends() {
     assert_eq!((overrun, looked), (Overrun::Steps(steps), 10_001));
     let (overrun, looked) = stops_at(&words, u64::MAX, 0);
     assert_eq!((overrun, looked), (Overrun::Abandoned, 328));
-    // Without a filter there is nothing to count but rows.
+    // Without a filter only rows are counted.
     let (overrun, looked) = stops_at("", 0, 30_000);
     assert_eq!((overrun, looked), (Overrun::Abandoned, 32_767));
 }
