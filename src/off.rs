@@ -1,4 +1,4 @@
-//! Compiled out: the same names, and nothing behind them.
+//! Compiled-out facade: the same names, with no effect.
 
 pub mod meters;
 #[cfg(feature = "tokio")]
@@ -25,13 +25,13 @@ pub const fn resume() {}
 #[must_use = "accounting ends when it is dropped; in main: `let _turbowish = turbowish::init();`"]
 pub struct Guard(());
 
-/// Compiled out: takes the settings and forgets them.
+/// Compiled out: ignores all settings.
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing starts before `init`"]
 pub struct Builder(());
 
 impl Builder {
-    /// The defaults.
+    /// Creates a builder without effect.
     #[inline]
     pub const fn new() -> Self {
         Self(())
@@ -122,13 +122,13 @@ impl Builder {
     }
 }
 
-/// Compiled out: means nothing.
+/// Compiled out: an intent without effect.
 #[derive(Debug)]
 #[must_use = "the intent ends when this is dropped: `let _intent = turbowish::intend!(…);`"]
 pub struct Intent(());
 
 impl Intent {
-    /// What `intend!` gives back.
+    /// The value of `intend!`.
     #[doc(hidden)]
     #[inline]
     pub const fn __nothing() -> Self {
@@ -144,22 +144,22 @@ impl Intent {
     pub const fn done(self) {}
 }
 
-/// Compiled out: the future as it is.
+/// Compiled out: the future itself.
 pub type Root<F> = F;
 
-/// Compiled out: the future as it is.
+/// Compiled out: returns the future unchanged.
 #[inline]
 pub fn root<F: Future>(future: F) -> Root<F> {
     future
 }
 
-/// Compiled out: takes a name and attributes, and forgets them.
+/// Compiled out: ignores name and attributes.
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is spawned before `spawn`"]
 pub struct TaskBuilder(());
 
 impl TaskBuilder {
-    /// Neither name nor attributes.
+    /// Creates a builder without effect.
     #[inline]
     pub const fn new() -> Self {
         Self(())
@@ -177,7 +177,7 @@ impl TaskBuilder {
         self
     }
 
-    /// The future as it is.
+    /// Returns the future unchanged.
     #[inline]
     pub fn root<F: Future>(self, future: F) -> Root<F> {
         future

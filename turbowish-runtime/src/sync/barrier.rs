@@ -16,7 +16,7 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// A barrier for so many tasks; none is as good as one.
+    /// Same as [`tokio::sync::Barrier::new`].
     #[track_caller]
     pub fn new(n: usize) -> Self {
         Self {
@@ -25,8 +25,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until as many tasks as it is for wait here; one of them is told that it leads. Dropped before it is ready, it has still
-    /// been counted.
+    /// Same as [`tokio::sync::Barrier::wait`].
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
         self.resource

@@ -23,13 +23,13 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// A signal that was not given.
+    /// Same as [`tokio::sync::Notify::new`].
     #[track_caller]
     pub fn new() -> Self {
         Self::const_new()
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::Notify::const_new`].
     #[track_caller]
     pub const fn const_new() -> Self {
         Self {
@@ -38,8 +38,7 @@ impl Notify {
         }
     }
 
-    /// Waits for the signal. It gets those of [`notify_waiters`](Self::notify_waiters) from now on, and others once it was polled or
-    /// [enabled](Notified::enable); dropped before it is ready, it passes on what it got.
+    /// Same as [`tokio::sync::Notify::notified`].
     #[track_caller]
     pub fn notified(&self) -> Notified<'_> {
         let notified = self.inner.notified();
@@ -50,7 +49,7 @@ impl Notify {
         }
     }
 
-    /// Waits for the signal, and keeps it alive. Like [`notified`](Self::notified) in all else.
+    /// Same as [`tokio::sync::Notify::notified_owned`].
     #[track_caller]
     pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
         let at = Location::caller();
@@ -60,17 +59,17 @@ impl Notify {
         }
     }
 
-    /// Gives the signal to the first one that waits; if there is none, to the next one that comes.
+    /// Same as [`tokio::sync::Notify::notify_one`].
     pub fn notify_one(&self) {
         self.inner.notify_one();
     }
 
-    /// Gives the signal to the last one that waits; if there is none, to the next one that comes.
+    /// Same as [`tokio::sync::Notify::notify_last`].
     pub fn notify_last(&self) {
         self.inner.notify_last();
     }
 
-    /// Gives the signal to all that wait now.
+    /// Same as [`tokio::sync::Notify::notify_waiters`].
     pub fn notify_waiters(&self) {
         self.inner.notify_waiters();
     }
@@ -111,7 +110,7 @@ pin_project! {
 }
 
 impl Notified<'_> {
-    /// Takes its place in the line without being polled. Returns whether it has the signal.
+    /// Same as [`tokio::sync::futures::Notified::enable`].
     pub fn enable(self: Pin<&mut Self>) -> bool {
         self.project().wait.enlist(|notified| notified.enable())
     }
@@ -143,7 +142,7 @@ pin_project! {
 }
 
 impl OwnedNotified {
-    /// Takes its place in the line without being polled. Returns whether it has the signal.
+    /// Same as [`tokio::sync::futures::OwnedNotified::enable`].
     pub fn enable(self: Pin<&mut Self>) -> bool {
         let kept = self.project().kept;
         kept.with_pin(|notified| notified.enable())

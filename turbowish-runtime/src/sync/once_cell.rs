@@ -19,13 +19,13 @@ pub struct OnceCell<T> {
 }
 
 impl<T> OnceCell<T> {
-    /// A cell without a value.
+    /// Same as [`tokio::sync::OnceCell::new`].
     #[track_caller]
     pub fn new() -> Self {
         Self::const_new()
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::OnceCell::const_new`].
     #[track_caller]
     pub const fn const_new() -> Self {
         Self {
@@ -35,7 +35,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// A cell with a value, if there is one.
+    /// Same as [`tokio::sync::OnceCell::new_with`].
     #[track_caller]
     pub fn new_with(value: Option<T>) -> Self {
         match value {
@@ -44,7 +44,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// A cell with a value, for a `static`.
+    /// Same as [`tokio::sync::OnceCell::const_new_with`].
     #[track_caller]
     pub const fn const_new_with(value: T) -> Self {
         Self {
@@ -54,25 +54,25 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// It has a value.
+    /// Same as [`tokio::sync::OnceCell::initialized`].
     pub fn initialized(&self) -> bool {
         self.inner.initialized()
     }
 
-    /// The value, if there is one.
+    /// Same as [`tokio::sync::OnceCell::get`].
     pub fn get(&self) -> Option<&T> {
         self.inner.get()
     }
 
-    /// The value, if there is one, to be changed.
+    /// Same as [`tokio::sync::OnceCell::get_mut`].
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.inner.get_mut()
     }
 
-    /// Gives it a value.
+    /// Same as [`tokio::sync::OnceCell::set`].
     ///
     /// # Errors
-    /// It has one, or somebody makes one; the value comes back.
+    /// If the cell has a value, or is being initialized; the error returns the value.
     pub fn set(&self, value: T) -> Result<(), SetError<T>> {
         if self.initialized() {
             return Err(SetError::AlreadyInitializedError(value));
@@ -88,8 +88,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value; if there is none, it is made by `f`. Only one at a time makes it, the others wait; if that one is dropped or panics, the
-    /// next makes it.
+    /// Same as [`tokio::sync::OnceCell::get_or_init`].
     #[track_caller]
     pub fn get_or_init<F, Fut>(&self, f: F) -> impl Future<Output = &T>
     where
@@ -115,10 +114,10 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value; if there is none, it is made by `f`, which may fail: then the next one makes it.
+    /// Same as [`tokio::sync::OnceCell::get_or_try_init`].
     ///
     /// # Errors
-    /// What `f` failed with.
+    /// The error of `f`.
     #[track_caller]
     pub fn get_or_try_init<E, F, Fut>(&self, f: F) -> impl Future<Output = Result<&T, E>>
     where
@@ -150,12 +149,12 @@ impl<T> OnceCell<T> {
         acquire.forget();
     }
 
-    /// The value, if there was one.
+    /// Same as [`tokio::sync::OnceCell::into_inner`].
     pub fn into_inner(self) -> Option<T> {
         self.inner.into_inner()
     }
 
-    /// The value, if there was one; there is none now.
+    /// Same as [`tokio::sync::OnceCell::take`].
     pub fn take(&mut self) -> Option<T> {
         self.acquire = Semaphore::const_new(1);
         self.inner.take()

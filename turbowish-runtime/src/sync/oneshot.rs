@@ -93,10 +93,10 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends `t`.
+    /// Same as [`tokio::sync::oneshot::Sender::send`].
     ///
     /// # Errors
-    /// The receiver is closed or gone; the value comes back.
+    /// If the receiver is closed or dropped; the error returns the value.
     pub fn send(self, t: T) -> Result<(), T> {
         let resource = &self.side.0.resource;
         resource.met(Role::Send);
@@ -109,7 +109,7 @@ impl<T> Sender<T> {
         sent
     }
 
-    /// Waits until the receiver is closed or gone.
+    /// Same as [`tokio::sync::oneshot::Sender::closed`].
     #[track_caller]
     pub fn closed(&mut self) -> impl Future<Output = ()> {
         let call = (Role::Wait, Location::caller());
@@ -126,12 +126,12 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Whether the receiver is closed or gone.
+    /// Same as [`tokio::sync::oneshot::Sender::is_closed`].
     pub fn is_closed(&self) -> bool {
         self.inner.is_closed()
     }
 
-    /// [`closed`](Self::closed) as a poll; wakes the waker of the last one.
+    /// Same as [`tokio::sync::oneshot::Sender::poll_closed`].
     #[track_caller]
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let call = (Role::Wait, Location::caller());
@@ -158,26 +158,26 @@ pub struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Lets no value in any more. One that is inside can still be received.
+    /// Same as [`tokio::sync::oneshot::Receiver::close`].
     pub fn close(&mut self) {
         self.inner.close();
         self.side.0.resource.close();
     }
 
-    /// Whether the result has been taken, so that it must not be polled again.
+    /// Same as [`tokio::sync::oneshot::Receiver::is_terminated`].
     pub fn is_terminated(&self) -> bool {
         self.inner.is_terminated()
     }
 
-    /// Whether no value is inside.
+    /// Same as [`tokio::sync::oneshot::Receiver::is_empty`].
     pub fn is_empty(&self) -> bool {
         self.inner.is_empty()
     }
 
-    /// The value, if it is there.
+    /// Same as [`tokio::sync::oneshot::Receiver::try_recv`].
     ///
     /// # Errors
-    /// It is not there yet, or will never be.
+    /// If no value has been sent yet, or the sender was dropped without sending.
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let result = self.inner.try_recv();
         if result.is_ok() {
@@ -189,13 +189,13 @@ impl<T> Receiver<T> {
         result
     }
 
-    /// Waits for the value, in a thread.
+    /// Same as [`tokio::sync::oneshot::Receiver::blocking_recv`].
     ///
     /// # Errors
-    /// The sender is gone without sending.
+    /// If the sender was dropped without sending.
     ///
     /// # Panics
-    /// Inside of an asynchronous task.
+    /// If called from an asynchronous task.
     #[track_caller]
     pub fn blocking_recv(self) -> Result<T, RecvError> {
         block_on(self)

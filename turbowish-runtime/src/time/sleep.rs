@@ -49,17 +49,17 @@ pin_project! {
 }
 
 impl Sleep {
-    /// The instant that it waits for.
+    /// Same as [`tokio::time::Sleep::deadline`].
     pub fn deadline(&self) -> Instant {
         self.inner.deadline()
     }
 
-    /// Whether a poll has found the instant to be there.
+    /// Same as [`tokio::time::Sleep::is_elapsed`].
     pub fn is_elapsed(&self) -> bool {
         self.inner.is_elapsed()
     }
 
-    /// From now on it waits for `deadline`, also if it was ready. The last waker to poll it is woken then.
+    /// Same as [`tokio::time::Sleep::reset`].
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.project();
         this.inner.reset(deadline);

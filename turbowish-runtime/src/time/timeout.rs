@@ -58,17 +58,17 @@ pin_project! {
 }
 
 impl<T> Timeout<T> {
-    /// The future that has so much time.
+    /// Same as [`tokio::time::Timeout::get_ref`].
     pub const fn get_ref(&self) -> &T {
         &self.value
     }
 
-    /// The future that has so much time.
+    /// Same as [`tokio::time::Timeout::get_mut`].
     pub const fn get_mut(&mut self) -> &mut T {
         &mut self.value
     }
 
-    /// The future, with as much time as it needs.
+    /// Same as [`tokio::time::Timeout::into_inner`].
     pub fn into_inner(self) -> T {
         self.value
     }

@@ -32,7 +32,7 @@ impl<'a, T> Permit<'a, T> {
 }
 
 impl<T> Permit<'_, T> {
-    /// Puts `value` in, at once.
+    /// Same as [`tokio::sync::mpsc::Permit::send`].
     pub fn send(self, value: T) {
         let Self { hold, inner, tx } = self;
         tx.used();
@@ -112,7 +112,7 @@ impl<T> OwnedPermit<T> {
         Self { hold, inner, tx }
     }
 
-    /// Puts `value` in, at once, and gives the sender back.
+    /// Same as [`tokio::sync::mpsc::OwnedPermit::send`].
     pub fn send(self, value: T) -> Sender<T> {
         let Self { hold, inner, tx } = self;
         tx.used();
@@ -121,19 +121,19 @@ impl<T> OwnedPermit<T> {
         Sender::new(inner.send(stamped), tx)
     }
 
-    /// Gives the room and the sender back.
+    /// Same as [`tokio::sync::mpsc::OwnedPermit::release`].
     pub fn release(self) -> Sender<T> {
         let Self { hold, inner, tx } = self;
         drop(hold);
         Sender::new(inner.release(), tx)
     }
 
-    /// Whether both are for the same channel.
+    /// Same as [`tokio::sync::mpsc::OwnedPermit::same_channel`].
     pub fn same_channel(&self, other: &Self) -> bool {
         self.inner.same_channel(&other.inner)
     }
 
-    /// Whether it is for the channel of `sender`.
+    /// Same as [`tokio::sync::mpsc::OwnedPermit::same_channel_as_sender`].
     pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
         self.inner.same_channel_as_sender(sender.inner())
     }

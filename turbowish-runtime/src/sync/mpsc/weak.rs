@@ -21,18 +21,18 @@ macro_rules! weak_senders {
                 Self { inner, tx }
             }
 
-            /// A sender, unless all senders are gone.
+            /// Same as [`tokio::sync::mpsc::WeakSender::upgrade`].
             pub fn upgrade(&self) -> Option<$Sender<T>> {
                 let (inner, tx) = self.tx.upgrade(|| self.inner.upgrade())?;
                 Some($Sender::new(inner, tx))
             }
 
-            /// How many senders there are.
+            /// Same as [`tokio::sync::mpsc::WeakSender::strong_count`].
             pub fn strong_count(&self) -> usize {
                 self.inner.strong_count()
             }
 
-            /// How many weak senders there are.
+            /// Same as [`tokio::sync::mpsc::WeakSender::weak_count`].
             pub fn weak_count(&self) -> usize {
                 self.inner.weak_count()
             }

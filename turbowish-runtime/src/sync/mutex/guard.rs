@@ -38,7 +38,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         Self { hold, inner, lock }
     }
 
-    /// Goes on with a part of what is inside.
+    /// Same as [`tokio::sync::MutexGuard::map`].
     #[inline]
     pub fn map<U, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
     where
@@ -50,10 +50,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         MappedMutexGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of what is inside, if there is one.
+    /// Same as [`tokio::sync::MutexGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<U, F>(this: Self, f: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where
@@ -67,7 +67,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         }
     }
 
-    /// The mutex that it holds.
+    /// Same as [`tokio::sync::MutexGuard::mutex`].
     #[inline]
     pub fn mutex(this: &Self) -> &'a Mutex<T> {
         this.lock
@@ -83,7 +83,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         }
     }
 
-    /// Goes on with a part of that part.
+    /// Same as [`tokio::sync::MappedMutexGuard::map`].
     #[inline]
     pub fn map<U, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
     where
@@ -94,10 +94,10 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         MappedMutexGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of that part, if there is one.
+    /// Same as [`tokio::sync::MappedMutexGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<U, F>(this: Self, f: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where

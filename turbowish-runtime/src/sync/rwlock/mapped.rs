@@ -27,7 +27,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         }
     }
 
-    /// Goes on with a part of that part.
+    /// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard::map`].
     #[inline]
     pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V>
     where
@@ -38,10 +38,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         OwnedRwLockMappedWriteGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of that part, if there is one.
+    /// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<F, V: ?Sized>(
         this: Self,
@@ -57,7 +57,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         }
     }
 
-    /// The lock that it writes.
+    /// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard::rwlock`].
     #[inline]
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.inner.owner()

@@ -35,7 +35,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         }
     }
 
-    /// Goes on with a part of what it reads.
+    /// Same as [`tokio::sync::OwnedRwLockReadGuard::map`].
     #[inline]
     pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V>
     where
@@ -46,10 +46,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         OwnedRwLockReadGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of what it reads, if there is one.
+    /// Same as [`tokio::sync::OwnedRwLockReadGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<F, V: ?Sized>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, V>, Self>
     where
@@ -62,7 +62,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         }
     }
 
-    /// The lock that it reads.
+    /// Same as [`tokio::sync::OwnedRwLockReadGuard::rwlock`].
     #[inline]
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.inner.owner()

@@ -41,7 +41,7 @@ impl<'a> SemaphorePermit<'a> {
         Self { hold, inner, sem }
     }
 
-    /// Never gives the permits back.
+    /// Same as [`tokio::sync::SemaphorePermit::forget`].
     pub fn forget(self) {
         let permits = self.inner.num_permits();
         self.inner.forget();
@@ -49,10 +49,10 @@ impl<'a> SemaphorePermit<'a> {
         self.sem.gone(permits);
     }
 
-    /// Adds the permits of `other`.
+    /// Same as [`tokio::sync::SemaphorePermit::merge`].
     ///
     /// # Panics
-    /// They are of another semaphore.
+    /// If `other` belongs to another semaphore.
     #[track_caller]
     pub fn merge(&mut self, other: Self) {
         // The first field of `other`, which goes first if these do not belong together.
@@ -65,7 +65,7 @@ impl<'a> SemaphorePermit<'a> {
         self.hold.merge(hold);
     }
 
-    /// Splits so many permits off, if it has so many.
+    /// Same as [`tokio::sync::SemaphorePermit::split`].
     pub fn split(&mut self, n: usize) -> Option<Self> {
         let all = self.inner.num_permits();
         let inner = self.inner.split(n)?;
@@ -76,12 +76,12 @@ impl<'a> SemaphorePermit<'a> {
         })
     }
 
-    /// The semaphore that they are of.
+    /// Same as [`tokio::sync::SemaphorePermit::semaphore`].
     pub fn semaphore(&self) -> &Semaphore {
         self.sem
     }
 
-    /// How many there are.
+    /// Same as [`tokio::sync::SemaphorePermit::num_permits`].
     pub fn num_permits(&self) -> usize {
         self.inner.num_permits()
     }
@@ -101,16 +101,16 @@ impl OwnedSemaphorePermit {
         }
     }
 
-    /// Never gives the permits back.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::forget`].
     pub fn forget(mut self) {
         take(&mut self.hold).forget();
         self.sem.gone(take(&mut self.permits));
     }
 
-    /// Adds the permits of `other`.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::merge`].
     ///
     /// # Panics
-    /// They are of another semaphore.
+    /// If `other` belongs to another semaphore.
     #[track_caller]
     pub fn merge(&mut self, mut other: Self) {
         assert!(
@@ -121,7 +121,7 @@ impl OwnedSemaphorePermit {
         self.hold.merge(take(&mut other.hold));
     }
 
-    /// Splits so many permits off, if it has so many.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::split`].
     pub fn split(&mut self, n: usize) -> Option<Self> {
         let all = self.permits;
         self.permits = all.checked_sub(n)?;
@@ -132,12 +132,12 @@ impl OwnedSemaphorePermit {
         })
     }
 
-    /// The semaphore that they are of.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::semaphore`].
     pub fn semaphore(&self) -> &Arc<Semaphore> {
         &self.sem
     }
 
-    /// How many there are.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::num_permits`].
     pub fn num_permits(&self) -> usize {
         self.permits
     }
