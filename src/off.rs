@@ -20,7 +20,7 @@ pub const fn pause() {}
 #[inline]
 pub const fn resume() {}
 
-/// Compiled out: stands for nothing.
+/// Compiled out: a guard without effect.
 #[derive(Debug)]
 #[must_use = "accounting ends when it is dropped; in main: `let _turbowish = turbowish::init();`"]
 pub struct Guard(());

@@ -1,4 +1,4 @@
-//! A barrier that says who waits for it to be complete.
+//! Drop-in wrapper of tokio's barrier: observes who waits.
 
 use std::fmt;
 use std::panic::Location;
@@ -9,7 +9,7 @@ use super::Named;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// A barrier: [`tokio::sync::Barrier`], and who waits at it is seen.
+/// Same as [`tokio::sync::Barrier`]; waiters are observed.
 pub struct Barrier {
     resource: Resource,
     inner: tokio::sync::Barrier,

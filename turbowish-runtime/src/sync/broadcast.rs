@@ -1,5 +1,6 @@
-//! tokio's channel whose every receiver sees every item. What comes in is counted once, and what goes out for each receiver; each is
-//! elsewhere in it, so that it has no one length, and an item no one time that it was inside.
+//! Drop-in wrapper of tokio's broadcast channel, whose every receiver sees every item. An item is
+//! counted once when sent and once for each receiver that takes it. Receivers are at different
+//! positions, so the channel has no single length, and an item no single time inside.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,7 +15,7 @@ pub use tokio::sync::broadcast::error;
 
 use error::{RecvError, SendError, TryRecvError};
 
-/// A channel that keeps the last `capacity` items, rounded up to a power of two, for receivers that come later.
+/// Same as [`tokio::sync::broadcast::channel`].
 ///
 /// # Panics
 /// If `capacity` is zero or more than half of `usize::MAX`.
@@ -27,7 +28,7 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (sender, Receiver { inner, rx })
 }
 
-/// Sends to all receivers.
+/// Same as [`tokio::sync::broadcast::Sender`]; sent items are counted.
 pub struct Sender<T> {
     inner: tokio::sync::broadcast::Sender<T>,
     tx: Tx,
@@ -130,7 +131,7 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// A [`Sender`] that does not keep its channel open.
+/// Same as [`tokio::sync::broadcast::WeakSender`].
 pub struct WeakSender<T> {
     inner: tokio::sync::broadcast::WeakSender<T>,
     tx: WeakTx,
@@ -170,7 +171,7 @@ impl<T> fmt::Debug for WeakSender<T> {
     }
 }
 
-/// Sees all items that are sent while it is there, unless it lags behind by more than the capacity.
+/// Same as [`tokio::sync::broadcast::Receiver`]; waits and received items are observed.
 pub struct Receiver<T> {
     inner: tokio::sync::broadcast::Receiver<T>,
     rx: Rx,

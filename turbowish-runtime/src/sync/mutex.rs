@@ -1,4 +1,4 @@
-//! A mutex that says who holds it and who waits: tokio's, with its order of those who wait.
+//! Drop-in wrapper of tokio's mutex, with its queue order: observes holder and waiters.
 
 mod guard;
 mod owned;
@@ -18,7 +18,7 @@ use super::blocking::block_on;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// An asynchronous mutex: [`tokio::sync::Mutex`], and who holds it and who waits for it is seen.
+/// Same as [`tokio::sync::Mutex`]; the holder and the waiters are observed.
 pub struct Mutex<T: ?Sized> {
     resource: Resource,
     value: Guarded<T, false>,

@@ -1,4 +1,4 @@
-//! A signal that says who waits for it.
+//! Drop-in wrapper of tokio's notify: observes who waits.
 
 use std::fmt;
 use std::marker::PhantomPinned;
@@ -16,7 +16,7 @@ use crate::resource::{Kind, Resource, Role, Waited};
 
 mod kept;
 
-/// A signal without a value: [`tokio::sync::Notify`], and who waits for it is seen.
+/// Same as [`tokio::sync::Notify`]; waiters are observed.
 pub struct Notify {
     resource: Resource,
     inner: tokio::sync::Notify,
@@ -101,7 +101,7 @@ impl fmt::Debug for Notify {
 }
 
 pin_project! {
-    /// A wait for a [`Notify`].
+    /// Same as [`tokio::sync::futures::Notified`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     pub struct Notified<'a> {
         #[pin]
@@ -131,11 +131,11 @@ impl fmt::Debug for Notified<'_> {
 }
 
 pin_project! {
-    /// A wait for a [`Notify`] that keeps it alive.
+    /// Same as [`tokio::sync::futures::OwnedNotified`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     pub struct OwnedNotified {
         kept: Kept,
-        // `Unpin` as tokio's is: not.
+        // Not `Unpin`, as tokio's is not.
         #[pin]
         pinned: PhantomPinned,
     }

@@ -1,4 +1,4 @@
-//! A value that is made once, that says who makes it and who waits for it.
+//! Drop-in wrapper of tokio's once cell: observes who initializes it and who waits.
 
 use std::fmt;
 use std::panic::Location;
@@ -9,11 +9,11 @@ use super::Named;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// A value that is made once: [`tokio::sync::OnceCell`], and who makes it and who waits for it is seen.
+/// Same as [`tokio::sync::OnceCell`]; the initializing task and the waiters are observed.
 pub struct OnceCell<T> {
     resource: Resource,
-    /// Who makes the value has the only permit; closed once there is one. The same that tokio's cell does inside, where the wait cannot be
-    /// told from the making.
+    /// One permit, held by the task that initializes the cell; closed once there is a value.
+    /// Tokio's cell has the same semaphore inside, where waiting cannot be told from initializing.
     acquire: Semaphore,
     inner: tokio::sync::OnceCell<T>,
 }
@@ -143,7 +143,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// There is a value: nobody need wait any more.
+    /// Closes the semaphore once there is a value, so that nobody waits any more.
     fn done(&self, acquire: SemaphorePermit<'_>) {
         self.acquire.close();
         acquire.forget();

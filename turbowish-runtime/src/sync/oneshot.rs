@@ -1,4 +1,5 @@
-//! tokio's channel for one value. Most are over before anyone has waited, so that only a wait makes a record.
+//! Drop-in wrapper of tokio's oneshot channel. Most are done before anyone has waited, so only a
+//! wait creates a record.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -17,7 +18,7 @@ pub use tokio::sync::oneshot::error;
 
 use error::{RecvError, TryRecvError};
 
-/// A channel for one value.
+/// Same as [`tokio::sync::oneshot::channel`]; waits are observed.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::sync::oneshot::channel();
@@ -38,18 +39,18 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (sender, receiver)
 }
 
-/// What both halves share.
+/// State shared by both halves.
 struct Channel {
     resource: Resource,
-    /// The sender's and the receiver's, from the first wait on.
+    /// The sender's and the receiver's end, from the first wait on.
     ends: OnceLock<Box<(End, End)>>,
 }
 
-/// A half's share; no value comes any more once one of them is gone.
+/// A half's share. The channel closes when either half is dropped.
 struct Side(Arc<Channel>);
 
 impl Side {
-    /// `poll` is a wait of the current task, if it is pending.
+    /// Polls, and records a wait of the current task if `poll` is pending.
     fn poll<R>(
         &self,
         polled: &mut Option<Entry>,
@@ -85,7 +86,7 @@ impl Drop for Side {
     }
 }
 
-/// Sends the value.
+/// Same as [`tokio::sync::oneshot::Sender`].
 pub struct Sender<T> {
     inner: tokio::sync::oneshot::Sender<T>,
     polled: Option<Entry>,
@@ -100,7 +101,7 @@ impl<T> Sender<T> {
     pub fn send(self, t: T) -> Result<(), T> {
         let resource = &self.side.0.resource;
         resource.met(Role::Send);
-        // Before it can be received.
+        // Counted before the value can be received.
         let counted = resource.put_known();
         let sent = self.inner.send(t);
         if counted && sent.is_err() {
@@ -119,7 +120,7 @@ impl<T> Sender<T> {
                 polled,
                 side,
             } = self;
-            // Its wait ends with this future.
+            // This wait ends with the future.
             let mut wait = None;
             *polled = None;
             poll_fn(|cx| side.poll(&mut wait, call, cx, |cx| inner.poll_closed(cx))).await;
@@ -150,7 +151,7 @@ impl<T: fmt::Debug> fmt::Debug for Sender<T> {
     }
 }
 
-/// Waits for the value: a future.
+/// Same as [`tokio::sync::oneshot::Receiver`]; its waits are observed.
 pub struct Receiver<T> {
     inner: tokio::sync::oneshot::Receiver<T>,
     polled: Option<Entry>,

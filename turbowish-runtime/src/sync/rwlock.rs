@@ -1,7 +1,7 @@
-//! A lock of many readers or one writer that says who has it and who waits.
+//! Drop-in wrapper of tokio's `RwLock`: observes holders and waiters.
 //!
-//! Who comes next is decided by a semaphore of as many places as there may be readers, of which a writer takes all: what tokio's lock does
-//! inside, with the same order.
+//! The order of waiters is that of a semaphore with one permit for each possible reader, of which a
+//! writer takes all. Tokio's lock does the same inside, in the same order.
 
 mod guard;
 mod mapped;
@@ -25,10 +25,10 @@ use super::blocking::block_on;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// What tokio allows.
+/// The maximum number of readers that tokio allows.
 const MAX_READERS: u32 = u32::MAX >> 3;
 
-/// An asynchronous lock of many readers or one writer: [`tokio::sync::RwLock`], and who has it and who waits for it is seen.
+/// Same as [`tokio::sync::RwLock`]; holders and waiters are observed.
 pub struct RwLock<T: ?Sized> {
     resource: Resource,
     value: Guarded<T, true>,
@@ -65,7 +65,7 @@ impl<T: ?Sized> RwLock<T> {
     where
         T: Sized,
     {
-        // It is tokio's to say how many there may be.
+        // Tokio checks the maximum number of readers.
         let _checked = tokio::sync::RwLock::with_max_readers((), max_reads);
         Self {
             resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
@@ -82,7 +82,7 @@ impl<T: ?Sized> RwLock<T> {
     where
         T: Sized,
     {
-        // It is tokio's to say how many there may be.
+        // Tokio checks the maximum number of readers.
         let _checked = tokio::sync::RwLock::const_with_max_readers((), max_reads);
         Self {
             resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),

@@ -1,4 +1,5 @@
-//! A semaphore that says who has its permits and who waits for some: tokio's, with its order of those who wait.
+//! Drop-in wrapper of tokio's semaphore, with its queue order: observes who holds permits and who
+//! waits for them.
 
 use std::fmt;
 use std::panic::Location;
@@ -16,10 +17,10 @@ use crate::resource::{Kind, Resource, Role};
 
 mod permit;
 
-/// An asynchronous semaphore: [`tokio::sync::Semaphore`], and who has permits and who waits for some is seen.
+/// Same as [`tokio::sync::Semaphore`]; holders and waiters are observed.
 pub struct Semaphore {
     resource: Resource,
-    /// Permits that exist, given out or not.
+    /// Existing permits, acquired or not.
     permits: AtomicUsize,
     inner: tokio::sync::Semaphore,
 }
@@ -65,7 +66,8 @@ impl Semaphore {
     /// If the permits then exceed [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub fn add_permits(&self, n: usize) {
-        // In the account before anyone can have them: nobody is ever seen with more than there are.
+        // Counted before anyone can acquire them: the record never shows more permits held than
+        // exist.
         self.exist(
             self.permits
                 .fetch_add(n, Ordering::Relaxed)
@@ -117,7 +119,7 @@ impl Semaphore {
         n: u32,
         at: &'static Location<'static>,
     ) -> Result<tokio::sync::SemaphorePermit<'_>, AcquireError> {
-        // Permits that are free are free for all: who waits has what there is.
+        // Available permits can be acquired by anyone: a waiter acquires what there is.
         let now = within_budget(|| self.inner.try_acquire_many(n).ok());
         if let Some(permit) = now.await {
             return Ok(permit);
@@ -207,7 +209,7 @@ impl Semaphore {
         n: u32,
         at: &'static Location<'static>,
     ) -> Result<OwnedSemaphorePermit, AcquireError> {
-        // What it takes is given back by the owned permit.
+        // The owned permit returns these permits.
         self.wait(n, at).await?.forget();
         Ok(OwnedSemaphorePermit::new(self, n, at))
     }
@@ -272,7 +274,7 @@ impl Semaphore {
         self.inner.is_closed()
     }
 
-    /// So many permits are out of the world.
+    /// Permanently removes `n` permits from the count.
     fn gone(&self, n: usize) {
         self.exist(
             self.permits
@@ -281,7 +283,7 @@ impl Semaphore {
         );
     }
 
-    /// So many permits exist; the last of several who say so at once is right.
+    /// Sets the number of existing permits; of several concurrent callers the last one wins.
     fn exist(&self, mut permits: usize) {
         loop {
             self.resource.set_capacity(Some(permits));

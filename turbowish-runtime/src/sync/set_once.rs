@@ -1,4 +1,4 @@
-//! A value that comes once, that says who waits for it.
+//! Drop-in wrapper of tokio's `SetOnce`: observes who waits.
 
 use std::fmt;
 use std::panic::Location;
@@ -9,7 +9,7 @@ use super::Named;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// A value that comes once: [`tokio::sync::SetOnce`], and who waits for it is seen.
+/// Same as [`tokio::sync::SetOnce`]; waiters are observed.
 pub struct SetOnce<T> {
     resource: Resource,
     inner: tokio::sync::SetOnce<T>,

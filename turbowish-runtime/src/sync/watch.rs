@@ -1,4 +1,5 @@
-//! tokio's channel that keeps the latest value: receivers wait for a change of it, and take nothing out.
+//! Drop-in wrapper of tokio's watch channel, which keeps the latest value: receivers wait for a
+//! change, and take nothing out.
 
 use std::fmt;
 use std::panic::Location;
@@ -12,7 +13,7 @@ pub use tokio::sync::watch::{Ref, error};
 
 use error::{RecvError, SendError};
 
-/// A channel that holds `init` at first. Its receiver has seen that.
+/// Same as [`tokio::sync::watch::channel`]; waiters are observed.
 #[track_caller]
 pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::sync::watch::channel(init);
@@ -26,7 +27,7 @@ pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     (sender, receiver)
 }
 
-/// Changes the value.
+/// Same as [`tokio::sync::watch::Sender`].
 pub struct Sender<T> {
     inner: tokio::sync::watch::Sender<T>,
     tx: Tx,
@@ -146,7 +147,7 @@ impl<T: fmt::Debug> fmt::Debug for Sender<T> {
     }
 }
 
-/// Looks at the value, and waits for a change of it.
+/// Same as [`tokio::sync::watch::Receiver`]; its waits are observed.
 pub struct Receiver<T> {
     inner: tokio::sync::watch::Receiver<T>,
     rx: Rx,

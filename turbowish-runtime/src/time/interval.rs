@@ -1,4 +1,4 @@
-//! Instants at even distances.
+//! Drop-in wrapper of tokio's interval: observes who waits for a tick.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -10,10 +10,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::resource::TimerWait;
 
-/// Ticks now, and whenever another `period` is over.
+/// Same as [`tokio::time::interval`]; the wait is observed.
 ///
 /// # Panics
-/// If `period` is zero; outside of a tokio runtime that has its clock enabled.
+/// If `period` is zero, or if called outside of a tokio runtime with its timer enabled.
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     Interval {
@@ -22,10 +22,10 @@ pub fn interval(period: Duration) -> Interval {
     }
 }
 
-/// Ticks at `start`, and whenever another `period` is over.
+/// Same as [`tokio::time::interval_at`]; the wait is observed.
 ///
 /// # Panics
-/// If `period` is zero; outside of a tokio runtime that has its clock enabled.
+/// If `period` is zero, or if called outside of a tokio runtime with its timer enabled.
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     Interval {
@@ -34,9 +34,9 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
     }
 }
 
-/// What [`interval`] and [`interval_at`] make.
+/// Same as [`tokio::time::Interval`].
 pub struct Interval {
-    /// The wait of the last poll that was not asked for by a future.
+    /// The wait of the last `poll_tick` call, which belongs to no future.
     polled: Option<TimerWait>,
     inner: tokio::time::Interval,
 }
@@ -47,7 +47,7 @@ impl Interval {
     pub fn tick(&mut self) -> impl Future<Output = Instant> {
         let at = Location::caller();
         async move {
-            // Its wait ends with this future.
+            // This wait ends with the future.
             let mut wait = None;
             self.polled = None;
             poll_fn(|cx| {

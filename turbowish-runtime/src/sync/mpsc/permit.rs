@@ -1,4 +1,5 @@
-//! Room that was reserved: whoever has a permit is shown as a holder of that much of the channel, until it is used or dropped.
+//! Reserved capacity: the owner of a permit is shown as a holder of that part of the channel until
+//! the permit is used or dropped.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -13,7 +14,7 @@ pub(super) fn amount(places: usize) -> u32 {
     u32::try_from(places).unwrap_or(u32::MAX)
 }
 
-/// Room for one item.
+/// Same as [`tokio::sync::mpsc::Permit`].
 pub struct Permit<'a, T> {
     hold: Hold<'a>,
     inner: tokio::sync::mpsc::Permit<'a, Stamped<T>>,
@@ -48,9 +49,9 @@ impl<T> fmt::Debug for Permit<'_, T> {
     }
 }
 
-/// Room for many items, given out one by one.
+/// Same as [`tokio::sync::mpsc::PermitIterator`].
 pub struct PermitIterator<'a, T> {
-    /// Of what is left; the last permit takes it along.
+    /// The hold of the remaining capacity; the last permit takes it along.
     hold: Option<Hold<'a>>,
     inner: tokio::sync::mpsc::PermitIterator<'a, Stamped<T>>,
     tx: &'a Tx,
@@ -95,7 +96,7 @@ impl<T> fmt::Debug for PermitIterator<'_, T> {
     }
 }
 
-/// Room for one item, with the sender that reserved it.
+/// Same as [`tokio::sync::mpsc::OwnedPermit`].
 pub struct OwnedPermit<T> {
     hold: OwnedHold,
     inner: tokio::sync::mpsc::OwnedPermit<Stamped<T>>,

@@ -1,4 +1,5 @@
-//! The receiving ends: an item is counted out in the poll that returns it, so that a receive dropped before that took nothing.
+//! Receiving ends: an item is counted out in the poll that returns it, so a receive dropped before
+//! that took nothing.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -13,13 +14,13 @@ use crate::sync::Named;
 use crate::sync::blocking::block_on;
 use crate::sync::channel::{OnlyRx, Stamped};
 
-/// Both kinds of receiver: what they are, and the methods that tokio gives to either.
+/// Defines both receivers with the methods that tokio gives to either.
 macro_rules! receivers {
     ($($(#[$doc:meta])* $Receiver:ident)*) => {$(
         $(#[$doc])*
         pub struct $Receiver<T> {
             inner: tokio::sync::mpsc::$Receiver<Stamped<T>>,
-            /// The wait of the last poll that was not asked for by a future.
+            /// The wait of the last `poll_…` call, which belongs to no future.
             polled: Option<Entry>,
             rx: OnlyRx,
         }
@@ -154,7 +155,7 @@ macro_rules! receivers {
 
         impl<T> Drop for $Receiver<T> {
             fn drop(&mut self) {
-                // What is inside goes with it.
+                // Items still inside are dropped with the receiver.
                 self.inner.close();
                 self.rx.emptied();
             }
@@ -181,9 +182,9 @@ macro_rules! receivers {
 }
 
 receivers! {
-    /// The receiving end of a [`channel`](super::channel).
+    /// Same as [`tokio::sync::mpsc::Receiver`]; waits and received items are observed.
     Receiver
-    /// The receiving end of an [`unbounded_channel`](super::unbounded_channel).
+    /// Same as [`tokio::sync::mpsc::UnboundedReceiver`]; waits and received items are observed.
     UnboundedReceiver
 }
 

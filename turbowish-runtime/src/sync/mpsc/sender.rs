@@ -1,4 +1,5 @@
-//! The sending end of a bounded channel: an item is counted in when it has its place, before anyone can take it out.
+//! Sending end of a bounded channel: an item is counted in when it has its place, before any
+//! receiver can take it out.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,7 +15,7 @@ use crate::sync::Named;
 use crate::sync::blocking::block_on;
 use crate::sync::channel::{Stamped, Tx};
 
-/// The sending end of a [`channel`](super::channel).
+/// Same as [`tokio::sync::mpsc::Sender`]; waits and sent items are observed.
 pub struct Sender<T> {
     inner: tokio::sync::mpsc::Sender<Stamped<T>>,
     tx: Tx,

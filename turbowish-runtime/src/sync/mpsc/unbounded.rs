@@ -1,4 +1,4 @@
-//! The sending end of an unbounded channel: it never waits, so that all it tells is what came in.
+//! Sending end of an unbounded channel: it never waits, so only sent items are observed.
 
 use std::fmt;
 use std::panic::Location;
@@ -11,7 +11,7 @@ use crate::resource::Role;
 use crate::sync::Named;
 use crate::sync::channel::{Stamped, Tx};
 
-/// The sending end of an [`unbounded_channel`](super::unbounded_channel).
+/// Same as [`tokio::sync::mpsc::UnboundedSender`]; sent items are observed.
 pub struct UnboundedSender<T> {
     inner: tokio::sync::mpsc::UnboundedSender<Stamped<T>>,
     tx: Tx,

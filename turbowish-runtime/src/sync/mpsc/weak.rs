@@ -1,4 +1,4 @@
-//! Senders that keep nothing open: a channel is closed although they are there.
+//! Weak senders: they do not keep their channel open.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::unbounded::UnboundedSender;
 use crate::sync::Named;
 use crate::sync::channel::{Stamped, WeakTx};
 
-/// Both kinds of weak sender.
+/// Defines both kinds of weak sender.
 macro_rules! weak_senders {
     ($($(#[$doc:meta])* $Weak:ident of $Sender:ident)*) => {$(
         $(#[$doc])*
@@ -59,8 +59,8 @@ macro_rules! weak_senders {
 }
 
 weak_senders! {
-    /// A [`Sender`] that does not keep its channel open.
+    /// Same as [`tokio::sync::mpsc::WeakSender`].
     WeakSender of Sender
-    /// An [`UnboundedSender`] that does not keep its channel open.
+    /// Same as [`tokio::sync::mpsc::WeakUnboundedSender`].
     WeakUnboundedSender of UnboundedSender
 }

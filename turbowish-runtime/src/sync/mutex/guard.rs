@@ -1,4 +1,5 @@
-//! Guards that borrow their mutex. What is held is given back in the account first, so that it never shows two holders.
+//! Guards that borrow their mutex. The hold ends in the record before the mutex is unlocked, so the
+//! record never shows two holders.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -9,7 +10,7 @@ use super::Mutex;
 use crate::resource::{Hold, Role};
 use crate::sync::guards::guard;
 
-/// Holds a [`Mutex`] until it is dropped.
+/// Same as [`tokio::sync::MutexGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
@@ -18,7 +19,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
     lock: &'a Mutex<T>,
 }
 
-/// Holds a [`Mutex`] until it is dropped, and gives access to a part of what is inside.
+/// Same as [`tokio::sync::MappedMutexGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MappedMutexGuard<'a, T: ?Sized> {

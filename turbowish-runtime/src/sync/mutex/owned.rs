@@ -1,4 +1,4 @@
-//! Guards that keep their mutex alive.
+//! Guards that own an `Arc` of their mutex.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,20 +10,20 @@ use super::Mutex;
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
-/// Holds a [`Mutex`] until it is dropped, and keeps it alive.
+/// Same as [`tokio::sync::OwnedMutexGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
     hold: OwnedHold,
     inner: Exclusive<Owned<Mutex<T>>, T>,
 }
 
-/// Holds a [`Mutex`] until it is dropped, keeps it alive, and gives access to a part of what is inside.
+/// Same as [`tokio::sync::OwnedMappedMutexGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
     inner: Exclusive<Owned<Mutex<T>>, U>,
-    /// `Sync` as tokio's is.
+    /// Makes the guard `Sync` exactly when tokio's is.
     content: PhantomData<(Box<T>, Box<std::sync::Mutex<U>>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Guards that borrow their lock. What is held is given back in the account first.
+//! Guards that borrow their lock. The hold ends in the record before the lock is released.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,7 +10,7 @@ use super::RwLock;
 use crate::resource::{Hold, Role};
 use crate::sync::guards::guard;
 
-/// Reads what is in an [`RwLock`] until it is dropped.
+/// Same as [`tokio::sync::RwLockReadGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
@@ -19,22 +19,22 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     content: PhantomData<&'a T>,
 }
 
-/// Writes what is in an [`RwLock`] until it is dropped.
+/// Same as [`tokio::sync::RwLockWriteGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
     inner: Exclusive<Borrowed<'a>, T, true>,
-    /// `Send` and `Sync` as tokio's is.
+    /// Makes the guard `Send` and `Sync` exactly when tokio's is.
     content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
 }
 
-/// Writes a part of what is in an [`RwLock`] until it is dropped.
+/// Same as [`tokio::sync::RwLockMappedWriteGuard`].
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
     inner: Exclusive<Borrowed<'a>, T>,
-    /// `Send` and `Sync` as tokio's is.
+    /// Makes the guard `Send` and `Sync` exactly when tokio's is.
     content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
 }
 

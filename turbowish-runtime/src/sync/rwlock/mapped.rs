@@ -1,4 +1,4 @@
-//! A writer's guard of a part, that keeps its lock alive.
+//! Mapped write guard that owns an `Arc` of its lock.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::RwLock;
 use crate::resource::OwnedHold;
 use crate::sync::guards::guard;
 
-/// Writes a part of what is in an [`RwLock`] until it is dropped, and keeps the lock alive.
+/// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
     inner: Exclusive<Owned<RwLock<T>>, U>,
-    /// `Unpin` and `Send` as tokio's is.
+    /// Makes the guard `Unpin` and `Send` exactly when tokio's is.
     content: PhantomData<(Arc<U>, T)>,
 }
 

@@ -1,4 +1,4 @@
-//! A reader's guard that keeps its lock alive.
+//! Read guard that owns an `Arc` of its lock.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,12 +10,12 @@ use super::RwLock;
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
-/// Reads what is in an [`RwLock`], or a part of it, until it is dropped, and keeps the lock alive.
+/// Same as [`tokio::sync::OwnedRwLockReadGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
     inner: Shared<Owned<RwLock<T>>, U>,
-    /// `Unpin` as tokio's is.
+    /// Makes the guard `Unpin` exactly when tokio's is.
     content: PhantomData<T>,
 }
 

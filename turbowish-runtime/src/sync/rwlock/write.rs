@@ -1,4 +1,4 @@
-//! A writer's guard that keeps its lock alive.
+//! Write guard that owns an `Arc` of its lock.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,12 +10,12 @@ use super::{OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, RwLock};
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
-/// Writes what is in an [`RwLock`] until it is dropped, and keeps the lock alive.
+/// Same as [`tokio::sync::OwnedRwLockWriteGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     hold: OwnedHold,
     inner: Exclusive<Owned<RwLock<T>>, T, true>,
-    /// `Unpin` as tokio's is.
+    /// Makes the guard `Unpin` exactly when tokio's is.
     content: PhantomData<T>,
 }
 

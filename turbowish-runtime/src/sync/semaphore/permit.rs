@@ -1,4 +1,5 @@
-//! Permits. What is held is given back in the account first, so that it never shows more held than there is.
+//! Permits. The hold ends in the record before the permits are returned, so the record never shows
+//! more permits held than exist.
 
 use std::fmt;
 use std::mem::take;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use super::Semaphore;
 use crate::resource::{Hold, OwnedHold, Role};
 
-/// So many permits of a [`Semaphore`], until it is dropped.
+/// Same as [`tokio::sync::SemaphorePermit`].
 #[must_use]
 #[clippy::has_significant_drop]
 pub struct SemaphorePermit<'a> {
@@ -17,7 +18,7 @@ pub struct SemaphorePermit<'a> {
     sem: &'a Semaphore,
 }
 
-/// So many permits of a [`Semaphore`], until it is dropped; keeps the semaphore alive.
+/// Same as [`tokio::sync::OwnedSemaphorePermit`].
 #[must_use]
 #[clippy::has_significant_drop]
 pub struct OwnedSemaphorePermit {
@@ -55,7 +56,7 @@ impl<'a> SemaphorePermit<'a> {
     /// If `other` belongs to another semaphore.
     #[track_caller]
     pub fn merge(&mut self, other: Self) {
-        // The first field of `other`, which goes first if these do not belong together.
+        // The hold is the first field of `other`: it is dropped first if the semaphores differ.
         let Self { hold, inner, .. } = other;
         if !std::ptr::eq(self.sem, other.sem) {
             drop(hold);
