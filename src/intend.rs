@@ -28,7 +28,7 @@
 /// | `intend!(will send(tx))` | the task will send, unless it is dropped |
 /// | `intend!(may lock(self.db))` | the task may lock: it depends |
 /// | `guard.will()` | turns the `may` into a `will` |
-/// | `guard.done()`, or dropping the guard | ends the intent, whether or not the operation was done |
+/// | `guard.done()`, or dropping the guard | ends the intent, whether or not it was carried out |
 ///
 /// An operation of that kind on that resource, in that task, ends the intent. A guard that is not
 /// bound ends at once, and the compiler warns: as a statement, write

@@ -29,7 +29,8 @@ pub(crate) fn who() -> u64 {
         .unwrap_or(0)
 }
 
-/// Runs `f` with the ledger of this thread, if something is accounted here. `f` must not run user code.
+/// Runs `f` with the ledger of this thread, if something is accounted here. `f` must not run user
+/// code.
 #[cfg(feature = "tokio")]
 #[inline]
 pub(crate) fn ledger<R>(

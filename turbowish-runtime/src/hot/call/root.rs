@@ -21,7 +21,7 @@ use crate::hot::{clock, origin, thread};
 pub(super) enum PollWaker<'a> {
     /// The caller's waker, which is the one that the caller was given.
     Inherited,
-    /// The caller's, which is another one.
+    /// The caller's waker, which is another one.
     Passed(Around),
     /// The waker of the task whose root this call is, or of the branch that it is.
     TaskEvent(Around),
