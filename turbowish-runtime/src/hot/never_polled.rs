@@ -13,7 +13,7 @@ use crate::hot::dropped;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NeverPolled {
     pub(crate) proc: u32,
-    /// Proc plus one, and await point plus one, of the call in whose poll it was dropped.
+    /// Proc, and await point plus one, of the call in whose poll it was dropped.
     pub(crate) by: (u32, u16),
     /// Whether a call of the same proc had created it.
     pub(crate) by_maker: bool,

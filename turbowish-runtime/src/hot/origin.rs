@@ -254,7 +254,7 @@ impl TaskBuilder {
     }
 }
 
-/// Stands for none: its calls are never accounted.
+/// Placeholder proc: its calls are never accounted.
 static PASSED: Proc = Proc::new::<()>("", "");
 
 /// The proc of futures that are marked at `place`.
