@@ -144,7 +144,7 @@ fn action() -> libc::sighandler_t {
     }
 }
 
-/// An action without restrictions: the default, or `came`.
+/// An action with handler `handler`: `SIG_DFL` or `came`.
 fn plain(handler: libc::sighandler_t) -> libc::sigaction {
     // SAFETY: all zeroes is a valid action with an empty set and no flags.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
