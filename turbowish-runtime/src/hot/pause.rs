@@ -8,8 +8,9 @@
 //!
 //! A pause ends when a console resumes the task, when its lease expires, when the task ends, and
 //! when accounting is disarmed, since calls then do not check the flag. The monitor counts leases
-//! in ticks of its own thread, instead of reading the clock: a process stopped by a debugger uses
-//! up no lease, and its tasks are still paused when it continues.
+//! down at its own ticks, by a limited amount each time, instead of comparing an expiry time with
+//! the clock: a process stopped by a debugger uses up no lease, and its tasks are still paused when
+//! it continues.
 //!
 //! The lock of the table is held for a few instructions. No waker is cloned, woken or dropped under
 //! it: that runs code of the executor, which may lead back here.

@@ -44,7 +44,8 @@ pub(crate) struct Registered {
     pub(crate) attributes: Arc<[(String, String)]>,
 }
 
-/// An await point as written: `OPERAND.await` from its first to its last character, lines and columns from 1.
+/// An await point as written: `OPERAND.await` from its first to its last character, lines and
+/// columns from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
     pub(crate) line: u32,
