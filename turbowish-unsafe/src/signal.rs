@@ -109,7 +109,8 @@ pub fn apart<R>(start: impl FnOnce() -> R) -> R {
         libc::SIGTRAP,
     ];
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: `all` is initialised by the first call before the others use it, `before` is written to by the last one.
+    // SAFETY: `all` is initialised by the first call before the others use it, `before` is written
+    // to by the last one.
     let blocked = unsafe {
         libc::sigfillset(all.as_mut_ptr());
         for signal in own {

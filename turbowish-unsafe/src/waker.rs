@@ -69,8 +69,8 @@ impl<'a> BorrowedWaker<'a> {
     #[must_use]
     pub fn late<M: LazyTarget>(maker: &'a M) -> Self {
         let raw = RawWaker::new(std::ptr::from_ref(maker).cast(), LazyTargets::<M>::TABLE);
-        // SAFETY: the functions of `LazyTargets<M>` are thread-safe, since `M` is `Sync`, and are only
-        // given this pointer, which is valid during `'a`. The waker is reached through `&self`
+        // SAFETY: the functions of `LazyTargets<M>` are thread-safe, since `M` is `Sync`, and are
+        // only given this pointer, which is valid during `'a`. The waker is reached through `&self`
         // alone, which does not outlive `'a`; its clones are wakers of their own.
         Self::lend(unsafe { Waker::from_raw(raw) })
     }
@@ -136,7 +136,8 @@ struct Owned<T: Target>(Arc<T>);
 
 impl<T: Target> Owned<T> {
     /// # Safety
-    /// `data` is what `Arc::into_raw` has returned or `Arc::increment_strong_count` was called for, and that count is the caller's.
+    /// `data` is what `Arc::into_raw` has returned or `Arc::increment_strong_count` was called for,
+    /// and that count is the caller's.
     unsafe fn take(data: *const ()) -> Self {
         // SAFETY: by the contract of this function.
         Self(unsafe { Arc::from_raw(data.cast()) })

@@ -265,7 +265,7 @@ mod tests {
         let process = Callee::read(&console.hello()).unwrap();
         let answer = process.answer(TOKEN);
         let proof = console.prove(TOKEN, &answer).unwrap();
-        // To another console, to another process, and to where it came from.
+        // Replayed to another console, to another process, and to its sender.
         let next = Caller::begin().unwrap();
         assert_eq!(next.prove(TOKEN, &answer), Err(Fault::Token));
         let again = Callee::read(&console.hello()).unwrap();

@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(weight(&[0x4b]), Err(Overweight), "a group");
     }
 
-    /// The rows that a process sends unless it is told otherwise, each longer than any that we have seen.
+    /// The rows that a process sends by default, each longer than any seen in practice.
     #[test]
     fn the_largest_page_is_light() {
         let text = || "x".repeat(120);

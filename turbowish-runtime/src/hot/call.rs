@@ -104,7 +104,7 @@ impl<F, E> Call<F, E> {
         }
     }
 
-    /// The future in it.
+    /// Pins the wrapped future.
     pub(crate) fn future(self: Pin<&mut Self>) -> Pin<&mut F> {
         self.project().future
     }

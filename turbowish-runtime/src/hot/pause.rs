@@ -70,7 +70,7 @@ impl PauseFlag {
 #[derive(Debug)]
 pub(crate) struct PausedPoll;
 
-/// A paused task.
+/// A task that a console has paused.
 struct Pause {
     live: Arc<TaskEntry>,
     by: String,

@@ -38,7 +38,7 @@ pub(crate) struct WakerState {
     clones: AtomicU64,
     wakes: AtomicU64,
     own_wakes: AtomicU64,
-    /// The first wake since the last poll began, in ticks; 0 if there was none.
+    /// Time of the first wake since the last poll began, in ticks; 0 if there was none.
     woken: AtomicU64,
     /// Source of the wake that last made it ready, as in
     /// [`current::who`](crate::hot::current::who).
@@ -99,7 +99,7 @@ pub(crate) struct Begun {
 
 /// Target of wakers with a waker state.
 pub(crate) trait StatefulWaker: Target {
-    /// The node.
+    /// The waker state of the target.
     fn node(&self) -> &WakerState;
     /// ID of the task that it belongs to.
     fn task(&self) -> u64;
@@ -115,7 +115,7 @@ pub(crate) struct Late<'a, T> {
 }
 
 impl<T: StatefulWaker> Late<'_, T> {
-    /// The waker.
+    /// The waker for the poll.
     #[inline]
     pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
         BorrowedWaker::late(self)

@@ -27,8 +27,8 @@ macro_rules! acquire {
 pub(super) use acquire;
 
 /// Like `acquire!`, for guards that keep the lock alive:
-/// `acquire_owned_turn!(lock, role, at, now, later)`, where `now` makes the guard from the lock, and
-/// `later` is a method of the lock's inner primitive.
+/// `acquire_owned_turn!(lock, role, at, now, later)`. `now` makes the guard from the lock; `later`
+/// is a method of the lock's inner primitive.
 macro_rules! acquire_owned_turn {
     ($lock:expr, $role:expr, $at:expr, $now:path, $later:ident) => {
         'turn: {

@@ -22,7 +22,7 @@ pub use weak::{WeakSender, WeakUnboundedSender};
 /// Same as [`tokio::sync::mpsc::channel`]; waiters, items and their time inside are observed.
 ///
 /// # Panics
-/// If `buffer` is zero, or more than a tokio semaphore has permits.
+/// If `buffer` is zero, or more than [`tokio::sync::Semaphore::MAX_PERMITS`].
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::sync::mpsc::channel(buffer);

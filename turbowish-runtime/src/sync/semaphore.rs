@@ -26,7 +26,7 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// As many permits as there can be.
+    /// Same as [`tokio::sync::Semaphore::MAX_PERMITS`].
     pub const MAX_PERMITS: usize = tokio::sync::Semaphore::MAX_PERMITS;
 
     /// Same as [`tokio::sync::Semaphore::new`].

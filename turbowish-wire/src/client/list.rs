@@ -115,10 +115,10 @@ mod tests {
     use super::{ClientError, file, list_in, remove};
     use crate::discovery::{prepare, socket};
 
-    /// Long enough for a refusal, and nobody ever answers here.
+    /// Long enough for a refusal; nothing answers here.
     const LIMIT: Duration = Duration::from_millis(50);
 
-    /// An id that no process has.
+    /// A process ID that no process has.
     const NOBODY: u32 = i32::MAX.unsigned_abs();
 
     fn folder() -> tempfile::TempDir {
@@ -168,7 +168,7 @@ mod tests {
         let path = socket(folder.path(), NOBODY);
         let bind = || UnixListener::bind(&path).unwrap();
         drop(bind());
-        // Its number as a file is not given away that fast.
+        // A second link keeps the inode number from being reused.
         fs::hard_link(&path, folder.path().join("kept")).unwrap();
         let asked = file(&path);
         fs::remove_file(&path).unwrap();

@@ -54,8 +54,9 @@ impl Builder<'_> {
                 continue;
             }
             let (lost, mistakes) = races.get(&number).copied().unwrap_or_default();
-            // A caller that drops after other polls may have changed its mind. A caller that
-            // created the call in the same poll has forgotten it.
+            // If calls of this proc are polled at other times, a drop may be a change of mind. The
+            // exception is a drop by the call's creator, in the same poll: it has forgotten the
+            // call.
             let lost = if polls == 0 {
                 lost
             } else {

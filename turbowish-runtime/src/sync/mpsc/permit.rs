@@ -9,7 +9,7 @@ use super::sender::Sender;
 use crate::resource::{Hold, OwnedHold, Role};
 use crate::sync::channel::{Stamped, Tx};
 
-/// As the record says it: a number beyond the range of the record is as good as any.
+/// Converts a number of places for the record. A number beyond the record's range saturates.
 pub(super) fn amount(places: usize) -> u32 {
     u32::try_from(places).unwrap_or(u32::MAX)
 }
