@@ -1,6 +1,8 @@
-//! `intend!`: intents in the middle of a body. One grammar, whether there is something behind it or not.
+//! `intend!`: intents in the middle of a body. The grammar is the same with and without the feature
+//! `enabled`.
 
-/// Says in the middle of a body what it means to do with a resource, for as long as the guard lives that it gives back.
+/// Declares, in the middle of a body, what the body intends to do with a resource. The intent lasts
+/// as long as the returned guard.
 ///
 /// ```
 /// # #[cfg(feature = "tokio")] mod example {
@@ -23,18 +25,20 @@
 ///
 /// | | |
 /// |---|---|
-/// | `intend!(will send(tx))` | it will, unless it is dropped |
-/// | `intend!(may lock(self.db))` | it depends |
-/// | `guard.will()` | the may has become a will |
-/// | `guard.done()`, or to drop the guard | nothing is meant any more, done or not |
+/// | `intend!(will send(tx))` | the task will send, unless it is dropped |
+/// | `intend!(may lock(self.db))` | the task may lock: it depends |
+/// | `guard.will()` | turns the `may` into a `will` |
+/// | `guard.done()`, or dropping the guard | ends the intent, whether or not it was carried out |
 ///
-/// An operation of that kind on that resource, in that task, ends it by itself. A guard that is not bound ends at once, of which the
-/// compiler warns: as a statement, write `let _sending = turbowish::intend!(will send(tx));`.
+/// An operation of that kind on that resource, in that task, ends the intent. A guard that is not
+/// bound ends at once, and the compiler warns: as a statement, write
+/// `let _sending = turbowish::intend!(will send(tx));`.
 ///
-/// The verbs are those of [`instrument`](macro@crate::instrument): `send`, `recv`, `lock`, `read`, `write`, `acquire`, `wait`. The operand
-/// is an expression, of which a reference is taken for a moment, and only if accounting is on is more done with it. What is meant
-/// is shown by consoles and proves nothing: it changes nobody's turn, and no alert is certain because of it. Without the feature
-/// `tokio`, and for tokio's own primitives, it does nothing.
+/// The verbs are those of [`instrument`](macro@crate::instrument): `send`, `recv`, `lock`, `read`,
+/// `write`, `acquire`, `wait`. The operand is an expression. The macro takes a reference to it for
+/// a moment, and does more only if accounting is on. Consoles show intents, but an intent proves
+/// nothing: it changes no queue order, and makes no alert certain. Without the feature `tokio`, and
+/// for tokio's own primitives, `intend!` does nothing.
 #[macro_export]
 macro_rules! intend {
     (will $verb:ident($operand:expr $(,)?)) => {
@@ -62,7 +66,7 @@ macro_rules! intend {
     };
 }
 
-/// The guard of an intent.
+/// Guard of an intent.
 #[cfg(feature = "enabled")]
 #[doc(hidden)]
 #[macro_export]
@@ -76,7 +80,7 @@ macro_rules! __intent {
     };
 }
 
-/// Compiled out: nothing is evaluated, though names and verbs are checked.
+/// Compiled out: checks names and verbs, evaluates nothing.
 #[cfg(not(feature = "enabled"))]
 #[doc(hidden)]
 #[macro_export]
@@ -90,7 +94,7 @@ macro_rules! __intent {
     }};
 }
 
-/// What stands for a verb.
+/// Expands to the verb of an intent.
 #[cfg(feature = "enabled")]
 #[doc(hidden)]
 #[macro_export]
@@ -121,7 +125,7 @@ macro_rules! __verb {
     };
 }
 
-/// Compiled out: a verb, and nothing.
+/// Compiled out: checks the verb, expands to nothing.
 #[cfg(not(feature = "enabled"))]
 #[doc(hidden)]
 #[macro_export]
@@ -138,7 +142,7 @@ macro_rules! __verb {
     };
 }
 
-/// What is no verb.
+/// Rejects an unknown verb.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __no_verb {

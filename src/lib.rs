@@ -1,7 +1,9 @@
-//! What occupies the event loop, and why is a task stuck? The one path that users and the attribute name.
+//! TurboWish, a profiler and monitor for async Rust: what occupies the event loop, and why is a
+//! task stuck? This crate is the one path that users and the attribute name.
 //!
-//! Put [`#[instrument]`](macro@instrument) on an `async fn`, an `impl`, a `trait` or an inline `mod`, keep the guard of
-//! [`init`] in `main`, and look at the running program with `turbowish top`, or at the report that it prints at its end.
+//! Put [`#[instrument]`](macro@instrument) on an `async fn`, an `impl`, a `trait` or an inline
+//! `mod`, and keep the guard of [`init`] in `main`. Watch the running program with `turbowish top`,
+//! or read the report that it prints at exit.
 //!
 //! ```
 //! #[turbowish::instrument]
@@ -17,25 +19,27 @@
 //! }
 //! ```
 //!
-//! Every call of an annotated function is accounted on the thread that polls it: the time inside its polls without that
-//! of annotated calls below it (*running*), with it (*inclusive*), the length of each poll (*hold*), the time between polls
-//! (*yielded*), how the call ended, and how long it stood at which `.await`. Nothing is sampled and nothing is queued.
-//! Functions are known by where they are written, tasks by the annotated call that their executor polls; the executor
-//! itself is never asked, so any will do.
+//! Every call of an annotated function is accounted on the thread that polls it: the time inside
+//! its polls without the annotated calls below it (*running*) and with them (*inclusive*), the
+//! length of each poll (*hold*), the time between polls (*yielded*), how the call ended, and how
+//! long it waited at each `.await`. Nothing is sampled and nothing is queued. A function is
+//! identified by its place in the source, a task by the annotated call that its executor polls. The
+//! executor is never queried, so any executor works.
 //!
-//! What only the program knows it says itself, by [`counter!`] and [`gauge!`], and by `fields(…)` of functions and tasks.
+//! The program reports its own numbers with [`counter!`] and [`gauge!`], and with `fields(…)` of
+//! functions and tasks.
 //!
 //! # Features
 //!
 //! | feature | by default | what it is for |
 //! |---|---|---|
-//! | `enabled` | yes | accounting and the report at exit: what an annotated library needs. Off, [`instrument`](macro@instrument) returns items unchanged and every function here is empty |
-//! | `server` | no | consoles can attach: a thread of its own that answers on a Unix socket. What the binary turns on |
-//! | `tokio` | no | `turbowish::sync` and `turbowish::spawn`: tokio's primitives and tasks, which say who waits for what, and who holds it |
+//! | `enabled` | yes | accounting and the report at exit; annotated libraries need it. Without it, [`instrument`](macro@instrument) returns items unchanged and every function here is empty |
+//! | `server` | no | consoles can attach: one extra thread answers on a Unix socket. The binary turns it on |
+//! | `tokio` | no | `turbowish::sync` and `turbowish::spawn`: drop-in wrappers of tokio's primitives and tasks, which report who waits for what, and who holds it |
 //!
 //! # Settings
 //!
-//! [`Builder`] has them all; the environment wins over it:
+//! [`Builder`] has all settings. Environment variables override it:
 //!
 //! | variable | values |
 //! |---|---|
@@ -46,8 +50,8 @@
 //!
 //! # Costs
 //!
-//! Disarmed, a poll costs a relaxed load and a branch; armed, two readings of the clock and some plain stores, no lock,
-//! and once warm no allocation. A task costs one allocation.
+//! Disarmed, a poll costs a relaxed load and a branch. Armed, it costs two clock readings and some
+//! plain stores: no lock and, once warm, no allocation. A task costs one allocation.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -90,7 +94,7 @@ pub use turbowish_runtime::private as __private;
 #[doc(hidden)]
 pub use off::meters as __private;
 
-/// The program of the README compiles as it stands there.
+/// Compiles the program of the README as it stands there.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Compiled out: the same names, and nothing behind them.
+//! Compiled-out facade: the same names, with no effect.
 
 pub mod meters;
 #[cfg(feature = "tokio")]
@@ -51,13 +51,13 @@ impl Error for InitError {}
 #[must_use = "accounting ends when it is dropped; in main: `let _turbowish = turbowish::init();`"]
 pub struct Guard(());
 
-/// Compiled out: takes the settings and forgets them.
+/// Compiled out: ignores all settings.
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing starts before `init`"]
 pub struct Builder(());
 
 impl Builder {
-    /// The defaults.
+    /// Creates a builder without effect.
     #[inline]
     pub const fn new() -> Self {
         Self(())
@@ -164,13 +164,13 @@ impl Builder {
     }
 }
 
-/// Compiled out: means nothing.
+/// Compiled out: an intent without effect.
 #[derive(Debug)]
 #[must_use = "the intent ends when this is dropped: `let _intent = turbowish::intend!(…);`"]
 pub struct Intent(());
 
 impl Intent {
-    /// What `intend!` gives back.
+    /// The value of `intend!`.
     #[doc(hidden)]
     #[inline]
     pub const fn __nothing() -> Self {
@@ -193,7 +193,7 @@ pub type Task<F> = F;
 #[deprecated(note = "use `Task`")]
 pub type Root<F> = F;
 
-/// Compiled out: the future as it is.
+/// Compiled out: returns the future unchanged.
 #[inline]
 pub fn task<F: Future>(future: F) -> Task<F> {
     future
@@ -206,13 +206,13 @@ pub fn root<F: Future>(future: F) -> F {
     future
 }
 
-/// Compiled out: takes a name and attributes, and forgets them.
+/// Compiled out: ignores name and attributes.
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is spawned before `spawn`"]
 pub struct TaskBuilder(());
 
 impl TaskBuilder {
-    /// Neither name nor attributes.
+    /// Creates a builder without effect.
     #[inline]
     pub const fn new() -> Self {
         Self(())
@@ -230,7 +230,7 @@ impl TaskBuilder {
         self
     }
 
-    /// The future as it is.
+    /// Returns the future unchanged.
     #[inline]
     pub fn task<F: Future>(self, future: F) -> Task<F> {
         future

@@ -1,6 +1,6 @@
-//! Compiled out: numbers are type-checked and not evaluated.
+//! Compiled-out metrics: numbers are type-checked and not evaluated.
 
-/// Compiled out: counts nothing, and evaluates nothing.
+/// Compiled out: counts nothing and evaluates nothing.
 #[macro_export]
 macro_rules! counter {
     ($name:expr $(,)?) => {
@@ -14,7 +14,7 @@ macro_rules! counter {
     }};
 }
 
-/// Compiled out: sets nothing, and evaluates nothing.
+/// Compiled out: sets nothing and evaluates nothing.
 #[macro_export]
 macro_rules! gauge {
     ($name:expr, $value:expr $(,)?) => {{
@@ -25,7 +25,7 @@ macro_rules! gauge {
     }};
 }
 
-/// Never called.
+/// Never called: gives the number of a compiled-out macro a type.
 #[inline]
 pub fn number<T>(_number: impl TryInto<T>) {}
 

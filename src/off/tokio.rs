@@ -1,4 +1,4 @@
-//! Compiled out: tokio's own.
+//! Compiled out: tokio's own items under the facade's names.
 
 use ::tokio::runtime::{Handle, Runtime};
 pub use ::tokio::spawn;
@@ -12,7 +12,7 @@ use super::TaskBuilder;
 pub mod sync {
     pub use ::tokio::sync::*;
 
-    /// Compiled out: gives `thing` back.
+    /// Compiled out: returns `thing` unchanged.
     #[inline]
     pub fn named<T>(_name: &str, thing: T) -> T {
         thing
@@ -27,7 +27,7 @@ pub fn block_on<F: Future>(runtime: &Runtime, future: F) -> F::Output {
 }
 
 impl TaskBuilder {
-    /// As tokio's.
+    /// Same as tokio's method of this name.
     #[inline]
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
@@ -38,7 +38,7 @@ impl TaskBuilder {
         spawn(future)
     }
 
-    /// As tokio's.
+    /// Same as tokio's method of this name.
     #[inline]
     #[track_caller]
     pub fn spawn_in<F, T>(self, future: F, set: &mut JoinSet<T>) -> AbortHandle
@@ -49,7 +49,7 @@ impl TaskBuilder {
         set.spawn(future)
     }
 
-    /// As tokio's.
+    /// Same as tokio's method of this name.
     #[inline]
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &Handle) -> JoinHandle<F::Output>
@@ -60,7 +60,7 @@ impl TaskBuilder {
         handle.spawn(future)
     }
 
-    /// As tokio's.
+    /// Same as tokio's method of this name.
     #[inline]
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> JoinHandle<F::Output>
@@ -71,7 +71,7 @@ impl TaskBuilder {
         spawn_local(future)
     }
 
-    /// As tokio's.
+    /// Same as tokio's method of this name.
     #[inline]
     #[track_caller]
     pub fn spawn_local_on<F>(self, future: F, local_set: &LocalSet) -> JoinHandle<F::Output>

@@ -1,7 +1,9 @@
-//! The report at the end, however it comes: the guard's drop, `std::process::exit`, SIGTERM. Once.
+//! Report at process exit, written once: when the guard is dropped, at `std::process::exit`, or at
+//! SIGTERM.
 //!
-//! Nothing that goes wrong with it keeps the process from ending: it is written on a thread of its own ([`watched`]),
-//! a panic there is one line on stderr, and who ends the process does not wait for what does not move.
+//! No failure of the report keeps the process from exiting. It is written on a thread of its own
+//! ([`watched`]), a panic there is one line on stderr, and the exiting thread stops waiting when
+//! the work makes no progress.
 
 mod place;
 #[cfg(unix)]
@@ -25,13 +27,14 @@ use crate::monitor::overhead;
 use crate::monitor::unix_ns;
 use crate::settings::Report;
 
-/// What is wanted, and since when this process runs.
+/// The requested report, and the start time of this process.
 static WANTED: Mutex<(Report, u64)> = Mutex::new((Report::None, 0));
 
-/// The process that wants it. A child of `fork` leaves no report, and does not look at what may be locked in it for ever.
+/// Process ID of the process that requested the report. A child of `fork` writes none, and touches
+/// no lock that may be locked there forever.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Remembers what is wanted at the end, and listens for SIGTERM if anything is.
+/// Stores the requested report and, if there is one, listens for SIGTERM.
 pub(crate) fn watch(report: &Report) {
     if *report == Report::None {
         return;
@@ -42,12 +45,12 @@ pub(crate) fn watch(report: &Report) {
     crate::exit::signals::watch();
 }
 
-/// Writes the report if one is wanted and none was written.
+/// Writes the report if one was requested and none was written.
 pub(crate) fn leave() {
     if OWNER.load(Ordering::Acquire) != std::process::id() || watched::is_inside() {
         return;
     }
-    // Held until all is written: whoever else ends the process waits here for it.
+    // Held until the report is written: any other thread that ends the process waits here for it.
     let mut wanted = WANTED.lock().unwrap_or_else(PoisonError::into_inner);
     let begun = wanted.1;
     match std::mem::take(&mut wanted.0) {
@@ -75,7 +78,7 @@ fn write(to: Option<(&Path, u64)>, steps: &Steps) {
     steps.at(Step::Stderr, || tell(&text));
 }
 
-/// Says where it was written to.
+/// Writes the report as JSON and returns the path of the file.
 fn save(path: &Path, begun: u64, snapshot: &Snapshot, steps: &Steps) -> io::Result<PathBuf> {
     let path = place::with_pid(path);
     let mut text = report::json(snapshot);

@@ -1,4 +1,4 @@
-//! The path of a poll: no lock, no allocation once warm, no panic, and no word of who reads it.
+//! The poll path: no lock, no allocation once warm, no panic. It names none of its readers.
 
 pub(crate) mod back;
 pub(crate) mod call;

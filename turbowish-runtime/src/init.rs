@@ -1,4 +1,4 @@
-//! The one line in `main`: `let _turbowish = turbowish::init();`, and its longer form, the builder.
+//! Startup: `let _turbowish = turbowish::init();` in `main`, or the longer form, the [`Builder`].
 
 use std::error::Error;
 use std::fmt;
@@ -24,7 +24,7 @@ pub fn init() -> Guard {
     Builder::new().init()
 }
 
-/// The guard was dropped: nobody can look any more.
+/// Whether the guard was dropped: consoles cannot attach any more.
 static OVER: AtomicBool = AtomicBool::new(false);
 
 /// Switches accounting off until [`arm`]. Calls in flight are abandoned: if they are polled after
@@ -65,7 +65,7 @@ pub fn resume() {
     arm();
 }
 
-/// Settings, with their defaults; environment variables win over them.
+/// Settings and their defaults. Environment variables override them.
 #[derive(Clone, Debug)]
 #[must_use = "nothing starts before `init`"]
 pub struct Builder {
@@ -86,14 +86,14 @@ impl Builder {
         }
     }
 
-    /// The name that consoles show; by default that of the executable.
+    /// Sets the name that consoles show; by default that of the executable.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.settings.name = Some(name.into());
         self
     }
 
     /// Whether accounting is on from the start; by default it is. If not, everything else is ready, and
-    /// [`arm`] or a console switches accounting on. `TURBOWISH=on|disarmed|off` wins.
+    /// [`arm`] or a console switches accounting on. `TURBOWISH=on|disarmed|off` overrides this.
     pub const fn armed(mut self, armed: bool) -> Self {
         self.settings.mode = if armed { Mode::On } else { Mode::Disarmed };
         self
@@ -105,85 +105,90 @@ impl Builder {
         self.armed(!paused)
     }
 
-    /// Also listens on TCP, on a loopback address such as `([127, 0, 0, 1], 6680)`; needs a [`token`](Self::token).
-    /// `TURBOWISH_LISTEN` wins. Takes effect with the feature `server`.
+    /// Also listens on TCP, on a loopback address such as `([127, 0, 0, 1], 6680)`; needs a
+    /// [`token`](Self::token). `TURBOWISH_LISTEN` overrides this. Needs the feature `server`.
     pub fn listen(mut self, address: impl Into<SocketAddr>) -> Self {
         self.settings.listen = Some(address.into().to_string());
         self
     }
 
-    /// The secret that this process and TCP consoles share: 16 random characters or more. `TURBOWISH_TOKEN` wins.
+    /// Sets the secret shared by this process and TCP consoles: at least 16 random characters.
+    /// `TURBOWISH_TOKEN` overrides this.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.settings.token = Some(token.into());
         self
     }
 
-    /// Prints a report to stderr when the guard drops, at `std::process::exit` and at SIGTERM.
-    /// `TURBOWISH_REPORT=1` (or `0`) wins.
+    /// Prints a report to stderr when the guard is dropped, at `std::process::exit` and at SIGTERM.
+    /// `TURBOWISH_REPORT=1` (or `0`) overrides this.
     pub fn report(mut self, report: bool) -> Self {
         self.settings.report = if report { Report::Text } else { Report::None };
         self
     }
 
-    /// Like [`report`](Self::report), and writes the whole of it to a file as JSON.
-    /// In the path, `%p` stands for the process id. `TURBOWISH_REPORT=path.json` wins.
+    /// Like [`report`](Self::report), and writes the complete report to a file as JSON. In the
+    /// path, `%p` stands for the process ID. `TURBOWISH_REPORT=path.json` overrides this.
     pub fn report_to(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.report = Report::File(path.into());
         self
     }
 
-    /// Consoles may look, but neither switch accounting nor pause tasks.
+    /// Forbids consoles to arm or disarm accounting and to pause tasks; they can only watch.
     pub const fn read_only(mut self, read_only: bool) -> Self {
         self.settings.read_only = read_only;
         self
     }
 
-    /// Live tasks with a row of their own, a million by default; more are accounted, but counted as lost.
+    /// Limits the live tasks with a row of their own; a million by default. Tasks beyond the limit
+    /// are accounted, but counted as lost.
     pub const fn max_tasks(mut self, tasks: usize) -> Self {
         self.settings.max_tasks = tasks as u64;
         self
     }
 
-    /// Consoles at the same time, 16 by default.
+    /// Limits the consoles connected at the same time; 16 by default.
     pub const fn max_clients(mut self, clients: usize) -> Self {
         self.settings.max_clients = clients;
         self
     }
 
-    /// Rows of each table in one reply, 10,000 by default.
+    /// Limits the rows of each table in one reply; 10,000 by default.
     pub fn max_rows(mut self, rows: usize) -> Self {
         self.settings.max_rows = u32::try_from(rows).unwrap_or(u32::MAX);
         self
     }
 
-    /// A limit of the alert rules, by name: `.limit("long_poll.warn", "20ms")`. What is wrong with it costs one line on stderr.
-    /// `TURBOWISH_LIMITS=long_poll.warn=20ms,overload=500000` wins. Takes effect with the feature `server`.
+    /// Sets a limit of the alert rules, by name: `.limit("long_poll.warn", "20ms")`. An invalid
+    /// limit costs one line on stderr. `TURBOWISH_LIMITS=long_poll.warn=20ms,overload=500000`
+    /// overrides this. Needs the feature `server`.
     pub fn limit(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.limits.push((name.into(), value.into()));
         self
     }
 
-    /// Tasks are polled with a waker of ours around the executor's, unless this is `false`: for executors that look into their
-    /// wakers. Without it nobody knows when a task was woken, or whether something can wake it. `TURBOWISH_WAKERS=off` wins.
+    /// Polls tasks with a TurboWish waker around the executor's; on by default. Turn it off for
+    /// executors that inspect their wakers. Without it, it is unknown when a task was woken and
+    /// whether anything can wake it. `TURBOWISH_WAKERS=off` overrides this.
     pub const fn wakers(mut self, wakers: bool) -> Self {
         self.settings.wakers = wakers;
         self
     }
 
-    /// Spawns one task that does nothing on the multi-thread runtime of tokio in which [`Builder::init`] is called: while it is woken and
-    /// not polled, no worker is free, also if none of what holds them is annotated. The runtime counts it among its live tasks.
-    /// `TURBOWISH_HEARTBEAT=on|off` wins. Takes effect with the feature `server`.
+    /// Spawns one task that does nothing on tokio's multi-thread runtime in which [`Builder::init`]
+    /// is called. While that task is woken and not polled, no worker is free, even if nothing that
+    /// occupies them is annotated. The runtime counts it among its live tasks.
+    /// `TURBOWISH_HEARTBEAT=on|off` overrides this. Needs the feature `server`.
     pub const fn heartbeat(mut self, heartbeat: bool) -> Self {
         self.settings.heartbeat = heartbeat;
         self
     }
 
-    /// Starts. What cannot be had (a socket, an address) costs one line on stderr, and the program
-    /// goes on. A second call in one process changes nothing and says so.
+    /// Starts TurboWish. If a socket or an address is not available, that costs one line on stderr
+    /// and the program continues. A second call in one process changes nothing and says so.
     ///
     /// Accounting ends when the guard is dropped: `let _ = …` would drop it at once.
     ///
-    /// A process that daemonizes, or forks its workers, calls this after the fork. A child that was
+    /// A process that daemonizes, or forks its workers, calls this after the fork. A child that is
     /// forked later is not accounted, and says so on stderr at its first poll.
     ///
     /// With the feature `server` this starts one thread, `turbowish-monitor`. With `TURBOWISH=off`
@@ -316,12 +321,13 @@ fn executable() -> String {
     )
 }
 
-/// Keeps TurboWish running. Dropped at the end of `main`, it prints the report if one was asked
-/// for, switches accounting off for good, and withdraws the process from discovery.
+/// Keeps TurboWish running. Dropped at the end of `main`, it prints the report if one was
+/// requested, disarms accounting for good, and withdraws the process from discovery.
 #[derive(Debug)]
 #[must_use = "accounting ends when it is dropped; in main: `let _turbowish = turbowish::init();`"]
 pub struct Guard {
-    /// The process that it keeps TurboWish running in; a child of `fork` has a copy that does nothing.
+    /// The process ID of the process that called `init`; in a child of `fork` the guard's copy does
+    /// nothing.
     owner: Option<u32>,
 }
 
@@ -335,7 +341,7 @@ impl Drop for Guard {
             {
                 crate::monitor::heartbeat::stop();
                 crate::monitor::thread::stop();
-                // Nobody is left who would let them go on.
+                // No console is left that could resume them.
                 crate::hot::pause::resume_all();
             }
             // After the last console: what is polled from here on costs what it costs while

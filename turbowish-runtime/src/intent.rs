@@ -1,8 +1,10 @@
-//! What a call means to do with a resource, said by its author or read from its source: it is shown, and changes nothing.
+//! Intents: what a call intends to do with a resource, declared by its author or inferred from its
+//! source. Intents are shown and change nothing.
 //!
-//! Nothing is borrowed and nothing is waited for: of the operand only the account is taken. An intent lasts until its operation is done
-//! or its guard is dropped, which the call's end, its cancellation and a panic do. Only while accounting is on, and only in a task that is
-//! seen, is anything kept.
+//! Nothing is borrowed and nothing is waited for: only the operand's record is used. An intent
+//! lasts until its operation is done or its guard is dropped, which also happens at the call's end,
+//! at its cancellation and at a panic. Intents are kept only while accounting is armed, and only
+//! for tasks that are seen.
 
 #[cfg(not(feature = "tokio"))]
 mod absent;
@@ -24,18 +26,19 @@ use crate::hot::switch;
 #[cfg(feature = "tokio")]
 pub use crate::resource::{Link, ResourceRef};
 
-/// What something can be meant to be used for, by a verb. Without instrumented primitives everything can, and nothing comes of it.
+/// A resource that an intent can name with the verb `V`. Without instrumented primitives every type
+/// is one, with no effect.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no resource that this can be done with",
     label = "an intent names something of `turbowish::sync`, or a reference to it",
     note = "`send(…)` and `recv(…)` take an end of a channel, `lock(…)` a Mutex, `read(…)` and `write(…)` a RwLock, `acquire(…)` a Semaphore, `wait(…)` a Notify, a Barrier or a OnceCell"
 )]
 pub trait IntentTarget<V> {
-    /// Its account.
+    /// The resource that intents refer to.
     fn meant(&self) -> ResourceRef<'_>;
 }
 
-/// An intent that is to be.
+/// An intent before it is recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct IntentSpec<'a> {
     what: ResourceRef<'a>,
@@ -44,7 +47,7 @@ pub struct IntentSpec<'a> {
 }
 
 impl<'a> IntentSpec<'a> {
-    /// To use `operand`; `how` is a sum of [`WILL`] and the like.
+    /// Creates an intent to use `operand`; `how` is a sum of [`WILL`] and the like.
     #[inline]
     pub fn new<V: Verb, T: IntentTarget<V> + ?Sized>(_verb: V, operand: &'a T, how: u8) -> Self {
         Self {
@@ -55,7 +58,7 @@ impl<'a> IntentSpec<'a> {
     }
 }
 
-/// The call that is polled means to do that, and what is `next`.
+/// Declares this intent of the call that is polled, in front of `next`.
 #[inline]
 pub fn mean<V, T, N>(verb: V, operand: &T, how: u8, next: N) -> Intents
 where
@@ -67,7 +70,7 @@ where
 }
 
 impl IntentSpec<'_> {
-    /// One intent names the next, so that a call keeps no more than a place of its own for all of them.
+    /// Each intent refers to the next, so that a call keeps one place for all of them.
     #[inline]
     fn and(self, next: Option<Link>) -> Intents {
         Intents {
@@ -87,22 +90,23 @@ impl IntentSpec<'_> {
     }
 }
 
-/// What may be a resource, or anything else that happens to be used like one.
+/// An operand that may be a resource, or of another type that is used in the same way.
 #[derive(Debug)]
 pub struct MaybeResource<V, P>(pub V, pub P);
 
-/// Chosen where the type is known to be a resource: what a type has of its own goes before what a trait gives it.
+/// Chosen if the type is known to be a resource: inherent methods take precedence over those of a
+/// trait.
 impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, &T> {
-    /// It is meant.
+    /// Declares the intent.
     #[inline]
     pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
         mean(self.0, self.1, how, next)
     }
 }
 
-/// The same, of what is perhaps not looked at.
+/// The same for an operand that may be absent.
 impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, Option<&T>> {
-    /// It is meant, if it is there.
+    /// Declares the intent, if the operand is present.
     #[inline]
     pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
         match self.1 {
@@ -114,7 +118,7 @@ impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, Option<&T>> {
 
 /// Chosen for every other type.
 pub trait NotResource {
-    /// Nothing is meant, but what is `next`.
+    /// Declares nothing; returns `next`.
     fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> N;
 }
 
@@ -125,12 +129,13 @@ impl<V, P> NotResource for MaybeResource<V, P> {
     }
 }
 
-/// The fields of a type: what is written like one may be one of what the type points to, which only its own `Deref` finds.
+/// The fields of a type: an expression written as a field access may name a field of the type's
+/// `Deref` target.
 #[derive(Debug)]
 pub struct Fields<T: ?Sized>(PhantomData<T>);
 
 impl<T: ?Sized> Fields<T> {
-    /// Those of `T`.
+    /// Creates the value for `T`.
     #[inline]
     #[must_use]
     #[expect(
@@ -142,9 +147,9 @@ impl<T: ?Sized> Fields<T> {
     }
 }
 
-/// Chosen where the type is known to point to another one.
+/// Chosen if the type is known to implement `Deref`.
 impl<T: Deref + ?Sized> Fields<T> {
-    /// They may be the other one's.
+    /// `false`: a field may belong to the `Deref` target.
     #[inline]
     #[must_use]
     pub const fn __turbowish_are_own(self) -> bool {
@@ -154,7 +159,7 @@ impl<T: Deref + ?Sized> Fields<T> {
 
 /// Chosen for every other type.
 pub trait OwnFields {
-    /// They are its own.
+    /// `true`: every field belongs to the type itself.
     fn __turbowish_are_own(self) -> bool;
 }
 
@@ -165,21 +170,21 @@ impl<T: ?Sized> OwnFields for Fields<T> {
     }
 }
 
-/// What a call means to do, until this is dropped.
+/// Intents of a call, until this is dropped.
 #[derive(Debug)]
 #[must_use = "the intents end when this is dropped"]
 pub struct Intents {
     first: Option<Link>,
 }
 
-/// No intents: a call whose handles turn out to be something else keeps nothing.
+/// No intents: a call whose operands turn out to be no resources keeps nothing.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct NoIntents;
 
-/// The rest of what a call means.
+/// The remaining intents of a call.
 pub trait Next {
-    /// The first of it.
+    /// The first of them.
     fn link(self) -> Option<Link>;
 }
 
@@ -197,15 +202,16 @@ impl Next for Intents {
     }
 }
 
-/// An intent that a body says: see [`intend!`](https://docs.rs/turbowish/latest/turbowish/macro.intend.html). It ends when this is dropped, or
-/// when what was meant is done.
+/// An intent declared in a body: see
+/// [`intend!`](https://docs.rs/turbowish/latest/turbowish/macro.intend.html). Ends when this is
+/// dropped, or when the operation is done.
 #[derive(Debug)]
 #[must_use = "the intent ends when this is dropped: `let _intent = turbowish::intend!(…);`"]
 pub struct Intent {
     link: Option<Link>,
 }
 
-/// The call that is polled means to do that.
+/// Declares this intent of the call that is polled.
 #[inline]
 pub fn intent(aim: IntentSpec<'_>) -> Intent {
     Intent {
@@ -214,13 +220,13 @@ pub fn intent(aim: IntentSpec<'_>) -> Intent {
 }
 
 impl Intent {
-    /// What may be done will be done: there is no way around it any more.
+    /// Turns a `may` into a `will`.
     pub fn will(&self) {
         if let Some(link) = &self.link {
             link.will();
         }
     }
 
-    /// It is done, or will not be: the same as to drop this.
+    /// Ends the intent, whether or not the operation was done: the same as dropping this.
     pub fn done(self) {}
 }

@@ -1,6 +1,7 @@
-//! TurboWish inside the process: nothing here panics, blocks, or allocates on the path of a poll.
+//! In-process runtime of TurboWish: nothing on the path of a poll panics, blocks, or allocates.
 
-/// What the attribute prints names the facade; in the tests of this crate that is the crate itself.
+/// The attribute expands to paths in the facade; in the tests of this crate, the facade is this
+/// crate.
 #[cfg(test)]
 extern crate self as turbowish;
 #[cfg(test)]

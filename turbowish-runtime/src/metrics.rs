@@ -1,5 +1,6 @@
-//! Counters and gauges: a static where each is used, numbered at its first use. Nothing here locks, panics or touches the ledger, and once
-//! each place was used on a thread nothing allocates, so that even an allocator may count.
+//! Counters and gauges: a static at each use, numbered at its first use. Nothing here locks, panics
+//! or touches the ledger. Nothing allocates either, once each place was used on a thread, so that
+//! even an allocator may count.
 
 use std::panic::Location;
 use std::sync::OnceLock;
@@ -12,12 +13,14 @@ use turbowish_model::snapshot::MetricKind;
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, switch, thread};
 
-/// Adds to a counter of the program's own, by its name: `counter!("requests")` is one more, `counter!("bytes", n)` is `n` more.
+/// Adds to one of the program's own counters, by name: `counter!("requests")` adds one,
+/// `counter!("bytes", n)` adds `n`.
 ///
-/// It belongs to the instrumented function that is polled on this thread, the innermost one, or to none. Consoles show its total and its
-/// rate: `turbowish query counters`. A counter never falls. The name is a constant; the number may be of any integer type, and one below
-/// zero counts as lost. Like the arguments of `log`'s macros it is evaluated only while accounting is on: do not do there what must be
-/// done.
+/// The addition is attributed to the innermost instrumented function that is polled on this thread,
+/// or to none. Consoles show the counter's total and its rate: `turbowish query counters`. A
+/// counter never decreases. The name is a constant. The number may be of any integer type; a
+/// negative one counts as lost. Like the arguments of `log`'s macros, the number is evaluated only
+/// while accounting is on: do not put required side effects there.
 ///
 /// ```
 /// # fn serve(buffer: &[u8]) {
@@ -27,7 +30,8 @@ use crate::hot::{clock, switch, thread};
 /// # serve(&[]);
 /// ```
 ///
-/// A few nanoseconds each: a place in the thread's own memory, no lock. 1024 places in the source have room, each in 64 functions.
+/// Each use takes a few nanoseconds: an addition in the thread's own memory, without a lock. At
+/// most 1024 places in the source are counted, each in at most 64 functions.
 #[macro_export]
 macro_rules! counter {
     ($name:expr $(,)?) => {
@@ -41,10 +45,11 @@ macro_rules! counter {
     }};
 }
 
-/// Sets a gauge of the program's own, by its name: `gauge!("queue", queue.len())`.
+/// Sets one of the program's own gauges, by name: `gauge!("queue", queue.len())`.
 ///
-/// Consoles show what it was set to last, on whatever thread, and the least and the most: `turbowish query counters`. It is a whole number
-/// of any integer type; one that no `i64` holds counts as lost. All else is as with [`counter!`].
+/// Consoles show its last value, set on any thread, and its minimum and maximum:
+/// `turbowish query counters`. The value is a whole number of any integer type; one that does not
+/// fit an `i64` counts as lost. Everything else is as with [`counter!`].
 ///
 /// ```
 /// # let queue = [1, 2];
@@ -61,42 +66,42 @@ macro_rules! gauge {
     }};
 }
 
-/// What stands behind one [`counter!`].
+/// Static behind one [`counter!`].
 #[derive(Debug)]
 pub struct Counter(Meter);
 
-/// What stands behind one [`gauge!`].
+/// Static behind one [`gauge!`].
 #[derive(Debug)]
 pub struct Gauge(Meter);
 
-/// A place in the source that counts or sets.
+/// A place in the source that adds to a counter or sets a gauge.
 #[derive(Debug)]
 struct Meter {
     name: &'static str,
     kind: MetricKind,
     place: &'static Location<'static>,
-    /// Its number plus one; 0 before its first use.
+    /// Number plus one; 0 before its first use.
     id: AtomicU32,
 }
 
-/// There are too many.
+/// Marks a place beyond the maximum number of places.
 const NO_ROOM: u32 = u32::MAX;
 
-/// By number. No vector: that would allocate, and an allocator may be what counts.
+/// By number. Not a vector: that would allocate, and the caller may be an allocator.
 static METERS: [OnceLock<&'static Meter>; SITE_LIMIT as usize] =
     [const { OnceLock::new() }; SITE_LIMIT as usize];
 static NEXT: AtomicU32 = AtomicU32::new(0);
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 impl Counter {
-    /// The one where it is called.
+    /// Creates the counter of the calling place.
     #[track_caller]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self(Meter::new(name, MetricKind::Counter))
     }
 
-    /// So many more.
+    /// Adds `by`.
     #[inline]
     pub fn add(&'static self, by: impl TryInto<u64>) {
         match by.try_into() {
@@ -107,14 +112,14 @@ impl Counter {
 }
 
 impl Gauge {
-    /// The one where it is called.
+    /// Creates the gauge of the calling place.
     #[track_caller]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self(Meter::new(name, MetricKind::Gauge))
     }
 
-    /// It is so much now.
+    /// Sets the gauge to `value`.
     #[inline]
     pub fn set(&'static self, value: impl TryInto<i64>) {
         match value.try_into() {
@@ -167,7 +172,8 @@ impl Meter {
         }
     }
 
-    /// Two threads may come here at once: then one meter has two numbers, and rows of one name are one.
+    /// Two threads may register at once: then one place has two numbers, and rows with the same
+    /// name are merged.
     #[cold]
     fn enter(&'static self) -> Option<u32> {
         let grown = |next: u32| (next < SITE_LIMIT).then_some(next + 1);
@@ -182,8 +188,9 @@ impl Meter {
     }
 }
 
-/// It found no room, or the thread is at its end. What comes while accounting is being switched off is not missed, nor what an allocator
-/// counts for the monitor.
+/// Counts a value that found no room, or came when its thread's storage was gone. Values are not
+/// counted as lost while accounting is being disarmed, nor those of an allocator on the monitor's
+/// thread.
 #[cold]
 fn missed(epoch: u32) {
     if switch::epoch() == Some(epoch) && !thread::is_ours() {
@@ -196,12 +203,12 @@ fn lose() {
     LOST.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts and settings that were not taken.
+/// Number of values that were discarded.
 pub(crate) fn lost() -> u64 {
     LOST.load(Ordering::Relaxed)
 }
 
-/// The counter or gauge with this number.
+/// Name and kind of the counter or gauge with this number.
 pub(crate) fn name(site: u32) -> Option<MetricName<'static>> {
     let meter = METERS.get(site as usize)?.get()?;
     Some(MetricName {

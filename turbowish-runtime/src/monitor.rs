@@ -1,4 +1,5 @@
-//! The model of this process, put together when somebody looks; the application never waits for it.
+//! The monitor: builds the model of this process when a reader asks. The application never waits
+//! for it.
 
 #[cfg(feature = "server")]
 mod alerts;
@@ -43,10 +44,10 @@ use crate::hot::{call, clock, switch, task};
 use crate::monitor::collector::{Collector, ThreadNow};
 use crate::{metrics, runtimes};
 
-/// Length of a cell of a proc's trend.
+/// Length of a cell of a proc's trend, in nanoseconds.
 const TREND_NS: u64 = 3_000_000_000;
 
-/// Tasks of the runtimes that are the heartbeat's.
+/// Tasks of the application's runtimes that are the heartbeat.
 #[cfg(feature = "server")]
 fn heartbeat_tasks() -> u64 {
     heartbeat::tasks()
@@ -79,7 +80,7 @@ pub(crate) fn start(name: String) -> Option<&'static Arc<Monitor>> {
     first.then_some(monitor)
 }
 
-/// This process, as long as it lives.
+/// State of the monitor, for the lifetime of the process.
 pub(crate) struct Monitor {
     name: String,
     command: String,
@@ -97,18 +98,18 @@ struct State {
     losses: Losses,
 }
 
-/// The last change of the switch.
+/// The last time that accounting was armed or disarmed.
 #[derive(Clone, Copy)]
 struct Switched {
     unix_ns: u64,
-    /// When accounting was switched off, if it is.
+    /// When accounting was disarmed, if it is.
     off_at: Option<u64>,
-    /// The last epoch that ran or runs.
+    /// The running epoch, or the last one that ran.
     epoch: u32,
 }
 
 impl Monitor {
-    /// Accounting is off until [`Monitor::arm`].
+    /// Creates a monitor. Accounting is disarmed until [`Monitor::arm`].
     pub(crate) fn new(name: String) -> Self {
         clock::start();
         let command: Vec<String> = std::env::args_os()
@@ -139,7 +140,7 @@ impl Monitor {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Switches accounting on.
+    /// Arms accounting.
     pub(crate) fn arm(&self) {
         call::learn();
         let mut state = self.state();
@@ -157,7 +158,7 @@ impl Monitor {
         }
     }
 
-    /// Switches accounting off: what is open and live ends here, on paper.
+    /// Disarms accounting. Open polls and live calls are accounted as if they ended now.
     pub(crate) fn disarm(&self) {
         let mut state = self.state();
         if let Some(epoch) = switch::disarm() {
@@ -181,7 +182,7 @@ impl Monitor {
         }
     }
 
-    /// Ends a tick of the history. Nothing to do while accounting is off.
+    /// Ends a tick of the history. Does nothing while accounting is disarmed.
     #[cfg(any(test, feature = "server"))]
     pub(crate) fn tick(&self) {
         #[cfg(feature = "server")]
@@ -205,19 +206,19 @@ impl Monitor {
         }
     }
 
-    /// Paused tasks; without a server nobody pauses one.
+    /// Paused tasks: without the feature `server` there are none.
     #[cfg(not(feature = "server"))]
     fn pauses(&self) -> std::collections::HashMap<u64, turbowish_model::account::task::Pause> {
         std::collections::HashMap::new()
     }
 
-    /// Alerts that hold; without a thread of its own, the monitor looks for none.
+    /// Active alerts: without the monitor's thread there are none.
     #[cfg(not(feature = "server"))]
     const fn alerts(&self) -> Vec<turbowish_model::snapshot::alert::Alert> {
         Vec::new()
     }
 
-    /// Folds the ledgers of threads that are gone, if nobody else is at it.
+    /// Folds the ledgers of ended threads, unless another thread has the monitor's lock.
     pub(crate) fn fold(&self) {
         if let Ok(mut state) = self.state.try_lock() {
             state.gather.fold(&clock::ticks);
@@ -238,7 +239,8 @@ impl Monitor {
             },
             accounting_since_unix_ns: switched.unix_ns,
             procs_known: procs.len() as u64,
-            // A runtime counts what was spawned: what blocks on a thread of it, or has several roots, is beside that.
+            // A runtime counts spawned tasks only: a future on which one of its threads blocks, and
+            // further roots of a task, are not among them.
             runtime_tasks: runtimes::tasks()
                 .map(|all| all.saturating_sub(heartbeat_tasks()))
                 .map(|inside| task::live().max(inside + task::outside())),
@@ -256,15 +258,15 @@ impl Monitor {
         }
     }
 
-    /// What a query asks for, now.
+    /// Takes a snapshot for the query.
     ///
     /// # Errors
-    /// The query does not make sense.
+    /// If the query is invalid.
     pub(crate) fn snapshot(&self, query: &Query) -> Result<Snapshot, QueryError> {
         self.snapshot_within(query, &Budget::unlimited())
     }
 
-    /// The same, within a budget.
+    /// Takes a snapshot within a budget.
     fn snapshot_within(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
         let selection = Selection::parse(query)?;
         let mut state = self.state();
@@ -299,7 +301,7 @@ impl Monitor {
             lost: self.lost(&totals, losses),
             ..Snapshot::default()
         };
-        // One in its first poll is covered, and one that has ended since was.
+        // A task in its first poll is instrumented, and so was one that has ended since.
         let all = snapshot.process.runtime_tasks;
         snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
         snapshot.procs.rows = assembly.procs();
@@ -322,7 +324,7 @@ impl Monitor {
 
 #[cfg(test)]
 impl Monitor {
-    /// What snapshots are made of.
+    /// Totals and threads: the input of snapshots.
     pub(crate) fn totals(&self) -> (Totals, Vec<ThreadNow>) {
         let mut state = self.state();
         let switched = state.switched;
@@ -336,8 +338,9 @@ impl Monitor {
         self.state().history.window(now, length)
     }
 
-    /// How many ledgers are kept of this thread, of those that tests have named [`OURS`](crate::tests::stage::OURS), and of ended ones;
-    /// and of how many epochs. Threads of other tests come and go.
+    /// Number of ledgers kept of this thread, of the threads that tests have named
+    /// [`OURS`](crate::tests::stage::OURS) and of ended ones, and number of their epochs. Threads
+    /// of other tests come and go.
     pub(crate) fn kept(&self) -> [usize; 2] {
         let thread = std::thread::current();
         let own = thread.name().expect("a test's thread has a name");
@@ -353,7 +356,7 @@ pub(crate) fn unix_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Threads that live and have polled in this epoch.
+/// Live threads that have polled in this epoch.
 fn worker_threads<'t, N: Names>(
     assembly: &Assembly<'_, N>,
     threads: &'t [ThreadNow],
@@ -394,7 +397,7 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
         .collect()
 }
 
-/// Fills in the tasks that are asked for, and all resources: each tells of the other.
+/// Fills in the requested tasks, and all resources: each of the two needs the other.
 fn fill(
     snapshot: &mut Snapshot,
     (selection, budget): (&Selection, &Budget<'_>),
@@ -420,7 +423,7 @@ fn fill(
     Ok(())
 }
 
-/// The procs of this process as the model's names.
+/// Names of this process's procs, for the model.
 struct Registry(Vec<Registered>);
 
 impl Registry {

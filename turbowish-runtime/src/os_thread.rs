@@ -1,33 +1,34 @@
-//! What the operating system knows of a thread: its number, by which a debugger finds it, and its run delay.
+//! Thread data of the operating system: the thread ID, which debuggers use, and the run delay.
 
-/// That of this thread.
+/// The operating system's ID of this thread.
 #[cfg(all(feature = "server", target_os = "linux"))]
 pub(crate) fn id() -> Option<u64> {
     let id = rustix::thread::gettid().as_raw_nonzero().get();
     u64::try_from(id).ok()
 }
 
-/// Nobody asks for it, or there is no safe way to learn it.
+/// Not needed without the feature `server`; elsewhere there is no safe way to read it.
 #[cfg(not(all(feature = "server", target_os = "linux")))]
 pub(crate) const fn id() -> Option<u64> {
     None
 }
 
-/// How long a thread of this process was ready to run while the machine ran others, since the thread started. A wait in progress
-/// counts when it ends. Asked for by the monitor: it reads a file.
+/// Time in which a thread of this process was ready to run while the machine ran others, since the
+/// thread started. A wait in progress counts when it ends. For the monitor only: it reads a file.
 #[cfg(all(feature = "server", target_os = "linux"))]
 pub(crate) fn run_delay_ns(id: u64) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/self/task/{id}/schedstat")).ok()?;
     parse_run_delay_ns(&text)
 }
 
-/// The system does not tell.
+/// Not available on this system.
 #[cfg(all(feature = "server", not(target_os = "linux")))]
 pub(crate) const fn run_delay_ns(_: u64) -> Option<u64> {
     None
 }
 
-/// Reads `RUN_NS RUN_DELAY_NS SLICES`. A kernel that does not account run delay writes three zeros.
+/// Parses `RUN_NS RUN_DELAY_NS SLICES`. A kernel that does not account run delay writes three
+/// zeros.
 #[cfg(all(feature = "server", target_os = "linux"))]
 fn parse_run_delay_ns(text: &str) -> Option<u64> {
     let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);

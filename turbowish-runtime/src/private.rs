@@ -1,4 +1,5 @@
-//! What the attribute prints calls of; not for people, and free to change with it.
+//! Functions and types used by code that the attribute emits; not for users, and free to change
+//! with it.
 
 pub use crate::hot::back::{Back, back};
 pub use crate::hot::call::{Call, Entered, at, call, enter, within};
@@ -9,11 +10,12 @@ pub use crate::intent::{
 };
 pub use crate::metrics::{Counter, Gauge};
 
-/// A crate that depends on another one named `core` means that one by `::core`.
+/// Re-exported because a crate that depends on another one named `core` resolves `::core` to that
+/// one.
 pub use ::core;
 pub use ::core::future::Future;
 
-/// Whether counters and gauges are taken now.
+/// Whether counters and gauges are recorded now.
 #[inline]
 #[must_use]
 pub fn counts() -> bool {
@@ -30,7 +32,7 @@ pub fn unreached<T>() -> T {
     unreachable!("only returned where nothing comes by")
 }
 
-/// What a function returns: names `!` where stable Rust does not.
+/// A function's return type: names `!`, which stable Rust cannot.
 pub trait Returns {
     /// The return type.
     type Output;
@@ -40,29 +42,29 @@ impl<T> Returns for fn() -> T {
     type Output = T;
 }
 
-/// A closure that moves it is `FnOnce` and nothing more.
+/// A closure that moves this is `FnOnce` and nothing more.
 #[derive(Debug)]
 pub struct Once;
 
 impl Once {
-    /// Moves it.
+    /// Consumes it.
     #[inline]
     pub fn call(self) {}
 }
 
-/// An argument of a closure on its way into the block that the closure's body is: consumed, and so captured, as a whole, even if what it
-/// holds is `Copy`.
+/// An argument of a closure on its way into the block that is the closure's body. It is consumed,
+/// and so captured as a whole, even if its content is `Copy`.
 #[derive(Debug)]
 pub struct Arg<T>(T);
 
 impl<T> Arg<T> {
-    /// On its way.
+    /// Wraps the argument.
     #[inline]
     pub fn new(argument: T) -> Self {
         Arg(argument)
     }
 
-    /// There.
+    /// Unwraps the argument.
     #[inline]
     pub fn taken(self) -> T {
         self.0

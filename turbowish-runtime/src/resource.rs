@@ -1,8 +1,10 @@
-//! What instrumented primitives report to: who waits, who holds, what went through. Their own work is done by what they wrap.
+//! Records of instrumented primitives: waiters, holders, and flow. The wrapped primitives do the
+//! actual work.
 //!
-//! A [`Resource`] is part of its primitive and costs nothing until it is used while accounting is on; then it has a [`Record`], which
-//! the monitor finds in a map. A record's lock is held for a few stores, and never while user code runs; the application meets
-//! the monitor there only while one record is copied.
+//! A [`Resource`] is part of its primitive and costs nothing until it is used while accounting is
+//! on. Then it has a [`Record`], which the monitor finds in a map. A record's lock is held for a
+//! few stores, and never while user code runs. The application contends with the monitor only while
+//! one record is copied.
 
 pub(crate) mod cancel_safety;
 mod ends;
@@ -44,37 +46,38 @@ static RECORDS: LazyLock<DashMap<u64, Arc<Record>>> =
 static NEXT: AtomicU64 = AtomicU64::new(1);
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static LOST: AtomicU64 = AtomicU64::new(0);
-/// Resources that exist and have no record.
+/// Number of existing resources without a record.
 static BEYOND: AtomicU64 = AtomicU64::new(0);
 
-/// As for tasks: the monitor holds each for a few microseconds only.
+/// As for tasks: the monitor holds each lock for a few microseconds only.
 const SHARDS: usize = 64;
 
-/// Resources with a record of their own.
+/// Maximum number of resources with a record.
 const LIMIT: u64 = 100_000;
 
-/// What a primitive of ours holds beside the one that it wraps.
+/// State of a drop-in wrapper beside the primitive that it wraps.
 #[derive(Debug)]
 pub(crate) struct Resource {
     kind: Kind,
     place: &'static Location<'static>,
-    /// As it is now; [`NONE`] if there is none.
+    /// Current capacity; [`NONE`] if there is none.
     capacity: AtomicU64,
-    /// Nothing comes any more, which a record that is made later has to know.
+    /// Whether it is closed: a record that is created later needs to know.
     closed: AtomicBool,
     name: OnceLock<Arc<str>>,
     record: OnceLock<Option<Arc<Record>>>,
     ends: OnceLock<Arc<Ends>>,
 }
 
-/// Without a monitor's thread nobody asks what goes wrong.
+/// Without the feature `server` there are no alert rules.
 const ALERTS: bool = cfg!(feature = "server");
 
-/// No capacity.
+/// Stands for no capacity.
 const NONE: u64 = u64::MAX;
 
 impl Resource {
-    /// One that is made at the caller's caller; `capacity` is its permits, or the items that fit in.
+    /// Creates a resource, located at the caller's caller; `capacity` is the number of permits, or
+    /// of items that fit in.
     #[track_caller]
     pub(crate) const fn new(kind: Kind, capacity: Option<usize>) -> Self {
         Self {
@@ -91,7 +94,7 @@ impl Resource {
         }
     }
 
-    /// Gives it a name, once.
+    /// Sets its name; the first name stays.
     pub(crate) fn name(&self, name: &str) {
         if switch::is_child() {
             return;
@@ -102,7 +105,8 @@ impl Resource {
         }
     }
 
-    /// Its record, while accounting is on; `None` beyond the limit, too.
+    /// Its record, created on first use while accounting is armed; `None` otherwise and beyond the
+    /// limit.
     #[inline]
     fn record(&self) -> Option<&Arc<Record>> {
         if !switch::is_armed() {
@@ -138,11 +142,11 @@ impl Resource {
             Some(record)
         });
         let record = record.as_ref()?;
-        // Named after it was entered, so that no name that comes at the same time is missed.
+        // Read after the record was entered, so that a name set concurrently is not missed.
         if let Some(name) = self.name.get() {
             record.name(name);
         }
-        // Likewise: whoever closes looks for the record after it has said so.
+        // Likewise: the closing thread looks for the record after it has set `closed`.
         fence(Ordering::SeqCst);
         if self.closed.load(Ordering::Relaxed) {
             record.close();
@@ -150,7 +154,7 @@ impl Resource {
         Some(record)
     }
 
-    /// There are so many permits now.
+    /// Sets the number of existing permits.
     pub(crate) fn set_capacity(&self, capacity: Option<usize>) {
         let capacity = capacity.map_or(NONE, |capacity| capacity as u64);
         self.capacity.store(capacity, Ordering::Relaxed);
@@ -159,7 +163,7 @@ impl Resource {
         }
     }
 
-    /// So many items came in.
+    /// Counts `items` that were put in.
     #[inline]
     pub(crate) fn put(&self, items: u64) {
         if let Some(record) = self.record() {
@@ -168,7 +172,7 @@ impl Resource {
         }
     }
 
-    /// The current task has put in or taken out what is nowhere else.
+    /// Records that the current task has put in or taken out an item, which is now nowhere else.
     #[inline]
     fn moved(&self, role: Role, record: &Record) {
         if ALERTS && matches!(self.kind, Kind::Mpsc | Kind::Broadcast) {
@@ -176,7 +180,7 @@ impl Resource {
         }
     }
 
-    /// So many items went out, which did not leave: others may get them, too.
+    /// Counts `items` that were read but stay inside: other receivers may get them, too.
     #[inline]
     pub(crate) fn gave(&self, items: u64) {
         if let Some(record) = self.record() {
@@ -185,7 +189,8 @@ impl Resource {
         }
     }
 
-    /// An item is about to come in, if somebody has waited here; no record is made for it. Whether it is counted.
+    /// Counts an item that is about to be put in, if anything has waited here; creates no record.
+    /// Returns whether it was counted.
     pub(crate) fn put_known(&self) -> bool {
         let known = self.record.get().and_then(Option::as_ref);
         let counted = known.filter(|_| switch::is_armed());
@@ -195,21 +200,22 @@ impl Resource {
         counted.is_some()
     }
 
-    /// It did not come in.
+    /// Reverts [`put_known`](Self::put_known): the item was not put in.
     pub(crate) fn put_back(&self) {
         if let Some(Some(record)) = self.record.get() {
             record.put_back();
         }
     }
 
-    /// An item went out that was counted when it came in, if it was.
+    /// Counts an item that was taken out, if it was counted when it was put in.
     pub(crate) fn took_known(&self) {
         if let Some(Some(record)) = self.record.get() {
             record.took_known();
         }
     }
 
-    /// An item comes in, if its stamp says when: one that came in while accounting was off is counted neither in nor out.
+    /// Counts an item that is put in, if it is stamped. An item put in while accounting was off is
+    /// counted neither in nor out.
     #[inline]
     pub(crate) fn put_stamped(&self, stamp: Stamp) {
         if stamp.0 == 0 {
@@ -225,7 +231,7 @@ impl Resource {
         }
     }
 
-    /// Those items went out at once. Only one task at a time may take some.
+    /// Counts items that were taken out together. Only one task at a time may take items out.
     #[inline]
     pub(crate) fn took(&self, stamps: impl Iterator<Item = Stamp>) {
         let mut known = stamps.filter(|stamp| stamp.0 != 0).peekable();
@@ -245,20 +251,20 @@ impl Resource {
         }
     }
 
-    /// All that is inside is dropped unseen.
+    /// Counts all items inside as taken: they are dropped with the receiver.
     pub(crate) fn emptied(&self) {
         if let Some(Some(record)) = self.record.get() {
             record.emptied();
         }
     }
 
-    /// It is used by somebody who gets nothing.
+    /// Creates the record, for a use that acquires nothing.
     #[cold]
     pub(crate) fn seen(&self) {
         self.record();
     }
 
-    /// Nothing comes any more.
+    /// Marks the resource as closed.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -286,7 +292,7 @@ impl Drop for Resource {
     }
 }
 
-/// Takes and gives back a mutex of which nobody is told, to see what that costs.
+/// Acquires and releases an unlisted mutex record, to measure the overhead.
 pub(crate) fn unseen() -> impl Fn() {
     let place = Location::caller();
     let record = Record::new(0, Kind::Mutex, place, NONE, Arc::default());
@@ -296,38 +302,38 @@ pub(crate) fn unseen() -> impl Fn() {
     }
 }
 
-/// Every resource that was used and still is.
+/// Records of all resources that were used and still exist.
 pub(crate) fn all() -> Vec<Arc<Record>> {
     RECORDS.iter().map(|entry| entry.value().clone()).collect()
 }
 
-/// What is to be said of a resource that still exists.
+/// Description of a resource, if it still exists.
 pub(crate) fn source(id: u64) -> Option<EffectSource> {
     Some(RECORDS.get(&id)?.source())
 }
 
-/// The same, if what `who` has taken there is still held.
+/// Like [`source`], if what `who` has acquired in `slot` is still held.
 pub(crate) fn source_held(id: u64, slot: u32, who: CurrentCall) -> Option<EffectSource> {
     let record = RECORDS.get(&id)?;
     (record.holder(slot) == Some(who)).then(|| record.source())
 }
 
-/// There are waits for resources or timers that are not told: more than are kept.
+/// Whether there are waits for resources or timers beyond the limits, which are not shown.
 pub(crate) fn hides_waits() -> bool {
     BEYOND.load(Ordering::Relaxed) > 0 || timers_beyond() > 0
 }
 
-/// Resources that got no record.
+/// Number of resources without a record.
 pub(crate) fn lost() -> u64 {
     LOST.load(Ordering::Relaxed)
 }
 
-/// When an item came in.
+/// Time at which an item was put in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    /// Now; nothing while accounting is off.
+    /// The current time; 0 while accounting is disarmed.
     #[inline]
     pub(crate) fn now() -> Self {
         Self(if switch::is_armed() {

@@ -1,4 +1,5 @@
-//! How many tasks the application's runtimes have, covered or not: of those in which TurboWish was started, or a thread has polled a call.
+//! Live tasks of the application's tokio runtimes, instrumented or not: of the runtime in which
+//! TurboWish was started, and of those in which a thread has polled a call.
 
 #[cfg(any(feature = "tokio", feature = "server"))]
 mod tokio {
@@ -7,22 +8,23 @@ mod tokio {
 
     use ::tokio::runtime::{Handle, Id, RuntimeMetrics};
 
-    /// A runtime, for as long as a thread lives that was seen in it.
+    /// A runtime, kept while a thread lives that was seen in it.
     pub(crate) struct Seen {
         id: Id,
         metrics: RuntimeMetrics,
     }
 
     static SEEN: Mutex<Vec<Weak<Seen>>> = Mutex::new(Vec::new());
-    /// The one that TurboWish was started in: none of its threads may ever poll a call.
+    /// The runtime in which TurboWish was started: its threads may never poll a call.
     static HOME: Mutex<Option<Arc<Seen>>> = Mutex::new(None);
 
     fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All that are seen. A runtime that goes with the last hold on it may run anything, so none is let go of under the lock. Nor is
-    /// memory asked for there: the application's allocator may count what it does, and that may lead back here.
+    /// All runtimes seen. Dropping the last reference to a runtime may run any code, so none is
+    /// dropped under the lock. Nor is memory allocated under it: the application's allocator may
+    /// count, which may lead back here.
     fn all() -> Vec<Arc<Seen>> {
         let mut all = Vec::new();
         loop {
@@ -37,7 +39,7 @@ mod tokio {
         }
     }
 
-    /// The runtime that this is called in.
+    /// The runtime of the caller.
     pub(crate) fn current() -> Option<Arc<Seen>> {
         let handle = Handle::try_current().ok()?;
         let id = handle.id();
@@ -52,22 +54,22 @@ mod tokio {
         Some(fresh)
     }
 
-    /// Takes note of the runtime that this is called in.
+    /// Records the runtime of the caller as the one in which TurboWish was started.
     pub(crate) fn note() {
         let home = current();
         let before = std::mem::replace(&mut *lock(&HOME), home);
         drop(before);
     }
 
-    /// Lets go of it.
+    /// Drops the reference to it.
     pub(crate) fn forget() {
         let before = lock(&HOME).take();
         drop(before);
     }
 
-    /// Live tasks of all that are seen.
+    /// Number of live tasks of all runtimes seen; `None` if none was.
     pub(crate) fn tasks() -> Option<u64> {
-        // Two threads may have seen one at the same moment.
+        // Two threads may have recorded a runtime at the same moment.
         let seen: HashMap<Id, Arc<Seen>> = all().into_iter().map(|seen| (seen.id, seen)).collect();
         let tasks = seen
             .values()
@@ -75,25 +77,27 @@ mod tokio {
         (!seen.is_empty()).then(|| tasks.sum())
     }
 
-    /// Whether what is polled on this thread is no task of a runtime: a thread waits for it, or it is another executor's.
+    /// Whether the code polled on this thread belongs to no task of a runtime: a thread blocks on
+    /// it, or another executor polls it.
     pub(crate) fn is_outside() -> bool {
         ::tokio::task::try_id().is_none()
     }
 
-    /// A task of a runtime, if one is polled on a thread.
+    /// The runtime's task that is polled on a thread.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) struct RunningTask(Option<::tokio::task::Id>);
 
     impl RunningTask {
         pub(crate) const NONE: Self = Self(None);
 
-        /// It is a task, and not `around`.
+        /// Whether there is a task, and it is not `around`.
         pub(crate) fn is_other_than(self, around: Self) -> bool {
             self.0.is_some() && self != around
         }
     }
 
-    /// The one that is polled on this thread; that of the innermost runtime, if one blocks in another one's poll.
+    /// The task polled on this thread; that of the innermost runtime, if one blocks in another
+    /// one's poll.
     #[inline]
     pub(crate) fn running_task() -> RunningTask {
         RunningTask(::tokio::task::try_id())
@@ -130,7 +134,7 @@ mod tokio {
 mod unknown {
     use std::sync::Arc;
 
-    /// Of no runtime is anything known without its crate.
+    /// Without tokio's crate nothing is known of its runtimes.
     pub(crate) enum Seen {}
 
     pub(crate) const fn current() -> Option<Arc<Seen>> {
@@ -145,7 +149,7 @@ mod unknown {
         None
     }
 
-    /// No task is known.
+    /// Without tokio's crate no task is known.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct RunningTask;
 
@@ -161,7 +165,7 @@ mod unknown {
         RunningTask
     }
 
-    /// Nobody asks where nothing is known of tasks inside.
+    /// Without tokio's crate nothing is known of tasks in runtimes.
     pub(crate) const fn is_outside() -> bool {
         false
     }

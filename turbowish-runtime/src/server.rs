@@ -1,9 +1,11 @@
-//! Consoles are answered on the monitor's own thread, queries on one beside it, and nothing that they do reaches the application's.
+//! Server for consoles: it runs on the monitor's thread, queries on one beside it. Nothing that
+//! consoles do runs on a thread of the application.
 //!
-//! [`serve`] listens on the Unix socket of this process and, when asked and only on loopback with a
-//! token, on TCP. What cannot be had costs one line on stderr; the rest goes on. Every reply is made
-//! from one [`Source`] when the client is ready to take it and there is room for it, so that clients that do not
-//! read hold back nobody, and no more bytes than `quota` allows.
+//! [`serve`] listens on the Unix socket of this process and, when requested and only on loopback
+//! with a token, on TCP. If one of them is unavailable, that costs one line on stderr and the rest
+//! continues. Every reply is made from one [`Source`] when the client is ready to take it and there
+//! is room for it, so that clients that do not read delay no others, and use no more bytes than
+//! `quota` allows.
 
 mod accept;
 mod admit;
@@ -39,70 +41,71 @@ use turbowish_wire::{MESSAGE_LIMIT, PauseTask, discovery};
 
 use crate::log;
 
-/// A request is a query and no more.
+/// Maximum size of a request, in bytes: it contains one query.
 const REQUEST_LIMIT: usize = 64 << 10;
 
-/// Requests that one client may have open.
+/// Maximum number of open requests per client.
 const STREAMS_PER_CLIENT: u32 = 16;
 
-/// Bytes of one request that are taken before it is read, and of all requests of a connection.
+/// HTTP/2 windows in bytes: of one request, and of all requests of a connection.
 const REQUEST_WINDOW: u32 = 64 << 10;
 const REQUESTS_WINDOW: u32 = 256 << 10;
 
-/// Bytes of a request's headers.
+/// Maximum size of a request's headers, in bytes.
 const HEADERS_LIMIT: u32 = 8 << 10;
 
-/// A client that is silent so long is asked whether it lives.
+/// A client that is silent for this long is pinged.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
 
-/// A client that does not answer so long is dropped: longer than a short stop of a console.
+/// A client that does not answer a ping for this long is dropped: longer than a short stop of a
+/// console.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where replies come from: the monitor.
+/// Source of all replies: the monitor.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// What the query asks for, now.
+    /// Takes a snapshot for the query.
     ///
     /// # Errors
-    /// The query makes no sense, or takes more than its budget; the text goes to the client.
+    /// If the query is invalid, or exceeds its budget; the text goes to the client.
     fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError>;
 
-    /// This process.
+    /// Current state of this process.
     fn process(&self) -> Process;
 
-    /// Processor time that this thread has taken so far.
+    /// Processor time used by this thread so far.
     fn used(&self) -> Duration;
 
-    /// The answer to a query took so much processor time.
+    /// Records the processor time of the answer to a query.
     fn answered(&self, took: Duration);
 
-    /// Switches accounting.
+    /// Arms or disarms accounting.
     fn set_accounting(&self, accounting: Accounting);
 
-    /// Keeps a task from being polled.
+    /// Pauses a task.
     ///
     /// # Errors
-    /// It cannot be.
+    /// If the task cannot be paused.
     fn pause_task(&self, order: &PauseTask) -> Result<(), Refused>;
 
-    /// Lets a task go on, by its id.
+    /// Resumes a task, by its ID.
     ///
     /// # Errors
-    /// It is not paused.
+    /// If it is not paused.
     fn resume_task(&self, task: u64) -> Result<(), Refused>;
 }
 
-/// Why a task is not paused, or not resumed.
+/// Why a task cannot be paused or resumed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// There is none with this id, or none any more.
+    /// There is no task with this ID, or not any more.
     NoTask,
-    /// It has not waited yet.
+    /// The task is in its first poll.
     FirstPoll,
-    /// Calls do not look while accounting is off.
+    /// Accounting is disarmed, so calls do not check for pauses.
     Off,
-    /// It is not paused, or not any more.
+    /// The task is not paused, or not any more.
     NotPaused,
-    /// Somebody else has paused it since.
+    /// Another console has paused it since.
     PausedBy(String),
 }
 
@@ -124,29 +127,29 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Takes one line for the user.
+/// Prints one line for the user.
 pub(crate) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What the server may do.
+/// Configuration of the server.
 #[derive(Clone)]
 pub(crate) struct Config {
     /// Folder of the Unix socket.
     pub(crate) folder: PathBuf,
-    /// `host:port` for TCP, which is off without it.
+    /// `host:port` for TCP; without it, TCP is off.
     pub(crate) listen: Option<String>,
-    /// What TCP clients must prove that they know.
+    /// Token that TCP clients must know.
     pub(crate) token: Option<String>,
-    /// Refuse to be touched.
+    /// Refuses control requests.
     pub(crate) read_only: bool,
-    /// Clients at the same time, for each of the two listeners.
+    /// Maximum number of concurrent clients, for each of the two listeners.
     pub(crate) max_clients: usize,
-    /// Rows of each table in a snapshot.
+    /// Maximum number of rows of each table in a snapshot.
     pub(crate) max_rows: u32,
-    /// How long a TCP client may take to prove it.
+    /// Time in which a TCP client must complete the handshake.
     pub(crate) hello_time: Duration,
-    /// How long a client may take nothing of what was made for it.
+    /// Maximum time in which a client takes none of the bytes made for it.
     pub(crate) stall_time: Duration,
-    /// Where the lines go that say what could not be had.
+    /// Receives the lines about what is unavailable.
     pub(crate) say: Say,
 }
 
@@ -166,8 +169,8 @@ impl Default for Config {
     }
 }
 
-/// Answers consoles until `stop` is ready; then the socket is gone. Connections that are still open
-/// end with the runtime.
+/// Serves consoles until `stop` is ready; then the socket is removed. Connections that are still
+/// open end with the runtime.
 pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Future<Output = ()>) {
     let unix = match unix::bind(&config.folder, std::process::id()).await {
         Ok(listener) => Some(listener),
@@ -190,7 +193,7 @@ pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Fu
     }
 }
 
-/// Serves one listener for ever; without one, waits for ever.
+/// Serves one listener forever; without one, waits forever.
 async fn listen_on<L: Listen>(
     listener: Option<L>,
     service: &Service,

@@ -1,33 +1,34 @@
-//! What the program and its environment ask for; the environment wins, and a bad value costs one line.
+//! Settings of the program and of its environment. The environment overrides the program; a bad
+//! value costs one line on stderr.
 
 use std::path::PathBuf;
 
 use crate::hot::task;
 
-/// Whether accounting runs from the start.
+/// Whether accounting is armed from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// From the start.
+    /// Armed from the start.
     On,
-    /// Everything is ready, accounting waits for `arm`.
+    /// Everything is ready; accounting is disarmed until `arm`.
     Disarmed,
     /// Nothing is started and nothing can switch it on.
     Off,
 }
 
-/// Where the report at exit goes.
+/// Destination of the report at exit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// Nowhere.
+    /// No report.
     #[default]
     None,
     /// To stderr.
     Text,
-    /// To stderr, and all of it as JSON to a file.
+    /// To stderr, and completely to a file as JSON.
     File(PathBuf),
 }
 
-/// What the program asked for.
+/// Settings of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) name: Option<String>,
@@ -64,7 +65,7 @@ impl Settings {
     }
 }
 
-/// The variables.
+/// Values of the environment variables.
 #[derive(Debug, Default)]
 pub(crate) struct Environment {
     mode: Option<String>,
@@ -90,7 +91,7 @@ impl Environment {
         }
     }
 
-    /// Overrides what the program asked for. Returns the lines to say.
+    /// Overrides the program's settings. Returns lines to print.
     pub(crate) fn apply(self, settings: &mut Settings) -> Vec<String> {
         let mut lines = Vec::new();
         match self.mode.as_deref().map(str::to_ascii_lowercase).as_deref() {

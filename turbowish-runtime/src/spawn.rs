@@ -1,4 +1,4 @@
-//! tokio's ways to spawn, with the task's story: who spawned it, where, and when.
+//! Drop-in wrappers of tokio's ways to spawn: they record which task spawned, where, and when.
 
 mod join_handle;
 mod join_set;
@@ -10,11 +10,11 @@ pub use self::join_handle::JoinHandle;
 pub use self::join_set::JoinSet;
 use crate::hot::origin::{Task, TaskBuilder, task};
 
-/// Like [`tokio::spawn`]; the task knows its spawner and the place.
+/// Same as [`tokio::spawn`]; the spawning task and the spawn site are recorded.
 ///
 /// # Panics
 ///
-/// Outside of a tokio runtime.
+/// If called outside of a tokio runtime.
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -25,11 +25,11 @@ where
     joined(root, tokio::spawn)
 }
 
-/// Like [`tokio::task::spawn_local`]; the task knows its spawner and the place.
+/// Same as [`tokio::task::spawn_local`]; the spawning task and the spawn site are recorded.
 ///
 /// # Panics
 ///
-/// Outside of a [`LocalSet`].
+/// If called outside of a [`LocalSet`].
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -40,13 +40,13 @@ where
     joined(root, tokio::task::spawn_local)
 }
 
-/// Like [`Runtime::block_on`]; the future is seen as a task that knows the place.
+/// Same as [`Runtime::block_on`]; the future is shown as a task, with the place of this call.
 #[track_caller]
 pub fn block_on<F: Future>(runtime: &Runtime, future: F) -> F::Output {
     runtime.block_on(TaskBuilder::new().blocking().task(future))
 }
 
-/// Spawns, and watches over the handle.
+/// Spawns, and tracks whether the handle is dropped.
 #[track_caller]
 fn joined<F: Future>(
     root: Task<F>,
@@ -57,11 +57,11 @@ fn joined<F: Future>(
 }
 
 impl TaskBuilder {
-    /// Like [`tokio::spawn`].
+    /// Same as [`tokio::spawn`].
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
     where
@@ -71,11 +71,11 @@ impl TaskBuilder {
         joined(self.task(future), tokio::spawn)
     }
 
-    /// Like [`JoinSet::spawn`].
+    /// Same as [`JoinSet::spawn`].
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     #[track_caller]
     pub fn spawn_in<F, T>(self, future: F, set: &mut JoinSet<T>) -> AbortHandle
     where
@@ -85,7 +85,7 @@ impl TaskBuilder {
         set.spawn_root(self.task(future))
     }
 
-    /// Like [`Handle::spawn`].
+    /// Same as [`Handle::spawn`].
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &Handle) -> JoinHandle<F::Output>
     where
@@ -95,11 +95,11 @@ impl TaskBuilder {
         joined(self.task(future), |root| handle.spawn(root))
     }
 
-    /// Like [`tokio::task::spawn_local`].
+    /// Same as [`tokio::task::spawn_local`].
     ///
     /// # Panics
     ///
-    /// Outside of a [`LocalSet`].
+    /// If called outside of a [`LocalSet`].
     #[track_caller]
     pub fn spawn_local<F>(self, future: F) -> JoinHandle<F::Output>
     where
@@ -109,7 +109,7 @@ impl TaskBuilder {
         joined(self.task(future), tokio::task::spawn_local)
     }
 
-    /// Like [`LocalSet::spawn_local`].
+    /// Same as [`LocalSet::spawn_local`].
     #[track_caller]
     pub fn spawn_local_on<F>(self, future: F, local_set: &LocalSet) -> JoinHandle<F::Output>
     where

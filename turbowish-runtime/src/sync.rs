@@ -1,6 +1,8 @@
-//! Drop-in twins of `tokio::sync`: tokio's own primitive does the work, and who waits and who holds is told.
+//! Drop-in wrappers of `tokio::sync`: tokio's own primitive does the work; waiters and holders are
+//! observed.
 //!
-//! The same methods, guards, errors, order and safety when dropped midway. Locks wait at a semaphore of tokio's, as tokio's own do.
+//! Methods, guards, errors, queue order and cancel safety are the same as tokio's. Locks wait at a
+//! tokio semaphore, as tokio's own locks do.
 
 mod acquire;
 mod barrier;
@@ -31,14 +33,14 @@ pub use self::rwlock::{RwLock, RwLockMappedWriteGuard, RwLockReadGuard, RwLockWr
 pub use self::semaphore::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 pub use self::set_once::SetOnce;
 
-/// Waits that have a name of their own.
+/// Named future types of `notified`.
 pub mod futures {
     pub use super::notify::{Notified, OwnedNotified};
 }
 
-/// What can be given a name that consoles show.
+/// A primitive that can be given a name for consoles.
 pub trait Named {
-    /// Gives it; the first name stays.
+    /// Sets the name; the first name stays.
     fn name(&self, name: &str);
 }
 
@@ -54,7 +56,7 @@ impl<T: Named + ?Sized> Named for &T {
     }
 }
 
-/// Gives `thing` a name that consoles show, and gives it back: `named("accounts", Mutex::new(0))`.
+/// Names `thing` for consoles and returns it: `named("accounts", Mutex::new(0))`.
 pub fn named<T: Named>(name: &str, thing: T) -> T {
     thing.name(name);
     thing

@@ -1,4 +1,5 @@
-//! Drop-in twins of `tokio::time`: tokio's timers do the work. What is not defined here is tokio's own, and there if it is in tokio.
+//! Drop-in wrappers of `tokio::time`: tokio's timers do the work. Items not defined here are
+//! tokio's own, available if the program enables them in tokio.
 
 mod interval;
 mod sleep;

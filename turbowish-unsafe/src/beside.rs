@@ -1,4 +1,4 @@
-//! A value that borrows from what an `Arc` points to, and that `Arc`, in one.
+//! Self-referential pair: a value together with the `Arc` that it borrows from.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,21 +6,22 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// A type for each lifetime of what it borrows.
+/// A family of types, one for each lifetime of the borrow.
 pub trait Family {
-    /// The one that borrows for `'a`.
+    /// The member that borrows for `'a`.
     type Of<'a>;
 }
 
-/// A value of the family, pinned, and what it borrows from.
+/// A pinned value of the family, and its owner.
 pub struct Beside<L: ?Sized, F: Family> {
-    /// From a `Box`. It borrows from what `owner` points to, for as long as this is there, and only says that it does so for ever.
+    /// From a `Box`. It borrows from what `owner` points to, for as long as this exists; `'static`
+    /// stands in for that lifetime.
     value: NonNull<F::Of<'static>>,
     owner: Arc<L>,
     owns: PhantomData<F::Of<'static>>,
 }
 
-// SAFETY: it is the value, whatever lifetime it has in truth, and the `Arc`.
+// SAFETY: it contains the value, whatever its actual lifetime is, and the `Arc`.
 unsafe impl<L: ?Sized, F: Family> Send for Beside<L, F>
 where
     Arc<L>: Send,
@@ -36,9 +37,10 @@ where
 }
 
 impl<L: ?Sized, F: Family> Beside<L, F> {
-    /// What `make` makes of what `owner` points to.
+    /// Creates the value from what `owner` points to.
     ///
-    /// `make` borrows from nothing else, which could go before this does, if `L` can pass for a type that lives longer.
+    /// `make` must not borrow from anything else: if `L` can be coerced to a type that lives
+    /// longer, that borrow could end before this value does.
     ///
     /// ```compile_fail,E0521
     /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_unsafe::beside::{Beside, Family}};
@@ -62,21 +64,24 @@ impl<L: ?Sized, F: Family> Beside<L, F> {
         }
     }
 
-    /// The value. It borrows for some `'a` that `f` knows nothing of, so that nothing can be put into it but what it gave out.
+    /// Runs `f` with the value. Its lifetime `'a` is unknown to `f`, so that `f` can store nothing
+    /// in it but what came from it.
     pub fn with<R>(&self, f: impl for<'v, 'a> FnOnce(&'v F::Of<'a>) -> R) -> R {
-        // SAFETY: the value is alive, and is borrowed for as long as this is.
+        // SAFETY: the value is alive, and is borrowed for as long as `self` is.
         f(unsafe { self.value.cast::<F::Of<'_>>().as_ref() })
     }
 
-    /// The value, to be changed where it is. As with [`with`](Self::with), `f` knows nothing of `'a`.
+    /// Runs `f` with the pinned value, mutably. As with [`with`](Self::with), `'a` is unknown to
+    /// `f`.
     pub fn with_pin<R>(&mut self, f: impl for<'v, 'a> FnOnce(Pin<&'v mut F::Of<'a>>) -> R) -> R {
-        // SAFETY: the value is alive, and is borrowed exclusively for as long as this is.
+        // SAFETY: the value is alive, and is borrowed exclusively for as long as `self` is.
         let value = unsafe { self.value.cast::<F::Of<'_>>().as_mut() };
-        // SAFETY: it never moves: it stays where the `Box` put it until it is dropped there, and nobody else can reach it.
+        // SAFETY: the value never moves: it stays where the `Box` put it until it is dropped there,
+        // and nothing else can reach it.
         f(unsafe { Pin::new_unchecked(value) })
     }
 
-    /// What it borrows from.
+    /// The `Arc` that the value borrows from.
     #[must_use]
     pub const fn owner(&self) -> &Arc<L> {
         &self.owner
@@ -85,7 +90,8 @@ impl<L: ?Sized, F: Family> Beside<L, F> {
 
 impl<L: ?Sized, F: Family> Drop for Beside<L, F> {
     fn drop(&mut self) {
-        // SAFETY: it comes from a `Box`, and this is the end of it; what it borrows from goes after it.
+        // SAFETY: the pointer comes from a `Box` and is not used after this; `owner`, from which
+        // the value borrows, is dropped later.
         drop(unsafe { Box::from_raw(self.value.as_ptr()) });
     }
 }

@@ -1,8 +1,9 @@
-//! A word that has another value in every child of `fork`, before anything else runs there.
+//! Fork detection: a word that has another value in every child of `fork`, before anything else
+//! runs there.
 //!
-//! A child has one thread, and its locks are as they were at the fork: one that another thread held
-//! is never released. So a child must know that it is one without asking the system and without a
-//! lock. The C library calls `in_child` in the child, before `fork` returns there; it stores one
+//! A child has one thread, and its locks are as they were at the fork: a lock that another thread
+//! held is never released. So a child must recognize itself without asking the system and without a
+//! lock. The C library calls `in_child` in the child, before `fork` returns there. It stores one
 //! word and does nothing else, which is safe in a signal handler, too.
 
 use std::io;
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static WORD: OnceLock<(&'static AtomicU32, u32)> = OnceLock::new();
 
 unsafe extern "C" {
-    // SAFETY: POSIX declares it so. The functions may be null; the library only keeps and calls
-    // them.
+    // SAFETY: POSIX declares it with this signature. The functions may be null; the library only
+    // keeps and calls them.
     safe fn pthread_atfork(
         prepare: Option<extern "C" fn()>,
         parent: Option<extern "C" fn()>,
@@ -27,13 +28,13 @@ extern "C" fn in_child() {
     }
 }
 
-/// `word` is `value` in every child from now on. Later calls change nothing: there is one word in a
-/// process.
+/// Sets `word` to `value` in every child from now on. Later calls change nothing: a process has one
+/// such word.
 ///
-/// Processes that are made without `fork`, by the system call `clone` alone, are not noticed.
+/// Processes created without `fork`, by the system call `clone` alone, are not recognized.
 ///
 /// # Errors
-/// The C library has no memory for it.
+/// If the C library has no memory for it.
 pub fn mark_children(word: &'static AtomicU32, value: u32) -> io::Result<()> {
     if WORD.set((word, value)).is_err() {
         return Ok(());

@@ -1,9 +1,10 @@
-//! A value that one at a time changes, or many read. Who comes next is decided by a semaphore of tokio's, which is what tokio's own locks
-//! are made of: whoever reads has one of its places, and whoever changes the value has all. Nobody else gets at that semaphore, so that
-//! nothing rests on what callers say.
+//! Values behind a fair lock: one task at a time changes the value, or many read it. The order is
+//! that of a tokio semaphore, which tokio's own locks are made of: a reader holds one permit, a
+//! writer holds all. No other code can reach that semaphore, so that soundness does not depend on
+//! callers.
 //!
-//! A guard keeps the value alive by borrowing it, or by an `Arc`. It has no lifetime of the value's in the second case, whatever the
-//! value borrows.
+//! A guard keeps the value alive by borrowing it, or by an `Arc`. In the second case it has no
+//! lifetime of the value, whatever the value borrows.
 
 mod guard;
 mod keep;
@@ -17,25 +18,26 @@ use std::sync::Arc;
 pub use self::keep::{Borrowed, Keep, Owned};
 use self::keep::{Line, Sealed};
 
-/// A value, and the line of those who want it. `READ`: several at a time may read it.
+/// A value and its wait queue. `READ`: several readers at a time are allowed.
 pub struct Guarded<T: ?Sized, const READ: bool> {
     line: Line,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: through a shared reference the value is given to one at a time, on whatever thread: it is moved there and back, in effect.
+// SAFETY: through a shared reference, one thread at a time accesses the value: in effect it is
+// moved to that thread and back.
 unsafe impl<T: ?Sized + Send> Sync for Guarded<T, false> {}
 // SAFETY: as above, and several threads may read it at a time.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Guarded<T, true> {}
 
-/// The places of one guard, all or one of them, which are given back when this is dropped.
+/// The permits of a guard, all or one; returned on drop.
 struct Claim<K: Sealed, const ALL: bool>(K);
 
 impl<K: Sealed> Claim<K, true> {
-    /// What had the value alone reads it from now on, and others may.
+    /// Turns exclusive access into shared access, which other readers may join.
     fn shared(self) -> Claim<K, false> {
         let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is not dropped, nor used after that.
+        // SAFETY: `this` is neither dropped nor used after this read.
         let keep = unsafe { ptr::read(&raw const this.0) };
         let line = keep.line();
         line.give_back(line.all() - 1);
@@ -44,10 +46,10 @@ impl<K: Sealed> Claim<K, true> {
 }
 
 impl<const ALL: bool> Claim<Borrowed<'_>, ALL> {
-    /// It is kept alive by `owner`, in which it is where `of` says. The second one is the value.
+    /// Replaces the borrow by `owner`, in which `of` finds the same value. Also returns the value.
     ///
     /// # Panics
-    /// It is not there.
+    /// If `of` returns another value.
     fn own<L: ?Sized, T: ?Sized, const READ: bool>(
         self,
         owner: Arc<L>,
@@ -56,10 +58,10 @@ impl<const ALL: bool> Claim<Borrowed<'_>, ALL> {
         let Guarded { line, value } = of(&owner);
         assert!(ptr::eq(line, self.0.line()), "it is of another value");
         let all = cell(value);
-        // SAFETY: `of` knows nothing of how long it may look at what the `Arc` points to, and has borrowed nothing else, so what it says is
-        // alive for as long as that is.
+        // SAFETY: `of` works for any lifetime of the reference into the `Arc`, and has borrowed
+        // nothing else, so what it returns is alive for as long as what the `Arc` points to.
         let keep = unsafe { Owned::new(NonNull::from(line), owner) };
-        // Its places are the other's.
+        // Its permits now belong to the new claim.
         let _ = ManuallyDrop::new(self);
         (Claim(keep), all)
     }
@@ -73,9 +75,11 @@ impl<K: Sealed, const ALL: bool> Drop for Claim<K, ALL> {
     }
 }
 
-/// Has the value, or a part of it, alone. `READ`: it has all of it, and may go on as a reader beside others.
+/// Exclusive access to the value, or to a part of it. `READ`: the guard has all of the value, and
+/// may be downgraded to shared access.
 ///
-/// Who has a part may not: the others would have all of it, and could change through that what the part is in.
+/// A guard of a part may not be downgraded: other readers would access all of the value, and could
+/// change through it what contains the part.
 ///
 /// ```compile_fail,E0599
 /// # use {std::cell::Cell, turbowish_unsafe::guarded::Guarded};
@@ -85,7 +89,8 @@ impl<K: Sealed, const ALL: bool> Drop for Claim<K, ALL> {
 /// all.set(2);
 /// ```
 ///
-/// Nor does one go to another thread to become a reader there of what only one thread may read.
+/// Nor can a guard be sent to another thread to become a reader there, if the value may be read on
+/// one thread only.
 ///
 /// ```compile_fail,E0277
 /// # use {std::cell::Cell, turbowish_unsafe::guarded::Guarded};
@@ -98,31 +103,32 @@ impl<K: Sealed, const ALL: bool> Drop for Claim<K, ALL> {
 #[must_use = "the value is free again at once"]
 pub struct Exclusive<K: Keep<U>, U: ?Sized, const READ: bool = false> {
     claim: Claim<K, true>,
-    /// In the value that `claim` is of.
+    /// Points into the value that `claim` belongs to.
     part: *mut U,
 }
 
-/// Reads the value, or a part of it.
+/// Shared access to the value, or to a part of it.
 #[must_use = "the value is free again at once"]
 pub struct Shared<K: Keep<U>, U: ?Sized> {
     claim: Claim<K, false>,
-    /// In the value that `claim` is of.
+    /// Points into the value that `claim` belongs to.
     part: NonNull<U>,
 }
 
 // SAFETY: it is an exclusive reference to `U`, and `K`.
 unsafe impl<K: Keep<U> + Send, U: ?Sized + Send> Send for Exclusive<K, U, false> {}
-// SAFETY: as above, and it can become a shared one while others read where it came from.
+// SAFETY: as above, and it can become a shared reference while others read the value where it came
+// from.
 unsafe impl<K: Keep<U> + Send, U: ?Sized + Send + Sync> Send for Exclusive<K, U, true> {}
 // SAFETY: it is an exclusive reference to `U`, and `K`.
 unsafe impl<K: Keep<U> + Sync, U: ?Sized + Sync, const READ: bool> Sync for Exclusive<K, U, READ> {}
 // SAFETY: it is a shared reference to `U`, and `K`.
 unsafe impl<K: Keep<U> + Send, U: ?Sized + Sync> Send for Shared<K, U> {}
-// SAFETY: as above; that `U` is `Send` is not needed, but asked for by the guards that this stands in for.
+// SAFETY: as above. `U: Send` is not needed, but tokio's guards, which this replaces, require it.
 unsafe impl<K: Keep<U> + Sync, U: ?Sized + Send + Sync> Sync for Shared<K, U> {}
 
 impl<T> Guarded<T, false> {
-    /// Nobody has it.
+    /// Creates a value without readers; it is free.
     #[must_use]
     pub const fn for_one(value: T) -> Self {
         Self {
@@ -133,10 +139,10 @@ impl<T> Guarded<T, false> {
 }
 
 impl<T> Guarded<T, true> {
-    /// Nobody has it; so many may read it at a time.
+    /// Creates a value with at most `readers` readers at a time; it is free.
     ///
     /// # Panics
-    /// With no reader.
+    /// If `readers` is zero.
     #[must_use]
     pub const fn for_readers(value: T, readers: u32) -> Self {
         Self {
@@ -147,7 +153,7 @@ impl<T> Guarded<T, true> {
 }
 
 impl<T, const READ: bool> Guarded<T, READ> {
-    /// The value.
+    /// Returns the value.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.value.into_inner()
@@ -155,27 +161,28 @@ impl<T, const READ: bool> Guarded<T, READ> {
 }
 
 impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
-    /// The value; that nobody has it is known from the exclusive reference.
+    /// The value, without locking: the exclusive reference proves that it is free.
     #[must_use]
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
 
-    /// Has it alone, if nobody has it or waits for it.
+    /// Exclusive access, if the value is free and nothing waits for it.
     #[inline]
     pub fn try_change(&self) -> Option<Exclusive<Borrowed<'_>, T, READ>> {
         let taken = self.line.try_take(self.line.all());
         taken.then(|| self.changes())
     }
 
-    /// Waits until it has it alone: in order, and dropped before that it has lost its place.
+    /// Waits for exclusive access, in queue order; if dropped before, it loses its place in the
+    /// queue.
     #[inline]
     pub async fn change(&self) -> Exclusive<Borrowed<'_>, T, READ> {
         self.line.take(self.line.all()).await;
         self.changes()
     }
 
-    /// Whoever has taken all places.
+    /// Creates the guard for a caller that has taken all permits.
     #[inline]
     const fn changes(&self) -> Exclusive<Borrowed<'_>, T, READ> {
         Exclusive {
@@ -184,8 +191,9 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
         }
     }
 
-    /// [`try_change`](Self::try_change) of one that is in `owner`, where `of` says, which is kept alive. `of` has nothing but what it is
-    /// given: another value could go before the guard does, if `L` can pass for a type that lives longer.
+    /// Same as [`try_change`](Self::try_change), for a value that `of` finds in `owner`, which is
+    /// kept alive. `of` must use nothing but its argument: if `L` can be coerced to a type that
+    /// lives longer, another value could be dropped before the guard.
     ///
     /// ```compile_fail,E0521
     /// # use {std::marker::PhantomData, std::sync::Arc, turbowish_unsafe::guarded::{Exclusive, Guarded, Owned}};
@@ -198,7 +206,7 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
     /// ```
     ///
     /// # Errors
-    /// Somebody has it or waits for it; the `Arc` comes back.
+    /// If the value is taken or something waits for it; returns the `Arc`.
     #[inline]
     pub fn try_change_owned<L: ?Sized>(
         owner: Arc<L>,
@@ -209,8 +217,8 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
             return Err(owner);
         }
         let (line, part) = (NonNull::from(&this.line), this.value.get());
-        // SAFETY: `of` knows nothing of how long it may look at what the `Arc` points to, and has borrowed nothing else, so what it says is
-        // alive for as long as that is.
+        // SAFETY: `of` works for any lifetime of the reference into the `Arc`, and has borrowed
+        // nothing else, so what it returns is alive for as long as what the `Arc` points to.
         let keep = unsafe { Owned::new(line, owner) };
         let claim = Claim(keep);
         Ok(Exclusive { claim, part })
@@ -218,20 +226,21 @@ impl<T: ?Sized, const READ: bool> Guarded<T, READ> {
 }
 
 impl<T: ?Sized> Guarded<T, true> {
-    /// Reads it, if nobody has it alone or waits for it, and there are not too many who do.
+    /// Shared access, if there is no writer, nothing waits, and the maximum number of readers is
+    /// not reached.
     #[inline]
     pub fn try_read(&self) -> Option<Shared<Borrowed<'_>, T>> {
         self.line.try_take(1).then(|| self.reads())
     }
 
-    /// Waits until it reads it: in order, and dropped before that it has lost its place.
+    /// Waits for shared access, in queue order; if dropped before, it loses its place in the queue.
     #[inline]
     pub async fn read(&self) -> Shared<Borrowed<'_>, T> {
         self.line.take(1).await;
         self.reads()
     }
 
-    /// Whoever has taken a place.
+    /// Creates the guard for a caller that has taken one permit.
     #[inline]
     fn reads(&self) -> Shared<Borrowed<'_>, T> {
         Shared {
@@ -240,11 +249,11 @@ impl<T: ?Sized> Guarded<T, true> {
         }
     }
 
-    /// [`try_read`](Self::try_read) of one that is in `owner`, where `of` says, which is kept alive. `of` is as of
-    /// [`try_change_owned`](Self::try_change_owned).
+    /// Same as [`try_read`](Self::try_read), for a value that `of` finds in `owner`, which is kept
+    /// alive. For `of` see [`try_change_owned`](Self::try_change_owned).
     ///
     /// # Errors
-    /// It is not to be had now; the `Arc` comes back.
+    /// If shared access is not available now; returns the `Arc`.
     #[inline]
     pub fn try_read_owned<L: ?Sized>(
         owner: Arc<L>,
@@ -263,7 +272,7 @@ impl<T: ?Sized> Guarded<T, true> {
 }
 
 fn cell<T: ?Sized>(value: &UnsafeCell<T>) -> NonNull<T> {
-    // SAFETY: it points into `value`.
+    // SAFETY: the pointer points into `value`, so it is not null.
     unsafe { NonNull::new_unchecked(value.get()) }
 }
 

@@ -1,4 +1,5 @@
-//! All the `unsafe` code of TurboWish, a file for each thing that cannot be had without: every block says why it is sound.
+//! All `unsafe` code of TurboWish, one file for each feature that needs it. Every block says why it
+//! is sound.
 
 pub mod beside;
 #[cfg(unix)]

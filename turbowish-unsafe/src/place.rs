@@ -1,26 +1,27 @@
-//! A place in the source that others read while it changes.
+//! Atomic source location: read by other threads while it changes.
 
 use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Where in the source, if that is known.
+/// A source location, if known.
 #[derive(Debug, Default)]
 pub struct Place(AtomicPtr<Location<'static>>);
 
 impl Place {
-    /// It is there from now on.
+    /// Sets the location.
     #[inline]
     pub fn set(&self, place: &'static Location<'static>) {
         self.0
             .store(ptr::from_ref(place).cast_mut(), Ordering::Relaxed);
     }
 
-    /// Where it was set last.
+    /// The location that was set last.
     #[inline]
     #[must_use]
     pub fn get(&self) -> Option<&'static Location<'static>> {
-        // SAFETY: it is null, or was made from a reference that is good for ever, to what nobody changes.
+        // SAFETY: the pointer is null, or was made from a `'static` reference to an immutable
+        // value.
         unsafe { self.0.load(Ordering::Relaxed).as_ref() }
     }
 }

@@ -1,10 +1,12 @@
-//! SIGTERM for a guest: heard only as long as its default action would end the process.
+//! SIGTERM for a library: handled only while its default action would end the process.
 //!
-//! Our handler stands in for the default action. Whoever installs a handler later replaces ours, and libraries that share
-//! signals call ours from theirs. So at each signal our handler asks which handler is installed: if it is another one, the
-//! signal is theirs and ours does nothing. If it is ours, nobody else listens, and [`Sigterm::wait`] returns.
+//! TurboWish's handler replaces the default action. A handler that is installed later replaces it,
+//! and libraries that share signals call it from their own. So at each signal the handler checks
+//! which handler is installed. If it is another one, the signal belongs to that handler, and
+//! TurboWish's does nothing. Otherwise no other code listens, and [`Sigterm::wait`] returns.
 //!
-//! A child of `fork` has the handler but not the thread that waits: there it gives way to the default action.
+//! A child of `fork` has the handler but not the waiting thread: there the handler restores the
+//! default action.
 
 use std::ffi::c_int;
 use std::io::{self, Read};
@@ -14,27 +16,28 @@ use std::os::unix::net::UnixStream;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
-/// The process whose SIGTERM is heard.
+/// ID of the process whose SIGTERM is handled.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-/// Our handler's address, as the system tells it.
+/// Address of the handler, as the system reports it.
 static OURS: AtomicUsize = AtomicUsize::new(0);
-/// Where the handler writes to. It is never closed, so it stays good for every signal.
+/// Descriptor to which the handler writes. Never closed, so it is valid for every signal.
 static WRITER: AtomicI32 = AtomicI32::new(-1);
-/// A byte is on its way. With one byte at most, the handler never waits for room in the pipe.
+/// Whether a byte is in the pipe. With one byte at most, the handler never waits for room.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
-/// The end of the pipe at which SIGTERM is heard.
+/// Reading end of the pipe: SIGTERM is received here.
 #[derive(Debug)]
 pub struct Sigterm(UnixStream);
 
-/// What [`listen`] needs.
+/// Writing end of the pipe, for [`listen`].
 #[derive(Debug)]
 pub struct Ear(UnixStream);
 
-/// Both ends of a pair of sockets, which older Rust has in std and a pipe is not. Nothing is listened for yet, so that a thread which waits can be started before.
+/// Creates both ends as a socket pair, which older versions of std have and pipes they do not.
+/// Nothing is installed yet, so that the waiting thread can be started first.
 ///
 /// # Errors
-/// The process has no descriptor left.
+/// If the process has no descriptor left.
 pub fn pipe() -> io::Result<(Sigterm, Ear)> {
     let (reader, writer) = UnixStream::pair()?;
     Ok((Sigterm(reader), Ear(writer)))
@@ -55,10 +58,10 @@ pub fn is_default() -> bool {
     action() == libc::SIG_DFL
 }
 
-/// Listens from now on; once in a process. `false` if somebody else handles or ignores SIGTERM.
+/// Installs the handler, once in a process. `false` if SIGTERM is already handled or ignored.
 ///
 /// # Errors
-/// The system refuses the handler.
+/// If the system refuses the handler.
 pub fn listen(ear: Ear) -> io::Result<bool> {
     if !is_default() {
         return Ok(false);
@@ -69,18 +72,20 @@ pub fn listen(ear: Ear) -> io::Result<bool> {
     WRITER.store(ear.0.into_raw_fd(), Ordering::SeqCst);
     let before = install(&plain(ours))?;
     if before.sa_sigaction != libc::SIG_DFL {
-        // Another thread was quicker by a moment.
+        // Another thread has installed a handler in between.
         install(&before)?;
         return Ok(false);
     }
     Ok(true)
 }
 
-/// Ends the process as the default action of SIGTERM does. Returns only where that action does nothing: in process 1.
+/// Ends the process as the default action of SIGTERM does. Returns only where that action does
+/// nothing: in process 1.
 pub fn end() {
     let _ = install(&plain(libc::SIG_DFL));
     let mut term = MaybeUninit::uninit();
-    // SAFETY: the set is initialised by the first call before the others use it. All of them may be called at any time.
+    // SAFETY: the set is initialised by the first call before the others use it. All of them may be
+    // called at any time.
     unsafe {
         libc::sigemptyset(term.as_mut_ptr());
         libc::sigaddset(term.as_mut_ptr(), libc::SIGTERM);
@@ -89,9 +94,9 @@ pub fn end() {
     }
 }
 
-/// Runs `start`. Threads that are started in it get no signal that is sent to the process: it goes to a thread of the
-/// application, which may have reasons to block it. What a thread does to itself (a fault) still reaches it, and so does a
-/// profiler's SIGPROF.
+/// Runs `start` with signals blocked, so that threads started in it do not receive signals sent to
+/// the process: those go to threads of the application, which may have reasons to block them.
+/// Signals that a thread causes itself (a fault) still reach it, and so does a profiler's SIGPROF.
 pub fn apart<R>(start: impl FnOnce() -> R) -> R {
     let own = [
         libc::SIGABRT,
@@ -104,7 +109,8 @@ pub fn apart<R>(start: impl FnOnce() -> R) -> R {
         libc::SIGTRAP,
     ];
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: `all` is initialised by the first call before the others use it, `before` is written to by the last one.
+    // SAFETY: `all` is initialised by the first call before the others use it, `before` is written
+    // to by the last one.
     let blocked = unsafe {
         libc::sigfillset(all.as_mut_ptr());
         for signal in own {
@@ -116,20 +122,21 @@ pub fn apart<R>(start: impl FnOnce() -> R) -> R {
     start()
 }
 
-/// The signals that this thread blocked before.
+/// Restores the signals that this thread blocked before.
 struct Restored(MaybeUninit<libc::sigset_t>);
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        // SAFETY: it is made only where `pthread_sigmask` has written the set.
+        // SAFETY: this is created only after `pthread_sigmask` has written the set.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, self.0.as_ptr(), ptr::null_mut()) };
     }
 }
 
-/// What SIGTERM does now. Signal handlers may call this.
+/// The present action of SIGTERM. Safe to call in a signal handler.
 fn action() -> libc::sighandler_t {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: without a new action the call only writes the present one, and it is written if the call succeeds.
+    // SAFETY: without a new action the call only writes the present one, which is read only if the
+    // call succeeds.
     unsafe {
         match libc::sigaction(libc::SIGTERM, ptr::null(), now.as_mut_ptr()) {
             0 => now.assume_init().sa_sigaction,
@@ -138,21 +145,22 @@ fn action() -> libc::sighandler_t {
     }
 }
 
-/// An action that is the default, or `came`.
+/// An action with handler `handler`: `SIG_DFL` or `came`.
 fn plain(handler: libc::sighandler_t) -> libc::sigaction {
-    // SAFETY: zeroes are an action with an empty set and no flags.
+    // SAFETY: all zeroes is a valid action with an empty set and no flags.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
     action.sa_sigaction = handler;
     action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
-    // SAFETY: the set is there to be written to.
+    // SAFETY: the set is valid for writes.
     unsafe { libc::sigfillset(&mut action.sa_mask) };
     action
 }
 
-/// Installs an action for SIGTERM, and gives back what was there. Signal handlers may call this.
+/// Installs an action for SIGTERM, and returns the previous one. Safe to call in a signal handler.
 fn install(action: &libc::sigaction) -> io::Result<libc::sigaction> {
     let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: `action` is from `plain`, or what the system gave back. What was there is written if the call succeeds.
+    // SAFETY: `action` is from `plain`, or was returned by the system. The previous action is read
+    // only if the call succeeds.
     unsafe {
         match libc::sigaction(libc::SIGTERM, action, before.as_mut_ptr()) {
             0 => Ok(before.assume_init()),
@@ -161,7 +169,8 @@ fn install(action: &libc::sigaction) -> io::Result<libc::sigaction> {
     }
 }
 
-/// The handler. Everything that it calls may be called in one, and leaves `errno` alone unless it fails.
+/// The signal handler. All functions that it calls are safe in one, and leave `errno` alone unless
+/// they fail.
 extern "C" fn came(signal: c_int) {
     if action() != OURS.load(Ordering::SeqCst) {
         return;
@@ -170,12 +179,12 @@ extern "C" fn came(signal: c_int) {
     if is_owner && TOLD.swap(true, Ordering::SeqCst) {
         return;
     }
-    // SAFETY: one byte that lives for ever is written to a descriptor that is open, or the call fails.
+    // SAFETY: one byte of static lifetime is written to an open descriptor, or the call fails.
     let write = || unsafe { libc::write(WRITER.load(Ordering::SeqCst), [0_u8].as_ptr().cast(), 1) };
     if !is_owner || write() != 1 {
-        // Nobody hears it: the signal does what it did without us, once this handler has returned.
+        // Nothing receives it: the default action takes place once this handler has returned.
         let _ = install(&plain(libc::SIG_DFL));
-        // SAFETY: it may be called in a handler.
+        // SAFETY: `raise` may be called in a signal handler.
         unsafe { libc::raise(signal) };
     }
 }

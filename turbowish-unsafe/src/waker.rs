@@ -1,74 +1,76 @@
-//! A waker is a reference to its target, and the target is told of every clone, wake and drop.
+//! Wakers whose target observes every clone, wake and drop.
 //!
-//! `std::task::Wake` makes wakers without unsafe code, but hides their clones and drops. Both are to be known: a task whose
-//! last waker is dropped without having woken it will never be polled again, and an executor may then free the task; whoever
-//! wraps the executor's waker has to let go of it at that moment.
+//! `std::task::Wake` makes wakers without unsafe code, but hides clones and drops. Both matter: a
+//! task whose last waker is dropped without a wake is never polled again, and an executor may then
+//! free the task; a wrapper of the executor's waker has to drop it at that moment.
 //!
-//! A waker is [`BorrowedWaker`] to a poll, borrowed and without a reference count of its own: of a target,
-//! or of a maker, which makes a waker whenever the lent one is cloned. Clones are wakers like any
-//! other.
+//! A poll is given a [`BorrowedWaker`], without a reference count of its own: of a target, or of a
+//! lazy target, which makes a waker whenever the borrowed one is cloned. Clones are ordinary
+//! wakers.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// What wakers refer to.
+/// Target of wakers.
 pub trait Target: Send + Sync + 'static {
-    /// There is one more waker.
+    /// A waker was created by a clone.
     fn cloned(&self);
-    /// There is one waker less.
+    /// A waker was dropped.
     fn dropped(&self);
-    /// It is woken. When a waker is used up by that, [`Target::dropped`] follows.
+    /// A waker was woken. If that consumes the waker, [`Target::dropped`] follows.
     fn wake(&self);
 }
 
-/// Makes a waker when one is wanted for longer than a poll.
+/// Makes a waker when one is needed for longer than a poll.
 pub trait LazyTarget: Sync {
-    /// A waker that outlives the poll: what a clone of the lent one is. It may unwind, to whoever
-    /// clones.
+    /// The waker that a clone of the borrowed one becomes. If this unwinds, the clone does.
     fn waker(&self) -> Waker;
-    /// The task is woken within its own poll.
+    /// The borrowed waker was woken within the task's own poll.
     fn wake(&self);
 }
 
-/// A waker of a target, lent to a poll.
+/// A waker of a target, borrowed for a poll.
 #[derive(Debug)]
 pub struct BorrowedWaker<'a> {
-    // Never dropped: it has no reference count to give back.
+    // Never dropped: it has no reference count to return.
     waker: ManuallyDrop<Waker>,
     target: PhantomData<&'a ()>,
 }
 
 impl<'a> BorrowedWaker<'a> {
-    /// Clones of it keep `target` alive, and wake it.
+    /// Borrows a waker of `target`. Clones keep `target` alive, and wake it.
     #[inline]
     #[must_use]
     pub fn new<T: Target>(target: &'a Arc<T>) -> Self {
         let raw = RawWaker::new(Arc::as_ptr(target).cast(), Wakers::<T>::TABLE);
-        // SAFETY: the functions of `Wakers<T>` are thread-safe, since `T` is `Send + Sync`, and are only ever given what `Arc::as_ptr`
-        // or `Arc::into_raw` of an `Arc<T>` has returned. This waker owns no reference count, and is neither dropped nor handed out by
-        // value; it is reached through `&self` alone, which does not outlive `'a`, in which the `Arc` is borrowed.
+        // SAFETY: the functions of `Wakers<T>` are thread-safe, since `T` is `Send + Sync`, and are
+        // only ever given what `Arc::as_ptr` or `Arc::into_raw` of an `Arc<T>` has returned. This
+        // waker owns no reference count, and is neither dropped nor handed out by value; it is
+        // reached through `&self` alone, which does not outlive `'a`, in which the `Arc` is
+        // borrowed.
         Self::lend(unsafe { Waker::from_raw(raw) })
     }
 
-    /// `waker` as it is.
+    /// Borrows `waker` itself.
     #[inline]
     #[must_use]
     pub fn same(waker: &'a Waker) -> Self {
         let raw = RawWaker::new(waker.data(), waker.vtable());
-        // SAFETY: a waker's parts make that waker. This one owns none of its reference counts, and is neither dropped nor handed out by
-        // value; it is reached through `&self` alone, which does not outlive `'a`, in which `waker` is borrowed.
+        // SAFETY: data and vtable of a waker make an equal waker. This one owns none of its
+        // reference counts, and is neither dropped nor handed out by value; it is reached through
+        // `&self` alone, which does not outlive `'a`, in which `waker` is borrowed.
         Self::lend(unsafe { Waker::from_raw(raw) })
     }
 
-    /// Clones of it are what `maker` makes.
+    /// Borrows a waker of `maker`. Clones are the wakers that `maker` makes.
     #[inline]
     #[must_use]
     pub fn late<M: LazyTarget>(maker: &'a M) -> Self {
         let raw = RawWaker::new(std::ptr::from_ref(maker).cast(), LazyTargets::<M>::TABLE);
-        // SAFETY: the functions of `LazyTargets<M>` are thread-safe, since `M` is `Sync`, and are only
-        // given this pointer, which is valid during `'a`. The waker is reached through `&self`
+        // SAFETY: the functions of `LazyTargets<M>` are thread-safe, since `M` is `Sync`, and are
+        // only given this pointer, which is valid during `'a`. The waker is reached through `&self`
         // alone, which does not outlive `'a`; its clones are wakers of their own.
         Self::lend(unsafe { Waker::from_raw(raw) })
     }
@@ -81,7 +83,7 @@ impl<'a> BorrowedWaker<'a> {
         }
     }
 
-    /// The waker.
+    /// The waker for the poll.
     #[inline]
     #[must_use]
     pub fn waker(&self) -> &Waker {
@@ -89,7 +91,7 @@ impl<'a> BorrowedWaker<'a> {
     }
 }
 
-/// The functions of wakers that refer to an `Arc<T>`.
+/// Vtable of wakers that refer to an `Arc<T>`.
 struct Wakers<T>(PhantomData<T>);
 
 impl<T: Target> Wakers<T> {
@@ -99,9 +101,9 @@ impl<T: Target> Wakers<T> {
     /// # Safety
     /// `data` is what `Arc::as_ptr` or `Arc::into_raw` has returned, and that `Arc` is alive.
     unsafe fn clone(data: *const ()) -> RawWaker {
-        // SAFETY: the caller says that it points to a live `T` of an `Arc`.
+        // SAFETY: by contract, `data` points to a live `T` of an `Arc`.
         unsafe { &*data.cast::<T>() }.cloned();
-        // SAFETY: as above; the count is given back in `OwnedWaker`.
+        // SAFETY: as above; the count is returned in `OwnedWaker`.
         unsafe { Arc::increment_strong_count(data.cast::<T>()) };
         RawWaker::new(data, Self::TABLE)
     }
@@ -109,7 +111,7 @@ impl<T: Target> Wakers<T> {
     /// # Safety
     /// `data` is as for `clone`, and the caller owns one of the `Arc`'s counts.
     unsafe fn wake(data: *const ()) {
-        // SAFETY: the caller gives up its count.
+        // SAFETY: by contract, the caller gives up its count.
         let owned = unsafe { OwnedWaker::<T>::take(data) };
         owned.0.wake();
     }
@@ -117,26 +119,27 @@ impl<T: Target> Wakers<T> {
     /// # Safety
     /// `data` is as for `clone`.
     unsafe fn wake_by_ref(data: *const ()) {
-        // SAFETY: the caller says that it points to a live `T`.
+        // SAFETY: by contract, `data` points to a live `T`.
         unsafe { &*data.cast::<T>() }.wake();
     }
 
     /// # Safety
     /// `data` is as for `clone`, and the caller owns one of the `Arc`'s counts.
     unsafe fn drop(data: *const ()) {
-        // SAFETY: the caller gives up its count.
+        // SAFETY: by contract, the caller gives up its count.
         drop(unsafe { OwnedWaker::<T>::take(data) });
     }
 }
 
-/// One waker's count; the target is told when it goes, also if waking unwinds.
+/// A waker's reference count. On drop the target observes it, also if waking unwinds.
 struct OwnedWaker<T: Target>(Arc<T>);
 
 impl<T: Target> OwnedWaker<T> {
     /// # Safety
-    /// `data` is what `Arc::into_raw` has returned or `Arc::increment_strong_count` was called for, and that count is the caller's.
+    /// `data` is what `Arc::into_raw` has returned or `Arc::increment_strong_count` was called for,
+    /// and that count is the caller's.
     unsafe fn take(data: *const ()) -> Self {
-        // SAFETY: the caller says so.
+        // SAFETY: by the contract of this function.
         Self(unsafe { Arc::from_raw(data.cast()) })
     }
 }
@@ -147,7 +150,7 @@ impl<T: Target> Drop for OwnedWaker<T> {
     }
 }
 
-/// The functions of the waker that refers to a maker.
+/// Vtable of the waker of a lazy target.
 struct LazyTargets<M>(PhantomData<M>);
 
 impl<M: LazyTarget> LazyTargets<M> {
@@ -161,20 +164,20 @@ impl<M: LazyTarget> LazyTargets<M> {
     /// # Safety
     /// `data` points to an `M`.
     unsafe fn clone(data: *const ()) -> RawWaker {
-        // SAFETY: the caller says so.
+        // SAFETY: by the contract of this function.
         let waker = ManuallyDrop::new(unsafe { &*data.cast::<M>() }.waker());
-        // Its parts make that waker, and it is not dropped here.
+        // Data and vtable make the same waker, which is not dropped here.
         RawWaker::new(waker.data(), waker.vtable())
     }
 
     /// # Safety
     /// `data` points to an `M`.
     unsafe fn wake_by_ref(data: *const ()) {
-        // SAFETY: the caller says so.
+        // SAFETY: by the contract of this function.
         unsafe { &*data.cast::<M>() }.wake();
     }
 
     /// # Safety
-    /// None: there is nothing to give back.
+    /// No requirements: there is nothing to return.
     unsafe fn drop(_: *const ()) {}
 }

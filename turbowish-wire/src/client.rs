@@ -1,5 +1,5 @@
-//! One [`Connection`] is one connection to one process, greeted before it is used: it never hangs on a
-//! stopped process, and never turns into a connection to another one.
+//! Connections to processes. A [`Connection`] belongs to one process, which has answered before it
+//! is used. It never hangs on a stopped process, and never reconnects to another one.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), turbowish_wire::client::ClientError> {
@@ -40,7 +40,7 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a single request may take, once the process has answered.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An open connection to a process that speaks our protocol. Clones share it.
+/// An open connection to a process that speaks this protocol. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Connection {
     client: TurbowishClient<Channel>,
@@ -49,7 +49,7 @@ pub struct Connection {
     read_only: bool,
 }
 
-/// Whom errors speak of.
+/// Name of the process in errors.
 #[derive(Debug)]
 struct Peer {
     label: String,
@@ -59,13 +59,13 @@ impl Connection {
     /// Connects and greets, within [`CONNECT_TIMEOUT`].
     ///
     /// # Errors
-    /// There is no such process, it cannot be reached, does not answer, knows another token, or
+    /// If there is no such process, or it cannot be reached, does not answer, has another token, or
     /// speaks another protocol.
     pub async fn connect(target: &Target) -> Result<Self, ClientError> {
         Self::connect_within(target, CONNECT_TIMEOUT).await
     }
 
-    /// [`Self::connect`] with a time of its own.
+    /// Same as [`Self::connect`], with a timeout of `limit`.
     ///
     /// # Errors
     /// As [`Self::connect`].
@@ -137,16 +137,16 @@ impl Connection {
         &self.process
     }
 
-    /// [`Self::control`] will be refused.
+    /// Whether [`Self::control`] will be refused.
     #[must_use]
     pub fn read_only(&self) -> bool {
         self.read_only
     }
 
-    /// One snapshot now.
+    /// Takes one snapshot now.
     ///
     /// # Errors
-    /// The query makes no sense to the process, or the process is gone.
+    /// If the process rejects the query, or is gone.
     pub async fn snapshot(&self, query: &Query) -> Result<Snapshot, ClientError> {
         let request = proto::Query::from(query.clone());
         let mut client = self.client.clone();
@@ -154,10 +154,11 @@ impl Connection {
         self.peer.convert(message)
     }
 
-    /// Snapshots at an interval, which the process clamps to 100 ms to 10 s. The first comes at once.
+    /// Subscribes to snapshots at an interval, which the process clamps to 100 ms to 10 s. The
+    /// first comes at once.
     ///
     /// # Errors
-    /// The query makes no sense to the process, or the process is gone.
+    /// If the process rejects the query, or is gone.
     pub async fn watch(&self, query: Query, interval: Duration) -> Result<Watch, ClientError> {
         let interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
         let request = proto::WatchRequest {
@@ -174,10 +175,10 @@ impl Connection {
         })
     }
 
-    /// Touches the process; gives the process as it is then.
+    /// Sends a control request; returns the process as it is afterwards.
     ///
     /// # Errors
-    /// The process is read-only, or gone.
+    /// If the process is read-only, or gone.
     pub async fn control(&self, action: Action) -> Result<Process, ClientError> {
         let request = proto::ControlRequest::from(action);
         let mut client = self.client.clone();
@@ -185,7 +186,8 @@ impl Connection {
         self.peer.convert(reply.process.unwrap_or_default())
     }
 
-    /// The answer, or why there is none; a process that was stopped meanwhile is silent, not waited for.
+    /// Awaits the answer within the timeout. A process that was stopped meanwhile is reported as
+    /// silent.
     async fn within<T>(
         &self,
         call: impl Future<Output = Result<Response<T>, Status>>,
@@ -218,7 +220,7 @@ impl Peer {
     }
 }
 
-/// Snapshots as they come; dropping it ends them.
+/// A stream of snapshots; dropping it ends the subscription.
 #[derive(Debug)]
 pub struct Watch {
     stream: Streaming<proto::Snapshot>,
@@ -228,8 +230,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The next snapshot; `None` when the process has ended the stream in good order, and after an
-    /// error. Nothing is lost if the future is dropped before it is ready.
+    /// The next snapshot; `None` after the process has ended the stream in good order, and after an
+    /// error. Cancel safe.
     pub async fn next(&mut self) -> Option<Result<Snapshot, ClientError>> {
         if self.ended {
             return None;
@@ -246,8 +248,8 @@ impl Watch {
         Some(item)
     }
 
-    /// How long the process leaves between the last snapshot and the next: more than was asked for where one takes long. Zero if it does not
-    /// tell.
+    /// Time between the last snapshot and the next: longer than requested if a snapshot takes long.
+    /// Zero if the process does not report it.
     #[must_use]
     pub const fn pace(&self) -> Duration {
         self.pace

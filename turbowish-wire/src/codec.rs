@@ -1,4 +1,4 @@
-//! Messages are weighed before they are decoded.
+//! Codec of the stubs: checks the decoded size of a message before decoding it.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tonic_prost::{ProstDecoder, ProstEncoder};
 use crate::DECODED_LIMIT;
 use crate::weight::{Weighed, weigh};
 
-/// What the generated stubs encode and decode with.
+/// Codec of the generated stubs.
 #[derive(Debug)]
 pub struct Codec<T, U>(PhantomData<(T, U)>);
 
@@ -41,7 +41,7 @@ where
     }
 }
 
-/// Decodes what is not too heavy.
+/// Decoder that rejects messages beyond [`DECODED_LIMIT`].
 #[derive(Debug)]
 pub struct Decoder<U>(ProstDecoder<U>);
 
@@ -50,7 +50,7 @@ impl<U: Message + Weighed + Default> codec::Decoder for Decoder<U> {
     type Error = Status;
 
     fn decode(&mut self, message: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
-        // A message is in one piece, as it was collected.
+        // A message is contiguous in this buffer, as it was collected.
         weigh(message.chunk(), U::shape(), DECODED_LIMIT).map_err(|overweight| {
             let mut status = Status::out_of_range(overweight.to_string());
             status.set_source(Arc::new(overweight));

@@ -1,8 +1,9 @@
-//! The border: the messages on one side, the model's types on the other, and no value invented between.
+//! Conversions between the protocol's messages and the model's types. No value is invented in
+//! between.
 //!
-//! Into a message nothing can fail (`From`). Out of one (`TryFrom`) a missing message, an unknown
-//! enum value or a histogram that is none is [`Malformed`]. Each table has its own file with both
-//! directions; a field that only one side knows does not compile.
+//! Conversion into a message cannot fail (`From`). In conversion from a message (`TryFrom`), a
+//! missing message, an unknown enum value or an invalid histogram is [`Malformed`]. Each table has
+//! a file of its own with both directions; a field that only one side has does not compile.
 
 mod alerts;
 mod awaits;
@@ -25,7 +26,7 @@ use turbowish_model::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow
 
 use crate::proto;
 
-/// Why a message has no meaning: the field at fault, as `message.field`, and what it holds.
+/// Why a message has no meaning: the field at fault, as `message.field`, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     field: &'static str,
@@ -90,7 +91,7 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// A message field that must be there, converted.
+/// Converts a message field that must be present.
 fn required<P, M>(value: Option<P>, field: &'static str) -> Result<M, Malformed>
 where
     M: TryFrom<P, Error = Malformed>,
@@ -98,7 +99,7 @@ where
     M::try_from(value.ok_or(Malformed::missing(field))?)
 }
 
-/// The tables: a page of each has the same three parts.
+/// Converts the pages of all tables, which have the same three parts.
 macro_rules! pages {
     ($($page:ident of $row:path;)*) => {$(
         impl From<Page<$row>> for proto::$page {
@@ -139,7 +140,7 @@ pages! {
     TaskPage of TaskRow;
 }
 
-/// Every row, or the first fault.
+/// Converts all rows; returns the first fault.
 fn rows<P, M>(rows: Vec<P>) -> Result<Vec<M>, Malformed>
 where
     M: TryFrom<P, Error = Malformed>,
@@ -148,7 +149,7 @@ where
         .into_iter()
         .map(M::try_from)
         .collect::<Result<_, _>>()?;
-    // They stay in the memory in which they were read, which has doubled as they came.
+    // The rows are collected in place, in a vector that has doubled as it grew.
     rows.shrink_to_fit();
     Ok(rows)
 }

@@ -1,10 +1,11 @@
-//! A process is found by its socket `<pid>.sock` in a folder that is its user's alone, or it is not found.
+//! Discovery of processes: a process is found by its socket `<pid>.sock` in a folder that only its
+//! user can access.
 //!
 //! The folder is `$TURBOWISH_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/turbowish`, else
-//! `/tmp/turbowish-<uid>`. A process makes it with mode 0700 and refuses one that belongs to another
-//! user, is a symbolic link, or is open to others: whoever owns the folder decides which processes a
-//! console sees. A console looks into every folder that a process of its user may have chosen, since
-//! a service has no `$XDG_RUNTIME_DIR` where a login shell has one.
+//! `/tmp/turbowish-<uid>`. A process creates it with mode 0700 and refuses one that belongs to
+//! another user, is a symbolic link, or is open to others: the owner of the folder decides which
+//! processes a console sees. A console searches every folder that a process of its user may have
+//! chosen, since a service has no `$XDG_RUNTIME_DIR` where a login shell has one.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Metadata};
@@ -12,24 +13,24 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Names the folder itself.
+/// Environment variable with the path of the folder.
 pub const RUNTIME_DIR: &str = "TURBOWISH_RUNTIME_DIR";
 
 const XDG_RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 
-/// The user whose processes these are: the effective one, as sockets show it.
+/// Effective user ID of this process, as sockets report it.
 #[must_use]
 pub fn uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Where a process of this user puts its socket. Nothing is made yet.
+/// Folder for the socket of a process of this user. Nothing is created yet.
 #[must_use]
 pub fn folder() -> PathBuf {
     folders().swap_remove(0)
 }
 
-/// Where a console looks, the folder of [`folder`] first.
+/// Folders that a console searches, that of [`folder`] first.
 #[must_use]
 pub fn folders() -> Vec<PathBuf> {
     candidates(
@@ -53,19 +54,19 @@ fn candidates(own: Option<OsString>, xdg: Option<OsString>, uid: u32) -> Vec<Pat
         .collect()
 }
 
-/// The socket of a process in a folder.
+/// Path of a process's socket in a folder.
 #[must_use]
 pub fn socket(folder: &Path, pid: u32) -> PathBuf {
     folder.join(format!("{pid}.sock"))
 }
 
-/// Makes the folder if it is not there, and makes sure that it is this user's alone.
+/// Creates the folder if it does not exist, and checks that only this user can access it.
 ///
 /// # Errors
-/// The text says what is wrong with which folder, and what to do.
+/// The text says which folder is wrong, why, and what to do.
 pub fn prepare(folder: &Path) -> io::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    // A symbolic link or a file in its place is told by the check, in clearer words.
+    // A symbolic link or a file at the path is reported by the check, with a clearer message.
     if let Err(error) = made
         && fs::symlink_metadata(folder).is_err()
     {
@@ -78,7 +79,7 @@ pub fn prepare(folder: &Path) -> io::Result<()> {
     verify(folder)
 }
 
-/// Makes sure that the folder is a folder, this user's, and closed to others.
+/// Checks that the path is a folder, belongs to this user, and is closed to others.
 ///
 /// # Errors
 /// As [`prepare`]; `NotFound` if there is none.
@@ -117,19 +118,19 @@ fn fault(folder: &Path, kind: io::ErrorKind, reason: &str) -> io::Error {
     )
 }
 
-/// A socket in a folder, and the process that its name speaks of.
+/// A socket in a folder, and the process ID in its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// Process id, from the file's name.
+    /// Process ID, from the file's name.
     pub pid: u32,
-    /// The socket itself.
+    /// Path of the socket.
     pub socket: PathBuf,
 }
 
-/// The sockets in a folder, by process id; none if there is no folder.
+/// Lists the sockets in a folder by process ID; empty if there is no folder.
 ///
 /// # Errors
-/// The folder is not this user's alone, or cannot be read.
+/// If the folder is not closed to others, does not belong to this user, or cannot be read.
 pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
     match verify(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -153,7 +154,7 @@ fn pid_of(socket: &Path) -> Option<u32> {
     stem.parse().ok().filter(|_| digits)
 }
 
-/// Whether a process of that id exists, whoever owns it.
+/// Whether a process with this ID exists, of any user.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
     let pid = i32::try_from(pid)

@@ -1,13 +1,13 @@
-//! One message as it travels: a length before it, in memory of exactly its size.
+//! Framing of messages: a length prefix and the message, in memory of exactly their size.
 
 use prost::Message;
 
 use crate::{MESSAGE_LIMIT, proto};
 
-/// Bytes before a message: whether it is compressed, and its length.
+/// Bytes in front of a message: the compression flag and the length.
 const HEAD_BYTES: usize = 5;
 
-/// A snapshot with its head; `None` if it is larger than a console takes.
+/// Encodes a snapshot with its prefix; `None` if it is larger than a console accepts.
 #[must_use]
 pub fn frame(snapshot: &proto::Snapshot) -> Option<Vec<u8>> {
     let length = snapshot.encoded_len();
@@ -22,7 +22,7 @@ pub fn frame(snapshot: &proto::Snapshot) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-/// Bytes of a snapshot's message.
+/// Bytes of an encoded snapshot.
 #[must_use]
 pub fn size(snapshot: &proto::Snapshot) -> usize {
     snapshot.encoded_len()

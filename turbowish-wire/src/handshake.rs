@@ -1,6 +1,7 @@
-//! A console and a process prove to each other that they have the same token, and neither of them sends it.
+//! Handshake of TCP connections: console and process prove to each other that they have the same
+//! token, and neither sends it.
 //!
-//! Three frames of fixed size open a TCP connection. HTTP/2 begins right behind the last one.
+//! Three frames of fixed size open a TCP connection. HTTP/2 begins right after the last one.
 //!
 //! | frame | from | bytes |
 //! |---|---|---|
@@ -8,12 +9,13 @@
 //! | answer | process | head, nonce, proof |
 //! | proof | console | proof |
 //!
-//! The head is the name of the protocol and its version. A proof is HMAC-SHA256, keyed with the token, of the head, the
-//! role of whoever makes it, and both nonces: one that was recorded fits no other connection, and no other role.
+//! The head is the name of the protocol and its version. A proof is HMAC-SHA256, keyed with the
+//! token, of the head, the role of its maker, and both nonces: a recorded proof fits no other
+//! connection, and no other role.
 //!
-//! The process proves first. A program that has taken its port therefore sees one random number and nothing that
-//! guesses can be tested on. Whoever connects to a process does get such a proof: that is why a token must be
-//! random ([`weakness`]).
+//! The process proves first. A program that has taken its port therefore sees one random number,
+//! and nothing on which guesses can be tested. A client of a process does receive such a proof:
+//! that is why a token must be random ([`weakness`]).
 
 use std::fmt;
 use std::io;
@@ -23,28 +25,29 @@ use hmac_sha256::HMAC;
 /// Version of these frames.
 pub const VERSION: u8 = 1;
 
-/// Bytes of the frame that a console sends first.
+/// Size of the console's first frame, in bytes.
 pub const HELLO_BYTES: usize = HEAD_BYTES + NONCE_BYTES;
 
-/// Bytes of the frame that a process answers with.
+/// Size of the process's answer, in bytes.
 pub const ANSWER_BYTES: usize = HEAD_BYTES + NONCE_BYTES + PROOF_BYTES;
 
-/// Bytes of the frame that a console sends last.
+/// Size of the console's last frame, in bytes.
 pub const PROOF_BYTES: usize = 32;
 
-/// The shortest token that a process listens with.
+/// Minimum length of a token with which a process listens, in bytes.
 pub const TOKEN_BYTES: usize = 16;
 
 const HEAD: [u8; HEAD_BYTES] = *b"turbowish\x01";
 const HEAD_BYTES: usize = 10;
 const NONCE_BYTES: usize = 32;
-/// 32 random hexadecimal digits have fewer once in 10¹² times.
+/// Minimum number of distinct bytes of a token. 32 random hexadecimal digits have fewer once in
+/// 10¹² times.
 const DISTINCT_BYTES: usize = 6;
 
 type Nonce = [u8; NONCE_BYTES];
 type Proof = [u8; PROOF_BYTES];
 
-/// Why a token is no secret, if it is none.
+/// Why a token can be guessed; `None` if it is strong enough.
 #[must_use]
 pub fn weakness(token: &str) -> Option<Weakness> {
     let bytes = token.as_bytes();
@@ -59,9 +62,9 @@ pub fn weakness(token: &str) -> Option<Weakness> {
 /// Why a token can be guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weakness {
-    /// It has only so many bytes.
+    /// It has only this many bytes.
     Short(usize),
-    /// It is made of only so many different bytes.
+    /// It has only this many distinct bytes.
     Repetitive(usize),
 }
 
@@ -81,10 +84,10 @@ impl fmt::Display for Weakness {
     }
 }
 
-/// What is wrong with the other end's frame.
+/// Fault in the other end's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeFault {
-    /// It is no frame of ours.
+    /// It is not a frame of this protocol.
     Stranger,
     /// It is a frame of another version.
     Version(u8),
@@ -92,7 +95,7 @@ pub enum HandshakeFault {
     Token,
 }
 
-/// The console's side of one handshake.
+/// The console's side of a handshake.
 #[derive(Debug)]
 pub struct Caller {
     nonce: Nonce,
@@ -102,7 +105,7 @@ impl Caller {
     /// Begins a handshake.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// If the system has no random numbers.
     pub fn begin() -> io::Result<Self> {
         Ok(Self { nonce: nonce()? })
     }
@@ -119,7 +122,7 @@ impl Caller {
     /// The last frame, for a process that has proved that it knows the token.
     ///
     /// # Errors
-    /// It has not, and must be sent nothing.
+    /// If the process has not proved it: it must be sent nothing.
     pub fn prove(&self, token: &str, answer: &[u8; ANSWER_BYTES]) -> Result<Proof, HandshakeFault> {
         let (theirs, proof) = read_head(answer)?.split_at(NONCE_BYTES);
         let process = transcript(Role::Process, token, &self.nonce, theirs);
@@ -130,7 +133,7 @@ impl Caller {
     }
 }
 
-/// The process's side of one handshake.
+/// The process's side of a handshake.
 #[derive(Debug)]
 pub struct Callee {
     theirs: Nonce,
@@ -141,16 +144,16 @@ impl Callee {
     /// Reads the first frame.
     ///
     /// # Errors
-    /// It is none.
+    /// If it is not a frame of this protocol and version.
     pub fn read(hello: &[u8; HELLO_BYTES]) -> Result<Self, HandshakeFault> {
         let mut theirs = [0; NONCE_BYTES];
         theirs.copy_from_slice(read_head(hello)?);
-        // Without a nonce of its own a process cannot tell a proof from a recorded one.
+        // Without a nonce of its own a process cannot tell a fresh proof from a recorded one.
         let ours = nonce().map_err(|_| HandshakeFault::Stranger)?;
         Ok(Self { theirs, ours })
     }
 
-    /// The answer.
+    /// The frame that answers the first one.
     #[must_use]
     pub fn answer(&self, token: &str) -> [u8; ANSWER_BYTES] {
         let proof = transcript(Role::Process, token, &self.theirs, &self.ours).finalize();
@@ -171,7 +174,7 @@ impl Callee {
     }
 }
 
-/// The answer to a console of another version: it says ours, and proves nothing.
+/// The answer to a console of another version: it contains this version, and no proof.
 #[must_use]
 pub fn refusal() -> [u8; ANSWER_BYTES] {
     let mut frame = [0; ANSWER_BYTES];
@@ -179,7 +182,7 @@ pub fn refusal() -> [u8; ANSWER_BYTES] {
     frame
 }
 
-/// Who makes a proof.
+/// The maker of a proof.
 #[derive(Clone, Copy)]
 enum Role {
     Process,
@@ -198,14 +201,14 @@ fn transcript(role: Role, token: &str, console: &[u8], process: &[u8]) -> HMAC {
     mac
 }
 
-/// Compares in a time that does not depend on where they differ.
+/// Compares in constant time.
 fn is_same(expected: HMAC, proof: &[u8]) -> bool {
     proof
         .try_into()
         .is_ok_and(|proof| expected.finalize_verify(proof))
 }
 
-/// What follows the head.
+/// The rest of a frame after the head.
 fn read_head(frame: &[u8]) -> Result<&[u8], HandshakeFault> {
     let (head, rest) = frame.split_at(HEAD_BYTES);
     let (name, version) = head.split_at(HEAD_BYTES - 1);
@@ -262,7 +265,7 @@ mod tests {
         let process = Callee::read(&console.hello()).unwrap();
         let answer = process.answer(TOKEN);
         let proof = console.prove(TOKEN, &answer).unwrap();
-        // To another console, to another process, and to where it came from.
+        // Replayed to another console, to another process, and to its sender.
         let next = Caller::begin().unwrap();
         assert_eq!(next.prove(TOKEN, &answer), Err(HandshakeFault::Token));
         let again = Callee::read(&console.hello()).unwrap();
@@ -295,20 +298,14 @@ mod tests {
         let console = Caller::begin().unwrap();
         let mut later = console.hello();
         later[9] = 7;
-        assert_eq!(
-            Callee::read(&later).unwrap_err(),
-            HandshakeFault::Version(7)
-        );
+        assert_eq!(Callee::read(&later).unwrap_err(), HandshakeFault::Version(7));
         let mut http = console.hello();
         http[..10].copy_from_slice(b"PRI * HTTP");
         assert_eq!(Callee::read(&http).unwrap_err(), HandshakeFault::Stranger);
         let mut theirs = refusal();
         assert_eq!(console.prove(TOKEN, &theirs), Err(HandshakeFault::Token));
         theirs[9] = 2;
-        assert_eq!(
-            console.prove(TOKEN, &theirs),
-            Err(HandshakeFault::Version(2))
-        );
+        assert_eq!(console.prove(TOKEN, &theirs), Err(HandshakeFault::Version(2)));
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! A console and a process speak only these messages; what is not one of them is an error, never a default.
+//! Wire protocol between consoles and processes. Anything that is not a message of the protocol is
+//! an error, never a default.
 //!
-//! The crate holds the protobuf types ([`proto`]), their conversions to and from the model's types
-//! ([`convert`]), where processes are found (`discovery`, with either feature), how both ends of a TCP connection
-//! prove who they are (`handshake`, with either feature), and the one way to reach a process
-//! (`client`, with the feature `client`).
+//! The crate contains the protobuf types ([`proto`]), their conversions to and from the model's
+//! types ([`convert`]), discovery of processes (`discovery`, with either feature), mutual
+//! authentication of TCP connections (`handshake`, with either feature), and the only way to
+//! connect to a process (`client`, with the feature `client`).
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -31,14 +32,15 @@ pub use convert::{Action, PauseTask};
 #[path = "generated/turbowish.v1.rs"]
 pub mod proto;
 
-/// Number of the protocol that this crate speaks. It rises when v1's meaning would change.
+/// Version of the protocol that this crate speaks. It rises when the meaning of v1 would change.
 pub const PROTOCOL: u32 = 1;
 
 /// Version of this crate, which is that of the whole workspace.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The largest message that either side sends or takes, in bytes.
+/// The largest message that either side sends or accepts, in bytes.
 pub const MESSAGE_LIMIT: usize = 64 << 20;
 
-/// The most memory that a message may take once it is decoded, in bytes: several times what the 10,000 rows of each table take that a process sends.
+/// Maximum memory of a decoded message, in bytes: several times the memory of the 10,000 rows per
+/// table that a process sends.
 pub const DECODED_LIMIT: usize = 256 << 20;

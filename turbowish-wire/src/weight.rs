@@ -1,19 +1,21 @@
-//! A message is weighed before it is decoded: a row that takes two bytes on the wire takes a thousand in memory.
+//! Decoded size of a message, computed before decoding: a row of two bytes on the wire takes a
+//! thousand in memory.
 //!
-//! The generated code tells the [`Shape`] of each message. [`weigh`] walks over the bytes along it, allocates nothing, and adds up
-//! what decoding would allocate, vectors that double as they grow included.
+//! The generated code describes the [`Shape`] of each message. [`weigh`] walks over the bytes along
+//! it, allocates nothing, and adds up what decoding would allocate, including vectors that double
+//! as they grow.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::DECODED_LIMIT;
 
-/// What a message becomes in memory.
+/// Memory layout of a decoded message.
 #[derive(Debug)]
 pub struct Shape {
-    /// Size of the message itself.
+    /// Size of the message itself, in bytes.
     pub bytes: usize,
-    /// Its fields that hold more than a number or one text, by number.
+    /// Its fields that hold more than a number or a single string, by field number.
     pub fields: &'static [(u32, Field)],
 }
 
@@ -26,17 +28,17 @@ pub enum Field {
     Many(fn() -> &'static Shape),
     /// A vector of numbers.
     Numbers,
-    /// A vector of texts.
+    /// A vector of strings.
     Texts,
 }
 
-/// A message whose shape is known.
+/// A message with a known shape.
 pub trait Weighed {
-    /// Its shape.
+    /// The shape of the message.
     fn shape() -> &'static Shape;
 }
 
-/// Decoding would take more than [`DECODED_LIMIT`].
+/// Error: decoding would take more than [`DECODED_LIMIT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overweight;
 
@@ -48,17 +50,17 @@ impl fmt::Display for Overweight {
 
 impl Error for Overweight {}
 
-/// The least that the allocator gives.
+/// Smallest block of the allocator, in bytes.
 const BLOCK_BYTES: usize = 32;
 
-/// No message of ours nests deeper.
+/// Maximum nesting depth of messages in this protocol.
 const DEPTH: u32 = 64;
 
-/// What is left of a budget of bytes when this message has been decoded. Bytes that are no message weigh nothing: the decoder
-/// stops where they begin.
+/// Subtracts the decoded size of a message from a budget of bytes and returns the rest. Bytes that
+/// are not a message count nothing: the decoder stops where they begin.
 ///
 /// # Errors
-/// Nothing is left.
+/// If the budget is exceeded.
 pub fn weigh(message: &[u8], shape: &Shape, budget: usize) -> Result<usize, Overweight> {
     let mut scale = Scale { left: budget };
     scale.put(message, shape, DEPTH)?;
@@ -109,7 +111,8 @@ impl Scale {
     }
 }
 
-/// A vector holds up to twice its elements, and four as soon as it holds one.
+/// Memory of one more element of a vector: up to twice its elements, and four elements as soon as
+/// it holds one.
 fn in_vector(element: usize, has_others: bool) -> usize {
     if has_others {
         2 * element
@@ -121,11 +124,11 @@ fn in_vector(element: usize, has_others: bool) -> usize {
 enum Value<'m> {
     Number,
     Bytes(&'m [u8]),
-    /// Not in messages of version 3.
+    /// Not in messages of proto3.
     Group,
 }
 
-/// The next field; none at the end, and where what follows is no field.
+/// The next field; `None` at the end, and where the remaining bytes are not a field.
 fn field<'m>(rest: &mut &'m [u8]) -> Option<(u32, Value<'m>)> {
     let key = varint(rest)?;
     let number = u32::try_from(key >> 3).ok()?;
@@ -217,7 +220,7 @@ mod tests {
         assert_eq!(weight(&[0x4b]), Err(Overweight), "a group");
     }
 
-    /// The rows that a process sends unless it is told otherwise, each longer than any that we have seen.
+    /// The rows that a process sends by default, each longer than any seen in practice.
     #[test]
     fn the_largest_page_is_light() {
         let text = || "x".repeat(120);

@@ -1,4 +1,5 @@
-//! A report's file: it is there whole or not at all, takes no other file's place, and none of a process that ran at the same time.
+//! File of a report: it appears complete or not at all. It replaces neither a file that is not a
+//! report nor the report of a process that ran at the same time.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -6,18 +7,18 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How each report begins.
+/// First bytes of every report.
 const HEAD: &[u8] = b"{\"schema\":1,\"process\":";
-/// What its time stands behind. Within a text the quotation mark would have a backslash before it.
+/// Key in front of the report's time. Inside a JSON string its quotation marks would be escaped.
 const TIME: &[u8] = b",\"at_unix_ns\":";
-/// The time stands behind the process and its workers, in the first part.
+/// Bytes at the start of a report that contain its time, which follows the process and its workers.
 const FIRST_PART: u64 = 1 << 20;
-/// Names that are tried for one report.
+/// Maximum number of names tried for one report.
 const NAMES: u32 = 100;
-/// Bytes of one write.
+/// Bytes per write.
 const PART: usize = 1 << 20;
 
-/// The path with this process's id for each `%p`.
+/// Replaces each `%p` in the path with the process ID.
 pub(super) fn with_pid(path: &Path) -> PathBuf {
     match path.to_str() {
         Some(text) => text.replace("%p", &std::process::id().to_string()).into(),
@@ -25,18 +26,19 @@ pub(super) fn with_pid(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes a new file, or one in place of an earlier report. What another process has written since this one `begun` stays, and this one's report
-/// goes beside it. Says where it is.
+/// Writes a new file, or replaces an earlier report. A report that another process has written
+/// since this process `begun` stays, and this one goes to a file beside it. Returns the path of the
+/// file.
 ///
 /// # Errors
-/// What stands there, or stood there before, is as it was.
+/// Whatever was at the path is unchanged.
 pub(super) fn replace(
     path: &Path,
     bytes: &[u8],
     begun: u64,
     moved: impl Fn(),
 ) -> io::Result<PathBuf> {
-    // What cannot be replaced costs no work.
+    // Fails before any work if the path cannot be replaced.
     look(path)?;
     let whole = Temporary::write(path, bytes, moved)?;
     for nth in 0..NAMES {
@@ -48,7 +50,7 @@ pub(super) fn replace(
     Err(io::Error::other("there are too many reports beside it"))
 }
 
-/// Puts it there. `false` if a report is there that was written since `begun`.
+/// Gives the file its final name. `false` if a report written since `begun` is there.
 fn settle(whole: &Temporary, path: &Path, begun: u64) -> io::Result<bool> {
     loop {
         if whole.link(path)? {
@@ -57,7 +59,8 @@ fn settle(whole: &Temporary, path: &Path, begun: u64) -> io::Result<bool> {
         let Some(earlier) = look(path)? else {
             continue;
         };
-        // Who replaces a report has it locked. So of two processes that end together the second one sees the first one's.
+        // A process that replaces a report holds the lock on it. Of two processes that end
+        // together, the second one sees the first one's report.
         lock(&earlier);
         if !stands(&earlier, path) {
             continue;
@@ -69,7 +72,7 @@ fn settle(whole: &Temporary, path: &Path, begun: u64) -> io::Result<bool> {
     }
 }
 
-/// The report at this path, if anything is there.
+/// Opens the report at this path, if anything is there.
 fn look(path: &Path) -> io::Result<Option<File>> {
     let file = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -88,7 +91,7 @@ fn look(path: &Path) -> io::Result<Option<File>> {
     ))
 }
 
-/// When a report that was looked at was written; `None` if it does not say so.
+/// The time at which a report was written; `None` if it does not contain one.
 fn written(report: &File) -> io::Result<Option<u64>> {
     let mut part = Vec::new();
     report.take(FIRST_PART).read_to_end(&mut part)?;
@@ -99,7 +102,8 @@ fn written(report: &File) -> io::Result<Option<u64>> {
     Ok(number.and_then(|number| number.parse().ok()))
 }
 
-/// The name that is tried as the `nth`: `report.json`, `report.PID.json`, `report.PID-2.json`. Two containers may have the same ids.
+/// The `nth` name tried: `report.json`, `report.PID.json`, `report.PID-2.json`. Two containers may
+/// have the same process IDs.
 fn beside(path: &Path, nth: u32) -> PathBuf {
     let pid = std::process::id();
     let own = match nth {
@@ -117,7 +121,7 @@ fn beside(path: &Path, nth: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// A whole file beside the one that it will be. It goes with this.
+/// A complete temporary file beside its final path; deleted on drop.
 struct Temporary {
     path: PathBuf,
     is_renamed: Cell<bool>,
@@ -130,12 +134,12 @@ impl Temporary {
             file.write_all(part)?;
             moved();
         }
-        // Some file systems say only now that there is no room.
+        // Some file systems report a lack of space only here.
         file.sync_all()?;
         Ok(this)
     }
 
-    /// A new file that only this user may read.
+    /// Creates a new file that only this user may read.
     fn create(beside: &Path) -> io::Result<(File, Self)> {
         let mut options = File::options();
         options.write(true).create_new(true);
@@ -147,7 +151,7 @@ impl Temporary {
             name.push(format!("{}-{nth}.part", std::process::id()));
             let path = beside.with_file_name(name);
             match options.open(&path) {
-                // A process that was killed has left it, or one of another container is at it.
+                // A killed process has left this file, or one of another container is writing it.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && nth < NAMES => {
                     nth += 1;
                 }
@@ -164,12 +168,13 @@ impl Temporary {
         }
     }
 
-    /// Gives the file this name, unless there is one.
+    /// Gives the file this name, unless the name is taken.
     fn link(&self, path: &Path) -> io::Result<bool> {
         match fs::hard_link(&self.path, path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            // Some file systems have no links. There two processes that end at the same instant are not told apart.
+            // Some file systems have no hard links. There, two processes that end at the same
+            // instant are not told apart.
             Err(_) if fs::symlink_metadata(path).is_ok() => Ok(false),
             Err(_) => self.rename(path).map(|()| true),
         }
@@ -184,20 +189,21 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // After a rename the name is free, and may be another process's by now.
+        // After a rename the temporary name is free, and may belong to another process by now.
         if !self.is_renamed.get() {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Until the file is closed. Where there are no locks, two processes that end at the same instant are not told apart.
+/// Locks the file until it is closed. On systems without file locks, two processes that end at the
+/// same instant are not told apart.
 #[cfg(unix)]
 fn lock(file: &File) {
     let _ = turbowish_unsafe::lock::exclusive(file);
 }
 
-/// Whether this file still stands there.
+/// Whether `path` still names this file.
 #[cfg(unix)]
 fn stands(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -1,7 +1,9 @@
-//! SIGTERM with a report asked for: the report is written, then the process ends as the signal would have ended it.
+//! SIGTERM handling when a report is requested: writes the report, then ends the process as the
+//! signal would have.
 //!
-//! That is so only while nobody else handles SIGTERM, which is asked at each signal ([`turbowish_unsafe::signal`]). A program that
-//! has a way of its own to end is left to it: its way out drops the guard or exits.
+//! This applies only while nothing else handles SIGTERM, which is checked at each signal
+//! ([`turbowish_unsafe::signal`]). A program with its own handler is left alone: it drops the guard
+//! or exits on its own.
 
 use turbowish_unsafe::signal::{self, Sigterm};
 
@@ -9,13 +11,15 @@ use crate::exit;
 use crate::hot::thread;
 use crate::log::say;
 
-/// Listens, if SIGTERM would end the process. SIGINT is left alone: who presses ctrl-C wants the end at once.
+/// Listens if SIGTERM would end the process. SIGINT is left alone: ctrl-C should end the program at
+/// once.
 pub(crate) fn watch() {
     if !signal::is_default() {
         return;
     }
     let listening = signal::pipe().and_then(|(sigterm, ear)| {
-        // The thread comes first: without it SIGTERM would end nothing.
+        // The thread starts before the handler is set: without the thread, SIGTERM would no longer
+        // end the process.
         thread::start("turbowish-exit", move || listen(sigterm))?;
         signal::listen(ear)
     });

@@ -1,18 +1,18 @@
-//! A report's path that is no file: a FIFO, a pipe, a terminal. It is opened and written to without waiting, as its other end may
-//! have nobody.
+//! Report paths that are not files: FIFO, pipe, terminal. They are opened and written without
+//! blocking, because the other end may have no reader.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// How long its reader may take nothing.
+/// Maximum time without progress of the reader.
 #[cfg(unix)]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// `None` if the path is, or will be, a file.
 ///
 /// # Errors
-/// It cannot be written to; a FIFO has no reader.
+/// If it cannot be written to, such as a FIFO without a reader.
 #[cfg(unix)]
 pub(super) fn open(path: &Path) -> io::Result<Option<Stream>> {
     use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -29,7 +29,7 @@ pub(super) fn open(path: &Path) -> io::Result<Option<Stream>> {
         Some(libc::ENXIO) => io::Error::other("nobody reads there"),
         _ => error,
     })?;
-    // It may have been replaced meanwhile.
+    // The path may have been replaced since the check.
     match is_stream(file.metadata()?.file_type()) {
         true => Ok(Some(Stream(file))),
         false => Err(io::Error::other("it changes")),

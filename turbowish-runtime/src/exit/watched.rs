@@ -1,5 +1,5 @@
-//! Work at the end of a process that may fail, and must not keep the process: on a thread of its own, which is left behind if it does
-//! not move.
+//! Work at process exit that may fail and must not block the exit: it runs on a thread of its own,
+//! which is abandoned if it makes no progress.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,25 +15,26 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread does such work: a panic hook of the application may end the process from there.
+/// Whether this thread does such work. A panic hook of the application may end the process from
+/// there.
 pub(super) fn is_inside() -> bool {
     INSIDE.try_with(Cell::get).unwrap_or(false)
 }
 
-/// How often is looked whether the work moves.
+/// Interval at which progress is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What the work is at.
+/// Current step of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Computing, and writing to files.
+    /// Computing and writing to files.
     Work,
-    /// Writing to stderr, whose reader may not read.
+    /// Writing to stderr, whose reader may be stalled.
     Stderr,
 }
 
 impl Step {
-    /// How long nothing may move.
+    /// Maximum time without progress.
     const fn patience(self) -> Duration {
         match self {
             Self::Work => Duration::from_secs(60),
@@ -42,12 +43,12 @@ impl Step {
     }
 }
 
-/// Counts the steps of the work; the odd ones are at stderr.
+/// Progress counter of the work; odd while it writes to stderr.
 #[derive(Debug, Default)]
 pub(super) struct Steps(AtomicU32);
 
 impl Steps {
-    /// Does a part of the work at this step.
+    /// Runs a part of the work as this step.
     pub(super) fn at(&self, step: Step, part: impl FnOnce()) {
         let odd = u32::from(step == Step::Stderr);
         self.0.fetch_add(odd, Ordering::Relaxed);
@@ -55,7 +56,7 @@ impl Steps {
         self.0.fetch_add(odd, Ordering::Relaxed);
     }
 
-    /// A part of the work is done.
+    /// Records that a part of the work is done.
     pub(super) fn moved(&self) {
         self.0.fetch_add(2, Ordering::Relaxed);
     }
@@ -71,18 +72,18 @@ impl Steps {
     }
 }
 
-/// Does the work, and waits for its end as long as something moves.
+/// Runs the work, and waits for its end as long as it makes progress.
 pub(super) fn run(work: impl FnOnce(&Steps) + Send + 'static) {
     let steps = Arc::new(Steps::default());
     let (give, take) = mpsc::channel();
     let (end, ended) = mpsc::channel();
     let there = steps.clone();
-    // It has signals blocked, also those that come with an error of its own: SIGPIPE, SIGXFSZ.
+    // The thread has signals blocked, including those caused by its own errors: SIGPIPE, SIGXFSZ.
     let started = thread::start("turbowish-report", move || {
         if let Ok(work) = take.recv() {
             netted(work, &there);
         }
-        // Nobody may wait any more.
+        // Fails if the exiting thread no longer waits.
         let _ = end.send(());
     });
     match started {
@@ -90,7 +91,7 @@ pub(super) fn run(work: impl FnOnce(&Steps) + Send + 'static) {
             let _ = give.send(work);
             wait(&ended, &steps);
         }
-        // Without a thread of its own it is done here, and nobody can stop waiting for it.
+        // Without a thread the work runs here, and the exit waits for it without a limit.
         Err(_) => netted(work, &steps),
     }
 }
@@ -112,7 +113,7 @@ fn wait(ended: &Receiver<()>, steps: &Steps) {
         if now != before {
             (before, since) = (now, Instant::now());
         } else if since.elapsed() >= now.1.patience() {
-            // A word on stderr would wait there as well.
+            // A line on stderr would block there as well.
             if now.1 != Step::Stderr {
                 say("the report is given up: nothing moves");
             }
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn what_does_not_move_is_left_behind() {
         let (hold, held) = mpsc::channel::<()>();
-        // Returns although nobody lets the work go on.
+        // Returns although the work never continues.
         run(move |steps| {
             steps.at(Step::Stderr, || {
                 let _ = held.recv();

@@ -1,4 +1,5 @@
-//! An await in the middle of a place that a call stands at: once it is over, the call stands at that place again.
+//! An await nested in the operand of another await: when it is ready, the call is at the outer
+//! await point again.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,7 +10,7 @@ use crate::hot::call::at;
 use crate::hot::proc::Proc;
 
 pin_project! {
-    /// A future that leads back to `site` when it is ready.
+    /// A future after which the call is at `site` again.
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
     pub struct Back<F> {
@@ -20,7 +21,8 @@ pin_project! {
     }
 }
 
-/// The body of a call of `proc` awaits `future` on its way to the place `site`, which it has entered already.
+/// Wraps `future`, which the body of a call of `proc` awaits after it has arrived at the await
+/// point `site`.
 #[inline]
 pub fn back<F: IntoFuture>(proc: &'static Proc, site: u32, future: F) -> Back<F::IntoFuture> {
     Back {

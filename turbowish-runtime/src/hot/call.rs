@@ -1,6 +1,6 @@
-//! The future that the attribute prints: every poll of it is a frame on its thread's stack.
+//! The future of an instrumented call: each of its polls is a frame on the thread's stack.
 //!
-//! Nothing here allocates after warm-up, locks, or panics. Off, a poll costs one relaxed load.
+//! Nothing here allocates after warm-up, locks, or panics. Disarmed, a poll costs one relaxed load.
 
 mod arrive;
 mod branch;
@@ -40,7 +40,8 @@ use crate::hot::{child, clock, switch, thread};
 
 pin_project! {
     /// One call of an instrumented `async fn`.
-    // In this order: bytes left over behind a small future would otherwise be copied with what comes after them, across its words.
+    // Field order matters: padding behind a small future would otherwise be copied together with
+    // the fields after it, across word boundaries.
     #[repr(C)]
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
@@ -52,16 +53,16 @@ pin_project! {
     }
 }
 
-/// What is accounted of one call, apart from its future.
+/// Accounting state of a call, apart from its future.
 ///
-/// A call is moved a few times before its first poll, so it is small; and what writes it is not given its address, so that most
-/// of these moves are none.
+/// A call is moved a few times before its first poll, so the state is small. The functions that
+/// write it are not passed its address, so that the compiler can elide most of these moves.
 #[derive(Debug)]
 #[repr(C)]
 struct CallState {
     account: Account,
-    /// The task that it is the root of, or what it is as a branch of one. Given up in [`forget`], so that a call's drop has nothing
-    /// else to do after it.
+    /// The task of which this call is the root, or the call's branch of a task. Dropped in
+    /// [`forget`], so that a call's drop has nothing else to do afterwards.
     task: ManuallyDrop<Option<CoveredTask>>,
     proc: &'static Proc,
 }
@@ -93,7 +94,7 @@ pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
 }
 
 impl<F, E> Call<F, E> {
-    /// One that was never created: its future is polled by whoever made it.
+    /// A call that counts as never created: its future is polled by its maker.
     pub(crate) const fn bare(proc: &'static Proc, probe: E, future: F) -> Self {
         Self {
             state: CallState {
@@ -106,7 +107,7 @@ impl<F, E> Call<F, E> {
         }
     }
 
-    /// The future in it.
+    /// Pins the wrapped future.
     pub(crate) fn future(self: Pin<&mut Self>) -> Pin<&mut F> {
         self.project().future
     }
@@ -122,7 +123,7 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        // Built here and ended in place: a guard that is moved would be copied through memory.
+        // Built here and closed in place: a guard that is moved would be copied through memory.
         let mut open = OpenPoll {
             state: this.state,
             epoch: 0,
@@ -137,7 +138,7 @@ where
         } else {
             BorrowedWaker::same(cx.waker())
         };
-        // One place for both: what stands twice is compiled twice.
+        // One poll of the future for all cases: two would be compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
         if open.epoch != 0 {
             end(
@@ -162,10 +163,10 @@ impl Drop for CallState {
     }
 }
 
-/// No frame is open: the poll is not accounted, or its end was.
+/// Depth of a poll without an open frame: not accounted, or already closed.
 const CLOSED: u32 = u32::MAX;
 
-/// A call is created.
+/// Records the creation of a call.
 extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
     let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(bytes)) else {
         return Origin::UNSEEN;
@@ -174,10 +175,10 @@ extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
         .unwrap_or(Origin::UNSEEN)
 }
 
-/// Opens a frame, unless this poll is not accounted. Returns the waker that it is given.
+/// Opens a frame, unless this poll is not accounted. Returns the waker for the poll.
 ///
 /// # Errors
-/// The poll is not to be: its task is paused.
+/// If the task is paused: the future must not be polled.
 #[allow(
     improper_ctypes_definitions,
     reason = "both sides are Rust; in C's way it cannot unwind"
@@ -223,13 +224,14 @@ where
     Ok(BorrowedWaker::same(waker))
 }
 
-/// A poll that has no frame begins or ends: what its future does is that of the frame around it.
+/// Begin or end of a poll without a frame: what its future does is accounted to the frame around
+/// it.
 #[cold]
 fn unseen(epoch: u32) {
     thread::with_current(epoch, |thread| thread.ledger.user_code());
 }
 
-/// Whether this epoch has not seen the call yet, and it is not over.
+/// Whether the call has not been seen in this epoch and is not over.
 #[cold]
 fn is_new(state: &CallState, epoch: u32) -> bool {
     !state.account.is_over() && state.account.epoch() != epoch
@@ -243,7 +245,7 @@ fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option
     ledger.open(&mut state.account, key, t, Start::default())
 }
 
-/// A call is dropped.
+/// Records the drop of a call.
 extern "C" fn forget(state: &mut CallState) {
     state.cancel();
     #[cfg(feature = "tokio")]
@@ -290,7 +292,7 @@ impl CallState {
     }
 }
 
-/// A frame that is open; dropped before its end, its poll unwound or was torn down.
+/// An open frame. If it is dropped before its end, its poll unwound or was torn down.
 struct OpenPoll<'a> {
     state: &'a mut CallState,
     epoch: u32,
@@ -355,7 +357,7 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     }
 }
 
-/// The same inside of another poll, where it was given a waker of its own.
+/// Closes a frame inside another poll, when the call was given a waker of its own.
 #[inline(never)]
 fn close_given(
     thread: &ThreadLedger,
@@ -383,7 +385,7 @@ impl Drop for OpenPoll<'_> {
     }
 }
 
-/// Closes a frame that has no result.
+/// Closes a frame without a result.
 #[cold]
 extern "C" fn unwound(open: &mut OpenPoll<'_>) {
     let how = if std::thread::panicking() {

@@ -1,20 +1,20 @@
-//! A child of `fork` says what it is, once, when it first does something that would be accounted.
+//! A child of `fork`: reports once that it is not accounted, at its first event that would be.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::hot::switch;
 
-/// The process that called `init`.
+/// Process ID of the process that called `init`.
 static PARENT: AtomicU32 = AtomicU32::new(0);
 
-/// Children of this process are off from now on.
+/// Disarms children of this process from now on.
 pub(crate) fn watch() {
     PARENT.store(std::process::id(), Ordering::Relaxed);
     switch::watch_forks();
 }
 
-/// Says so in a child, if nobody has.
+/// Prints the line in a child, if it was not printed yet.
 #[cold]
 pub(crate) fn tell() {
     if switch::is_new_child() {
@@ -36,7 +36,7 @@ fn write(line: &str) -> io::Result<()> {
     std::fs::File::from(stderr).write_all(line.as_bytes())
 }
 
-/// There is no fork.
+/// Without `fork` this is never called.
 #[cfg(not(unix))]
 fn write(line: &str) -> io::Result<()> {
     io::stderr().write_all(line.as_bytes())

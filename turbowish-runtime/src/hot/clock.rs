@@ -1,4 +1,4 @@
-//! The one clock: raw ticks on the path of a poll, nanoseconds only for readers.
+//! The clock: raw ticks on the poll path, nanoseconds only for readers.
 
 use std::sync::OnceLock;
 
@@ -7,25 +7,25 @@ use turbowish_model::account::time::Scale;
 
 static CLOCK: OnceLock<Clock> = OnceLock::new();
 
-/// Calibrates the clock, once; takes about a millisecond.
+/// Calibrates the clock once; takes about a millisecond.
 pub(crate) fn start() -> &'static Clock {
     CLOCK.get_or_init(Clock::new)
 }
 
-/// Puts a clock in place of the machine's, before anything else has started it.
+/// Replaces the machine's clock, before anything has started it.
 #[cfg(test)]
 pub(crate) fn install(clock: Clock) -> bool {
     CLOCK.set(clock).is_ok()
 }
 
-/// The time now in ticks; 0 before [`start`].
+/// Current time in ticks; 0 before [`start`].
 #[cfg(not(test))]
 #[inline]
 pub(crate) fn ticks() -> u64 {
     CLOCK.get().map_or(0, Clock::raw)
 }
 
-/// The same, or the machine's time where a test asks for it.
+/// Current time in ticks, or the machine's time if a test asks for it.
 #[cfg(test)]
 pub(crate) fn ticks() -> u64 {
     static MACHINE: std::sync::LazyLock<Clock> = std::sync::LazyLock::new(Clock::new);
@@ -35,12 +35,12 @@ pub(crate) fn ticks() -> u64 {
     }
 }
 
-/// Time goes by itself, and not by hand.
+/// Whether time passes on its own instead of being set by the test.
 #[cfg(test)]
 pub(crate) static BY_ITSELF: std::sync::atomic::AtomicBool =
     std::sync::atomic::AtomicBool::new(false);
 
-/// How long a tick is.
+/// Conversion from ticks to nanoseconds.
 pub(crate) fn scale() -> Scale {
     const SPAN_BITS: u32 = 32;
     let clock = start();

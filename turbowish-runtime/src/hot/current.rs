@@ -1,10 +1,10 @@
-//! Who runs on this thread: the task, and the innermost call of it.
+//! The running task and its innermost call on this thread.
 
 pub(crate) use turbowish_model::account::resource::CurrentCall;
 
 use crate::hot::{switch, thread};
 
-/// The innermost call that is polled on this thread; nobody, if none is.
+/// The innermost call that is polled on this thread; the default if there is none.
 #[inline]
 pub(crate) fn here() -> CurrentCall {
     let Some(epoch) = switch::epoch() else {
@@ -13,10 +13,11 @@ pub(crate) fn here() -> CurrentCall {
     thread::with_current(epoch, |thread| thread.ledger.here()).unwrap_or_default()
 }
 
-/// Marks the number of a thread, where otherwise the id of a task would stand.
+/// Bit that marks the number of a thread in place of a task ID.
 pub(crate) const THREAD: u64 = 1 << 63;
 
-/// The task that runs on this thread; if none of ours does the thread, with [`THREAD`]; 0 if nothing was ever accounted on it.
+/// ID of the task that runs on this thread. Without a task: the thread's number with [`THREAD`]; 0
+/// if nothing was ever accounted on this thread.
 pub(crate) fn who() -> u64 {
     let who = |thread: &thread::ThreadLedger| match thread.ledger.here().task {
         0 => THREAD | u64::from(thread.index),
@@ -28,7 +29,8 @@ pub(crate) fn who() -> u64 {
         .unwrap_or(0)
 }
 
-/// Runs `f` with the ledger of this thread, if something is accounted here. `f` must not run user code.
+/// Runs `f` with the ledger of this thread, if something is accounted here. `f` must not run user
+/// code.
 #[cfg(feature = "tokio")]
 #[inline]
 pub(crate) fn ledger<R>(

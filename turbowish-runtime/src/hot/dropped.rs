@@ -1,16 +1,16 @@
-//! What alerts might have used, and found no room: counted, so that a missing alert is no surprise.
+//! Records discarded because a table was full: counted, because alerts may be missing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static DETAILS: AtomicU64 = AtomicU64::new(0);
 
-/// Something that a call did, meant or left is beyond what is kept of its kind.
+/// Counts a discarded record of what a call did, intended or left behind.
 #[cold]
 pub(crate) fn detail() {
     DETAILS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How much was.
+/// Number of discarded records.
 pub(crate) fn details() -> u64 {
     DETAILS.load(Ordering::Relaxed)
 }

@@ -1,4 +1,5 @@
-//! Calls that were dropped before their first poll, by who did it: whether that was a mistake is for the monitor to tell.
+//! Calls dropped before their first poll, counted by the call that dropped them. Whether that was a
+//! mistake is decided by the monitor.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,13 +9,13 @@ use turbowish_model::account::ledger::Ledger;
 
 use crate::hot::dropped;
 
-/// Who dropped what.
+/// Kind of such a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NeverPolled {
     pub(crate) proc: u32,
-    /// Proc and await point, plus one, of the call in whose poll it was dropped.
+    /// Proc, and await point plus one, of the call in whose poll it was dropped.
     pub(crate) by: (u32, u16),
-    /// That one's proc has made it.
+    /// Whether a call of the same proc had created it.
     pub(crate) by_maker: bool,
 }
 
@@ -24,10 +25,11 @@ static KINDS: AtomicUsize = AtomicUsize::new(0);
 
 const SHARDS: usize = 64;
 
-/// Different ones that are counted.
+/// Maximum number of distinct kinds counted.
 const LIMIT: usize = 65_536;
 
-/// A call of `proc`, which a call of `maker` has made, was dropped on this thread before it was polled.
+/// Counts a call of `proc`, created by a call of `maker`, that was dropped on this thread before
+/// its first poll.
 #[cold]
 pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
     let here = ledger.here();
@@ -48,7 +50,7 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
     }
 }
 
-/// All that were counted.
+/// All counts.
 pub(crate) fn all() -> Vec<(NeverPolled, u64)> {
     let all = DROPPED.iter();
     all.map(|entry| (*entry.key(), *entry.value())).collect()

@@ -1,7 +1,9 @@
-//! Tasks that say where they come from: a future marked as the root of a task, with a name, attributes, spawner and spawn site.
+//! Task origins: a future marked as the root of a task, with name, attributes, spawner and spawn
+//! site.
 //!
-//! No mark is needed for a task to be seen. If the marked future is an instrumented call, that is the root, and only learns of its
-//! story; any other future becomes a call of a proc named after the place where it was marked.
+//! A task is seen without a mark, too. If the marked future is an instrumented call, that call is
+//! the root, and the mark only adds the origin. Any other future becomes a call of a proc named
+//! after the place of the mark.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -20,23 +22,23 @@ use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::hot::{clock, switch};
 
-/// Where a task comes from.
+/// Origin of a task: where it was marked, when and by which task.
 #[derive(Debug)]
 pub(crate) struct TaskOrigin {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) place: &'static Location<'static>,
-    /// Id of the task that marked it; 0 if that was none.
+    /// ID of the task that marked it; 0 if none did.
     pub(crate) parent: u64,
-    /// When it was marked, in ticks.
+    /// Time of the mark, in ticks.
     pub(crate) at: u64,
-    /// A thread waits for it, and polls it also if it is not woken.
+    /// A thread blocks on the task, and polls it even if it is not woken.
     #[cfg_attr(
         not(feature = "server"),
         expect(dead_code, reason = "asked for by the alerts")
     )]
     pub(crate) blocks: bool,
-    /// Whether somebody can still ask for its result.
+    /// Whether its result can still be awaited.
     #[cfg_attr(
         not(any(feature = "server", feature = "tokio")),
         expect(dead_code, reason = "told by tokio's handles, asked for by the alerts")
@@ -44,9 +46,9 @@ pub(crate) struct TaskOrigin {
     pub(crate) handle: AtomicU8,
 }
 
-/// Nobody knows.
+/// The handle's state is unknown.
 const UNKNOWN: u8 = 0;
-/// Somebody has its handle.
+/// The handle exists.
 #[cfg(feature = "tokio")]
 const HELD: u8 = 1;
 /// The handle was dropped.
@@ -54,7 +56,7 @@ const HELD: u8 = 1;
 const DROPPED: u8 = 2;
 
 impl TaskOrigin {
-    /// A task is ready from the moment that it is spawned.
+    /// A task is ready from the moment it is spawned.
     pub(crate) fn readied(&self) -> WakeCause {
         WakeCause {
             since: self.at,
@@ -65,7 +67,7 @@ impl TaskOrigin {
 
 #[cfg(feature = "server")]
 impl TaskOrigin {
-    /// Nobody can ask for its result any more; `None` if that is not known.
+    /// Whether nothing can await its result any more; `None` if that is not known.
     pub(crate) fn is_detached(&self) -> Option<bool> {
         match self.handle.load(std::sync::atomic::Ordering::Relaxed) {
             UNKNOWN => None,
@@ -74,7 +76,7 @@ impl TaskOrigin {
     }
 }
 
-/// The hold of a task's handle on its story: it tells when it is dropped.
+/// Held by a task's handle: records the drop of the handle in the task's origin.
 #[cfg(feature = "tokio")]
 #[derive(Debug)]
 pub(crate) struct HandleGuard(Arc<TaskOrigin>);
@@ -101,16 +103,16 @@ impl<F> Task<F> {
 }
 
 thread_local! {
-    /// That of the task whose first poll is about to begin.
+    /// Origin of the task whose first poll is about to begin.
     static STORY: Cell<Option<Arc<TaskOrigin>>> = const { Cell::new(None) };
 }
 
-/// Takes what the future that polls this one has said about it.
+/// Takes the origin that the future polling this one has published.
 pub(crate) fn origin() -> Option<Arc<TaskOrigin>> {
     STORY.try_with(Cell::take).ok().flatten()
 }
 
-/// Whether there is something to take.
+/// Whether there is an origin to take.
 #[cold]
 pub(crate) fn is_told() -> bool {
     let told = STORY.try_with(|cell| {
@@ -148,7 +150,8 @@ impl<F: Future> Future for Task<F> {
     }
 }
 
-/// Says the story to the root that is polled next, if there is one to say. What a call awaits in place is no root.
+/// Publishes the origin to the root that is polled next, if there is one. A call awaited in place
+/// is not a root.
 #[inline]
 fn tell(origin: &mut Option<Arc<TaskOrigin>>, waker: &Waker) -> Option<OriginGuard> {
     let origin = origin.take()?;
@@ -159,7 +162,8 @@ fn tell(origin: &mut Option<Arc<TaskOrigin>>, waker: &Waker) -> Option<OriginGua
     told.is_ok().then_some(OriginGuard)
 }
 
-/// Whoever was polled may be no root, and not have taken it; also if the poll unwinds, it is not for the next one.
+/// Withdraws an origin that was not taken: the polled future may be no root. Also when the poll
+/// unwinds, so that the next root does not take it.
 struct OriginGuard;
 
 impl Drop for OriginGuard {
@@ -168,10 +172,12 @@ impl Drop for OriginGuard {
     }
 }
 
-/// Marks `future` as the root of a task, for executors of any kind: it is known by where it was marked, and by whom.
+/// Marks `future` as the root of a task, for executors of any kind: the task is identified by the
+/// place of the mark and by the task that marked it.
 ///
-/// Not needed for an instrumented call that an executor polls: that is seen as a task by itself. An executor other than tokio's
-/// that runs inside of a task's poll is not recognized: mark its futures, or they are billed as children of that task.
+/// Not needed for an instrumented call that an executor polls: that is seen as a task without a
+/// mark. A nested executor other than tokio's, running inside a task's poll, is not recognized:
+/// mark its futures, or they are accounted as children of that task.
 #[track_caller]
 pub fn task<F: Future>(future: F) -> Task<F> {
     TaskBuilder::new().task(future)
@@ -207,7 +213,7 @@ pub struct TaskBuilder {
 }
 
 impl TaskBuilder {
-    /// Neither name nor attributes.
+    /// Creates a builder without name and attributes.
     pub const fn new() -> Self {
         Self {
             name: None,
@@ -216,20 +222,20 @@ impl TaskBuilder {
         }
     }
 
-    /// A thread is going to wait for it.
+    /// Records that a thread is going to block on the task.
     #[cfg(feature = "tokio")]
     pub(crate) const fn blocking(mut self) -> Self {
         self.blocks = true;
         self
     }
 
-    /// The task's name, shown in place of its root proc and number.
+    /// Sets the task's name, shown in place of its root proc and number.
     pub fn name(mut self, name: impl AsRef<str>) -> Self {
         self.name = Some(name.as_ref().into());
         self
     }
 
-    /// Something to find the task by; several may have one name.
+    /// Adds an attribute to find the task by; the name may occur several times.
     pub fn attribute(mut self, name: impl Into<String>, value: impl ToString) -> Self {
         self.attributes.push((name.into(), value.to_string()));
         self
@@ -250,7 +256,7 @@ impl TaskBuilder {
                 handle: AtomicU8::new(UNKNOWN),
             })
         });
-        // A child of `fork` accounts for nothing, and takes no lock of its parent.
+        // A child of `fork` accounts nothing, and must not take a lock of its parent.
         let call = if call::is_call::<F>() || switch::is_child() {
             Call::bare(&PASSED, Other, future)
         } else {
@@ -260,12 +266,12 @@ impl TaskBuilder {
     }
 }
 
-/// Stands for none: its calls are never accounted.
+/// Placeholder proc: its calls are never accounted.
 static PASSED: Proc = Proc::new::<()>("", "");
 
-/// The proc of the futures that are marked at `place`.
+/// The proc of futures that are marked at `place`.
 fn proc_at<F>(place: &'static Location<'static>) -> &'static Proc {
-    /// By file, line and column.
+    /// Procs by file, line and column.
     type Places = HashMap<(&'static str, u32, u32), &'static Proc>;
     static PROCS: Mutex<Option<Places>> = Mutex::new(None);
     let mut procs = PROCS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -274,14 +280,14 @@ fn proc_at<F>(place: &'static Location<'static>) -> &'static Proc {
     let on_line = |(file, line, _): &(&str, u32, u32)| (*file, *line) == (key.0, key.1);
     let shared = procs.keys().any(on_line);
     procs.entry(key).or_insert_with(|| {
-        // The column only where the line is not enough.
+        // The column is named only if the line has several.
         let name = match shared {
             false => format!("spawn@{}", place.line()),
             true => format!("spawn@{}:{}", place.line(), place.column()),
         };
         let name = String::leak(name);
         let places = String::leak(format!("{} {}", place.line(), place.file()));
-        // As many as there are such places in the program's source.
+        // Leaks one proc for each such place in the program's source.
         Box::leak(Box::new(Proc::new::<F>(name, places)))
     })
 }

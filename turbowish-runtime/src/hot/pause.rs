@@ -1,15 +1,19 @@
-//! Tasks that a console keeps from being polled.
+//! Paused tasks: tasks that a console keeps from being polled.
 //!
-//! A task's call looks at one flag of its row before a poll. Where it is set, the poll is *withheld*: the future is not polled, no frame
-//! is opened, nothing is counted, and the executor's waker that the poll was given is kept here. When the pause ends that waker is woken,
-//! once, and the executor polls the task as it wanted to before. If no poll was withheld there is nothing to make up for: the task waits on.
+//! A task's call checks one flag of its row before a poll. If it is set, the poll is *withheld*:
+//! the future is not polled, no frame is opened, nothing is counted, and the executor's waker of
+//! that poll is kept here. When the pause ends that waker is woken, once, and the executor polls
+//! the task as it wanted to before. If no poll was withheld, nothing is woken: the task keeps
+//! waiting.
 //!
-//! A pause ends when a console says so, when its lease is over, when the task is, and when accounting is switched off, since calls do not
-//! look then. Leases are counted by the monitor as its thread goes on, and not read off the clock by whoever comes by: a process that a
-//! debugger has stopped uses up none of them, and finds its tasks where they were when it is let go.
+//! A pause ends when a console resumes the task, when its lease expires, when the task ends, and
+//! when accounting is disarmed, since calls then do not check the flag. The monitor counts leases
+//! down at its own ticks, by a limited amount each time, instead of comparing an expiry time with
+//! the clock: a process stopped by a debugger uses up no lease, and its tasks are still paused when
+//! it continues.
 //!
-//! The lock of the table is held for a few words. No waker is cloned, woken or dropped under it: what an executor does then is its own
-//! affair, and may lead back here.
+//! The lock of the table is held for a few instructions. No waker is cloned, woken or dropped under
+//! it: that runs code of the executor, which may lead back here.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,16 +28,17 @@ use crate::hot::waker_state::let_go;
 use crate::hot::{clock, switch};
 use crate::log::say;
 
-/// Paused tasks by id.
+/// Paused tasks by task ID.
 static PAUSES: Mutex<BTreeMap<u64, Pause>> = Mutex::new(BTreeMap::new());
 
-/// What a task's row has of all this.
+/// Pause state in a task's row.
 ///
-/// Where the root future lies, 0 until that is known; and in the lowest bit, which no such address has, whether polls are to be withheld.
+/// The address of the root future, 0 until it is known. The lowest bit, which is 0 in every such
+/// address, says whether polls are to be withheld.
 #[derive(Debug, Default)]
 pub(crate) struct PauseFlag(AtomicUsize);
 
-/// Polls are to be withheld.
+/// Bit that says that polls are to be withheld.
 const PAUSED: usize = 1;
 
 impl PauseFlag {
@@ -42,7 +47,8 @@ impl PauseFlag {
         self.0.load(Ordering::Relaxed) & PAUSED != 0
     }
 
-    /// The root future is pinned here from now on. The task has its row already, and may have been paused.
+    /// Stores the address at which the root future is pinned. The task has its row already, and may
+    /// have been paused.
     pub(crate) fn lies_at(&self, address: usize) {
         self.0.fetch_or(address & !PAUSED, Ordering::Relaxed);
     }
@@ -60,22 +66,22 @@ impl PauseFlag {
     }
 }
 
-/// A poll is not to be.
+/// The poll is withheld.
 #[derive(Debug)]
 pub(crate) struct PausedPoll;
 
-/// A paused task.
+/// A task that a console has paused.
 struct Pause {
     live: Arc<TaskEntry>,
     by: String,
-    /// In ticks.
+    /// Start of the pause, in ticks.
     since: u64,
     lease: Option<Lease>,
-    /// Of the executor, from the last poll that was withheld.
+    /// The executor's waker, from the last poll that was withheld.
     waker: Option<Waker>,
 }
 
-/// How long a pause lasts by itself, in ticks.
+/// Time until a pause ends unless it is renewed, in ticks.
 #[derive(Clone, Copy)]
 struct Lease {
     left: u64,
@@ -90,19 +96,19 @@ impl Lease {
         }
     }
 
-    /// What is left; of the time since it was counted last no more than `most` is taken off.
+    /// Time left; at most `most` of the time since the last count is subtracted.
     fn left(self, now: u64, most: u64) -> u64 {
         let passed = now.saturating_sub(self.counted).min(most);
         self.left.saturating_sub(passed)
     }
 }
 
-/// Why a lease does not begin anew.
+/// Why a lease is not renewed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unrenewed {
     /// The task is not paused.
     NotPaused,
-    /// It is, by somebody else.
+    /// Another console has paused the task.
     By(String),
 }
 
@@ -110,7 +116,8 @@ fn with<R>(change: impl FnOnce(&mut BTreeMap<u64, Pause>) -> R) -> R {
     change(&mut PAUSES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Whether the call, if it is the root of a task, may be polled now: it costs two looks at memory that the poll needs anyway.
+/// Whether the call may be polled now, if it is the root of a task. Costs two loads from memory
+/// that the poll needs anyway.
 #[inline]
 pub(crate) fn look(task: &Option<CoveredTask>, waker: &Waker) -> Result<(), PausedPoll> {
     match task {
@@ -119,7 +126,7 @@ pub(crate) fn look(task: &Option<CoveredTask>, waker: &Waker) -> Result<(), Paus
     }
 }
 
-/// The poll of a task that is, or was just now, paused.
+/// Withholds a poll of a task that is, or was just now, paused.
 #[cold]
 #[inline(never)]
 fn withhold(task: u64, waker: &Waker) -> Result<(), PausedPoll> {
@@ -129,7 +136,8 @@ fn withhold(task: u64, waker: &Waker) -> Result<(), PausedPoll> {
         Some(true) => return Err(PausedPoll),
         Some(false) => {}
     }
-    // Nothing may unwind here. Whoever clones it in the poll sees the panic.
+    // Nothing may unwind here. If the clone panics, the poll goes ahead, and its own clone shows
+    // the panic.
     let Ok(fresh) = catch_unwind(|| waker.clone()).map_err(std::mem::forget) else {
         return Ok(());
     };
@@ -141,12 +149,13 @@ fn withhold(task: u64, waker: &Waker) -> Result<(), PausedPoll> {
             .is_some()
     });
     let_go(fresh);
-    // Resumed in between: nobody will wake what was kept.
+    // If the task was resumed in between, nothing would wake the kept waker.
     if is_paused { Err(PausedPoll) } else { Ok(()) }
 }
 
-/// Keeps a task from being polled, from its next poll on; who has paused it before has it no longer. Returns `false` while accounting is
-/// off. Called under the lock of the task's row, so that a task that ends meanwhile takes its pause with it.
+/// Pauses a task from its next poll on, replacing an earlier pause by another console. Returns
+/// `false` while accounting is disarmed. Called under the lock of the task's row, so that a task
+/// that ends concurrently takes its pause with it.
 pub(crate) fn begin(live: &Arc<TaskEntry>, by: &str, lease: Option<u64>) -> bool {
     with(|pauses| {
         if !switch::is_armed() {
@@ -166,10 +175,10 @@ pub(crate) fn begin(live: &Arc<TaskEntry>, by: &str, lease: Option<u64>) -> bool
     })
 }
 
-/// The lease begins anew of a pause that is by the same.
+/// Renews the lease of a pause that has the same owner.
 ///
 /// # Errors
-/// There is no such pause.
+/// If there is no such pause.
 pub(crate) fn renew(task: u64, by: &str, lease: Option<u64>) -> Result<(), Unrenewed> {
     with(|pauses| match pauses.get_mut(&task) {
         None => Err(Unrenewed::NotPaused),
@@ -181,13 +190,13 @@ pub(crate) fn renew(task: u64, by: &str, lease: Option<u64>) -> Result<(), Unren
     })
 }
 
-/// Lets a task go on. Returns whether it was paused.
+/// Resumes a task. Returns whether it was paused.
 pub(crate) fn resume(task: u64) -> bool {
     let pause = with(|pauses| take(pauses, task));
     pause.map(Pause::end).is_some()
 }
 
-/// Lets all go on.
+/// Resumes all tasks.
 pub(crate) fn resume_all() {
     let all = with(|pauses| {
         let all = std::mem::take(pauses);
@@ -197,7 +206,7 @@ pub(crate) fn resume_all() {
     all.into_values().for_each(Pause::end);
 }
 
-/// The task is over.
+/// Removes the pause of a task that is over.
 #[inline]
 pub(crate) fn over(live: &TaskEntry) {
     if live.mark.is_set() {
@@ -211,7 +220,8 @@ fn forget(task: u64) {
     let_go(pause);
 }
 
-/// Takes off the time since this was called last, or `most` of it if it is more, and lets those go on whose lease is over.
+/// Subtracts the time since the last call, but at most `most`, from all leases, and resumes the
+/// tasks whose lease has expired.
 pub(crate) fn count(most: u64) {
     let now = clock::ticks();
     let over = with(|pauses| {
@@ -232,7 +242,7 @@ pub(crate) fn count(most: u64) {
     over.into_iter().for_each(Pause::end);
 }
 
-/// What is paused, by task; `most` as in [`count`].
+/// All pauses by task; `most` as in [`count`].
 pub(crate) fn readings(most: u64) -> HashMap<u64, Reading> {
     let now = clock::ticks();
     with(|pauses| {
@@ -256,25 +266,26 @@ fn take(pauses: &mut BTreeMap<u64, Pause>, task: u64) -> Option<Pause> {
 }
 
 impl Pause {
-    /// Under the lock: else it could take back what another console has just set.
+    /// Called under the lock: otherwise it could clear a flag that another console has just set.
     fn clear(&self) {
         self.live.mark.clear();
     }
 
-    /// The executor polls the task if it wanted to. Nothing of what it does may unwind here: this may be the monitor's thread.
+    /// Wakes the executor's waker if a poll was withheld. Nothing may unwind here: this may be the
+    /// monitor's thread.
     fn end(mut self) {
-        // It could not be polled before: how long it was ready counts from now on.
+        // The task could not be polled before: its ready time starts now.
         self.live.wake_again(clock::ticks());
         if let Some(waker) = self.waker.take()
             && let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake()))
         {
-            // Its own drop may panic, too.
+            // The payload's drop may panic, too.
             std::mem::forget(payload);
             say(
                 "a paused task goes on, but its executor panicked as it was woken: it may not be polled again",
             );
         }
-        // With the row may go a waker.
+        // The row may hold the last clone of a waker.
         let_go(Some(self));
     }
 }

@@ -1,16 +1,17 @@
-//! Whether a call ended in an `Err` is asked of a type without size, never of a closure: a closure would name the lifetimes of the
-//! returned value, and the call's future would then not be `Send` wherever the compiler forgets them.
+//! Probes: whether a call ended in an `Err` is decided by a zero-sized type, never by a closure. A
+//! closure would name the lifetimes of the returned value, and the call's future would then not be
+//! `Send` where the compiler erases them.
 
 use std::future::Future;
 use std::marker::PhantomData;
 
 /// Tells an `Err` from every other value.
 pub trait Probe<T> {
-    /// Whether `output` is an `Err`. It cannot unwind, so that a poll has nothing to drop if it did.
+    /// Whether `output` is an `Err`. Cannot unwind, so that a poll needs no cleanup for that case.
     extern "C" fn is_err(&self, output: &T) -> bool;
 }
 
-/// What is never an `Err`.
+/// Probe of types that are not a `Result`.
 #[derive(Clone, Copy, Debug)]
 pub struct Other;
 
@@ -21,7 +22,7 @@ impl<T> Probe<T> for Other {
     }
 }
 
-/// A `Result`.
+/// Probe of a `Result`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fallible;
 
@@ -32,22 +33,23 @@ impl<T, E> Probe<Result<T, E>> for Fallible {
     }
 }
 
-/// The type of what a future comes to, without a value of it.
+/// The output type of a future, without a value.
 #[derive(Debug)]
 pub struct Output<T: ?Sized>(PhantomData<fn() -> T>);
 
-/// Of `future`.
+/// The output type of `future`.
 #[inline]
 pub fn of<F: Future>(_future: &F) -> Output<F::Output> {
     Output(PhantomData)
 }
 
-/// Chosen where the type is known to be a `Result`: what a type has of its own goes before what a trait gives it.
+/// Chosen if the type is known to be a `Result`: inherent items take precedence over those of a
+/// trait.
 impl<T, E> Output<Result<T, E>> {
-    /// The probe of a `Result`, of a type that is written.
+    /// Probe of a `Result` whose type is written in the source.
     pub const __TURBOWISH_PROBE: Fallible = Fallible;
 
-    /// The probe of a `Result`, of a type that is inferred.
+    /// Probe of a `Result` whose type is inferred.
     #[inline]
     #[must_use]
     pub const fn __turbowish_probe(&self) -> Fallible {
@@ -55,25 +57,25 @@ impl<T, E> Output<Result<T, E>> {
     }
 }
 
-/// The type of a future, without a value of it.
+/// The type of a future, without a value.
 #[derive(Debug)]
 pub struct OutputOf<F>(PhantomData<fn() -> F>);
 
-/// Chosen where the type is known to be a future that comes to a `Result`.
+/// Chosen if the type is known to be a future with a `Result` as output.
 impl<F, T, E> OutputOf<F>
 where
     F: Future<Output = Result<T, E>>,
 {
-    /// The probe of what the future comes to.
+    /// Probe of the future's output.
     pub const __TURBOWISH_PROBE: Fallible = Fallible;
 }
 
 /// Chosen for every other type.
 pub trait Unknown {
-    /// The probe of what is no `Result`, of a type that is written.
+    /// Probe of a type that is not a `Result` and is written in the source.
     const __TURBOWISH_PROBE: Other = Other;
 
-    /// The probe of what is no `Result`, of a type that is inferred.
+    /// Probe of a type that is not a `Result` and is inferred.
     #[inline]
     fn __turbowish_probe(&self) -> Other {
         Other

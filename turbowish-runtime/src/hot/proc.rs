@@ -1,4 +1,4 @@
-//! Procs and their await points: statics printed by the attribute, numbered at their first call.
+//! Procs and their await points: statics emitted by the attribute, numbered at their first call.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,8 @@ use turbowish_model::snapshot::combinator::Combinator;
 
 /// An instrumented function as written: one static each, shared by all its instances.
 ///
-/// Compiled in every annotated function, so it is little more than text; that is read when the proc is registered.
+/// It is compiled into every annotated function, so it is little more than text, which is parsed
+/// when the proc is registered.
 #[derive(Debug)]
 pub struct Proc {
     path: fn() -> &'static str,
@@ -18,32 +19,33 @@ pub struct Proc {
     /// Number plus one; 0 before the first call.
     id: AtomicU32,
     tasks: AtomicU64,
-    /// Await points that poll several calls, as far as is known: a bit for each of the first [`FORKS`].
+    /// Await points known to poll several calls: a bit for each of the first [`FORKS`].
     forks: AtomicU64,
 }
 
-/// Await points of a proc that can be known to poll several calls before they do.
+/// Number of await points of a proc that can be marked as polling several calls.
 const FORKS: u32 = u64::BITS;
 
-/// The proc has a number, but beyond what can be accounted.
+/// Marks a proc beyond the maximum number of procs.
 const LOST: u32 = u32::MAX;
 
 static PROCS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 static LOST_PROCS: AtomicU64 = AtomicU64::new(0);
 
-/// A proc as users read of it.
+/// A registered proc, as shown to users.
 #[derive(Clone, Debug)]
 pub(crate) struct Registered {
     pub(crate) path: Arc<str>,
     pub(crate) file: &'static str,
     pub(crate) line: u32,
-    /// Its await points, by index.
+    /// Await points by index.
     pub(crate) sites: Arc<[Option<Site>]>,
-    /// What is written beside its name.
+    /// Attributes written beside the function's name.
     pub(crate) attributes: Arc<[(String, String)]>,
 }
 
-/// An await point as written: `OPERAND.await` from its first to its last character, lines and columns from 1.
+/// An await point as written: `OPERAND.await` from its first to its last character, lines and
+/// columns from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
     pub(crate) line: u32,
@@ -55,9 +57,9 @@ pub(crate) struct Site {
 }
 
 impl Proc {
-    /// `P` is a type inside the function; `name` replaces the last word of its path, if not empty. The first of the lines of
-    /// `places` is `LINE FILE`; then there is `=NAME VALUE` for each attribute, and `LINE COLUMN END_LINE END_COLUMN EXPRESSION` for each
-    /// await point.
+    /// Creates a proc. `P` is a type inside the function; `name`, if not empty, replaces the last
+    /// segment of its path. The first line of `places` is `LINE FILE`; then there is `=NAME VALUE`
+    /// for each attribute, and `LINE COLUMN END_LINE END_COLUMN EXPRESSION` for each await point.
     #[must_use]
     pub const fn new<P>(name: &'static str, places: &'static str) -> Self {
         Self {
@@ -70,7 +72,7 @@ impl Proc {
         }
     }
 
-    /// One beyond what can be accounted.
+    /// A proc beyond the maximum number of procs.
     #[cfg(test)]
     pub(crate) const fn lost() -> Self {
         Self {
@@ -79,7 +81,7 @@ impl Proc {
         }
     }
 
-    /// The proc's number, if it can be accounted.
+    /// The proc's number; `None` beyond the maximum.
     #[inline]
     pub(crate) fn id(&'static self) -> Option<u32> {
         match self.id.load(Ordering::Relaxed) {
@@ -89,7 +91,7 @@ impl Proc {
         }
     }
 
-    /// What the ledger needs to know of it, for a future of `bytes` bytes.
+    /// The key under which the ledger accounts the proc, for a future of `bytes` bytes.
     #[inline]
     pub(crate) fn key(&'static self, bytes: usize) -> Option<ProcKey> {
         Some(ProcKey {
@@ -101,7 +103,7 @@ impl Proc {
     #[cold]
     fn register(&'static self) -> Option<u32> {
         let mut procs = lock();
-        // Two threads may come here at once; the second finds the number there.
+        // Two threads may register at once: the second finds the number here.
         match self.id.load(Ordering::Relaxed) {
             0 => {}
             LOST => return None,
@@ -121,13 +123,13 @@ impl Proc {
         Some(id)
     }
 
-    /// The await point with this index polls several calls, for all that is known.
+    /// Whether the await point with this index is known to poll several calls.
     #[inline]
     pub(crate) fn is_fork(&self, site: u32) -> bool {
         site < FORKS && self.forks.load(Ordering::Relaxed) >> site & 1 != 0
     }
 
-    /// The ordinal of a new task of which this proc is the root, from 1.
+    /// The ordinal of a new task whose root is this proc, from 1.
     pub(crate) fn next_task(&self) -> u64 {
         self.tasks.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -137,14 +139,14 @@ fn lock() -> MutexGuard<'static, Vec<Registered>> {
     PROCS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same procs as they are in the program, by number.
+/// The statics of all registered procs, by number.
 static STATICS: Mutex<Vec<&'static Proc>> = Mutex::new(Vec::new());
 
 fn statics() -> MutexGuard<'static, Vec<&'static Proc>> {
     STATICS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An await point (its index plus one) was seen to poll several calls.
+/// Records that an await point (its index plus one) was seen to poll several calls.
 #[cold]
 pub(crate) fn learn(proc: u32, site: u16) {
     let site = u32::from(site).wrapping_sub(1);
@@ -160,7 +162,7 @@ pub(crate) fn all() -> Vec<Registered> {
     lock().clone()
 }
 
-/// How many procs are beyond the limit.
+/// Number of procs beyond the maximum.
 pub(crate) fn lost() -> u64 {
     LOST_PROCS.load(Ordering::Relaxed)
 }
@@ -183,7 +185,7 @@ impl Registered {
         }
     }
 
-    /// Await points whose text says that they poll several calls.
+    /// Bits of the await points whose text says that they poll several calls.
     fn forks(&self) -> u64 {
         let sites = self.sites.iter().take(FORKS as usize).zip(0..);
         let forks = sites
@@ -208,16 +210,17 @@ impl Site {
     }
 }
 
-/// The number that `text` begins with, and what comes after the blank behind it.
+/// Splits `text` at the first blank into a number and the rest.
 fn number(text: &'static str) -> Option<(u32, &'static str)> {
     let (number, rest) = text.split_once(' ')?;
     Some((number.parse().ok()?, rest))
 }
 
-/// The marker that the attribute prints ends in this.
+/// Suffix of the marker type that the attribute emits.
 const MARKER: &str = "::__TurbowishPath";
 
-/// `kv::db::Db<_>::get::__TurbowishPath` reads `kv::db::Db::get`; blocks named by the compiler go.
+/// `kv::db::Db<_>::get::__TurbowishPath` is shown as `kv::db::Db::get`; blocks named by the
+/// compiler are removed.
 fn shown_path(marker: &str, name: &str) -> String {
     let path = marker.strip_suffix(MARKER).unwrap_or(marker);
     let mut shown = path
@@ -233,8 +236,8 @@ fn shown_path(marker: &str, name: &str) -> String {
     if name.is_empty() {
         return shown;
     }
-    // An `async` block, or a future without a proc that is spawned, is named after its line, and stands inside the function whose path it
-    // shares.
+    // An `async` block, or a spawned future without a proc, is named after its line, below the
+    // function whose path it shares.
     if name.starts_with("async@") || name.starts_with("spawn@") {
         return format!("{shown}::{name}");
     }

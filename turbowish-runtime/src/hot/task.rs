@@ -1,7 +1,8 @@
-//! Live tasks by id, and their branches: a task is entered when a root's first poll has ended pending, gone when its call ends or is dropped.
+//! Live tasks by ID, and their branches. A task gets a row when its root's first poll ends pending,
+//! and loses it when its call ends or is dropped.
 //!
-//! A task's polls are given a waker of ours, which refers to the same allocation as its row. It is made when the task's first poll
-//! clones its waker, so that a call that never waits costs none.
+//! Polls of a task are given a TurboWish waker, which refers to the same allocation as the row. It
+//! is made when the first poll clones its waker, so a call that never waits costs none.
 
 #[cfg(feature = "server")]
 mod ended;
@@ -29,30 +30,30 @@ use crate::runtimes;
 
 static TASKS: LazyLock<DashMap<u64, Arc<TaskEntry>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-/// Those that wait, or have waited, and can be woken: of all tasks.
+/// Branches of all tasks that wait, or have waited, and can be woken.
 static BRANCHES: LazyLock<DashMap<u64, Arc<TaskEntry>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static LIVE_BRANCHES: AtomicU64 = AtomicU64::new(0);
-/// Live tasks that are no runtime's.
+/// Number of live tasks that belong to no tokio runtime.
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static LOST: AtomicU64 = AtomicU64::new(0);
 
-/// Many, so that the monitor holds each for a few microseconds only: spawning waits for it.
+/// Many, so that the monitor holds each lock for a few microseconds only: spawning waits for it.
 const SHARDS: usize = 256;
 
-/// Live tasks with a row of their own, unless the builder says otherwise.
+/// Default maximum of live tasks with a row of their own.
 pub(crate) const DEFAULT_LIMIT: u64 = 1_000_000;
 
-/// What there is of a live task, or of a branch of one: what it shows, and its waker.
+/// Row of a live task or of a branch: its state and its waker state.
 #[derive(Debug)]
 pub(crate) struct TaskEntry {
     pub(crate) cell: TaskCell,
     pub(crate) origin: Option<Arc<TaskOrigin>>,
-    /// The task of which it is a branch; 0 of a task.
+    /// ID of the task of which this is a branch; 0 for a task.
     owner: u64,
-    /// It is no task of a runtime.
+    /// Whether it belongs to no tokio runtime.
     outside: bool,
     node: WakerState,
     pub(crate) mark: PauseFlag,
@@ -74,7 +75,7 @@ impl StatefulWaker for TaskEntry {
     fn node(&self) -> &WakerState {
         &self.node
     }
-    /// The task that this is, or that this is a branch of.
+    /// ID of the task that this is, or is a branch of.
     fn task(&self) -> u64 {
         match self.owner {
             0 => self.cell.birth.id,
@@ -100,7 +101,7 @@ impl TaskEntry {
         }
     }
 
-    /// A branch of the task `owner`.
+    /// Creates a branch of the task `owner`.
     fn branch(birth: TaskMeta, owner: u64) -> Self {
         Self {
             cell: TaskCell::new(birth),
@@ -112,7 +113,7 @@ impl TaskEntry {
         }
     }
 
-    /// What the task shows now.
+    /// Current state of the task.
     pub(crate) fn read(&self) -> TaskReading {
         let mut reading = self.cell.read(&mut std::thread::yield_now);
         if is_wrapped() {
@@ -121,19 +122,19 @@ impl TaskEntry {
         reading
     }
 
-    /// It was woken since its last poll, as far as that is seen.
+    /// Whether it was woken since its last poll, as far as that is seen.
     #[cfg(feature = "server")]
     pub(crate) fn is_woken(&self) -> bool {
         self.node.wake_since_poll().is_some()
     }
 
-    /// It could not be polled before: if it was woken, then at `t`.
+    /// If it was woken, moves the time of the wake to `t`: it could not be polled before.
     #[cfg(feature = "server")]
     pub(crate) fn wake_again(&self, t: u64) {
         self.node.wake_again(t);
     }
 
-    /// What the branch shows now, and the epoch of its last poll.
+    /// Current state of the branch, and the epoch of its last poll.
     pub(crate) fn read_branch(&self) -> (BranchReading, u32) {
         let (reading, epoch) = self.cell.read_branch(&mut std::thread::yield_now);
         let woken = self.node.wake_since_poll();
@@ -141,7 +142,7 @@ impl TaskEntry {
     }
 }
 
-/// A root call's hold on its row; the row goes when this goes.
+/// A root call's reference to its row; dropping it removes the row.
 #[derive(Debug)]
 pub(crate) struct CoveredTask(Arc<TaskEntry>);
 
@@ -153,17 +154,17 @@ impl std::ops::Deref for CoveredTask {
 }
 
 impl CoveredTask {
-    /// A poll with the executor's `waker` begins.
+    /// Begins a poll with the executor's `waker`.
     pub(crate) fn begin_waker(&self, waker: &Waker) -> Begun {
         self.0.node.begin(waker)
     }
 
-    /// A poll that was given [`lent`](Self::lent) is over.
+    /// Ends a poll that was given [`lent`](Self::lent).
     pub(crate) fn end_waker(&self) {
         self.0.node.end();
     }
 
-    /// The waker for a poll in which that does not fit.
+    /// The waker for a poll in which [`lent`](Self::lent) does not fit.
     pub(crate) fn late<'a>(&self, outer: &'a Waker) -> Late<'a, TaskEntry> {
         Late {
             target: self.0.clone(),
@@ -172,59 +173,59 @@ impl CoveredTask {
         }
     }
 
-    /// The waker for a poll in which it fits.
+    /// The waker for a poll in which the waker state has the executor's waker.
     #[inline]
     pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
         BorrowedWaker::new(&self.0)
     }
 
-    /// What its row has of a pause.
+    /// Pause state of its row.
     #[inline]
     pub(crate) fn mark(&self) -> &PauseFlag {
         &self.0.mark
     }
 
-    /// It is no task, but a branch of one.
+    /// Whether it is a branch.
     #[inline]
     pub(crate) fn is_branch(&self) -> bool {
         self.0.owner != 0
     }
 
-    /// It is a branch of that task.
+    /// Whether it is a branch of `task`.
     pub(crate) fn is_branch_of(&self, task: u64) -> bool {
         self.is_branch() && self.0.owner == task
     }
 
-    /// It was marked as the root of a task.
+    /// Whether it was marked as the root of a task.
     pub(crate) fn has_story(&self) -> bool {
         self.0.origin.is_some()
     }
 
-    /// It ends by a panic.
+    /// Records that it ends by a panic.
     #[cold]
     pub(crate) fn panicked(&self) {
         panicked(self.0.cell.birth, &self.0.origin);
     }
 }
 
-/// A task, or a branch, in its first poll, as its waker sees it.
+/// A task or a branch in its first poll, as its waker sees it.
 #[derive(Debug)]
 pub(crate) struct FirstPoll<'w> {
     pub(crate) outer: &'w Waker,
     pub(crate) birth: TaskMeta,
     pub(crate) origin: Option<Arc<TaskOrigin>>,
-    /// The task of which it is a branch; 0 of a task.
+    /// ID of the task of which it is a branch; 0 for a task.
     pub(crate) owner: u64,
     pub(crate) epoch: u32,
     pub(crate) thread: u32,
-    /// Made when the waker was cloned.
+    /// Created when the waker was cloned.
     pub(crate) live: OnceLock<Arc<TaskEntry>>,
-    /// Woken by reference, before there was anything to note it.
+    /// Whether it was woken by reference before there was a row to record it.
     pub(crate) woken: AtomicBool,
 }
 
 impl FirstPoll<'_> {
-    /// The waker for its poll.
+    /// The waker for the first poll.
     #[inline]
     pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
         BorrowedWaker::late(self)
@@ -254,13 +255,13 @@ impl LazyTarget for FirstPoll<'_> {
     }
 }
 
-/// Whether tasks are given wakers of ours.
+/// Whether tasks are polled with TurboWish wakers.
 #[inline]
 pub(crate) fn is_wrapped() -> bool {
     WRAPPED.load(Ordering::Relaxed)
 }
 
-/// Leaves the executor's wakers alone, or not.
+/// Sets whether tasks are polled with TurboWish wakers.
 pub(crate) fn wrap(wakers: bool) {
     WRAPPED.store(wakers, Ordering::Relaxed);
 }
@@ -270,7 +271,7 @@ static WRAPPED: AtomicBool = AtomicBool::new(true);
 impl Drop for CoveredTask {
     fn drop(&mut self) {
         if switch::is_child() {
-            // The map of the parent is nobody's any more, and may be locked for ever.
+            // The parent's map is unused here, and may be locked forever.
             return;
         }
         let (count, rows) = if self.is_branch() {
@@ -283,12 +284,13 @@ impl Drop for CoveredTask {
             OUTSIDE.fetch_sub(1, Ordering::Relaxed);
         }
         rows.remove(&self.0.cell.birth.id);
-        // Whoever pauses a task holds its row: from here on nobody does.
+        // A pause holds the task's row: end it first.
         pause::over(&self.0);
     }
 }
 
-/// A task whose root is a call of `proc` begins at `t`.
+/// Metadata of a task whose root is a call of `proc` that begins at `t`; `None` beyond the maximum
+/// number of procs.
 pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<TaskMeta> {
     let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
     Some(TaskMeta::new(proc.id()?, proc.next_task(), t, future_bytes))
@@ -313,7 +315,7 @@ pub(crate) fn enter(
         Arc::new(TaskEntry::new(birth, origin, epoch, thread))
     });
     if newcomer.is_some_and(|newcomer| newcomer.woken.load(Ordering::Relaxed)) {
-        // Only its own poll could reach that waker.
+        // Only the task's own poll could reach that waker.
         live.node.note_by(birth.id, true);
     }
     if live.outside {
@@ -323,17 +325,18 @@ pub(crate) fn enter(
     Some(CoveredTask(live))
 }
 
-/// Live tasks with a row.
+/// Number of live tasks with a row.
 pub(crate) fn live() -> u64 {
     LIVE.load(Ordering::Relaxed)
 }
 
-/// Live tasks with a row that are no runtime's.
+/// Number of live tasks with a row that belong to no tokio runtime.
 pub(crate) fn outside() -> u64 {
     OUTSIDE.load(Ordering::Relaxed)
 }
 
-/// Keeps what a branch has made in its first poll, if it can be woken; `None` beyond the limit.
+/// Keeps the entry that a branch has made in its first poll, if it can be woken; `None` beyond the
+/// limit.
 pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<CoveredTask> {
     let woken = newcomer.woken.load(Ordering::Relaxed);
     if newcomer.live.get().is_none() && !woken {
@@ -353,17 +356,18 @@ pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<CoveredTask> {
     Some(CoveredTask(live))
 }
 
-/// The id of a new branch.
+/// A new branch ID.
 pub(crate) fn next_branch() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// A task ends by a panic. Nobody asks.
+/// A task ends by a panic: recorded only with the feature `server`.
 #[cfg(not(feature = "server"))]
 pub(crate) const fn panicked(_birth: TaskMeta, _story: &Option<Arc<TaskOrigin>>) {}
 
-/// The branches that are `wanted`, those of tasks that are over included, by the task that polled them last.
+/// The branches that are `wanted`, including those of ended tasks, by the task that polled them
+/// last.
 pub(crate) fn branches(wanted: impl Fn(&TaskEntry) -> bool) -> HashMap<u64, Vec<Arc<TaskEntry>>> {
     let mut of: HashMap<u64, Vec<Arc<TaskEntry>>> = HashMap::new();
     for entry in BRANCHES.iter().filter(|entry| wanted(entry.value())) {
@@ -374,7 +378,7 @@ pub(crate) fn branches(wanted: impl Fn(&TaskEntry) -> bool) -> HashMap<u64, Vec<
     of
 }
 
-/// Runs `f` with a live task, which does not end meanwhile; `None` if it has no row.
+/// Runs `f` with a live task, which cannot end meanwhile; `None` if it has no row.
 #[cfg(feature = "server")]
 pub(crate) fn with<R>(id: u64, f: impl FnOnce(&Arc<TaskEntry>) -> R) -> Option<R> {
     TASKS.get(&id).map(|live| f(&live))
@@ -388,12 +392,12 @@ pub(crate) fn all() -> Vec<Arc<TaskEntry>> {
     all
 }
 
-/// Tasks that got no row.
+/// Number of tasks without a row.
 pub(crate) fn lost() -> u64 {
     LOST.load(Ordering::Relaxed)
 }
 
-/// At most so many tasks get a row.
+/// Sets the maximum number of tasks with a row.
 pub(crate) fn limit(tasks: u64) {
     LIMIT.store(tasks, Ordering::Relaxed);
 }

@@ -1,4 +1,5 @@
-//! Each thread's ledger: found without a lock, enrolled once, read by the monitor for ever.
+//! Per-thread ledgers: found without a lock, enrolled once, read by the monitor until they are
+//! folded.
 
 #[cfg(feature = "server")]
 use std::cell::Cell;
@@ -23,54 +24,56 @@ pub(crate) struct ThreadLedger {
     /// Number of the thread, in order of its first event; the same in every epoch.
     pub(crate) index: u32,
     pub(crate) name: Arc<str>,
-    /// As the operating system calls it.
+    /// The operating system's thread ID.
     pub(crate) os_id: Option<u64>,
     pub(crate) newborn: FirstPollCell,
-    /// Where the newborn comes from, if it says so.
+    /// Origin of the task in its first poll, if it has one.
     pub(crate) origin: Mutex<Option<Arc<TaskOrigin>>>,
-    /// What the program counts.
+    /// The program's own metrics.
     pub(crate) meters: Metrics,
-    /// It has polled a task. Others only run plain functions, which may take their time there.
+    /// Whether it has polled a task. Other threads only run plain functions, which may take long
+    /// there.
     pub(crate) polls: AtomicBool,
-    /// Where the waker points that the innermost poll was given. Of no use to other threads.
+    /// Address of the waker given to the innermost poll. Of no use to other threads.
     pub(crate) lent: AtomicUsize,
 }
 
 impl ThreadLedger {
-    /// The newborn's story begins, or ends.
+    /// Sets or clears the origin of the task in its first poll.
     pub(crate) fn tell(&self, origin: Option<Arc<TaskOrigin>>) {
         *lock(&self.origin) = origin;
     }
 
-    /// The newborn's story.
+    /// Origin of the task in its first poll.
     pub(crate) fn told(&self) -> Option<Arc<TaskOrigin>> {
         lock(&self.origin).clone()
     }
 }
 
 thread_local! {
-    /// It is none of the application's.
+    /// Whether this is a TurboWish thread.
     #[cfg(feature = "server")]
     static OURS: Cell<bool> = const { Cell::new(false) };
     static OWN: OwnLedger = const { OwnLedger(RefCell::new(None)) };
-    /// The runtime in which the thread was when it was enrolled. It goes with the thread, and not where its ledger is folded: with a
-    /// runtime may go anything.
+    /// The runtime in which the thread was when it was enrolled. Dropped with the thread, not when
+    /// its ledger is folded: dropping a runtime may run any code.
     static RUNTIME: RefCell<Option<Arc<runtimes::Seen>>> = const { RefCell::new(None) };
 }
 
-/// Dropped with the thread, so that the monitor can tell that nobody writes any more.
+/// Dropped with the thread, so that the monitor can tell that the ledger has no writer any more.
 struct OwnLedger(RefCell<Option<Arc<ThreadLedger>>>);
 
 static ENROLLED: Mutex<Vec<Arc<ThreadLedger>>> = Mutex::new(Vec::new());
 static THREADS: AtomicU32 = AtomicU32::new(0);
-/// Takes the events of threads whose own storage is gone: drops in destructors at thread exit.
+/// Ledger for threads whose thread-local storage is gone: drops in destructors at thread exit.
 static STRAY: Mutex<Option<Arc<ThreadLedger>>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a thread of ours. Signals that are sent to the process are none of its: they go to threads of the application.
+/// Starts a TurboWish thread. It has signals blocked: signals sent to the process go to threads of
+/// the application.
 #[cfg(unix)]
 pub(crate) fn start(
     name: &str,
@@ -80,7 +83,7 @@ pub(crate) fn start(
     turbowish_unsafe::signal::apart(|| thread.spawn(work))
 }
 
-/// Starts a thread of ours.
+/// Starts a TurboWish thread.
 #[cfg(not(unix))]
 pub(crate) fn start(
     name: &str,
@@ -90,7 +93,7 @@ pub(crate) fn start(
     thread.spawn(work)
 }
 
-/// Nothing of this thread is accounted: it is the monitor's.
+/// Excludes this thread, which is the monitor's, from accounting.
 #[cfg(feature = "server")]
 pub(crate) fn disown() {
     OURS.set(true);
@@ -102,7 +105,7 @@ pub(crate) fn is_ours() -> bool {
     OURS.get()
 }
 
-/// Without a monitor's thread all are the application's.
+/// Without the feature `server`, every thread is the application's.
 #[cfg(not(feature = "server"))]
 pub(crate) const fn is_ours() -> bool {
     false
@@ -127,13 +130,14 @@ pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<
     own.ok().flatten()
 }
 
-/// Runs `f` with the ledger that stands in for threads whose own storage is gone; `None` if the epoch has ended.
+/// Runs `f` with the ledger for threads whose thread-local storage is gone; `None` if the epoch has
+/// ended.
 #[cold]
 pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
     stray(epoch, &mut lock(&STRAY)).map(f)
 }
 
-/// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of what began there.
+/// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of events that began there.
 #[inline]
 pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
     let own = OWN.try_with(|own| {
@@ -186,7 +190,8 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
     Some(())
 }
 
-/// Takes note of the runtime that this thread is in. Anything may run as the one before is let go of, so nothing is borrowed here.
+/// Records the runtime that this thread is in. Dropping the previous one may run any code, so
+/// nothing is borrowed here.
 fn see_runtime() {
     let seen = runtimes::current();
     let before = RUNTIME.try_with(|own| {
@@ -197,8 +202,9 @@ fn see_runtime() {
     drop(before);
 }
 
-/// Enters a ledger into the list; returns how many there are. `None` if its epoch has ended: whoever ended it has then
-/// taken the list, or takes it after this, and knows all of its ledgers.
+/// Adds a ledger to the list and returns the list's length. `None` if its epoch has ended: the
+/// thread that ended it has then taken the list, or takes it after this, and knows all of its
+/// ledgers.
 fn list(fresh: &Arc<ThreadLedger>) -> Option<usize> {
     let mut all = lock(&ENROLLED);
     if switch::epoch() != Some(fresh.ledger.epoch()) {
@@ -208,18 +214,19 @@ fn list(fresh: &Arc<ThreadLedger>) -> Option<usize> {
     Some(all.len())
 }
 
-/// A thread that enrolls as one of so many ledgers has those of ended threads folded: there may be no monitor thread.
+/// Number of enrolled ledgers at which the enrolling thread folds those of ended threads: there may
+/// be no monitor thread.
 const FOLD_AT: usize = 64;
 
-/// Folds the ledgers of ended threads.
+/// Callback that folds the ledgers of ended threads.
 static FOLD: OnceLock<fn()> = OnceLock::new();
 
-/// Sets what folds the ledgers of ended threads. The first caller's stays.
+/// Sets the callback that folds the ledgers of ended threads. The first one stays.
 pub(crate) fn on_crowd(fold: fn()) {
     let _ = FOLD.set(fold);
 }
 
-/// The ledger that stands in for them is called so.
+/// Thread name of the ledger that stands in for ended threads.
 pub(crate) const ENDED: &str = "ended threads";
 
 fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedger> {
@@ -245,7 +252,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
     slot.as_deref()
 }
 
-/// Hands over the ledgers that were enrolled since the last time.
+/// Takes the ledgers enrolled since the last call.
 pub(crate) fn take_enrolled() -> Vec<Arc<ThreadLedger>> {
     std::mem::take(&mut *lock(&ENROLLED))
 }

@@ -1,12 +1,14 @@
-//! What stands between an executor's waker and the wakers that leaf futures keep: it passes wakes on, and knows of each.
+//! State between an executor's waker and the wakers that leaf futures keep: passes wakes on, and
+//! counts clones and wakes.
 //!
-//! A node has the executor's waker only while it has clones: it clones the executor's waker when
-//! its own is cloned, and drops it with its last clone. So an executor that frees what nobody can
-//! wake any more still does, and whoever would see a panic of the executor's waker sees it.
+//! A waker state has the executor's waker only while it has clones: it clones the executor's waker
+//! when its own is cloned, and drops it with its last clone. So an executor that frees tasks that
+//! nothing can wake still frees them, and a panic in the executor's waker surfaces where it would
+//! without TurboWish.
 //!
-//! None of the executor's code runs while anybody waits for it. It is woken under the read half of
-//! a lock, which no one waits for: whoever wants the write half tries for it a few times, and does
-//! without.
+//! None of the executor's code runs while a thread waits for it. The executor's waker is woken
+//! under the read half of a lock for which no thread waits: a writer tries for the write half a few
+//! times, and does without if it fails.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,29 +23,30 @@ use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
 
 use crate::hot::{clock, current, switch};
 
-/// A waker's account.
+/// Clones and wakes of a task's or a branch's waker.
 #[derive(Debug, Default)]
 pub(crate) struct WakerState {
-    /// The executor's. It is there while `live` is not 0, if it could be had.
+    /// The executor's waker. Present while `live` is not 0, if the lock could be taken.
     inner: RwLock<Option<Waker>>,
-    /// Wakers that are clones of this node's, and one more during a poll that is given one of them.
+    /// Number of clones of this state's waker, plus one during a poll that is given it.
     live: AtomicU32,
     /// A clone of the executor's own waker was given away in the last poll.
     passed: AtomicBool,
-    /// The lower half of `wakes` when the monitor looked last.
+    /// The lower half of `wakes` at the monitor's last look.
     #[cfg(feature = "server")]
     told: AtomicU32,
     clones: AtomicU64,
     wakes: AtomicU64,
     own_wakes: AtomicU64,
-    /// The first wake since the last poll began, in ticks; 0 if there was none.
+    /// Time of the first wake since the last poll began, in ticks; 0 if there was none.
     woken: AtomicU64,
-    /// Whose wake was the last to make it ready, as [`here::who`] tells.
+    /// Source of the wake that last made it ready, as in
+    /// [`current::who`](crate::hot::current::who).
     by: AtomicU64,
 }
 
 thread_local! {
-    /// A node of ours clones a waker: no clone of the program's.
+    /// Set while a waker state clones a waker: that is not a clone by the program.
     static OURS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -62,7 +65,7 @@ impl Drop for Uncounted {
     }
 }
 
-/// tokio makes a task yield that has done much in one poll: it wakes itself, but does not spin.
+/// Tokio forces a task to yield after much work in one poll: it wakes itself, but does not spin.
 #[cfg(feature = "tokio")]
 fn is_forced() -> bool {
     !tokio::task::coop::has_budget_remaining()
@@ -73,46 +76,46 @@ const fn is_forced() -> bool {
     false
 }
 
-/// Drops an executor's waker at the edge of a poll, through which nothing may unwind: with the waker may go whatever the executor
-/// kept for its sake, and what panics then is told by the panic hook alone.
+/// Drops an executor's waker at the edge of a poll, through which nothing may unwind: the waker may
+/// own anything that the executor kept for it. A panic there is reported by the panic hook alone.
 pub(crate) fn let_go<T>(waker: Option<T>) {
     if let Some(waker) = waker
         && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(waker)))
     {
-        // Its own drop may panic, too.
+        // The payload's drop may panic, too.
         std::mem::forget(payload);
     }
 }
 
-/// How a poll begins.
+/// Begin of a poll.
 #[derive(Debug)]
 pub(crate) struct Begun {
-    /// When the node was woken first since the last poll began, and by whom.
+    /// Time and source of the first wake since the last poll began.
     pub(crate) readied: Option<WakeCause>,
-    /// The poll may be given the node's waker, and is to be ended by [`WakerState::end`]. Otherwise it is
-    /// given a [`Late`] one.
+    /// Whether the poll may be given this state's waker, and is to be ended by [`WakerState::end`].
+    /// Otherwise it is given a [`Late`] one.
     pub(crate) fits: bool,
 }
 
-/// What the wakers of a node refer to.
+/// Target of wakers with a waker state.
 pub(crate) trait StatefulWaker: Target {
-    /// The node.
+    /// The waker state of the target.
     fn node(&self) -> &WakerState;
-    /// The task that it belongs to.
+    /// ID of the task that it belongs to.
     fn task(&self) -> u64;
 }
 
-/// The waker of a poll whose node does not have the executor's waker, or has another one.
+/// Waker of a poll whose waker state has no executor's waker, or another one.
 #[derive(Debug)]
 pub(crate) struct Late<'a, T> {
     pub(crate) target: Arc<T>,
     pub(crate) outer: &'a Waker,
-    /// The waker around it is one of ours.
+    /// Whether the waker around it is a TurboWish waker.
     pub(crate) is_inside: bool,
 }
 
 impl<T: StatefulWaker> Late<'_, T> {
-    /// The waker.
+    /// The waker for the poll.
     #[inline]
     pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
         BorrowedWaker::late(self)
@@ -130,11 +133,11 @@ impl<T: StatefulWaker> LazyTarget for Late<'_, T> {
     }
 }
 
-/// A waker of `target`, whose node wakes `outer` from now on; or a clone of `outer`, while an
-/// earlier one is being woken. It unwinds if the executor's code does, and leaves everything as it
-/// was.
+/// A waker of `target`, whose state wakes `outer` from now on; or a clone of `outer`, while an
+/// earlier one is being woken. Unwinds if the executor's code does, and then leaves everything as
+/// it was.
 pub(crate) fn kept<T: StatefulWaker>(target: &Arc<T>, outer: &Waker, is_inside: bool) -> Waker {
-    // Counted before the node has the executor's waker, which goes with the last clone.
+    // Counted before the state has the executor's waker, which is dropped with the last clone.
     let clone = BorrowedWaker::new(target).waker().clone();
     let uncounted = is_inside.then(Uncounted::begin);
     let adopted = target.node().adopt(outer);
@@ -148,10 +151,10 @@ pub(crate) fn kept<T: StatefulWaker>(target: &Arc<T>, outer: &Waker, is_inside: 
     }
 }
 
-/// How often a lock is tried for that is held for a few instructions, or as long as a wake takes.
+/// Attempts for a lock that is held for a few instructions, or for the length of a wake.
 const TRIES: u32 = 200;
 
-/// `None`: it is held for longer, or by a thread that is none of this process.
+/// `None` if the lock is held for longer, or by a thread that does not exist in this process.
 fn attempt<T>(mut lock: impl FnMut() -> TryLockResult<T>) -> Option<T> {
     for turn in 0..TRIES {
         match lock() {
@@ -165,7 +168,7 @@ fn attempt<T>(mut lock: impl FnMut() -> TryLockResult<T>) -> Option<T> {
 }
 
 impl WakerState {
-    /// One that has `waker`, and a clone of its own.
+    /// A state that has `waker`, and one clone of its own.
     pub(crate) fn kept_by(waker: Waker) -> Self {
         Self {
             inner: RwLock::new(Some(waker)),
@@ -174,7 +177,7 @@ impl WakerState {
         }
     }
 
-    /// `None` in a child of `fork`, if another thread was about to change it then.
+    /// `None` in a child of `fork`, if another thread was about to change it at the fork.
     #[inline]
     fn inner(&self) -> Option<RwLockReadGuard<'_, Option<Waker>>> {
         if switch::is_child() {
@@ -183,7 +186,7 @@ impl WakerState {
         Some(self.inner.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// `None` while it is woken.
+    /// `None` while it is being woken.
     fn inner_mut(&self) -> Option<RwLockWriteGuard<'_, Option<Waker>>> {
         attempt(|| self.inner.try_write())
     }
@@ -194,7 +197,7 @@ impl WakerState {
         known.is_some_and(|known| known.will_wake(waker))
     }
 
-    /// A poll with the executor's `waker` begins.
+    /// Begins a poll with the executor's `waker`.
     pub(crate) fn begin(&self, waker: &Waker) -> Begun {
         self.passed.store(false, Ordering::Relaxed);
         // Without a clone there can be none before this poll makes one.
@@ -215,15 +218,15 @@ impl WakerState {
         fits
     }
 
-    /// A poll that was given the node's waker is over.
+    /// Ends a poll that was given this state's waker.
     pub(crate) fn end(&self) {
         let_go(self.leave());
     }
 
-    /// The executor's `waker` is woken from now on.
+    /// Replaces the executor's waker by `waker`.
     ///
     /// # Errors
-    /// It could not be kept: here is a clone of it.
+    /// If it could not be stored: returns a clone of it.
     fn adopt(&self, waker: &Waker) -> Result<(), Waker> {
         if self.is_of(waker) {
             return Ok(());
@@ -234,32 +237,32 @@ impl WakerState {
         };
         let before = inner.replace(fresh);
         drop(inner);
-        // What an executor does when its waker is dropped is its own affair, and not to be done
-        // under a lock.
+        // Dropping an executor's waker runs code of the executor, which must not happen under a
+        // lock.
         drop(before);
         Ok(())
     }
 
     fn take_wake(&self) -> Option<WakeCause> {
         let since = self.wake_since_poll()?;
-        // Before anybody else can be the first again.
+        // Read before another wake can be the first one again.
         let by = self.readied_by();
         self.woken.store(0, Ordering::Release);
         Some(WakeCause { since, by })
     }
 
-    /// When the node was woken first since its last poll began, in ticks.
+    /// Time of the first wake since the last poll began, in ticks.
     pub(crate) fn wake_since_poll(&self) -> Option<u64> {
         let at = self.woken.load(Ordering::Acquire);
         (at != 0).then_some(at)
     }
 
-    /// It could not be polled before: if it was woken, then at `t`.
+    /// If it was woken, moves the time of the wake to `t`: it could not be polled before.
     #[cfg(feature = "server")]
     pub(crate) fn wake_again(&self, t: u64) {
         let at = self.woken.load(Ordering::Relaxed);
         if at != 0 {
-            // A poll that has begun since has taken it, and is not to find another one.
+            // A poll that has begun since has taken the wake, and must not find another one.
             let (now, relaxed) = (t.max(1), Ordering::Relaxed);
             let _ = self
                 .woken
@@ -267,7 +270,7 @@ impl WakerState {
         }
     }
 
-    /// There is one waker more.
+    /// Counts a clone of the waker.
     pub(crate) fn cloned(&self) {
         self.live.fetch_add(1, Ordering::Relaxed);
         if !OURS.get() {
@@ -275,19 +278,19 @@ impl WakerState {
         }
     }
 
-    /// There is one waker less.
+    /// Counts the drop of a waker.
     pub(crate) fn dropped(&self) {
         drop(self.leave());
     }
 
-    /// One less could wake it. Returns the executor's waker if that was the last.
+    /// Counts one waker less. Returns the executor's waker if that was the last.
     fn leave(&self) -> Option<Waker> {
         if self.live.fetch_sub(1, Ordering::AcqRel) != 1 {
             return None;
         }
-        // Whoever has it now has counted itself, and comes here later.
+        // A thread that has a waker now has counted itself, and comes here later.
         let mut inner = self.inner_mut()?;
-        // A poll may have begun: it counts itself before it comes to the lock.
+        // A poll may have begun: it counts itself before it takes the lock.
         if self.live.load(Ordering::Acquire) == 0 {
             inner.take()
         } else {
@@ -295,8 +298,8 @@ impl WakerState {
         }
     }
 
-    /// Passes a wake on; `own` is the task that this node belongs to. It unwinds if the executor's
-    /// code does.
+    /// Passes a wake on; `own` is the ID of the task that this state belongs to. Unwinds if the
+    /// executor's code does.
     pub(crate) fn wake(&self, own: u64) {
         self.note_if_armed(own);
         if let Some(waker) = self.inner().as_deref().and_then(Option::as_ref) {
@@ -304,7 +307,7 @@ impl WakerState {
         }
     }
 
-    /// Notes a wake that is passed on otherwise.
+    /// Records a wake that is passed on elsewhere.
     pub(crate) fn note_if_armed(&self, own: u64) {
         if switch::is_armed() {
             self.note(own);
@@ -316,32 +319,33 @@ impl WakerState {
         self.note_by(by, by != 0 && by == own);
     }
 
-    /// Notes a wake by whom [`here::who`] tells, which may be the node's own task, that is passed on otherwise.
+    /// Records a wake by `by`, as in [`current::who`](crate::hot::current::who), that is passed on
+    /// elsewhere; `is_own` if the task woke itself.
     pub(crate) fn note_by(&self, by: u64, is_own: bool) {
         self.wakes.fetch_add(1, Ordering::Relaxed);
         if is_own && !is_forced() {
             self.own_wakes.fetch_add(1, Ordering::Relaxed);
         }
-        // What is ready is not made so by another wake.
+        // A task that is ready is not made ready by another wake.
         if self.woken.load(Ordering::Relaxed) == 0 {
             self.by.store(by, Ordering::Relaxed);
-            // Whoever reads it reads by whom as well.
+            // Release: a reader that sees the time also sees the source.
             self.woken.store(clock::ticks().max(1), Ordering::Release);
         }
     }
 
-    /// Whose wake was the last to make it ready.
+    /// Source of the wake that last made it ready.
     fn readied_by(&self) -> u64 {
         self.by.load(Ordering::Relaxed)
     }
 
-    /// Whether somebody could wake it.
+    /// Whether something could wake it.
     #[cfg(any(feature = "tokio", feature = "server"))]
     pub(crate) fn is_held(&self) -> bool {
         self.live.load(Ordering::Relaxed) > 0 || self.passed.load(Ordering::Relaxed)
     }
 
-    /// Wakes since this was asked last: by the one thread of the monitor.
+    /// Number of wakes since the last call, which only the monitor's thread makes.
     #[cfg(feature = "server")]
     pub(crate) fn wakes_since_told(&self) -> u32 {
         let wakes = self.wakes.load(Ordering::Relaxed) as u32;
@@ -358,7 +362,7 @@ impl WakerState {
         self.wake_since_poll().is_none() && self.is_held()
     }
 
-    /// What is known of it.
+    /// All counters of the waker.
     pub(crate) fn read(&self) -> WakerReading {
         WakerReading {
             woken: self.wake_since_poll(),

@@ -1,4 +1,4 @@
-//! Without instrumented primitives there is nothing to mean: intents compile, on whatever they name, and do nothing.
+//! Intents without instrumented primitives: they compile, whatever they name, and do nothing.
 
 use std::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use turbowish_model::account::resource::Role;
 use super::IntentTarget;
 use crate::hot::current::CurrentCall;
 
-/// The account of what is meant: there is none.
+/// The resource of an intent: none.
 #[derive(Clone, Copy, Debug)]
 pub struct ResourceRef<'a>(PhantomData<&'a ()>);
 
@@ -23,7 +23,7 @@ impl ResourceRef<'_> {
     }
 }
 
-/// An intent that is kept: none is.
+/// A recorded intent: cannot exist.
 #[derive(Debug)]
 pub enum Link {}
 

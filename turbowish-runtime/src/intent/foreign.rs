@@ -1,6 +1,8 @@
-//! What is not ours: pointers pass on what they point to, and tokio's own primitives, which are not seen, are nothing.
+//! Intents on types outside of `turbowish::sync`: pointers pass on their target; tokio's own
+//! primitives, which are not observed, have no effect.
 //!
-//! A library may name tokio's own in its intents: it then compiles as well where somebody else turns the feature `tokio` on.
+//! A library may name tokio's own primitives in its intents: it then also compiles where another
+//! crate enables the feature `tokio`.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
-//! What can be done with a resource, as a user writes it.
+//! Verbs of intents, as users write them.
 
 use turbowish_model::account::resource::Role;
 
-/// One of them.
+/// A verb of an intent.
 pub trait Verb: Copy {
-    /// What whoever does it is to the resource.
+    /// The role in which the verb uses the resource.
     const ROLE: Role;
 }
 

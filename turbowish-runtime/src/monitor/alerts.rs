@@ -1,4 +1,4 @@
-//! Alerts: found by the monitor at its own pace, whether a console looks or not.
+//! Alert scans of the monitor, at its own interval and independent of consoles.
 
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::hot::{clock, proc, switch};
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::overhead;
 
-/// What is known of what goes wrong.
+/// State of alert detection.
 #[derive(Debug, Default)]
 pub(super) struct AlertWatch {
     detector: Detector,
@@ -30,7 +30,7 @@ pub(super) struct AlertWatch {
     pub(super) spent: Series,
 }
 
-/// When the next scan comes.
+/// Interval of the scans.
 #[derive(Debug)]
 struct ScanPace {
     /// Processor time of a scan.
@@ -38,12 +38,12 @@ struct ScanPace {
     due: Option<Instant>,
 }
 
-/// A scan may take this part of a core: with very many tasks there are fewer scans.
+/// A scan may use one part in this many of a core: with very many tasks there are fewer scans.
 const SHARE: u32 = 40;
 
-/// Scans come no faster than this,
+/// Shortest interval of the scans.
 const SHORTEST: Duration = Duration::from_millis(200);
-/// and no slower than this, whatever they take.
+/// Longest interval of the scans, however long they take.
 const LONGEST: Duration = Duration::from_secs(10);
 
 impl Default for ScanPace {
@@ -60,7 +60,7 @@ impl ScanPace {
         self.due.is_none_or(|due| now >= due)
     }
 
-    /// The next one, after a scan that began then and took so long.
+    /// Schedules the next scan, after one that began at `begun` and took `took`.
     fn next(&mut self, begun: Instant, took: Duration) {
         let share = self.usual.after(took).saturating_mul(SHARE);
         self.due = Some(begun + share.clamp(SHORTEST, LONGEST));
@@ -72,19 +72,19 @@ impl Monitor {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The alerts that hold, the worst first.
+    /// Active alerts, the worst first.
     pub(super) fn alerts(&self) -> Vec<Alert> {
         self.watch().alerts.clone()
     }
 
-    /// Whether there are so many polls that they are to be counted between two ticks, too.
+    /// Whether there are so many polls that they are counted between two ticks, too.
     pub(crate) fn is_dense(&self) -> bool {
         let watch = self.watch();
         let limit = watch.detector.limits().get(Limit::Overload);
         watch.scout.is_dense(limit)
     }
 
-    /// Counts polls between two ticks: a burst may be over at the next one.
+    /// Counts polls between two ticks: a burst may be over at the next tick.
     pub(crate) fn sample(&self) {
         let mut state = self.state();
         if state.switched.off_at.is_some() {
@@ -96,7 +96,7 @@ impl Monitor {
         self.watch().scout.sample(now, polls);
     }
 
-    /// Sets limits of alert rules, by name and value. Returns a line for each that makes no sense.
+    /// Sets limits of alert rules, by name and value. Returns a line for each invalid one.
     pub(crate) fn limit(&self, settings: &[(String, String)]) -> Vec<String> {
         let mut limits = Limits::default();
         let set = |(name, value): &(String, String)| limits.set(name, value).err();
@@ -115,7 +115,7 @@ impl AlertWatch {
         }
     }
 
-    /// Nothing is known while accounting is off.
+    /// Discards all state: nothing is known while accounting is disarmed.
     pub(super) fn forget(&mut self) {
         let limits = *self.detector.limits();
         let (uses, spent) = (&mut self.uses, &mut self.spent);
@@ -134,7 +134,7 @@ impl AlertWatch {
         threads: &[ThreadNow],
         epoch: u32,
     ) {
-        // Switched off since this was read: what was known is forgotten, and stays so.
+        // Disarmed since this was read: the state was discarded, and must stay so.
         if switch::epoch() != Some(epoch) {
             return;
         }
@@ -179,7 +179,8 @@ mod tests {
     use super::{Monitor, ScanPace};
     use crate::tests::stage::alone;
 
-    /// What a scan under way finds when accounting was switched off in the meantime would stay until it is switched on again.
+    /// Otherwise alerts found by a running scan would stay active after accounting was disarmed,
+    /// until it is armed again.
     #[test]
     fn a_scan_of_an_epoch_that_is_over_finds_nothing() {
         let _alone = alone();
@@ -199,13 +200,13 @@ mod tests {
         monitor.disarm();
     }
 
-    /// What scans take one after the other, and how long each is before the next; in milliseconds.
+    /// Durations of successive scans, and the interval after each; in milliseconds.
     #[test]
     fn scans_that_take_long_come_less_often() {
         let mut pace = ScanPace::default();
         let begun = Instant::now();
         assert!(pace.is_due(begun));
-        // A single one that took long does not count, not even the first, and two do.
+        // A single long scan does not count, not even the first one; two do.
         for (took, expected) in [
             (150, 200),
             (1, 200),
@@ -215,7 +216,7 @@ mod tests {
             (30, 800),
             (30, 1_200),
             (4_000, 1_200),
-            // Whoever is in trouble gets to know it.
+            // However long a scan takes, alerts appear.
             (u64::MAX / 1_000_000, 10_000),
             (2, 200),
         ] {

@@ -1,4 +1,4 @@
-//! What each task has of the resources: found by its id, made when it is asked for.
+//! Resources of each task: found by task ID, computed on request.
 
 use std::panic::Location;
 
@@ -11,24 +11,24 @@ use turbowish_model::snapshot::{Aim, Claim, ResourceRow, TaskRow};
 use super::resources::{hides_waits, path};
 use super::tasks::spot;
 
-/// What all tasks have of these resources, and the timers that they wait for.
+/// What all tasks hold, wait for and intend, and the timers that they wait for.
 pub(super) struct Claims<'a, N> {
     assembly: &'a Assembly<'a, N>,
     resources: &'a [ResourceRow],
-    /// By task, those of one task in the order of the resources.
+    /// By task; those of one task in the order of the resources.
     marks: Vec<Mark<'a>>,
-    /// By task, the longest wait of each first.
+    /// By task; the longest wait of each first.
     timers: Vec<TimerClaim>,
-    /// Some waits are not among these.
+    /// Whether some waits are not among these.
     hides_waits: bool,
     /// When the resources had been read, in ticks.
     read_at: u64,
 }
 
-/// One of a task.
+/// An entry of a task.
 struct Mark<'a> {
     task: u64,
-    /// Position of the resource.
+    /// Index of the resource.
     resource: usize,
     what: What<'a>,
 }
@@ -41,7 +41,7 @@ enum What<'a> {
 }
 
 impl What<'_> {
-    /// A number for each list of a task's row.
+    /// Index of the list in a task's row.
     const fn list(self) -> usize {
         match self {
             Self::Holds(_) => 0,
@@ -54,7 +54,7 @@ impl What<'_> {
     }
 }
 
-/// A wait for a timer, which is no resource with a row of its own.
+/// A wait for a timer, which is not a resource with a row of its own.
 struct TimerClaim {
     task: u64,
     since_ns: u64,
@@ -62,7 +62,8 @@ struct TimerClaim {
 }
 
 impl<'a, N: Names> Claims<'a, N> {
-    /// `resources` are the rows of `readings`, and the rests are of those as well: all were read until `read_at`.
+    /// Collects the entries. `resources` are the rows of `readings`, and `rests` belong to those as
+    /// well: all were read by `read_at`.
     pub(super) fn of(
         assembly: &'a Assembly<'a, N>,
         resources: &'a [ResourceRow],
@@ -96,13 +97,13 @@ impl<'a, N: Names> Claims<'a, N> {
         }
     }
 
-    /// What is not told of a task's waits may be there.
+    /// Whether a task may have waits that are not shown.
     pub(super) const fn hides_waits(&self) -> bool {
         self.hides_waits
     }
 
-    /// Tells a task what it holds, what it waits for, and what it means to do: timers after resources. A task that has very many parts of one
-    /// resource lists as many of them as the resource lists of all tasks.
+    /// Fills in what a task holds, waits for and intends to do: timers after resources. A task with
+    /// very many parts of one resource lists as many of them as the resource lists of all tasks.
     pub(super) fn tell(&self, row: &mut TaskRow) {
         let (mut resource, mut listed) = (usize::MAX, [0; 4]);
         for mark in of_task(&self.marks, row.id, |mark| mark.task) {
@@ -159,7 +160,7 @@ impl<'a, N: Names> Claims<'a, N> {
     }
 }
 
-/// Those of one task among what is sorted by task.
+/// The entries of one task in a slice sorted by task.
 fn of_task<T>(sorted: &[T], task: u64, of: impl Fn(&T) -> u64) -> &[T] {
     let from = sorted.partition_point(|one| of(one) < task);
     let rest = &sorted[from..];
@@ -177,7 +178,7 @@ fn timers<N: Names>(assembly: &Assembly<'_, N>, read_at: u64) -> Vec<TimerClaim>
     timers.collect()
 }
 
-/// Without timers of ours there are none.
+/// Without the feature `tokio` there are no timers.
 #[cfg(not(feature = "tokio"))]
 const fn timers<N: Names>(_: &Assembly<'_, N>, _: u64) -> Vec<TimerClaim> {
     Vec::new()

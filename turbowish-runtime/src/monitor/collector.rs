@@ -1,9 +1,10 @@
-//! All threads' ledgers as one set of totals: nothing is lost when a thread ends, nothing counted twice.
+//! Totals over the ledgers of all threads: nothing is lost when a thread ends, and nothing is
+//! counted twice.
 //!
-//! Ledgers are grouped by epoch, because a call may begin on one thread and end on another: only the
-//! sum over an epoch is balanced. All that is open and live counts up to one instant, after the last ledger was
-//! read, or up to the end of the epoch if it was switched off. Ledgers without a writer are folded into sums, and
-//! so are epochs without ledgers.
+//! Ledgers are grouped by epoch, because a call may begin on one thread and end on another: only
+//! the sum over an epoch is balanced. Open polls and live calls count up to one instant, after the
+//! last ledger was read, or up to the end of the epoch if it was disarmed. Ledgers without a writer
+//! are folded into sums, and so are epochs without ledgers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use turbowish_model::collect::read::{OpenPollReading, ThreadReading};
 use crate::hot::origin::TaskOrigin;
 use crate::hot::thread::{self, ThreadLedger};
 
-/// Every ledger that has not been folded yet.
+/// All ledgers that have not been folded yet.
 #[derive(Default)]
 pub(crate) struct Collector {
     past: Totals,
@@ -28,37 +29,38 @@ pub(crate) struct Collector {
 
 #[derive(Default)]
 struct Epoch {
-    /// When it was switched off. A thread that was in the middle of an event then ends it later, and the epoch with it.
+    /// When it was disarmed. A thread in the middle of an event ends that event later, and the
+    /// epoch with it.
     ended: Option<u64>,
     departed: Departed,
     ledgers: Vec<Arc<ThreadLedger>>,
 }
 
-/// Threads that are gone, or have gone on to another epoch.
+/// Sums of threads that have ended, or have moved on to another epoch.
 #[derive(Default)]
 struct Departed {
-    /// Raw.
+    /// Raw sums.
     tally: Aggregate,
     busy: u64,
-    /// The time of their last event.
+    /// Time of their last event.
     latest: u64,
-    /// What was open when the epoch was switched off, to be charged once it is known when it ended.
+    /// Polls open when the epoch was disarmed, charged once the end of the epoch is known.
     open: Vec<ThreadReading>,
 }
 
-/// One living thread at one instant.
+/// A live thread at one instant.
 pub(crate) struct ThreadNow {
     pub(crate) index: u32,
     pub(crate) name: Arc<str>,
-    /// As the operating system calls it.
+    /// The operating system's thread ID.
     pub(crate) os_id: Option<u64>,
     pub(crate) epoch: u32,
     pub(crate) open: Vec<OpenPollReading>,
-    /// The task whose first poll it makes.
+    /// The task whose first poll the thread runs.
     pub(crate) newborn: Option<TaskMeta>,
-    /// Where that comes from, if it says so.
+    /// Origin of that task, if it has one.
     pub(crate) origin: Option<Arc<TaskOrigin>>,
-    /// It has polled a task.
+    /// Whether the thread has polled a task.
     #[cfg_attr(
         not(feature = "server"),
         expect(dead_code, reason = "asked for by the alerts")
@@ -67,12 +69,13 @@ pub(crate) struct ThreadNow {
 }
 
 impl Collector {
-    /// The epoch was switched off at `t`.
+    /// Records that the epoch was disarmed at `t`.
     pub(crate) fn end(&mut self, epoch: u32, t: u64) {
         self.epochs.entry(epoch).or_default().ended = Some(t);
     }
 
-    /// Settled totals as of `clock`, read when all threads have been, and what every living thread does.
+    /// Balanced totals as of `clock`, which is read after all threads, and the state of every live
+    /// thread.
     pub(crate) fn read(&mut self, clock: impl Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
         self.fold(&clock);
         let mut totals = self.past.clone();
@@ -83,7 +86,7 @@ impl Collector {
         }
         totals.at = at.unwrap_or_else(clock);
         threads.sort_by_key(|thread| (thread.index, thread.epoch));
-        // A thread that has moved on to a later epoch shows that one.
+        // A thread that has moved on to a later epoch is shown in that one.
         threads.reverse();
         threads.dedup_by_key(|thread| thread.index);
         threads.reverse();
@@ -97,7 +100,7 @@ impl Collector {
         }
     }
 
-    /// Polls begun since the start, by proc: no more than that, so that it can be asked often.
+    /// Polls begun since the start, by proc. Nothing else, so that it can be called often.
     #[cfg(feature = "server")]
     pub(crate) fn polls(&mut self) -> Vec<u64> {
         self.take_in();
@@ -121,13 +124,13 @@ impl Collector {
         polls
     }
 
-    /// Takes in new ledgers, and folds those that nobody writes any more.
+    /// Adds new ledgers, and folds those without a writer.
     pub(crate) fn fold(&mut self, clock: &dyn Fn() -> u64) {
         self.take_in();
         for epoch in self.epochs.values_mut() {
             epoch.fold(clock);
         }
-        // No thread enrolls in an epoch that has ended, so nothing can come after this.
+        // No thread enrolls in an ended epoch, so nothing can follow.
         let over = |epoch: &Epoch| epoch.ended.is_some() && epoch.ledgers.is_empty();
         let done: Vec<u32> = self
             .epochs
@@ -154,7 +157,7 @@ impl Collector {
         }
     }
 
-    /// How many ledgers of threads of these names are not folded, and of how many epochs.
+    /// Number of unfolded ledgers of threads with these names, and number of their epochs.
     #[cfg(test)]
     pub(crate) fn kept(&self, names: &[&str]) -> [usize; 2] {
         let of = |epoch: &Epoch| {
@@ -183,14 +186,15 @@ impl Epoch {
                 departed.open.push(reading);
                 return false;
             }
-            // Polls that a thread left open when it ended last no longer.
+            // Polls that a thread left open when it ended are closed here.
             reading.charge(clock().max(reading.latest), &mut departed.tally);
             departed.busy += reading.busy;
             false
         });
     }
 
-    /// Returns the instant up to which all that is open and live was counted: none of the events is later.
+    /// Returns the instant up to which all open polls and live calls were counted: no event is
+    /// later.
     fn add_to(
         &self,
         totals: &mut Totals,
@@ -239,7 +243,7 @@ impl Epoch {
     }
 }
 
-/// Stands for all threads that are gone.
+/// Index that stands for all ended threads.
 const DEPARTED: u32 = u32::MAX;
 
 fn relax() {

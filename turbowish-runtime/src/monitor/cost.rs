@@ -1,4 +1,4 @@
-//! What accounting costs in a window: how many events of each kind there were.
+//! Overhead of accounting in a window, from the number of events of each kind.
 
 #[cfg(feature = "server")]
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use turbowish_model::snapshot::Overhead;
 use super::Monitor;
 use crate::monitor::overhead::{self, Events};
 
-/// Ticks that are kept: a little more than a minute, as of the history.
+/// Number of ticks kept: a little more than a minute, as in the history.
 #[cfg(feature = "server")]
 const KEPT: usize = 256;
 
@@ -19,20 +19,20 @@ const KEPT: usize = 256;
 #[cfg(feature = "server")]
 #[derive(Debug, Default)]
 pub(super) struct Series {
-    /// Since the start.
+    /// Total since the start.
     total: u64,
-    /// At the end of a tick; the oldest first.
+    /// Time and total at the end of each tick, the oldest first.
     past: VecDeque<(u64, u64)>,
 }
 
 #[cfg(feature = "server")]
 impl Series {
-    /// So many more by `now`.
+    /// Adds `more` at `now`.
     pub(super) fn tick(&mut self, now: u64, more: u64) {
         self.raise(now, self.total.saturating_add(more));
     }
 
-    /// So many in all by `now`.
+    /// Raises the total to `total` at `now`.
     pub(super) fn raise(&mut self, now: u64, total: u64) {
         self.total = self.total.max(total);
         if self.past.len() == KEPT {
@@ -46,19 +46,20 @@ impl Series {
         past.min_by_key(|(at, _)| at.abs_diff(begin))
     }
 
-    /// Those since `begin`, as well as ticks tell.
+    /// The count since `begin`, to the precision of ticks.
     fn since(&self, begin: u64) -> u64 {
         self.total - self.nearest(begin).map_or(0, |(_, total)| total)
     }
 
-    /// The same, and how long it is from the tick nearest to `begin` to the last one; `None` if they are one.
+    /// The same, and the time from the tick nearest to `begin` to the last tick; `None` if they are
+    /// the same tick.
     fn grown(&self, begin: u64) -> Option<(u64, u64)> {
         let (&(last, total), (first, before)) = (self.past.back()?, self.nearest(begin)?);
         (last > first).then(|| (total - before, last - first))
     }
 }
 
-/// How often a resource was used.
+/// Number of uses of a resource.
 pub(super) const fn uses(reading: &Reading) -> u64 {
     let flow = &reading.flow;
     flow.put
@@ -67,7 +68,7 @@ pub(super) const fn uses(reading: &Reading) -> u64 {
 }
 
 impl Monitor {
-    /// What accounting costs in the assembly's window.
+    /// Overhead of accounting in the assembly's window.
     pub(super) fn own_cost<N: Names>(
         &self,
         assembly: &Assembly<'_, N>,
@@ -80,7 +81,7 @@ impl Monitor {
         };
         let events = Events {
             polls: tally.procs.iter().map(|proc| proc.sum(Sum::Polls)).sum(),
-            // A wake-up that was followed by no poll of its own is not in it.
+            // Excludes wakes that were followed by no poll of their own.
             wakes: woken(Population::ReadyLatency).sum(),
             counts: tally.meters.values().map(|meter| meter.updates).sum(),
             uses: self.uses(assembly),
@@ -89,7 +90,7 @@ impl Monitor {
         overhead::cost(&events, self.monitor_ppm(assembly, uptime_ns))
     }
 
-    /// The share of a core that the monitor's thread took in the assembly's window.
+    /// Share of a core that the monitor's thread used in the assembly's window.
     #[cfg(feature = "server")]
     fn monitor_ppm<N: Names>(&self, assembly: &Assembly<'_, N>, uptime_ns: u64) -> Option<u64> {
         let whole = overhead::monitor().map(|used| (used, uptime_ns));
@@ -102,7 +103,7 @@ impl Monitor {
         Some(u64::try_from(ppm).unwrap_or(u64::MAX))
     }
 
-    /// There is no monitor's thread.
+    /// There is no monitor thread.
     #[cfg(not(feature = "server"))]
     const fn monitor_ppm<N: Names>(&self, _: &Assembly<'_, N>, _: u64) -> Option<u64> {
         None
@@ -119,7 +120,7 @@ impl Monitor {
         }
     }
 
-    /// Without a thread that watches, those of resources that still exist.
+    /// Without a monitor thread, uses of resources that still exist.
     #[cfg(not(feature = "server"))]
     fn uses<N: Names>(&self, assembly: &Assembly<'_, N>) -> u64 {
         let all = super::resources::all();

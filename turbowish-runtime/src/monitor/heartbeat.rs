@@ -1,7 +1,8 @@
-//! A task of ours on the runtime in which TurboWish was started, whose only work is to be polled: while it is not, no worker is free.
+//! Heartbeat: a task on the runtime in which TurboWish was started, whose only work is to be
+//! polled. While it is woken and not polled, no worker is free.
 //!
-//! The monitor wakes it, so that it needs no timer of that runtime and moves no clock that stands still. On a runtime of one thread there is
-//! none: whether anybody drives that is up to the application.
+//! The monitor wakes it, so that it needs no timer of that runtime and advances no paused clock. A
+//! runtime with one thread gets none: whether that is driven is up to the application.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,7 +19,7 @@ struct Heartbeat {
     over: AtomicBool,
 }
 
-/// The one that there is, and when it was looked at last.
+/// The heartbeat, and when it was checked last.
 static PULSE: Mutex<Option<(Arc<Heartbeat>, u64)>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -34,7 +35,7 @@ impl Heartbeat {
     }
 }
 
-/// Starts it on the runtime that this is called in, if that has workers of its own.
+/// Starts it on the caller's runtime, if that has workers of its own.
 pub(crate) fn start() {
     let handle = Handle::try_current().ok();
     let Some(handle) =
@@ -55,7 +56,7 @@ pub(crate) fn start() {
     }));
 }
 
-/// Ends it.
+/// Stops it.
 pub(crate) fn stop() {
     let pulse = lock(&PULSE).take();
     if let Some((pulse, _)) = pulse {
@@ -64,9 +65,11 @@ pub(crate) fn stop() {
     }
 }
 
-/// Since when it waits to be polled, at most until `now`; it is woken if it did not wait. `None`: it is not there, or its runtime has gone.
+/// Since when it waits to be polled, at most until `now`. If it does not wait, it is woken. `None`
+/// if there is none, or its runtime is gone.
 ///
-/// It is asked again and again, `pace` ticks apart: after a longer pause, in which the whole process may have stood still, it has its time anew.
+/// Called repeatedly, every `pace` ticks. After a longer gap, in which the whole process may have
+/// been stopped, its wait starts anew.
 pub(crate) fn ask(now: u64, pace: u64) -> Option<u64> {
     let mut slot = lock(&PULSE);
     let (pulse, looked) = slot.as_mut()?;
@@ -86,7 +89,7 @@ pub(crate) fn ask(now: u64, pace: u64) -> Option<u64> {
     Some(now)
 }
 
-/// How many tasks of the application's runtimes are this one.
+/// Number of live tasks of the application's runtimes that are the heartbeat: 0 or 1.
 pub(crate) fn tasks() -> u64 {
     let slot = lock(&PULSE);
     let lives = slot

@@ -1,4 +1,4 @@
-//! What accounting had to give up, and when last.
+//! Losses: what accounting had to discard, and when last.
 
 use turbowish_model::account::aggregate::Anomaly;
 use turbowish_model::collect::history::Totals;
@@ -8,16 +8,16 @@ use super::resources;
 use crate::hot::{dropped, proc, task};
 use crate::metrics;
 
-/// When something was lost last.
+/// Time of the last loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
-    /// How much was at the last look; nobody looks without a monitor's thread.
+    /// Total at the last check; there is none without the monitor's thread.
     seen: Option<u64>,
     last: Option<u64>,
 }
 
 impl Losses {
-    /// So much is lost at `now`.
+    /// Checks the total at `now`.
     #[cfg(any(test, feature = "server"))]
     pub(super) fn look(&mut self, lost: u64, now: u64) {
         if self.seen.replace(lost).unwrap_or(0) < lost {
@@ -25,7 +25,7 @@ impl Losses {
         }
     }
 
-    /// When it was last, if so much is lost at `now`.
+    /// Time of the last loss, if the total is `lost` at `now`.
     pub(super) fn last(&self, lost: u64, now: u64) -> Option<u64> {
         if self.seen? < lost {
             return Some(now);
@@ -34,7 +34,7 @@ impl Losses {
     }
 }
 
-/// What was lost since the start.
+/// Losses since the start.
 pub(super) fn lost(totals: &Totals) -> Lost {
     let count = |kind: Anomaly| totals.tally.anomalies[kind as usize];
     Lost {

@@ -1,5 +1,5 @@
-//! What TurboWish itself costs, as an estimate: what one event of each kind takes, measured once where nobody waits for it, times how many
-//! there were. Threads of the application never measure.
+//! Overhead of TurboWish, estimated: the cost of one event of each kind, measured once where
+//! nothing waits for it, times the number of events. Threads of the application never measure.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ use turbowish_model::snapshot::Overhead;
 use crate::hot::waker_state::WakerState;
 use crate::hot::{clock, thread};
 
-/// What one event costs, in picoseconds.
+/// Costs of one event, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Costs {
     poll: u64,
@@ -28,7 +28,7 @@ struct Costs {
 
 static COSTS: OnceLock<Costs> = OnceLock::new();
 
-/// How many events there were, and in how many nanoseconds.
+/// Numbers of events, and the nanoseconds in which they happened.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Events {
     pub(crate) polls: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Events {
     pub(crate) within_ns: u64,
 }
 
-/// Measures, if nobody has yet: a fraction of a millisecond.
+/// Measures the costs, once: takes a fraction of a millisecond.
 pub(crate) fn calibrate() {
     COSTS.get_or_init(|| Costs {
         poll: poll(),
@@ -48,7 +48,7 @@ pub(crate) fn calibrate() {
     });
 }
 
-/// What so many events cost; `None` before [`calibrate`].
+/// Overhead of these events; `None` before [`calibrate`].
 pub(crate) fn cost(events: &Events, monitor_ppm: Option<u64>) -> Option<Overhead> {
     let costs = COSTS.get()?;
     Some(Overhead {
@@ -73,18 +73,18 @@ impl Costs {
             .iter()
             .map(|&(n, each)| u128::from(n) * u128::from(each))
             .sum();
-        // Picoseconds in nanoseconds: a thousandth, in millionths.
+        // Picoseconds per nanosecond are thousandths; the result is in millionths.
         let ppm = (ps * 1_000).checked_div(u128::from(events.within_ns));
         u64::try_from(ppm.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 }
 
-/// Events that are timed together.
+/// Events timed together.
 const BATCH: u64 = 64;
-/// Of so many batches the quickest counts: it was disturbed least.
+/// Number of batches; the fastest one counts, because it was disturbed least.
 const BATCHES: u32 = 16;
 
-/// What `event` takes, in picoseconds.
+/// Cost of `event`, in picoseconds.
 fn timed(mut event: impl FnMut()) -> u64 {
     let batch = |_| {
         let begun = clock::ticks();
@@ -95,12 +95,13 @@ fn timed(mut event: impl FnMut()) -> u64 {
     clock::scale().ns(quickest.saturating_mul(1_000)) / BATCH
 }
 
-/// The way to the thread's ledger, which this thread has none of.
+/// Looks up the thread's ledger, of which this thread has none.
 fn way() {
     black_box(thread::with_current(0, |_| ()));
 }
 
-/// The beginning and the end of a poll that stays pending, each with a reading of the clock: those that share one cost less.
+/// Begin and end of a pending poll, each with a clock reading. Polls that share a reading cost
+/// less.
 fn poll() -> u64 {
     let ledger = Box::new(Ledger::new(1));
     let key = ProcKey {
@@ -117,7 +118,7 @@ fn poll() -> u64 {
     })
 }
 
-/// A wake-up that is noted and passed on, and the poll's waker, which it leads to.
+/// A wake that is recorded and passed on, and the poll's begin with the waker.
 fn wake() -> u64 {
     let node = WakerState::kept_by(Waker::noop().clone());
     timed(|| {
@@ -137,41 +138,42 @@ fn counter() -> u64 {
     })
 }
 
-/// Half of taking and giving back.
+/// Half the cost of an acquisition and a release.
 #[cfg(feature = "tokio")]
 fn resource() -> u64 {
     timed(crate::resource::unseen()) / 2
 }
 
-/// There are none of ours.
+/// Without the feature `tokio` there are no instrumented resources.
 #[cfg(not(feature = "tokio"))]
 const fn resource() -> u64 {
     0
 }
 
-/// Processor time of the monitor's thread and of queries; 0 before its first tick.
+/// Processor time of the monitor's thread and of queries, in nanoseconds; 0 before its first tick.
 #[cfg(feature = "server")]
 static MONITOR_NS: AtomicU64 = AtomicU64::new(0);
 
-/// Processor time of the thread that answers queries.
+/// Processor time of the thread that answers queries, in nanoseconds.
 #[cfg(feature = "server")]
 static QUERIES_NS: AtomicU64 = AtomicU64::new(0);
 
-/// The answer to a query took so much of it.
+/// Adds the processor time of the answer to a query.
 #[cfg(feature = "server")]
 pub(crate) fn answered(took: Duration) {
     let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
     QUERIES_NS.fetch_add(ns, Ordering::Relaxed);
 }
 
-/// Processor time that this thread has taken. What takes a part of a core is held against this: how long it took besides is the machine's doing.
+/// Processor time of this thread. Budgets are checked against this, because elapsed time also
+/// depends on the machine's load.
 #[cfg(feature = "server")]
 pub(crate) fn used() -> Duration {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(used).unwrap_or_default()
 }
 
-/// The monitor's thread has a look at itself. Returns the processor time that it has taken, in nanoseconds.
+/// Updates the monitor's own processor time. Returns it, in nanoseconds.
 #[cfg(feature = "server")]
 pub(crate) fn look() -> u64 {
     let own = u64::try_from(used().as_nanos()).unwrap_or(u64::MAX);
@@ -180,7 +182,7 @@ pub(crate) fn look() -> u64 {
     ns
 }
 
-/// What it found last.
+/// Processor time at the last update, in nanoseconds.
 #[cfg(feature = "server")]
 pub(crate) fn monitor() -> Option<u64> {
     let used = MONITOR_NS.load(Ordering::Relaxed);
@@ -191,7 +193,7 @@ pub(crate) fn monitor() -> Option<u64> {
 mod tests {
     use super::{Costs, Events};
 
-    /// A thread that waits takes none, however long another one works.
+    /// A waiting thread uses none, however long another one works.
     #[cfg(feature = "server")]
     #[test]
     fn processor_time_is_of_the_thread_that_takes_it() {

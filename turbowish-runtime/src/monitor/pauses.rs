@@ -1,4 +1,4 @@
-//! What consoles ask for tasks: to be kept from being polled, and to go on.
+//! Requests of consoles to pause and resume tasks.
 
 use std::collections::HashMap;
 
@@ -10,24 +10,26 @@ use crate::hot::pause::{self, Unrenewed};
 use crate::hot::{clock, switch, task};
 use crate::server::Refused;
 
-/// The monitor looks four times a second. If it comes this late, the process was stopped: no more than this is taken off a lease.
+/// The monitor ticks four times a second. If a tick is later than this, the process was stopped: no
+/// more than this is subtracted from a lease.
 const STEP_NS: u64 = 1_000_000_000;
 
 impl Monitor {
-    /// What a lease loses at most between two looks, in ticks.
+    /// Maximum time subtracted from a lease between two ticks, in ticks of the clock.
     pub(super) fn lease_step(&self) -> u64 {
         self.scale.ticks(STEP_NS)
     }
 
-    /// Paused tasks by id.
+    /// Paused tasks by ID.
     pub(super) fn pauses(&self) -> HashMap<u64, Pause> {
         pause::readings(self.lease_step())
     }
 
-    /// Keeps a task from being polled.
+    /// Pauses a task.
     ///
     /// # Errors
-    /// Accounting is off; there is no such task, or it has no row yet; the pause that was to be renewed is over.
+    /// If accounting is disarmed, if there is no such task or it has no row yet, or if the pause to
+    /// be renewed is over.
     pub(super) fn pause(&self, order: &PauseTask) -> Result<(), Refused> {
         let lease = order.lease_ns.map(|ns| self.scale.ticks(ns));
         if order.renew {
@@ -44,10 +46,10 @@ impl Monitor {
         }
     }
 
-    /// Lets a task go on.
+    /// Resumes a task.
     ///
     /// # Errors
-    /// It is not paused.
+    /// If it is not paused.
     pub(super) fn resume(&self, task: u64) -> Result<(), Refused> {
         match pause::resume(task) {
             true => Ok(()),

@@ -1,4 +1,4 @@
-//! Resources as rows, and what each task has of them.
+//! Rows of resources, and the resources of each task.
 
 #[cfg(all(feature = "tokio", feature = "server"))]
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use super::tasks::{NameTable, spot};
 #[cfg(feature = "tokio")]
 use crate::resource::Record;
 
-/// Every resource that was used and still exists.
+/// All resources that were used and still exist.
 #[cfg(all(feature = "tokio", not(feature = "server")))]
 pub(super) fn all() -> Vec<Reading> {
     crate::resource::all()
@@ -31,8 +31,9 @@ pub(super) const fn all() -> Vec<Reading> {
     Vec::new()
 }
 
-/// Every resource that was used and still exists, for the alert rules. Who waits further back than the lists go, and has something that others may wait for, can be part of
-/// a deadlock: a waiter like that is listed too, after the first ones.
+/// All resources that were used and still exist, for the alert rules. A waiter beyond the listed
+/// ones that holds something for which others may wait can be part of a deadlock: such waiters are
+/// appended to the list.
 #[cfg(all(feature = "tokio", feature = "server"))]
 pub(super) fn judged() -> Vec<Reading> {
     let mut records = crate::resource::all();
@@ -49,7 +50,7 @@ pub(super) fn judged() -> Vec<Reading> {
     all
 }
 
-/// The tasks that hold a part of a resource, use an end of it, or surely have one.
+/// The tasks that hold a part of a resource, use an end of it, or provably have one.
 #[cfg(all(feature = "tokio", feature = "server"))]
 fn owners(reading: &Reading) -> impl Iterator<Item = u64> {
     let holders = reading.holders.iter().map(|holder| holder.who.task);
@@ -65,7 +66,7 @@ pub(super) const fn judged() -> Vec<Reading> {
     Vec::new()
 }
 
-/// Every resource that was used and still exists, with those who use them and are not listed.
+/// All resources that were used and still exist, with the users that are not listed.
 #[cfg(feature = "tokio")]
 pub(super) fn whole() -> (Vec<Reading>, Vec<Rest>) {
     let mut records = crate::resource::all();
@@ -78,13 +79,13 @@ pub(super) fn whole() -> (Vec<Reading>, Vec<Rest>) {
     records.iter().map(read).unzip()
 }
 
-/// There are waits for resources or timers that are not told: more than are kept.
+/// Whether there are waits for resources or timers beyond the limits, which are not shown.
 #[cfg(feature = "tokio")]
 pub(super) fn hides_waits() -> bool {
     crate::resource::hides_waits()
 }
 
-/// Resources beyond the limit.
+/// Number of resources beyond the limit.
 #[cfg(feature = "tokio")]
 pub(super) fn lost() -> u64 {
     crate::resource::lost()
@@ -96,7 +97,7 @@ pub(super) const fn whole() -> (Vec<Reading>, Vec<Rest>) {
     (Vec::new(), Vec::new())
 }
 
-/// Without instrumented primitives nothing is kept of any.
+/// Without instrumented primitives there are none.
 #[cfg(not(feature = "tokio"))]
 pub(super) const fn hides_waits() -> bool {
     false
@@ -108,12 +109,12 @@ pub(super) const fn lost() -> u64 {
     0
 }
 
-/// Kind and given name, or kind and place.
+/// Kind and given name, or kind and source location.
 pub(super) fn name(reading: &Reading) -> String {
     label(reading.kind, reading.name.as_deref(), reading.place)
 }
 
-/// The same of a resource that may be gone.
+/// The same for a resource that may be gone.
 pub(super) fn label(kind: Kind, name: Option<&str>, place: &Location<'_>) -> String {
     let kind = kind.word();
     match name {
@@ -134,12 +135,12 @@ pub(super) const fn inside(reading: &Reading) -> u64 {
     }
 }
 
-/// What is held or inside, where there is such a thing.
+/// Amount held or inside, for kinds that have one.
 fn level(reading: &Reading) -> Option<u64> {
     match reading.kind {
         Kind::Mutex | Kind::RwLock | Kind::Semaphore => Some(reading.held),
         Kind::Barrier => Some(reading.waiter_count),
-        // Room that is reserved is not free. An item is out before it is counted out.
+        // Reserved capacity is not free. An item leaves the channel before it is counted out.
         Kind::Mpsc => {
             Some((inside(reading) + reading.held).min(reading.capacity.unwrap_or(u64::MAX)))
         }
@@ -147,8 +148,8 @@ fn level(reading: &Reading) -> Option<u64> {
     }
 }
 
-/// Rows of `readings`, which were read until `read_at`: later than the totals, so that what they show
-/// may be newer.
+/// Rows of `readings`, which were read by `read_at`: later than the totals, so the rows may be
+/// newer.
 pub(super) fn rows<N: Names>(
     assembly: &Assembly<'_, N>,
     known: &NameTable<'_>,
@@ -234,7 +235,7 @@ fn of_strength(reading: &Reading, strength: Strength) -> impl Iterator<Item = &I
     intents.filter(move |intent| intent.strength == strength)
 }
 
-/// Path of the proc of a call.
+/// Path of a call's proc.
 pub(super) fn path<N: Names>(assembly: &Assembly<'_, N>, who: CurrentCall) -> String {
     let proc = who.proc.checked_sub(1);
     let proc = proc.and_then(|proc| assembly.names.proc(proc));

@@ -1,4 +1,4 @@
-//! The monitor with a thread of its own: it keeps a history and answers consoles.
+//! The monitor as a source for consoles, with a thread of its own and a history.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::server::{Refused, Source};
 
 impl Source for Monitor {
     fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
-        // This is a thread of the server's.
+        // This is a thread of the server.
         thread::disown();
         self.snapshot_within(query, budget)
     }

@@ -1,7 +1,8 @@
-//! The scene that the alert rules look at: made of what the threads, the tasks and the resources show at one instant.
+//! Situation that the alert rules evaluate: built from the state of threads, tasks and resources at
+//! one instant.
 //!
-//! A task that rests ([`crowd`]) and has nothing to do with a resource is left out: there may be a million of them, and no rule has
-//! anything to say about them.
+//! A task at rest ([`crowd`]) that uses no resource is left out: there may be a million of them,
+//! and no rule applies to them.
 
 mod await_text;
 mod by_id;
@@ -38,44 +39,44 @@ use crate::monitor::collector::ThreadNow;
 use crate::monitor::heartbeat;
 use crate::os_thread;
 
-/// What is remembered from one scene to the next.
+/// State kept from one situation to the next.
 #[derive(Debug, Default)]
 pub(super) struct Scout {
-    /// Instant of the last scene, in ticks; 0 if there was none.
+    /// Instant of the last situation, in ticks; 0 if there was none.
     at: u64,
     density: event_rates::Density,
     paces: proc::PollPaces,
     inside: queue_time::Inside,
 }
 
-/// What a scene is made of.
+/// Inputs of a situation.
 pub(super) struct SituationBuilder<'a> {
     pub(super) assembly: &'a Assembly<'a, Registry>,
     pub(super) threads: &'a [ThreadNow],
     pub(super) crowd: &'a Crowd,
     pub(super) known: &'a NameTable<'a>,
     pub(super) resources: &'a [Reading],
-    /// Polls beyond this many nanoseconds are long.
+    /// Polls longer than this many nanoseconds are long.
     pub(super) long_ns: u64,
 }
 
 impl Scout {
-    /// Whether polls are so many that they are to be counted between the scenes.
+    /// Whether there are so many polls that they are counted between situations.
     pub(super) const fn is_dense(&self, limit: u64) -> bool {
         self.density.is_dense(limit)
     }
 
-    /// Polls by proc at an instant between two scenes, in nanoseconds.
+    /// Adds the polls by proc at an instant between two situations; `now` in nanoseconds.
     pub(super) fn sample(&mut self, now: u64, polls: Vec<u64>) {
         self.density.sample(now, polls);
     }
 
-    /// Uses of resources between the last two scenes.
+    /// Uses of resources between the last two situations.
     pub(super) const fn used(&self) -> u64 {
         self.density.used()
     }
 
-    /// What tells which tasks matter for a scene.
+    /// Criteria for the tasks of a situation.
     pub(super) fn pick(&self, epoch: u32, scale: Scale) -> Pick {
         Pick {
             epoch,
@@ -84,7 +85,7 @@ impl Scout {
         }
     }
 
-    /// The scene of this instant.
+    /// Builds the situation of this instant.
     pub(super) fn scene(&mut self, stage: &SituationBuilder<'_>) -> Situation {
         let at = stage.assembly.now.at;
         let settled = stage.crowd.settled(at);
@@ -120,13 +121,13 @@ impl Scout {
     }
 }
 
-/// The tasks that have to do with a resource: one that is left out of a scene would be taken for one that is gone.
+/// The tasks that use a resource: one missing from a situation would be taken for ended.
 pub(super) fn claims(resources: &[Reading]) -> BTreeSet<u64> {
     let mut claims = BTreeSet::new();
     for reading in resources {
         let waiters = reading.waiters.iter().map(|waiter| waiter.who.task);
         let holders = reading.holders.iter().map(|holder| holder.who.task);
-        // Who uses a channel, too.
+        // Users of a channel's ends, too.
         let users = reading.ends.iter().filter_map(|end| end.user);
         let intents = reading.intents.iter().map(|intent| intent.who.task);
         claims.extend(waiters.chain(holders).chain(users).chain(intents));
@@ -193,7 +194,7 @@ impl SituationBuilder<'_> {
             }),
             future_bytes: u64::from(one.birth.future_bytes),
             spawned: one.origin.as_ref().map(|origin| spot(origin.place)),
-            // A poll under way is judged like any other.
+            // A poll in progress is evaluated like any other.
             paused: reading.pause.is_some() && reading.thread.is_none(),
             tree: match state {
                 TaskState::Polling => Vec::new(),
@@ -202,7 +203,7 @@ impl SituationBuilder<'_> {
         })
     }
 
-    /// Workers that are free poll what is woken at once.
+    /// Since when the heartbeat waits: free workers poll a woken task at once.
     fn heartbeat(&self) -> Option<u64> {
         const PACE_NS: u64 = 900_000_000;
         let scale = self.assembly.scale;

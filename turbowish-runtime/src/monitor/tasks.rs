@@ -1,4 +1,4 @@
-//! Live tasks: counted, named, and as rows.
+//! Live tasks: counts, names and rows.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,24 +17,25 @@ use crate::hot::origin::TaskOrigin;
 use crate::hot::task;
 use crate::monitor::collector::ThreadNow;
 
-/// Every live task at one instant.
+/// All live tasks at one instant.
 pub(super) struct LiveTasks {
     tasks: Vec<LiveTask>,
     epoch: u32,
     counts: TasksByState,
 }
 
-/// One of them.
+/// A live task.
 pub(super) struct LiveTask {
     pub(super) birth: TaskMeta,
     pub(super) reading: TaskReading,
     pub(super) origin: Option<Arc<TaskOrigin>>,
-    /// It was polled while accounting was off, for all that is known: then it has given away wakers that are not ours.
+    /// Whether it may have been polled while accounting was off: then it has given away wakers that
+    /// are not TurboWish's.
     pub(super) unseen: bool,
 }
 
 impl LiveTask {
-    /// What its row shows in this epoch, at the instant that `clock` tells.
+    /// Reads a row in this epoch, at the instant that `clock` returns.
     pub(super) fn read(row: &task::TaskEntry, epoch: u32, clock: &dyn Fn() -> u64) -> Self {
         let mut reading = row.read();
         reading.read_at = clock();
@@ -57,7 +58,7 @@ impl LiveTask {
         clock: &dyn Fn() -> u64,
     ) {
         let own = branches.remove(&self.birth.id);
-        // What became of them while accounting was off is not known.
+        // What happened to them while accounting was off is unknown.
         let Some(own) = own.filter(|_| !self.unseen) else {
             return;
         };
@@ -69,7 +70,8 @@ impl LiveTask {
         }
     }
 
-    /// Not polled since accounting was switched on again: it waits, but where is not known, nor who could wake it, nor who has.
+    /// Discards await point and wakes of a task that was not polled since accounting was armed
+    /// again: it waits, but where, what could wake it, and what has, is unknown.
     fn forget(&mut self) {
         self.reading.forget_place(self.birth.root());
         if let Some(waker) = &mut self.reading.waker {
@@ -80,7 +82,7 @@ impl LiveTask {
 }
 
 impl LiveTasks {
-    /// `clock` tells the instant of each row: the tasks go on while they are read.
+    /// Reads all tasks; `clock` returns the instant of each row, because tasks continue to run.
     pub(super) fn read(
         threads: &[ThreadNow],
         epoch: u32,
@@ -112,7 +114,7 @@ impl LiveTasks {
         }
     }
 
-    /// All of them, and the epoch in which they were read.
+    /// All tasks, and the epoch in which they were read.
     pub(super) fn all(&self) -> (&[LiveTask], u32) {
         (&self.tasks, self.epoch)
     }
@@ -149,14 +151,14 @@ fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<L
     let rows = task::all();
     let mut all = Vec::with_capacity(rows.len() + newborn.len());
     for live in rows {
-        // The threads were read first: a newborn may have got its row since.
+        // The threads were read first: a task in its first poll may have got its row since.
         newborn.retain(|one| one.birth.id != live.cell.birth.id);
         all.push(LiveTask::read(&live, epoch, clock));
     }
     let past = newborn.iter_mut().filter(|one| one.reading.epoch != epoch);
     past.for_each(LiveTask::forget);
     all.append(&mut newborn);
-    // Their tasks were read first: a branch that is gone by now is nobody's.
+    // The tasks were read first: a branch of an ended task belongs to none.
     let mut branches = task::branches(|_| true);
     if !branches.is_empty() {
         all.iter_mut()
@@ -165,13 +167,13 @@ fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<L
     all
 }
 
-/// More branches than this of one task are not shown; those that were woken go first.
+/// Maximum number of branches shown per task; woken ones come first.
 const BRANCHES: usize = STACK_LIMIT as usize;
 
 fn shown(branches: &[Arc<task::TaskEntry>], epoch: u32) -> Vec<BranchReading> {
     let readings = branches.iter().filter_map(|branch| {
         let (reading, polled_in) = branch.read_branch();
-        // What became of it while accounting was off is not known.
+        // What happened to it while accounting was off is unknown.
         (polled_in == epoch).then_some(reading)
     });
     let mut shown: Vec<BranchReading> = readings.collect();
@@ -182,8 +184,8 @@ fn shown(branches: &[Arc<task::TaskEntry>], epoch: u32) -> Vec<BranchReading> {
     shown
 }
 
-/// The part of a thread's stack that belongs to the root poll begun at `since`; empty if the thread has
-/// gone on to another one since the ledgers were read.
+/// The part of a thread's stack that belongs to the root poll begun at `since`; empty if the thread
+/// has moved on to another one since the ledgers were read.
 fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPollReading] {
     let thread = threads.iter().find(|thread| thread.index == index);
     let open = thread.map_or(&[][..], |thread| &thread.open);
@@ -195,11 +197,11 @@ fn open_of(threads: &[ThreadNow], index: u32, since: u64) -> &[OpenPollReading] 
 
 /// Names of tasks: given ones, or the end of the root's path and a number.
 pub(super) struct NameTable<'a> {
-    /// By root proc, how its tasks are called before their ordinal.
+    /// Name of tasks without their ordinal, by root proc.
     words: Vec<&'a str>,
     given: HashMap<u64, Arc<str>>,
     threads: HashMap<u32, &'a str>,
-    /// Places in the list of workers.
+    /// Positions in the list of workers.
     workers: HashMap<u32, u32>,
 }
 
@@ -227,22 +229,22 @@ impl<'a> NameTable<'a> {
         }
     }
 
-    /// Who has woken a task: another one by its name, or `thread NAME`.
+    /// Name of what woke a task: another task, or `thread NAME`.
     pub(super) fn waker(&self, by: u64) -> Option<String> {
         if by & THREAD == 0 {
             return self.name(by);
         }
-        // One that is gone since is not known any more.
+        // The name of an ended thread is unknown.
         let name = self.threads.get(&(by as u32))?;
         Some(format!("thread {name}"))
     }
 
-    /// The name of a task that lives, or lived; `None` for 0, which is none.
+    /// Name of a live or ended task; `None` for 0.
     pub(super) fn name(&self, id: u64) -> Option<String> {
         if let Some(name) = self.given.get(&id) {
             return Some(name.to_string());
         }
-        // Not all tasks are read for a scene.
+        // Not all tasks are read for a situation.
         #[cfg(feature = "server")]
         if let Some(name) = task::with(id, |live| live.origin.as_ref()?.name.clone()).flatten() {
             return Some(name.to_string());
@@ -255,13 +257,13 @@ impl<'a> NameTable<'a> {
         Some(format!("{word}-{}", birth.ordinal()))
     }
 
-    /// What tasks are called whose root is this proc.
+    /// Name, without ordinal, of tasks with this root proc.
     fn word(&self, proc: u32) -> &'a str {
         self.words.get(proc as usize).copied().unwrap_or_default()
     }
 }
 
-/// The rows of all live tasks at one instant.
+/// Rows of all live tasks at one instant.
 pub(super) struct Rows<'a, N> {
     pub(super) assembly: &'a Assembly<'a, N>,
     pub(super) live: &'a LiveTasks,
@@ -294,14 +296,14 @@ impl<N: Names> TaskSource for Rows<'_, N> {
 }
 
 impl<N: Names> Rows<'_, N> {
-    /// The thread that polls a task, as the operating system calls it.
+    /// The operating system's ID of the thread that polls a task.
     fn os_thread(&self, one: &LiveTask) -> Option<u64> {
         let index = one.reading.thread?;
         let thread = self.threads.iter().find(|thread| thread.index == index);
         thread?.os_id
     }
 
-    /// Adds what the task's waker and its story tell.
+    /// Adds what is known from the task's waker and its origin.
     fn tell(&self, row: &mut TaskRow, one: &LiveTask, parts: TaskParts) {
         let known = self.known;
         row.waker = one.reading.waker.map(|waker| WakerRow {
@@ -335,7 +337,7 @@ impl<N: Names> Rows<'_, N> {
     }
 }
 
-/// A place in the source.
+/// A source location.
 pub(super) fn spot(place: &std::panic::Location<'_>) -> Spot {
     Spot {
         file: place.file().to_owned(),

@@ -1,4 +1,5 @@
-//! The monitor's thread: a runtime of its own, so that a hung application still answers. Queries have another one.
+//! The monitor's thread, with a runtime of its own, so that a hung application still answers.
+//! Queries run on another thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,15 +15,15 @@ use crate::monitor::Monitor;
 use crate::monitor::overhead;
 use crate::server::{self, Config, Source};
 
-/// How often the history gets a tick.
+/// Interval of the history's ticks.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Where there is much to count, it is counted so often in a tick.
+/// Number of counts per tick while there are many polls.
 const PARTS: u32 = 5;
 
 static RUNNING: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>> = Mutex::new(None);
 
-/// Starts the thread; without it the accounting still runs, and one line says what is missing.
+/// Starts the thread. If that fails, accounting continues and one line says what is missing.
 pub(crate) fn start(monitor: Arc<Monitor>, config: Config) {
     let (stop, stopped) = oneshot::channel();
     match thread::start("turbowish-monitor", move || run(monitor, config, stopped)) {
@@ -35,7 +36,7 @@ pub(crate) fn start(monitor: Arc<Monitor>, config: Config) {
     }
 }
 
-/// Ends the thread and removes the socket.
+/// Stops the thread and removes the socket.
 pub(crate) fn stop() {
     let running = RUNNING
         .lock()
@@ -62,7 +63,7 @@ fn run(monitor: Arc<Monitor>, config: Config, stopped: oneshot::Receiver<()>) {
     }
 }
 
-/// Looks after the monitor, and serves consoles from the source, until it is to stop.
+/// Ticks the monitor and serves consoles from the source, until it is stopped.
 pub(crate) async fn live(
     monitor: Arc<Monitor>,
     source: Arc<dyn Source>,
@@ -83,7 +84,7 @@ async fn beat(monitor: Arc<Monitor>) {
     let mut said = false;
     loop {
         ticks.tick().await;
-        // What counts the leases of paused tasks must not end by a fault of ours.
+        // The tick counts the leases of paused tasks: it must survive a panic in TurboWish.
         if catch_unwind(AssertUnwindSafe(|| monitor.tick())).is_err() && !said {
             said = true;
             say(

@@ -1,9 +1,10 @@
-//! What calls have taken or given that is lost, or left half-way, if they are dropped before they return: an item that was received,
-//! one that was sent where more were to follow, a lock that is held.
+//! Effects of calls that are lost or interrupted if the call is dropped before it returns: an item
+//! that was received, an item that was sent before others of the same series, a lock that is held.
 //!
-//! Only calls are marked that somebody could drop: a chain in which each call awaits the next one directly, from the task's root on, ends
-//! together. What a call has done is kept beside it while it waits, goes up to who called it when it returns, and is told when it is dropped
-//! in the poll of another one.
+//! Only calls that could be dropped are marked: a chain in which each call awaits the next one
+//! directly, from the task's root on, ends together. The effects of a call are kept beside it while
+//! it is pending, pass to its caller when it returns, and are reported when it is dropped in the
+//! poll of another call.
 
 mod interrupted;
 
@@ -25,7 +26,8 @@ use crate::hot::events::{self, MarkedCalls};
 use crate::hot::thread::ThreadLedger;
 use crate::resource;
 
-/// Has the hot path tell of marked calls. Each resource does so when it begins, before it can mark one.
+/// Registers the callbacks for marked calls. Every resource does so when it is created, before it
+/// can mark a call.
 pub(super) fn listen() {
     events::on_marked_calls(MarkedCalls {
         closed,
@@ -35,7 +37,7 @@ pub(super) fn listen() {
     });
 }
 
-/// A resource, as long as something is to be said of it.
+/// Description of a resource, kept as long as something may be reported about it.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(feature = "server"),
@@ -48,18 +50,18 @@ pub(crate) struct EffectSource {
     pub(crate) place: &'static Location<'static>,
 }
 
-/// An item that went in or out.
+/// An item that was put in or taken out.
 #[derive(Clone, Copy, Debug)]
 struct Item {
     role: Role,
     resource: u64,
-    /// Where the call stood.
+    /// Await point of the call at that time.
     site: u16,
-    /// It has come round to the same place since, for the next one.
+    /// Whether the call has come back to the same await point since, for the next item.
     over: bool,
 }
 
-/// A lock that was taken.
+/// A lock that was acquired.
 #[derive(Clone, Copy, Debug)]
 struct Lock {
     role: Role,
@@ -68,17 +70,17 @@ struct Lock {
     who: CurrentCall,
 }
 
-/// What a call has done last.
+/// Last effects of a call.
 #[derive(Clone, Copy, Debug, Default)]
 struct PendingEffects {
     item: Option<Item>,
     lock: Option<Lock>,
-    /// It has asked for the next item.
+    /// Whether it has asked for the next item.
     again: bool,
 }
 
 impl PendingEffects {
-    /// With what came later.
+    /// Merges effects with later ones.
     fn then(self, later: Self) -> Self {
         let mut item = later.item.or(self.item);
         if let Some(item) = &mut item {
@@ -93,27 +95,28 @@ impl PendingEffects {
 }
 
 thread_local! {
-    /// What the open polls of this thread have done, by depth.
+    /// Effects of the open polls of this thread, by depth.
     static FRESH: RefCell<Vec<(u32, PendingEffects)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What calls that wait have done: by their address, since a call that was polled does not move, with their proc.
+/// Effects of pending calls with their proc. The key is the address of the call: a call that was
+/// polled does not move.
 static KEPT: LazyLock<DashMap<usize, (u32, PendingEffects)>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 const SHARDS: usize = 64;
 
-/// Calls of which it is kept.
+/// Maximum number of calls whose effects are kept.
 const LIMIT: usize = 100_000;
 
-/// Notes something that a call has done in its open poll.
+/// Records an effect of a call in its open poll.
 fn note(marked: Marked, change: impl FnOnce(&mut PendingEffects)) {
     let noted = FRESH.try_with(|fresh| {
         let Ok(mut fresh) = fresh.try_borrow_mut() else {
             return;
         };
-        // Polls above it are over.
+        // Deeper polls are over.
         while fresh.last().is_some_and(|last| last.0 > marked.depth) {
             fresh.pop();
         }
@@ -134,7 +137,7 @@ fn note(marked: Marked, change: impl FnOnce(&mut PendingEffects)) {
     let _ = noted;
 }
 
-/// The innermost call has put something in or taken it out.
+/// Records that the innermost call has put in or taken out an item.
 #[inline]
 pub(crate) fn item(ledger: &Ledger, role: Role, resource: u64) {
     if let Some(marked) = ledger.mark() {
@@ -156,7 +159,7 @@ fn note_item(marked: Marked, role: Role, resource: u64) {
     });
 }
 
-/// The innermost call asks for an item: it is done with the one before.
+/// Records that the innermost call asks for an item: it is done with the one before.
 #[inline]
 pub(crate) fn asks(ledger: &Ledger) {
     if let Some(marked) = ledger.marked() {
@@ -164,7 +167,7 @@ pub(crate) fn asks(ledger: &Ledger) {
     }
 }
 
-/// The innermost call, whose chain has this head, has taken a lock, for itself.
+/// Records that the innermost call, whose chain has this head, has acquired a lock.
 #[inline]
 pub(crate) fn lock(
     ledger: &Ledger,
@@ -183,7 +186,8 @@ pub(crate) fn lock(
     }
 }
 
-/// A poll at `depth` that has marked its call, or an earlier one has, is closed; it may be that of a task's root.
+/// Handles the closed poll at `depth` of a call that is marked, now or by an earlier poll; it may
+/// be a task's root.
 #[cold]
 fn closed(
     ledger: &Ledger,
@@ -209,8 +213,9 @@ fn closed(
     }
 }
 
-/// The root of a task is marked if it has taken locks: those that it still has are looked for from other threads, too.
-/// What the call did when another one polled it is nobody's to drop any more once it has ended, or is marked no longer.
+/// The root of a task is marked if it has acquired locks: those that it still holds are looked up
+/// from other threads, too. Effects of the root while another call polled it cannot be interrupted
+/// any more once the root has ended or is no longer marked.
 fn closed_root(ledger: &Ledger, account: &mut Account, (proc, depth): (u32, u32), end: PollEnd) {
     let task = ledger.closed_task(depth);
     if end != PollEnd::Pending {
@@ -222,7 +227,7 @@ fn closed_root(ledger: &Ledger, account: &mut Account, (proc, depth): (u32, u32)
     }
 }
 
-/// A call has returned: what it has done is now done by who called it, at `site`.
+/// A call has returned: its effects pass to its caller, at await point `site`.
 fn hand_up(ledger: &Ledger, effects: PendingEffects, site: u16) {
     if effects.item.is_none() && effects.lock.is_none() {
         return;
@@ -289,7 +294,7 @@ fn take(account: &Account, proc: u32) -> Option<PendingEffects> {
     (of == proc).then_some(effects)
 }
 
-/// Calls of an epoch that is over are let go of.
+/// Discards the effects of calls of an ended epoch.
 pub(crate) fn clear() {
     KEPT.retain(|_, _| {
         COUNT.fetch_sub(1, Ordering::Relaxed);
@@ -298,19 +303,19 @@ pub(crate) fn clear() {
     resource::clear();
 }
 
-/// Of how many calls it is kept.
+/// Number of calls whose effects are kept.
 #[cfg(all(test, feature = "server"))]
 pub(crate) fn kept() -> usize {
     KEPT.len()
 }
 
-/// A marked call is dropped, and nothing is to be said of it.
+/// Discards the effects of a marked call that is dropped without a report.
 #[cold]
 fn forget(account: &Account, proc: u32) {
     let _ = take(account, proc);
 }
 
-/// A marked call was dropped while it waited, which its ledger has noted.
+/// Reports a marked call that was dropped while it was pending, as its ledger has recorded.
 #[cold]
 fn dropped(thread: &ThreadLedger, account: &Account, proc: u32) {
     if let Some(effects) = take(account, proc) {

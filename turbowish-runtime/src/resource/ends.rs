@@ -1,4 +1,4 @@
-//! The ends of a channel, and which task used each of them last.
+//! Ends of a channel, and the task that last used each.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,22 +15,22 @@ use crate::resource::cancel_safety;
 pub(crate) struct Ends {
     senders: AtomicUsize,
     receivers: AtomicUsize,
-    /// How many were ever used.
+    /// Number of ends that were ever used.
     numbers: AtomicUsize,
-    /// The senders that were used or are meant to be, in that order.
+    /// The senders that were used or are named by an intent, in that order.
     used_senders: Mutex<UsedEnds>,
-    /// The receivers, likewise: however many senders there are, they are found.
+    /// The receivers, likewise. Separate, so that they are found however many senders there are.
     used_receivers: Mutex<UsedEnds>,
 }
 
-/// By number.
+/// Used ends by number.
 type UsedEnds = BTreeMap<usize, Arc<Used>>;
 
-/// An end that was used, or is meant to be.
+/// An end that was used, or is named by an intent.
 #[derive(Debug)]
 struct Used {
     number: usize,
-    /// Task that used it last; 0 if it was none, or none of ours.
+    /// ID of the task that used it last; 0 if none did, or none that is seen.
     user: AtomicU64,
 }
 
@@ -50,13 +50,13 @@ impl Ends {
         used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The ends of each side, those of unknown users last. Of those beyond [`SHOWN`] one stands for all, and its user is unknown: who
-    /// looks for an end that could still be used must not miss it.
+    /// The ends of each side, those of unknown users last. Ends beyond [`SHOWN`] are represented by
+    /// one whose user is unknown: a search for an end that could still be used must not miss them.
     pub(super) fn read(&self) -> Vec<Shown> {
         let mut shown = Vec::new();
         for role in [Role::Send, Role::Receive] {
             let used = self.used(role);
-            // Not all, if there are very many: the lock is not held for so long.
+            // Limited: the lock is not held for very many ends.
             let known = used.values().take(SHOWN).map(|used| {
                 let user = used.user.load(Ordering::Relaxed);
                 Shown {
@@ -67,7 +67,7 @@ impl Ends {
             });
             let mut ends: Vec<Shown> = known.collect();
             ends.sort_by_key(|end| end.user.is_none());
-            // The lock is held, so that none is counted that is not among them and was used.
+            // The lock is held, so every end in the total that was used is among them.
             let total = self.count(role).load(Ordering::Acquire);
             drop(used);
             let unknown = Shown {
@@ -90,7 +90,7 @@ pub(crate) struct End {
 }
 
 impl Resource {
-    /// A new end, that was not used yet.
+    /// Creates an end that was not used yet.
     pub(crate) fn end(&self, role: Role) -> End {
         End::new(self.ends.get_or_init(Arc::default), role)
     }
@@ -106,7 +106,7 @@ impl End {
         }
     }
 
-    /// The current task uses it.
+    /// Records the current task as its user.
     #[inline]
     pub(crate) fn used(&self) {
         if !switch::is_armed() {
@@ -127,7 +127,7 @@ impl End {
         }
     }
 
-    /// Its number among the ends that were used, or that somebody means to use.
+    /// Its number among the ends that were used, or that an intent names.
     pub(super) fn number(&self) -> u64 {
         match self.used.get() {
             Some(used) => used.number as u64,

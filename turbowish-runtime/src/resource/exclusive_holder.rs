@@ -1,4 +1,5 @@
-//! Who has all of a lock: written by whoever has that lock, so by one at a time and without a lock of its own, and read by any.
+//! Exclusive holder of a lock, in a seqlock. Only the lock's owner writes it, so it needs no lock
+//! of its own; any thread reads it.
 
 use std::panic::Location;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,11 +11,11 @@ use turbowish_unsafe::place::Place;
 
 use crate::hot::current::CurrentCall;
 
-/// A seat for one.
+/// Seqlock with the exclusive holder.
 #[derive(Debug, Default)]
 pub(super) struct ExclusiveHolder {
     sequence: SeqLock,
-    /// How much is held; 0 while nobody sits here.
+    /// Amount held; 0 while there is no exclusive holder.
     amount: AtomicU32,
     task: AtomicU64,
     proc: AtomicU32,
@@ -25,11 +26,11 @@ pub(super) struct ExclusiveHolder {
     owned: AtomicBool,
 }
 
-/// Readings that are tried.
+/// Maximum number of read attempts.
 const TRIES: u32 = 64;
 
 impl ExclusiveHolder {
-    /// Somebody has it from now on, and nobody else can.
+    /// Sets the holder, which has just acquired the lock exclusively.
     #[inline]
     pub(super) fn seat(
         &self,
@@ -50,7 +51,8 @@ impl ExclusiveHolder {
         drop(writing);
     }
 
-    /// Whoever sits here gives it back. Returns the task, and since when.
+    /// Clears the holder, which is about to release the lock. Returns its task, and the time of the
+    /// acquisition.
     #[inline]
     pub(super) fn leave(&self) -> (u64, u64) {
         let writing = self.sequence.write();
@@ -63,7 +65,7 @@ impl ExclusiveHolder {
         let amount = self.amount.load(Relaxed);
         let at = self.at.get().filter(|_| amount != 0)?;
         Some(Holder {
-            // There is no other.
+            // There is only one holder, so the ticket does not matter.
             ticket: 0,
             who: CurrentCall {
                 task: self.task.load(Relaxed),
@@ -79,7 +81,8 @@ impl ExclusiveHolder {
         })
     }
 
-    /// Whoever sits here. Who is just coming or going does not yet, or no longer: nobody waits for them, whose thread may not run.
+    /// Reads the holder. A holder being set or cleared is not shown: the reader does not wait for
+    /// its thread, which may not be running.
     pub(super) fn seated(&self, role: Role) -> Option<Holder> {
         let read = self.sequence.try_read(TRIES, || self.holder(role));
         read.flatten()
@@ -96,7 +99,7 @@ mod tests {
     use super::{ExclusiveHolder, Relaxed};
     use crate::hot::current::CurrentCall;
 
-    /// Holders that are seen.
+    /// Number of holders that have to be read.
     const ENOUGH: u64 = 2_000;
 
     #[test]
@@ -133,7 +136,7 @@ mod tests {
         assert_eq!(sole.seated(Role::Lock), None);
     }
 
-    /// Its thread has lost its processor, maybe for long.
+    /// The writer's thread was preempted, possibly for long.
     #[test]
     fn who_is_just_coming_does_not_sit_there_yet() {
         let sole = ExclusiveHolder::default();

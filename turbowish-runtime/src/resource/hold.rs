@@ -1,4 +1,4 @@
-//! A part of a resource that a task has, until this is dropped.
+//! Holds: the part of a resource that a task has acquired, until the guard is dropped.
 
 use std::ops::Deref;
 use std::panic::Location;
@@ -8,14 +8,14 @@ use super::record::Record;
 use super::{Resource, Role, order};
 use crate::hot::current::{self, CurrentCall};
 
-/// Goes where the guard goes, and gives back when it is dropped. `R` refers to the record: the guard borrows the primitive, or keeps it
-/// alive.
+/// Lives beside the primitive's guard, and ends the hold when dropped. `R` refers to the record:
+/// the guard borrows the primitive, or keeps it alive.
 #[derive(Debug)]
 pub(crate) struct HoldGuard<R: Deref<Target = Record>>(Option<HoldSlot<R>>);
 
-/// That of a guard that borrows its primitive.
+/// Hold of a guard that borrows its primitive.
 pub(crate) type Hold<'a> = HoldGuard<&'a Record>;
-/// That of a guard that keeps its primitive alive.
+/// Hold of a guard that keeps its primitive alive.
 pub(crate) type OwnedHold = HoldGuard<Arc<Record>>;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<R: Deref<Target = Record>> Default for HoldGuard<R> {
 }
 
 impl Resource {
-    /// The current task has so much from now on.
+    /// Records that the current task has acquired `amount`.
     #[inline]
     pub(crate) fn hold(&self, role: Role, amount: u32, at: &'static Location<'static>) -> Hold<'_> {
         HoldGuard(self.record().map(|record| HoldSlot {
@@ -41,7 +41,7 @@ impl Resource {
         }))
     }
 
-    /// The same, for guards that borrow nothing.
+    /// The same for guards that borrow nothing.
     #[inline]
     pub(crate) fn hold_owned(
         &self,
@@ -56,7 +56,7 @@ impl Resource {
     }
 }
 
-/// The current task has so much of it; this thread's ledger is looked up once for all who want to know.
+/// Records a hold of the current task. The thread's ledger is looked up once for all uses.
 #[inline]
 fn take(
     record: &Record,
@@ -75,7 +75,7 @@ fn take(
 }
 
 impl<R: Deref<Target = Record> + Clone> HoldGuard<R> {
-    /// Takes `part` of `all` that it has. Who has nothing holds nothing.
+    /// Moves `part` of `all` into a new hold. A hold of nothing is empty.
     pub(crate) fn part(&mut self, all: usize, part: usize) -> Self {
         match u32::try_from(part) {
             Ok(0) => Self::default(),
@@ -84,7 +84,7 @@ impl<R: Deref<Target = Record> + Clone> HoldGuard<R> {
         }
     }
 
-    /// Splits `amount` off.
+    /// Splits `amount` off into a new hold.
     pub(crate) fn split(&self, amount: u32) -> Self {
         Self(self.0.as_ref().map(|seat| HoldSlot {
             slot: seat.record.split(seat.slot, amount),
@@ -94,17 +94,17 @@ impl<R: Deref<Target = Record> + Clone> HoldGuard<R> {
 }
 
 impl<R: Deref<Target = Record>> HoldGuard<R> {
-    /// Adds `other`, which is of the same resource.
+    /// Merges `other`, a hold of the same resource.
     pub(crate) fn merge(&mut self, mut other: Self) {
         match (&self.0, other.0.take()) {
             (Some(seat), Some(part)) => seat.record.merge(seat.slot, part.slot),
-            // Taken while accounting was off: from now on all of it is known.
+            // Acquired while accounting was off: from now on all of it is known.
             (None, part) => self.0 = part,
             (Some(_), None) => {}
         }
     }
 
-    /// What it had alone it has together with others, who may come from now on.
+    /// Turns an exclusive hold into a shared one.
     pub(crate) fn share(&mut self, role: Role) {
         if let Some(seat) = &mut self.0 {
             let alone = seat.slot;
@@ -113,7 +113,8 @@ impl<R: Deref<Target = Record>> HoldGuard<R> {
         }
     }
 
-    /// Runs `f`, and gives back if that panics: before the guard does, whose caller's frame is left first.
+    /// Runs `f`. If `f` panics the hold ends, before the primitive's guard is dropped by the
+    /// caller.
     #[inline]
     pub(crate) fn during<T>(&mut self, f: impl FnOnce() -> T) -> T {
         let held = std::mem::take(self);
@@ -122,7 +123,7 @@ impl<R: Deref<Target = Record>> HoldGuard<R> {
         result
     }
 
-    /// It is never given back.
+    /// Ends the hold without a release: the amount is never returned.
     pub(crate) fn forget(mut self) {
         if let Some(seat) = self.0.take() {
             let task = seat.record.forget(seat.slot);

@@ -1,7 +1,8 @@
-//! Who means to use a resource: a list in its record, which the calls that mean to keep a place in.
+//! Intents of a resource: a list in its record, in which calls with intents keep a slot.
 //!
-//! An entry that is done stays where it is until its call lets go of it, because it names the next one of that call; it is not shown
-//! any more. The list grows to what there was at once, and allocates nothing after that.
+//! An entry whose operation is done stays in the list until its call releases it, because it refers
+//! to the call's next intent; it is not shown any more. The list grows to the maximum number of
+//! concurrent intents, and allocates nothing after that.
 
 use std::collections::HashMap;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -17,12 +18,12 @@ use super::record::Record;
 use super::state::NO_SLOT;
 use crate::hot::{clock, dropped};
 
-/// What an intent names: a resource, or nothing that is seen.
+/// The resource that an intent names, or none if it is not observed.
 #[derive(Clone, Copy, Debug)]
 pub struct ResourceRef<'a> {
     resource: Option<&'a Resource>,
     end: Option<&'a End>,
-    /// Not worth a record of its own, unless somebody says so.
+    /// Short-lived: not worth a record, unless an author's intent names it.
     brief: bool,
 }
 
@@ -33,7 +34,7 @@ impl ResourceRef<'_> {
         brief: false,
     };
 
-    /// `who` means to use it. Returns that intent, which names the `next` one.
+    /// Records an intent of `who` to use it, which refers to the `next` one.
     pub(crate) fn link(
         self,
         who: CurrentCall,
@@ -67,7 +68,7 @@ impl ResourceRef<'_> {
 }
 
 impl Resource {
-    /// What intents name.
+    /// The reference for intents.
     pub(crate) const fn meant(&self) -> ResourceRef<'_> {
         ResourceRef {
             resource: Some(self),
@@ -76,7 +77,7 @@ impl Resource {
         }
     }
 
-    /// The same, of something that is mostly over before it is looked at.
+    /// The same for a resource that is mostly gone before it is looked at.
     pub(crate) const fn meant_briefly(&self) -> ResourceRef<'_> {
         ResourceRef {
             resource: Some(self),
@@ -85,7 +86,7 @@ impl Resource {
         }
     }
 
-    /// The same, of one end of it.
+    /// The same for one end of it.
     pub(crate) const fn meant_by<'a>(&'a self, end: &'a End) -> ResourceRef<'a> {
         ResourceRef {
             resource: Some(self),
@@ -94,7 +95,7 @@ impl Resource {
         }
     }
 
-    /// The current task has done what it may have meant to do.
+    /// Records that the current task has done an operation that it may have intended.
     #[inline]
     pub(crate) fn met(&self, role: Role) {
         if let Some(record) = self.known() {
@@ -103,14 +104,14 @@ impl Resource {
     }
 }
 
-/// An intent that is kept; it ends, and so does the one that it names, when this is dropped.
+/// A recorded intent. Dropping it ends it, and the one it refers to.
 #[derive(Debug)]
 pub struct Link {
     record: Arc<Record>,
     slot: u32,
 }
 
-// It gives access to nothing that an unwinding call could have left half done.
+// It gives access to nothing that an unwinding call could have left inconsistent.
 impl UnwindSafe for Link {}
 impl RefUnwindSafe for Link {}
 
@@ -119,7 +120,7 @@ impl Link {
         Self { record, slot }
     }
 
-    /// What may be done will be done.
+    /// Turns a `may` into a `will`.
     pub(crate) fn will(&self) {
         self.record.will(self.slot);
     }
@@ -131,7 +132,7 @@ impl Drop for Link {
     }
 }
 
-/// More are not kept.
+/// Maximum number of intents per resource.
 const LIMIT: usize = 1 << 16;
 
 /// All intents to use one resource.
@@ -141,15 +142,15 @@ pub(super) struct Intended {
     /// By slot; a [`Link`] knows its own.
     entries: Vec<Option<IntentEntry>>,
     free: Vec<u32>,
-    /// The newest of each task.
+    /// Slot of each task's newest intent.
     of_task: HashMap<u64, u32>,
-    /// Those who will, and who may.
+    /// Number of `will` and of `may` intents.
     counts: (u64, u64),
-    /// Those who mean to receive.
+    /// Number of intents to receive.
     receiving: u64,
-    /// When the last of those gave up, and how many items had been taken by then.
+    /// When the last intent to receive ended, and how many items had been taken by then.
     deserted: Option<(u64, u64)>,
-    /// Not kept.
+    /// Number of intents beyond the limit.
     lost: u64,
 }
 
@@ -157,24 +158,24 @@ pub(super) struct Intended {
 struct IntentEntry {
     intent: Intent,
     again: bool,
-    /// Its author said so: what the calls below do counts as well.
+    /// Declared by its author: operations of the calls below count as well.
     said: bool,
     done: bool,
-    /// The one before of the same task, and the one after, unless it is done.
+    /// Slots of the previous and the next intent of the same task; without those that are done.
     older: u32,
     newer: u32,
     next: Option<Link>,
 }
 
-/// How an intent went.
+/// Result of releasing an intent.
 pub(super) struct Gone {
     pub(super) next: Option<Link>,
-    /// Nobody had done it, and it was to be done once.
+    /// Whether it was not done, and was to be done once.
     pub(super) unmet: bool,
 }
 
 impl Intended {
-    /// One more. Its slot; `next` again if there is no room.
+    /// Adds an intent and returns its slot; returns `next` if there is no room.
     pub(super) fn seat(
         &mut self,
         intent: Intent,
@@ -212,7 +213,7 @@ impl Intended {
             }
             None => {
                 self.entries.push(Some(entry));
-                // There are never so many.
+                // The slots are limited to less than that.
                 u32::try_from(self.entries.len() - 1).unwrap_or(NO_SLOT)
             }
         };
@@ -223,7 +224,7 @@ impl Intended {
         Ok(slot)
     }
 
-    /// Counts one in, or out.
+    /// Counts an intent in or out.
     fn count(&mut self, intent: &Intent, comes: bool) {
         let count = match intent.strength {
             Strength::Will => &mut self.counts.0,
@@ -245,7 +246,7 @@ impl Intended {
         self.entries.get_mut(slot as usize)?.as_mut()
     }
 
-    /// That one is let go of; so many items were taken by then.
+    /// Releases the intent in `slot`; `took` items were taken by then.
     pub(super) fn unseat(&mut self, slot: u32, took: u64) -> Option<Gone> {
         let entry = self.entries.get_mut(slot as usize)?.take()?;
         self.free.push(slot);
@@ -262,7 +263,8 @@ impl Intended {
         })
     }
 
-    /// Takes what stood between those two out of the list of its task, which may be long: nobody walks it for that.
+    /// Removes the entry between two others from the list of its task. The list may be long, so it
+    /// is not walked.
     fn unchain(&mut self, task: u64, older: u32, newer: u32) {
         match self.entry(newer) {
             Some(after) => after.older = older,
@@ -274,7 +276,8 @@ impl Intended {
         }
     }
 
-    /// `who` has done it. Whether that was meant, once: by the call itself, or else by one above that says so.
+    /// Marks the intent as done: that of the call itself, or else one declared by an author in a
+    /// call above. Returns whether an intent to do it once was found.
     pub(super) fn meet(&mut self, who: CurrentCall, role: Role) -> bool {
         let (mut at, mut found) = (self.of_task.get(&who.task).copied(), None);
         while let Some(slot) = at
@@ -302,7 +305,7 @@ impl Intended {
         true
     }
 
-    /// What may be done there will be.
+    /// Turns the `may` in `slot` into a `will`.
     pub(super) fn will(&mut self, slot: u32) {
         let Some(entry) = self.entry(slot) else {
             return;
@@ -313,34 +316,34 @@ impl Intended {
         }
     }
 
-    /// Some of them, the unconditional ones first.
+    /// Some of the intents, unconditional ones first.
     pub(super) fn read(&self) -> Vec<Intent> {
         let live = self.entries.iter().flatten().filter(|entry| !entry.done);
-        // Not the very first ones if there are very many: the lock is not held for all of them.
+        // Not sorted over all if there are very many: the lock is not held for all of them.
         let mut all: Vec<Intent> = live.take(4 * SHOWN).map(|entry| entry.intent).collect();
         all.sort_unstable_by_key(|intent| (intent.strength, intent.ticket));
         all.truncate(SHOWN);
         all
     }
 
-    /// The ticket that was given last.
+    /// The last ticket.
     pub(super) const fn last(&self) -> u64 {
         self.tickets
     }
 
-    /// Those in `places` slots from one on; `None` behind the last one.
+    /// The intents in `places` slots from `from` on; `None` after the last slot.
     pub(super) fn part(&self, from: usize, places: usize) -> Option<impl Iterator<Item = Intent>> {
         let part = self.entries.get(from..).filter(|part| !part.is_empty())?;
         let live = part.iter().take(places).flatten();
         Some(live.filter(|entry| !entry.done).map(|entry| entry.intent))
     }
 
-    /// How many will, and how many may; what could not be kept may.
+    /// Number of `will` and of `may` intents; those beyond the limit count as `may`.
     pub(super) const fn counts(&self) -> (u64, u64) {
         (self.counts.0, self.counts.1 + self.lost)
     }
 
-    /// Since when nobody means to receive, unless somebody has received since.
+    /// Since when no intent to receive is left, unless something was received since.
     pub(super) fn deserted(&self, took: u64) -> Option<u64> {
         let (since, taken) = self.deserted?;
         (taken == took).then_some(since)
@@ -361,7 +364,8 @@ mod tests {
         }
     }
 
-    /// One task means to lock in calls of procs 1 to 5; `done` do, `ended` end, in that order. What is left is `met` by the procs in turn.
+    /// One task intends to lock in calls of procs 1 to 5. Those in `done` do, those in `ended` end,
+    /// in that order; the rest is `met` by the procs in turn.
     fn check(done: &[u32], ended: &[u32], left: &[u32]) {
         let mut all = Intended::default();
         for proc in 1..=5 {

@@ -1,9 +1,12 @@
-//! Which lock was asked for while another was held, also if it was there at once: two tasks that do so in opposite orders will meet some day.
+//! Lock order: which lock was requested while another one was held, also if it was free. Two tasks
+//! that acquire the same locks in opposite orders can deadlock.
 //!
-//! What a task takes in a poll is kept on its thread, and looked at only by who takes another lock there. What it has at the end of that poll
-//! goes where its next poll finds it, on whichever thread, when it takes another one.
+//! Locks that a task acquires in a poll are kept on its thread, and looked at only when another
+//! lock is acquired there. Locks that it still holds at the end of the poll are moved to a map,
+//! where its next poll finds them on any thread, once it acquires another one.
 //!
-//! An owned guard may go to another task. What was taken under one counts when it is given back by the task that has taken it.
+//! An owned guard may move to another task. Locks requested while it is held count only once it is
+//! released by the task that acquired it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,33 +24,33 @@ use crate::hot::current::{self, CurrentCall};
 use crate::hot::{dropped, switch};
 use crate::resource::cancel_safety;
 
-/// A lock as a task takes it.
+/// A lock as acquired by a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) resource: u64,
     pub(crate) role: Role,
-    /// Where in the source.
+    /// Source location of the acquisition.
     pub(crate) at: &'static Location<'static>,
 }
 
-/// One was held while the other was asked for.
+/// Two locks: the first was held while the second was requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) first: Taken,
     pub(crate) second: Taken,
     pub(crate) task: u64,
-    /// What the task held before both.
+    /// IDs of the resources that the task held before both.
     pub(crate) gates: Vec<u64>,
 }
 
-/// What is held.
+/// A held lock.
 struct HeldLocks {
     taken: Taken,
     slot: u32,
     who: CurrentCall,
     head: ChainHead,
     owned: bool,
-    /// What was asked for since, if that does not count yet.
+    /// Orders found since, which do not count yet.
     later: Vec<Order>,
 }
 
@@ -59,20 +62,20 @@ impl HeldLocks {
 }
 
 thread_local! {
-    /// What was taken in polls on this thread that are not over, in that order.
+    /// Locks acquired in the open polls of this thread, in that order.
     static HELD: RefCell<Vec<HeldLocks>> = const { RefCell::new(Vec::new()) };
 }
 
-/// By task, what it had when its last poll ended.
+/// Locks that a task still held at the end of its last poll, by task.
 static LEFT: LazyLock<DashMap<u64, Vec<HeldLocks>>> =
     LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static TASKS: AtomicUsize = AtomicUsize::new(0);
 
 const SHARDS: usize = 64;
 
-/// Tasks of which that is kept.
+/// Maximum number of tasks whose locks are kept.
 const LIMIT: usize = 100_000;
-/// Pairs of locks, and ways to take each.
+/// Maximum number of pairs of locks, and of orders kept per pair.
 const PAIRS: usize = 4_096;
 const WAYS: usize = 8;
 
@@ -83,7 +86,7 @@ fn with_held<R>(f: impl FnOnce(&mut Vec<HeldLocks>) -> R) -> Option<R> {
     done.ok().flatten()
 }
 
-/// The current task has taken a lock.
+/// Records that the current task has acquired a lock.
 #[inline]
 pub(super) fn taken(
     ledger: &Ledger,
@@ -128,7 +131,7 @@ pub(super) fn taken(
     });
 }
 
-/// The current task begins to wait for a lock.
+/// Records that the current task begins to wait for a lock.
 #[cold]
 pub(super) fn asked(record: &Record, role: Role, at: &'static Location<'static>) {
     if !ALERTS || !record.is_lock() {
@@ -153,13 +156,13 @@ pub(super) fn asked(record: &Record, role: Role, at: &'static Location<'static>)
     });
 }
 
-/// What `task` held in a slot is given back, or never will be.
+/// Records that the lock that `task` held in `slot` is released, or never will be.
 #[inline]
 pub(super) fn released(record: &Record, slot: u32, task: u64) {
     if !ALERTS || !record.is_lock() {
         return;
     }
-    // Mostly it is what was taken last, and nothing waits for it.
+    // Mostly it is the lock acquired last, without pending orders.
     let forgotten = with_held(|held| {
         let last = held
             .last()
@@ -201,7 +204,7 @@ fn take_left(task: u64, resource: u64, slot: u32) -> Option<HeldLocks> {
     take(&mut left, resource, slot)
 }
 
-/// What was held in the slot for one alone is held in another one as a part.
+/// Records that an exclusive hold became a shared one, in another slot.
 pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
     if !ALERTS || !record.is_lock() {
         return;
@@ -222,7 +225,8 @@ pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
     }
 }
 
-/// A poll of a task is over in which it took locks. Returns whether it has one of them, or of those before.
+/// Ends a poll of a task that has acquired locks. Returns whether the task still holds one of them,
+/// or of earlier ones.
 pub(crate) fn leave(task: u64) -> bool {
     let left = with_held(|held| {
         let of_task = held.extract_if(.., |held| held.who.task == task);
@@ -242,7 +246,7 @@ pub(crate) fn leave(task: u64) -> bool {
     true
 }
 
-/// Brings what a task has had since an earlier poll.
+/// Moves the locks that a task holds since an earlier poll to this thread.
 #[cold]
 fn fetch(held: &mut Vec<HeldLocks>, task: u64) {
     if let Some((_, left)) = LEFT.remove(&task) {
@@ -251,7 +255,7 @@ fn fetch(held: &mut Vec<HeldLocks>, task: u64) {
     }
 }
 
-/// A task that has taken locks is over.
+/// Removes the locks of a task that is over.
 pub(crate) fn over(task: u64) {
     with_held(|held| held.retain(|held| held.who.task != task));
     if LEFT.remove(&task).is_some() {
@@ -259,7 +263,7 @@ pub(crate) fn over(task: u64) {
     }
 }
 
-/// Tasks of an epoch that is over are let go of.
+/// Discards the locks of tasks of an ended epoch.
 pub(crate) fn clear() {
     LEFT.retain(|_, _| {
         TASKS.fetch_sub(1, Ordering::Relaxed);
@@ -267,10 +271,10 @@ pub(crate) fn clear() {
     });
 }
 
-/// A task asks for `second`, whatever it holds.
+/// Counts the request for `second` with each lock that the task holds.
 #[cold]
 fn note(held: &mut Vec<HeldLocks>, ledger: &Ledger, task: u64, second: Taken) {
-    // What was given back on another thread is not held any more.
+    // Locks that were released on another thread are not held any more.
     held.retain(|held| held.who.task != task || is_held(held));
     let mut gates = Vec::new();
     for held in held.iter_mut().filter(|held| held.who.task == task) {
@@ -284,7 +288,7 @@ fn note(held: &mut Vec<HeldLocks>, ledger: &Ledger, task: u64, second: Taken) {
             gates: gates.clone(),
         };
         gates.push(held.taken.resource);
-        // Another branch of the task does not keep this one.
+        // A lock held in another branch of the task does not block this one.
         if !ledger.is_under(&held.head) {
             continue;
         }
@@ -313,7 +317,7 @@ fn count(order: Order) {
     }
 }
 
-/// What was counted since this was asked last.
+/// Takes the orders counted since the last call.
 #[cfg(feature = "server")]
 pub(crate) fn orders() -> Vec<Order> {
     let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! One resource's account.
+//! Record of one resource.
 
 mod holders;
 mod intents;
@@ -21,7 +21,7 @@ use crate::hot::current::CurrentCall;
 use crate::hot::{clock, switch};
 use crate::resource::cancel_safety::{self, EffectSource};
 
-/// What is known of one resource.
+/// State of one resource.
 pub(crate) struct Record {
     /// Unique within the process.
     pub(crate) id: u64,
@@ -33,12 +33,12 @@ pub(crate) struct Record {
     closed: AtomicBool,
     put: AtomicU64,
     took: AtomicU64,
-    /// Intents to do something once that is not done: nobody looks for them while there are none.
+    /// Number of unmet intents to do something once: without any, operations do not look for them.
     unmet: AtomicU64,
     ends: Arc<Ends>,
     sole: ExclusiveHolder,
     state: Mutex<ResourceState>,
-    /// Time inside or held.
+    /// Distribution of the time items were inside, or the resource was held.
     kept: Histogram,
 }
 
@@ -48,12 +48,12 @@ impl std::fmt::Debug for Record {
     }
 }
 
-/// Takes what would be written to a record in a child of `fork`, where the record's lock may be
-/// held by a thread of the parent.
+/// Receives writes to a record in a child of `fork`, where the record's lock may be held by a
+/// thread of the parent.
 #[cold]
 fn unread() -> MutexGuard<'static, ResourceState> {
     thread_local! {
-        /// Never dropped, and only this thread's, so that the lock is free.
+        /// Leaked, and private to this thread, so that the lock is free.
         static UNREAD: Cell<Option<&'static Mutex<ResourceState>>> = const { Cell::new(None) };
     }
     let state = UNREAD.get().unwrap_or_else(|| {
@@ -122,19 +122,19 @@ impl Record {
         self.met(Role::Receive);
     }
 
-    /// The same where one at a time may take some out.
+    /// The same where one task at a time may take items out.
     #[inline]
     pub(super) fn took_alone(&self, items: u64) {
         holders::count(&self.took, items);
         self.met(Role::Receive);
     }
 
-    /// The last one did not come in.
+    /// Reverts the last put.
     pub(super) fn put_back(&self) {
         self.put.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// One more, if one more came in.
+    /// Counts one item out, if one more was counted in.
     pub(super) fn took_known(&self) {
         let put = self.put.load(Ordering::Relaxed);
         let more = |took: u64| (took < put).then_some(took + 1);
@@ -143,19 +143,19 @@ impl Record {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
     }
 
-    /// One of them was inside for so many ticks.
+    /// Records how long an item was inside, in ticks.
     #[inline]
     pub(super) fn kept(&self, ticks: u64) {
         self.kept.record(ticks);
     }
 
-    /// Nobody takes out any more what is inside.
+    /// Counts all items inside as taken out.
     pub(super) fn emptied(&self) {
         self.took
             .store(self.put.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// A task begins to wait. Returns the wait's ticket.
+    /// Records that a task begins to wait. Returns the wait's ticket.
     pub(super) fn wait(
         &self,
         who: CurrentCall,
@@ -184,14 +184,14 @@ impl Record {
         ticket
     }
 
-    /// That wait is another one's now.
+    /// Assigns the wait to another call.
     pub(super) fn adopt(&self, ticket: u64, who: CurrentCall) {
         if let Some((waiter, _)) = self.state().waiters.get_mut(&ticket) {
             waiter.who = who;
         }
     }
 
-    /// That wait is over; `served` if it was not given up.
+    /// Ends the wait; `served` if it was not given up.
     pub(super) fn leave(&self, ticket: u64, served: bool) {
         let now = clock::ticks();
         let mut state = self.state();
@@ -203,11 +203,11 @@ impl Record {
             waited.record(now.saturating_sub(waiter.since));
         }
         drop(state);
-        // Its node may hold the last of the executor's wakers.
+        // The waiter's state may hold the last clone of an executor's waker.
         drop(left);
     }
 
-    /// Only one can have it, or it has a side for readers.
+    /// Whether it is a lock: only one task can have it, or it has a side for readers.
     pub(super) fn is_lock(&self) -> bool {
         match self.kind {
             Kind::Mutex | Kind::RwLock => true,
@@ -216,7 +216,7 @@ impl Record {
         }
     }
 
-    /// What is to be said of it beyond its life.
+    /// Description of the resource that can outlive it.
     pub(super) fn source(&self) -> EffectSource {
         EffectSource {
             id: self.id,
@@ -226,13 +226,13 @@ impl Record {
         }
     }
 
-    /// The resource as it is now.
+    /// Current state of the resource.
     pub(crate) fn read(&self) -> Reading {
         let state = self.state();
         let sole = self.sole_holder();
         let parts = state.holders.iter().flatten();
         let seated = parts.chain(&sole);
-        // Not the very first ones if there are very many: the lock is not held for all of them.
+        // Not sorted over all if there are very many: the lock is not held for all of them.
         let mut holders: Vec<Holder> = seated.take(4 * SHOWN).copied().collect();
         let holder_count = state.holder_count() + u64::from(sole.is_some());
         let shown = state.waiters.values().take(SHOWN);
@@ -251,7 +251,7 @@ impl Record {
         holders.sort_unstable_by_key(|holder| holder.ticket);
         holders.truncate(SHOWN);
         let capacity = self.capacity.load(Ordering::Relaxed);
-        // What was taken is read first: what is inside is never less than nothing.
+        // `took` is read before `put`, so that the difference is never negative.
         let took = self.took.load(Ordering::Acquire);
         Reading {
             id: self.id,

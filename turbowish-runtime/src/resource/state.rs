@@ -1,4 +1,4 @@
-//! What changes of a resource's account under its lock: who waits, and who has which part of it.
+//! State of a resource under its record's lock: waiters, and holders of its parts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ pub(super) struct ResourceState {
     pub(super) intents: Intended,
 }
 
-/// Stands for no slot: what is not known of is not given back.
+/// Stands for no slot: an unknown hold is not released.
 pub(super) const NO_SLOT: u32 = u32::MAX;
-/// Stands for the seat of who has all of a lock, which is beside this.
+/// Stands for the exclusive holder, which is kept outside of this state.
 pub(super) const SOLE: u32 = u32::MAX - 1;
 
 impl ResourceState {
-    /// The next one holds a part. Returns the slot.
+    /// Adds a holder of a part. Returns the slot.
     pub(super) fn seat(&mut self, mut holder: Holder) -> u32 {
         self.tickets += 1;
         holder.ticket = self.tickets;
@@ -38,7 +38,7 @@ impl ResourceState {
             return slot;
         }
         self.holders.push(Some(holder));
-        // Each has its room in memory, so there are never so many.
+        // Each holder occupies memory, so the number of slots stays below that.
         u32::try_from(self.holders.len() - 1).unwrap_or(NO_SLOT)
     }
 
@@ -48,12 +48,12 @@ impl ResourceState {
         Some(holder)
     }
 
-    /// How many hold a part of it.
+    /// Number of holders of a part.
     pub(super) const fn holder_count(&self) -> u64 {
         (self.holders.len() - self.free.len()) as u64
     }
 
-    /// Splits `amount` off what is held in a slot, into one of its own.
+    /// Splits `amount` off the hold in `slot`, into a slot of its own.
     pub(super) fn split(&mut self, slot: u32, amount: u32) -> u32 {
         let Some(Some(holder)) = self.holders.get_mut(slot as usize) else {
             return NO_SLOT;
@@ -63,7 +63,7 @@ impl ResourceState {
         self.seat(part)
     }
 
-    /// Adds what is held in `from` to `slot`.
+    /// Merges the hold in `from` into `slot`.
     pub(super) fn merge(&mut self, slot: u32, from: u32) {
         if let Some(part) = self.unseat(from)
             && let Some(Some(holder)) = self.holders.get_mut(slot as usize)

@@ -1,7 +1,7 @@
-//! Waits for an instant: that a task waits for a timer is told, of each wait by itself.
+//! Waits for timers: each wait of a task for a timer is shown.
 //!
-//! Timers come and go by the million, and nobody else holds or awaits one. So they have no record, only an entry while a task of ours
-//! waits; nobody's wait costs none.
+//! Timers are created and dropped by the million, and no other task holds or awaits one. So a timer
+//! has no record, only an entry while a task waits for it. A wait outside of any task costs none.
 
 use std::panic::Location;
 use std::sync::LazyLock;
@@ -15,13 +15,13 @@ use crate::hot::{clock, dropped, switch};
 static TIMERS: LazyLock<DashMap<u64, Timer>> = LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
 static NEXT: AtomicU64 = AtomicU64::new(1);
 static LIVE: AtomicU64 = AtomicU64::new(0);
-/// Waits that have no entry.
+/// Number of waits without an entry.
 static BEYOND: AtomicU64 = AtomicU64::new(0);
 
-/// As for tasks: the monitor holds each for a few microseconds only.
+/// As for tasks: the monitor holds each lock for a few microseconds only.
 const SHARDS: usize = 64;
 
-/// Waits that are told at a time; of those beyond it is not known what they wait for.
+/// Maximum number of waits with an entry; of those beyond it is not known what they wait for.
 const LIMIT: u64 = 100_000;
 
 /// Stands for no entry.
@@ -30,15 +30,15 @@ const BEYOND_LIMIT: u64 = 0;
 /// A wait for a timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timer {
-    /// Who waits.
+    /// The call that waits.
     pub(crate) who: CurrentCall,
-    /// Since when, in ticks.
+    /// Begin of the wait, in ticks.
     pub(crate) since: u64,
-    /// Where in the source it was asked for.
+    /// Source location of the timer's creation.
     pub(crate) at: &'static Location<'static>,
 }
 
-/// An entry; it goes when this is dropped.
+/// Entry of a wait; removed on drop.
 #[derive(Debug)]
 pub(crate) struct TimerWait {
     /// [`BEYOND_LIMIT`] if it has none.
@@ -47,7 +47,8 @@ pub(crate) struct TimerWait {
 }
 
 impl TimerWait {
-    /// A timer that was asked for at `at` was polled by the current task, and its wait is kept in `slot` from one poll to the next.
+    /// Records a poll by the current task of a timer that was created at `at`. The wait is kept in
+    /// `slot` from one poll to the next.
     #[inline]
     pub(crate) fn polled(slot: &mut Option<Self>, pending: bool, at: &'static Location<'static>) {
         if !pending {
@@ -94,7 +95,7 @@ impl Drop for TimerWait {
     }
 }
 
-/// Waits for timers that are not among [`timers`].
+/// Number of waits for timers that are not among [`timers`].
 pub(crate) fn timers_beyond() -> u64 {
     BEYOND.load(Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! A wait for a resource: the primitive's own future, seen while it is pending.
+//! Waits for a resource: the primitive's own future, observed while it is pending.
 
 use std::panic::Location;
 use std::pin::Pin;
@@ -35,26 +35,26 @@ struct Wait<'a> {
     entry: Option<WaitEntry>,
 }
 
-/// A wait in its resource's record; leaves it when dropped.
+/// A wait in its resource's record; removed on drop.
 #[derive(Debug)]
 pub(crate) struct WaitEntry {
     record: Arc<Record>,
     node: Arc<WaitNode>,
     ticket: u64,
-    /// Who polled it last.
+    /// The call that polled it last.
     who: CurrentCall,
     served: bool,
 }
 
-/// What wakes the one who waits.
+/// Waker state of a wait.
 #[derive(Debug)]
 pub(crate) struct WaitNode {
     node: WakerState,
-    /// The task that polls it.
+    /// ID of the task that polls it.
     task: AtomicU64,
-    /// Root poll of the task in which it was polled last.
+    /// Number of the task's root poll in which it was polled last.
     polled: AtomicU64,
-    /// Not polled yet, so that nobody can have its waker.
+    /// Whether it was not polled yet, so that nothing can have its waker.
     new: AtomicBool,
 }
 
@@ -80,7 +80,7 @@ impl StatefulWaker for WaitNode {
 }
 
 impl WaitNode {
-    /// What a reader sees of the wait.
+    /// Adds the wait's wake and last poll to what a reader sees of it.
     pub(super) fn shown(&self, waiter: &Waiter) -> Waiter {
         let woken = self.node.wake_since_poll();
         Waiter {
@@ -92,7 +92,7 @@ impl WaitNode {
     }
 }
 
-/// The node's poll ends also if it unwinds.
+/// Ends the poll of the waker state, also if the poll unwinds.
 struct Polling<'a>(&'a WakerState);
 
 impl Drop for Polling<'_> {
@@ -102,7 +102,8 @@ impl Drop for Polling<'_> {
 }
 
 impl Resource {
-    /// Polls `future` as a wait here: from its first pending poll until it is ready or dropped.
+    /// Polls `future` as a wait for this resource: from its first pending poll until it is ready or
+    /// dropped.
     #[inline]
     pub(crate) fn wait<F: Future>(
         &self,
@@ -153,7 +154,7 @@ impl Resource {
 }
 
 impl Wait<'_> {
-    /// It is over, and nothing that comes of it tells so: neither a hold nor an item that is taken out.
+    /// Marks intents as done when the wait is over, if neither a hold nor a received item does so.
     #[inline]
     fn met(&self) {
         let is_end = match self.role {
@@ -187,7 +188,7 @@ impl WaitEntry {
         }
     }
 
-    /// It has come to another task, or to another call of it.
+    /// The future has moved to another task, or to another call of the task.
     #[cold]
     fn adopt(&mut self, who: CurrentCall) {
         self.who = who;
@@ -195,7 +196,7 @@ impl WaitEntry {
         self.record.adopt(self.ticket, who);
     }
 
-    /// Polls with the waker of the wait's own node.
+    /// Polls with the waker of the wait's own waker state.
     fn poll<R>(
         &mut self,
         cx: &mut Context<'_>,
@@ -237,7 +238,8 @@ impl<F> Waited<'_, F> {
         &self.future
     }
 
-    /// Does something else with the future than to poll it, after which it is in the line, unless it is `done`.
+    /// Runs `enlist`, which does something else than polling; unless it returns `true`, the future
+    /// waits in the queue afterwards.
     pub(crate) fn enlist(self: Pin<&mut Self>, enlist: impl FnOnce(Pin<&mut F>) -> bool) -> bool {
         let this = self.project();
         let wait = this.wait;

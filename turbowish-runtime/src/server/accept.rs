@@ -1,4 +1,5 @@
-//! Whatever a listener says, accepting goes on: at a pace, up to a number of clients, and only of those who may.
+//! Accept loop: continues after any error, at a limited pace, up to a maximum number of clients,
+//! and accepts permitted peers only.
 
 use std::convert::Infallible;
 use std::io;
@@ -12,25 +13,25 @@ use tokio_stream::Stream;
 
 use super::admit::{Admitted, Slots};
 
-/// Between two tries when the process has no descriptor or memory left for a client.
+/// Pause between attempts when the process has no descriptor or memory left for a client.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Something that takes connections.
+/// A listener.
 pub(super) trait Listen: Unpin {
-    /// A connection.
+    /// Type of its connections.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
-    /// The next connection.
+    /// Accepts the next connection.
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Self::Stream>>;
 
-    /// Whether the other end may be heard, before a byte of it is.
+    /// Whether the peer is permitted, before a byte of it is read.
     fn may_enter(stream: &Self::Stream) -> bool;
 
-    /// What lines on stderr call it.
+    /// Name of the listener in lines on stderr.
     fn name(&self) -> String;
 }
 
-/// The connections of a listener that are let in.
+/// The admitted connections of a listener.
 pub(super) struct Incoming<L> {
     listener: L,
     slots: Slots,
@@ -58,7 +59,7 @@ impl<L: Listen> Stream for Incoming<L> {
             }
             match ready!(self.listener.poll_accept(context)) {
                 Ok(stream) if L::may_enter(&stream) => {
-                    // Beyond the limit the connection is closed by not being kept.
+                    // Beyond the limit the connection is dropped here, which closes it.
                     if let Some(admitted) = self.slots.admit(stream) {
                         return Poll::Ready(Some(Ok(admitted)));
                     }
@@ -71,7 +72,7 @@ impl<L: Listen> Stream for Incoming<L> {
     }
 }
 
-/// The client left before it was taken: no reason to wait.
+/// The client left before it was accepted: no reason to pause.
 fn is_of_the_client(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -95,7 +96,7 @@ mod tests {
     use super::super::quota::House;
     use super::{Incoming, Listen, Slots};
 
-    /// Gives what it is told to, then nothing more.
+    /// Yields its results in order, then nothing more.
     struct Script(VecDeque<io::Result<DuplexStream>>);
 
     impl Listen for Script {

@@ -1,4 +1,5 @@
-//! A client is let in if there is a place for it; one that asks for nothing, or takes nothing, is let go.
+//! Admission: a client is admitted if there is a slot for it. One that sends no request, or takes
+//! no bytes, is dropped.
 
 use std::io;
 use std::pin::Pin;
@@ -15,20 +16,20 @@ use tonic::{Request, Status};
 
 use super::quota::{Account, House};
 
-/// How long a connection may stay without one request that was let in.
+/// Maximum time until the first admitted request of a connection.
 const GREETING_TIME: Duration = Duration::from_secs(5);
 
-/// Connections beyond the limit that are still told so; those beyond these are closed without a word.
+/// Connections beyond the limit that still get a refusal; further ones are closed without one.
 const SPARE: usize = 8;
 
-/// The places for clients of one listener.
+/// Client slots of one listener.
 pub(super) struct Slots {
     taken: Arc<AtomicUsize>,
     max: usize,
     house: Arc<House>,
 }
 
-/// One place; free again when dropped.
+/// One slot; released on drop.
 struct Slot(Arc<AtomicUsize>);
 
 impl Drop for Slot {
@@ -46,7 +47,7 @@ impl Slots {
         }
     }
 
-    /// A place for the connection, if one is left to talk in.
+    /// Takes a slot for the connection, if there is one for at least a refusal.
     pub(super) fn admit<S>(&self, stream: S) -> Option<Admitted<S>> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
         let slot = Slot(Arc::clone(&self.taken));
@@ -67,7 +68,7 @@ impl Slots {
     }
 }
 
-/// What requests carry of the connection that they came by.
+/// Data that requests carry about their connection.
 pub(super) struct Pass {
     crowded: bool,
     known: AtomicBool,
@@ -75,13 +76,13 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// What the connection holds.
+    /// Quota account of the connection.
     pub(super) fn account(&self) -> &Arc<Account> {
         &self.account
     }
 }
 
-/// A connection with a place.
+/// A connection with a slot.
 pub(super) struct Admitted<S> {
     stream: S,
     pass: Arc<Pass>,
@@ -99,7 +100,7 @@ impl<S> Connected for Admitted<S> {
 }
 
 impl<S> Admitted<S> {
-    /// An error once the time to greet is over and nothing was let in.
+    /// Returns an error if the connection has had no admitted request in time.
     fn check_greeting(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let Some(greeting) = &mut self.greeting else {
             return Ok(());
@@ -112,7 +113,7 @@ impl<S> Admitted<S> {
         Ok(())
     }
 
-    /// An error once it has taken nothing of what was made for it for too long.
+    /// Returns an error if the connection has taken nothing of what was made for it for too long.
     fn check_taking(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let account = &self.pass.account;
         let Some(at) = account.stalls_at() else {
@@ -151,7 +152,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Admitted<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        // A full socket keeps the connection from reading.
+        // While the socket is full, the connection does not read.
         self.check_taking(context)?;
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
@@ -178,7 +179,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Admitted<S> {
     }
 }
 
-/// Looks at every request before the service does.
+/// Checks every request before the service sees it.
 #[derive(Clone)]
 pub(super) struct Gate {
     crowded: Arc<str>,

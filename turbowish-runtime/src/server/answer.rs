@@ -1,8 +1,9 @@
-//! What a service answers leaves as the connection takes it, and is on its account until then.
+//! Answers: they leave as the connection takes them, and count on its account until then.
 //!
-//! tonic keeps the buffer of a stream's largest message for as long as the stream is open. So a stream of snapshots does not go through
-//! tonic's encoder: the service hands it over beside an empty one ([`Live`]), and each snapshot is encoded here, when there is
-//! room for it, into memory of its own size.
+//! tonic keeps the buffer of a stream's largest message for as long as the stream is open. So a
+//! stream of snapshots does not go through tonic's encoder: the service hands it over beside an
+//! empty one ([`Live`]), and each snapshot is encoded here, when there is room for it, into memory
+//! of its own size.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -34,7 +35,7 @@ impl Live {
     }
 }
 
-/// Puts what a service answers on the account of whoever asked.
+/// Charges the service's answers to the account of the connection.
 #[derive(Clone)]
 pub(super) struct ByteMeter<S> {
     pub(super) service: S,
@@ -67,14 +68,14 @@ where
             let rest = live.map_or_else(|| Rest::Plain(body), |watch| Rest::Live(Box::new(watch)));
             let unsent: Option<Unsent> = parts.extensions.remove();
             let answer = Answer::new(account, rest).await;
-            // It is encoded now, and counted as such.
+            // Encoded by now, and counted as such.
             drop(unsent);
             Ok(http::Response::from_parts(parts, answer))
         })
     }
 }
 
-/// An answer: what is made of it, and what is not.
+/// An answer: the part that is encoded, and the rest.
 pub(super) struct Answer {
     account: Arc<Account>,
     held: VecDeque<Held>,
@@ -82,7 +83,7 @@ pub(super) struct Answer {
     rest: Rest,
 }
 
-/// What is not made yet.
+/// The part that is not encoded yet.
 enum Rest {
     Live(Box<Watch>),
     Plain(tonic::body::Body),
@@ -90,7 +91,7 @@ enum Rest {
 }
 
 impl Answer {
-    /// What is there already is encoded at once: its size is known only then.
+    /// Encodes what is ready at once: its size is known only then.
     async fn new(account: Arc<Account>, rest: Rest) -> Self {
         let mut answer = Self {
             account,
@@ -99,7 +100,7 @@ impl Answer {
             rest,
         };
         std::future::poll_fn(|context| {
-            // Whatever is not ready now is made when it is asked for.
+            // The rest is made on request.
             let _ = answer.poll_make(context);
             Poll::Ready(())
         })
@@ -107,7 +108,7 @@ impl Answer {
         answer
     }
 
-    /// Makes the next snapshot of a stream, or all of any other answer.
+    /// Makes the next snapshot of a stream, or the whole of any other answer.
     fn poll_make(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
         match &mut self.rest {
             Rest::Live(watch) => {
@@ -128,7 +129,7 @@ impl Answer {
             Rest::Plain(body) => {
                 while let Some(frame) = ready!(Pin::new(&mut *body).poll_frame(context)) {
                     match frame?.into_data() {
-                        // Whose buffer may be larger.
+                        // Copied, because the original buffer may be larger.
                         Ok(bytes) => {
                             let bytes = Bytes::copy_from_slice(&bytes);
                             self.held.push_back(self.account.hold(bytes));
@@ -153,7 +154,7 @@ impl Answer {
     }
 }
 
-/// A snapshot as it is sent.
+/// Encodes a snapshot for sending.
 fn frame(made: &Made) -> Result<Bytes, Status> {
     let too_large = || Status::out_of_range("the snapshot is larger than a console takes");
     let frame = framing::frame(&made.snapshot).ok_or_else(too_large)?;

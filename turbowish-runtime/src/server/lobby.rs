@@ -1,8 +1,10 @@
-//! Who comes over TCP waits in the lobby until it has proved that it knows the token; nobody else takes a place in it for long.
+//! Lobby for TCP connections: a connection waits here until it has proved that it knows the token.
+//! Others do not stay for long.
 //!
-//! The lobby has a few seats of its own, so that strangers take none of the consoles' places. When it is full, the
-//! oldest one that has said nothing has to go. A proof is tested at once, and a right one is never made to wait; what wrong
-//! ones, and those that leave without one, cost is a pause before the next connection is taken.
+//! The lobby has a few slots of its own, so that unauthenticated connections take none of the
+//! clients' slots. When it is full, the oldest connection that has sent nothing is dropped. A proof
+//! is checked at once, and a correct one is never delayed. Wrong proofs, and connections that end
+//! without one, delay the next accept.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,24 +16,24 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
-use turbowish_wire::handshake::{self, Callee, HELLO_BYTES, HandshakeFault, PROOF_BYTES};
+use turbowish_wire::handshake::{self, Callee, HandshakeFault, HELLO_BYTES, PROOF_BYTES};
 
 use super::Say;
 use super::accept::Listen;
 
-/// Connections that have not proved anything yet.
+/// Maximum number of connections that have not proved anything yet.
 const SEATS: usize = 64;
 
-/// What one wrong proof puts off the next connections by: a hundred guesses a second in the long run.
+/// Delay per wrong proof: a hundred guesses a second in the long run.
 const MISS: Duration = Duration::from_millis(10);
 
-/// What one that leaves, or is made to leave, without a proof puts them off by.
+/// Delay per connection that ends, or is dropped, without a proof.
 const LEFT: Duration = Duration::from_micros(500);
 
-/// Less than this is not waited for.
+/// Shorter delays are not waited for.
 const SLACK: Duration = Duration::from_millis(10);
 
-/// Connections that are taken before those that are here are heard again.
+/// Number of accepts after which the connections in the lobby are polled again.
 const BURST: u32 = 8;
 
 /// A listener whose connections have proved that they know the token.
@@ -39,9 +41,9 @@ pub(super) struct Lobby<L: Listen> {
     listener: L,
     token: Arc<str>,
     hello_time: Duration,
-    /// The oldest first.
+    /// Connections in the lobby, the oldest first.
     guests: VecDeque<Guest<L::Stream>>,
-    /// Accepting goes on then.
+    /// Time of the next accept.
     open_at: Instant,
     wait: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     burst: u32,
@@ -51,11 +53,11 @@ pub(super) struct Lobby<L: Listen> {
 
 struct Guest<S> {
     greeting: Pin<Box<dyn Future<Output = Outcome<S>> + Send>>,
-    /// It has said who it is.
+    /// Whether the connection has sent its hello.
     heard: Arc<AtomicBool>,
 }
 
-/// How a greeting ends.
+/// Result of a handshake.
 enum Outcome<S> {
     Proved(S),
     Missed,
@@ -77,7 +79,7 @@ impl<L: Listen> Lobby<L> {
         }
     }
 
-    /// Hears everyone, up to the first that has proved itself.
+    /// Polls all handshakes, up to the first that succeeds.
     fn poll_guests(&mut self, context: &mut Context<'_>) -> Option<L::Stream> {
         let mut at = 0;
         while let Some(guest) = self.guests.get_mut(at) {
@@ -98,7 +100,7 @@ impl<L: Listen> Lobby<L> {
     fn missed(&mut self) {
         self.put_off(MISS);
         self.misses += 1;
-        // Whoever guesses must not fill a log.
+        // Logged at powers of two: guessing must not fill a log.
         if self.misses.is_power_of_two() {
             (self.say)(&format!(
                 "somebody tried to attach to {} with a wrong token ({} times so far)",
@@ -126,13 +128,13 @@ impl<L: Listen> Lobby<L> {
         self.guests.push_back(Guest { greeting, heard });
     }
 
-    /// What to wait for before the next connection.
+    /// Sets what to wait for before the next accept.
     fn set_wait(&mut self) {
         self.burst += 1;
         if self.open_at > Instant::now() + SLACK {
             self.wait = Some(Box::pin(tokio::time::sleep_until(self.open_at)));
         } else if self.burst.is_multiple_of(BURST) {
-            // What they have sent meanwhile is known when the runtime has looked.
+            // Lets the runtime poll the sockets for data received meanwhile.
             self.wait = Some(Box::pin(tokio::task::yield_now()));
         }
     }
@@ -184,7 +186,7 @@ where
         Ok(callee) => callee,
         Err(fault) => {
             if matches!(fault, HandshakeFault::Version(_)) {
-                // It says of us that we are of another version.
+                // The refusal contains this version.
                 let _ = stream.write_all(&handshake::refusal()).await;
             }
             return Outcome::Left;
@@ -220,7 +222,7 @@ mod tests {
     const TOKEN: &str = "5f2c9a7be01d4386";
     const HELLO_TIME: Duration = Duration::from_secs(2);
 
-    /// Connections that are made by the test.
+    /// Connections made by the test.
     #[derive(Clone, Default)]
     struct Street(Arc<Mutex<(VecDeque<DuplexStream>, Option<Waker>)>>);
 
@@ -257,7 +259,8 @@ mod tests {
 
     type Lines = Arc<Mutex<Vec<String>>>;
 
-    /// A lobby that is open until the test is over, how many it has let in, and what it has said.
+    /// A lobby that is open until the test is over, the number of connections let in, and the lines
+    /// printed.
     fn open() -> (Street, watch::Receiver<usize>, Lines) {
         let street = Street::default();
         let lines = Lines::default();
@@ -280,18 +283,18 @@ mod tests {
         entered.wait_for(|entered| *entered == 1).await.unwrap();
     }
 
-    /// Greets with a token; whether the process has proved that it knows ours.
+    /// Greets with a token; returns whether the process accepted the connection's frames.
     async fn greet(stream: &mut DuplexStream, token: &str) -> io::Result<()> {
         let caller = Caller::begin()?;
         stream.write_all(&caller.hello()).await?;
         let mut answer = [0; ANSWER_BYTES];
         stream.read_exact(&mut answer).await?;
-        // Who does not know the token cannot tell whether the answer is right, and goes on.
+        // A client without the token cannot check the answer, and continues.
         let proof = caller.prove(token, &answer).unwrap_or([0x5a; PROOF_BYTES]);
         stream.write_all(&proof).await
     }
 
-    /// Waits until the other end has hung up.
+    /// Waits until the other end has closed the connection.
     async fn gone(stream: &mut DuplexStream) {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest).await;

@@ -1,7 +1,9 @@
-//! A snapshot is made on a thread of its own: however long a query takes, leases, alerts and other requests go on.
+//! Snapshots are made on a thread of their own: however long a query takes, leases, alerts and
+//! other requests continue.
 //!
-//! That thread makes one after the other. Each query has a budget, and stops when nobody waits for its answer any more. What is made is on
-//! the account of whoever asked from that moment on, so nothing is made that nobody takes.
+//! That thread makes one snapshot at a time. Each query has a budget, and stops when nothing waits
+//! for its answer any more. A snapshot counts on the account of its connection from the moment it
+//! is made, so none is made that is not taken.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,26 +19,27 @@ use super::Source;
 use super::quota::{Account, Load};
 use super::worker::Worker;
 
-/// Processor time of one query whose filters take long: half of the time for which a console waits.
+/// Maximum processor time of a query whose filters take long: half of the time for which a console
+/// waits.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// A snapshot that is being made. Whoever drops it does not wait for it any more.
+/// A snapshot in the making. Dropping this abandons it.
 pub(super) type Making = Pin<Box<dyn Future<Output = Result<Made, Status>> + Send>>;
 
-/// A snapshot, and the processor time that it took.
+/// A snapshot, and its processor time.
 pub(super) struct Made {
     pub(super) snapshot: proto::Snapshot,
     pub(super) took: Duration,
     pub(super) unsent: Unsent,
 }
 
-/// The place of a snapshot on an account, until it is encoded.
+/// Charge of a snapshot on an account, until it is encoded.
 #[derive(Clone)]
 pub(super) struct Unsent {
     _load: Option<Arc<Load>>,
 }
 
-/// A query, and who asks.
+/// A query and its origin.
 #[derive(Clone)]
 pub(super) struct Asked {
     pub(super) source: Arc<dyn Source>,
@@ -44,7 +47,7 @@ pub(super) struct Asked {
     pub(super) account: Option<Arc<Account>>,
 }
 
-/// Set when nobody waits any more.
+/// Set when nothing waits for the answer any more.
 #[derive(Default)]
 struct Abandoned(Arc<AtomicBool>);
 
@@ -55,7 +58,7 @@ impl Drop for Abandoned {
 }
 
 impl Asked {
-    /// Has the snapshot made once there is room for it.
+    /// Makes the snapshot once there is room for it.
     pub(super) async fn answer(self, worker: Worker) -> Result<Made, Status> {
         let abandoned = Abandoned::default();
         loop {
@@ -65,7 +68,7 @@ impl Asked {
             let (tell, told) = oneshot::channel();
             let (asked, is_abandoned) = (self.clone(), abandoned.0.clone());
             let job = move || {
-                // The client may go in the meantime.
+                // Fails if the client has gone in the meantime.
                 drop(tell.send(asked.make(&is_abandoned)));
             };
             worker.push(Box::new(job)).map_err(|fault| {
@@ -73,7 +76,7 @@ impl Asked {
             })?;
             match told.await {
                 Ok(Some(made)) => return made,
-                // Those before it have taken the room.
+                // Earlier jobs have used the room.
                 Ok(None) => {}
                 Err(_) => return Err(Status::internal("the query panicked")),
             }

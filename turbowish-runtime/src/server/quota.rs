@@ -1,8 +1,8 @@
-//! What was made for consoles and has not been taken by them is counted in bytes, and limited.
+//! Quota: bytes made for consoles and not yet taken by them are counted and limited.
 //!
-//! A message counts from the moment in which it is encoded until its last byte has left for the socket, or its stream
-//! has ended. The next one is made when there is room for it: for this connection, and for all of them together. A console
-//! that holds bytes and takes none for some time is hung up on.
+//! A message counts from its encoding until its last byte has left for the socket, or its stream
+//! has ended. The next one is made when there is room for it: for this connection, and for all of
+//! them together. A console that holds bytes and takes none for some time is disconnected.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,19 +15,20 @@ use tonic::codegen::Bytes;
 
 use super::Say;
 
-/// A connection that holds so many bytes gets no further message.
+/// A connection that holds this many bytes gets no further message.
 const BYTES_EACH: usize = 8 << 20;
 
-/// Nor does any while all of them hold so many. From half of that on only those get one that hold nothing.
+/// No connection gets a message while all together hold this many bytes. From half of that on, only
+/// connections that hold nothing get one.
 const BYTES_OF_ALL: usize = 64 << 20;
 
-/// A message leaves in pieces of this size: each that is taken is a sign of life.
+/// Messages leave in pieces of this size: each piece taken counts as progress.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// Streams of snapshots that one connection may have open.
+/// Maximum number of open snapshot streams per connection.
 const WATCHES: usize = 4;
 
-/// What all connections of a process hold.
+/// Bytes held by all connections of a process.
 pub(super) struct House {
     stall_time: Duration,
     say: Say,
@@ -37,14 +38,14 @@ pub(super) struct House {
 #[derive(Default)]
 struct Sum {
     bytes: usize,
-    /// Those that wait for room.
+    /// Connections that wait for room.
     waiting: Vec<Waker>,
-    /// Connections that took nothing, and were hung up on.
+    /// Number of connections that took nothing, and were disconnected.
     dropped: u64,
 }
 
 impl Sum {
-    /// For a connection that holds so many bytes.
+    /// Whether there is room for a connection that holds `own` bytes.
     const fn has_room(&self, own: usize) -> bool {
         match own {
             0 => self.bytes < BYTES_OF_ALL,
@@ -66,7 +67,7 @@ impl House {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection that is hung up on.
+    /// Counts a connection that is disconnected.
     pub(super) fn count_dropped(&self) {
         let dropped = {
             let mut held = self.held();
@@ -82,7 +83,7 @@ impl House {
     }
 }
 
-/// What one connection holds.
+/// Bytes held by one connection.
 pub(super) struct Account {
     house: Arc<House>,
     watches: AtomicUsize,
@@ -91,7 +92,7 @@ pub(super) struct Account {
 
 struct Own {
     bytes: usize,
-    /// When it took something last, or came to hold something.
+    /// When it last took something, or began to hold something.
     moved: Instant,
 }
 
@@ -115,7 +116,7 @@ impl Account {
         &self.house
     }
 
-    /// When to hang up, unless something is taken before.
+    /// Time of the disconnection, unless something is taken before.
     pub(super) fn stalls_at(&self) -> Option<Instant> {
         let own = self.own();
         (own.bytes > 0).then(|| own.moved + self.house.stall_time)
@@ -127,7 +128,7 @@ impl Account {
         self.house.held().has_room(own)
     }
 
-    /// Until there is room for one more message.
+    /// Waits until there is room for one more message.
     pub(super) async fn room(&self) {
         std::future::poll_fn(|context| self.poll_room(context)).await;
     }
@@ -145,7 +146,7 @@ impl Account {
         Poll::Pending
     }
 
-    /// Puts a message on the account.
+    /// Charges a message to the account.
     pub(super) fn hold(self: &Arc<Self>, message: Bytes) -> Held {
         let load = self.load(message.len());
         Held {
@@ -154,7 +155,7 @@ impl Account {
         }
     }
 
-    /// Puts so many bytes on the account.
+    /// Charges bytes to the account.
     pub(super) fn load(self: &Arc<Self>, bytes: usize) -> Arc<Load> {
         let mut own = self.own();
         if own.bytes == 0 {
@@ -169,7 +170,7 @@ impl Account {
         })
     }
 
-    /// One more stream of snapshots, if there may be one.
+    /// Opens one more snapshot stream, if the limit permits.
     pub(super) fn watch(self: &Arc<Self>) -> Result<Watching, Status> {
         let watching = Watching(Arc::clone(self));
         if self.watches.fetch_add(1, Ordering::Relaxed) < WATCHES {
@@ -181,7 +182,7 @@ impl Account {
     }
 }
 
-/// An open stream of snapshots.
+/// An open snapshot stream.
 pub(super) struct Watching(Arc<Account>);
 
 impl Drop for Watching {
@@ -190,14 +191,14 @@ impl Drop for Watching {
     }
 }
 
-/// What is left of a message that has not been taken as a whole.
+/// The remainder of a message that has not been taken completely.
 pub(super) struct Held {
     left: Bytes,
     load: Arc<Load>,
 }
 
 impl Held {
-    /// The next piece.
+    /// Splits off the next piece.
     pub(super) fn piece(&mut self) -> Bytes {
         Bytes::from_owner(Piece {
             bytes: self.left.split_to(self.left.len().min(PIECE_BYTES)),
@@ -228,7 +229,7 @@ impl Drop for Load {
     }
 }
 
-/// A part of it on its way.
+/// A part of a message in transit.
 struct Piece {
     bytes: Bytes,
     load: Arc<Load>,

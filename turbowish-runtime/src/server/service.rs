@@ -1,4 +1,5 @@
-//! Each request is one question to the source; what the source refuses, the client reads.
+//! Service of the protocol: each request is one question to the source; the client receives the
+//! source's refusals.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use super::watch::Watch;
 use super::worker::Worker;
 use super::{Config, Refused, Source};
 
-/// Filters of more bytes than this are answered apart: nobody types them.
+/// Filters longer than this many bytes are answered on a thread of their own: nobody types them.
 const LONG_FILTER: usize = 200;
 
 /// The protocol's service over a source.
@@ -24,7 +25,7 @@ const LONG_FILTER: usize = 200;
 pub(super) struct Service {
     source: Arc<dyn Source>,
     worker: Worker,
-    /// Answers queries with long filters, so that nobody else waits for those.
+    /// Answers queries with long filters, so that no other query waits for those.
     slow_worker: Worker,
     read_only: bool,
     max_rows: u32,
@@ -41,13 +42,13 @@ impl Service {
         }
     }
 
-    /// What refusals call this process.
+    /// Name of this process in refusals.
     pub(super) fn label(&self) -> String {
         let process = self.source.process();
         format!("{} {}", process.name, process.pid)
     }
 
-    /// The query that a message stands for, within the limit of rows.
+    /// Converts a message to a query, within the limit of rows.
     fn query(&self, message: proto::Query) -> Result<Query, Status> {
         let Query {
             window_ns,
@@ -75,7 +76,7 @@ impl Service {
         })
     }
 
-    /// Begins to answer a query of whoever has this account.
+    /// Begins to answer a query for the connection with this account.
     pub(super) fn make(&self, query: &Arc<Query>, account: Option<&Arc<Account>>) -> Making {
         let asked = Asked {
             source: self.source.clone(),
@@ -91,7 +92,7 @@ impl Service {
     }
 }
 
-/// 0 asks for as many as there may be.
+/// 0 requests the maximum.
 fn limit(asked: u32, max: u32) -> u32 {
     if asked == 0 { max } else { asked.min(max) }
 }
@@ -122,7 +123,7 @@ impl Turbowish for Service {
         &self,
         _request: Request<proto::HelloRequest>,
     ) -> Result<Response<proto::HelloReply>, Status> {
-        // Who speaks another protocol must be able to read this, and to say so.
+        // A client of another protocol must be able to read this, and to report it.
         Ok(Response::new(proto::HelloReply {
             protocol: PROTOCOL,
             version: VERSION.to_owned(),

@@ -1,4 +1,5 @@
-//! TCP is there when it was asked for, on loopback, with a token that nobody guesses; else one line says why it is not.
+//! TCP listener: only if requested, on loopback, with a token that cannot be guessed. Otherwise one
+//! line says why not.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,11 +13,11 @@ use super::Config;
 use super::accept::Listen;
 use super::lobby::Lobby;
 
-/// Listens, or says why not.
+/// Listens, or prints why not.
 pub(super) async fn bind(listen: &str, config: &Config) -> Option<Lobby<Port>> {
     match open(listen, config.token.as_deref()).await {
         Ok((port, token)) => {
-            // Who asks for any port wants to know which.
+            // Port 0 requests any port, so the chosen one is printed.
             if parse(listen).is_some_and(|asked| asked.port() == 0) {
                 (config.say)(&format!("listening on {}", port.address));
             }
@@ -47,7 +48,7 @@ fn refusal(error: io::Error) -> String {
     }
 }
 
-/// The address, if it may be listened on, and the token.
+/// The address, if listening on it is permitted, and the token.
 fn allowed<'t>(listen: &str, token: Option<&'t str>) -> Result<(SocketAddr, &'t str), String> {
     let address = parse(listen)
         .ok_or("it is no address; TURBOWISH_LISTEN is like 127.0.0.1:6680 or [::1]:6680")?;
@@ -104,7 +105,7 @@ impl Listen for Port {
     }
 
     fn may_enter(stream: &TcpStream) -> bool {
-        // Only costs latency if it fails.
+        // A failure only costs latency.
         let _ = stream.set_nodelay(true);
         stream
             .peer_addr()

@@ -1,4 +1,4 @@
-//! The server over a real socket and a real port, with a source that is told what to say.
+//! Server tests over a real socket and a real port, with a scripted source.
 
 mod hostile;
 
@@ -22,14 +22,14 @@ use super::{Config, Refused, Source, serve};
 
 const TOKEN: &str = "5f2c9a7be01d4386";
 
-/// Long enough for a loaded machine; no test waits for its end.
+/// Long enough for a loaded machine; no test waits until it ends.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The window that asks for a reply of [`BIG`] bytes.
+/// Window of a query whose reply has [`BIG`] bytes.
 const BIG_WINDOW: u64 = 7;
 const BIG: usize = 4 << 20;
 
-/// The window that asks for a reply that takes until [`Told::released`], or until its budget ends.
+/// Window of a query that runs until [`Told::released`], or until its budget is used up.
 const SLOW_WINDOW: u64 = 8;
 
 #[derive(Default)]
@@ -38,14 +38,14 @@ struct Told {
     asked: Mutex<Vec<Query>>,
     paused: Mutex<Vec<PauseTask>>,
     big: AtomicUsize,
-    /// Slow queries that have begun, and why those that were stopped were.
+    /// Number of slow queries that have begun, and why some were stopped.
     slow: AtomicUsize,
     stopped: Mutex<Vec<Overrun>>,
     released: AtomicBool,
 }
 
 impl Told {
-    /// Spends what it may.
+    /// Runs until it is released, or until the budget is used up.
     fn be_slow(&self, budget: &Budget<'_>) -> Result<(), QueryError> {
         self.slow.fetch_add(1, Ordering::SeqCst);
         while budget.spend(1) {
@@ -127,7 +127,7 @@ impl Source for Told {
     }
 }
 
-/// A server on a thread and runtime of its own, as in a real process.
+/// A server on its own thread and runtime, as in a real process.
 struct Running {
     source: Arc<Told>,
     folder: PathBuf,
@@ -168,7 +168,7 @@ impl Running {
                 .build()
                 .unwrap();
             let stop = async {
-                // Polled for the first time when every listener is there.
+                // Polled for the first time when all listeners are ready.
                 ready.send(()).unwrap();
                 let _ = stopped.await;
             };
@@ -199,7 +199,7 @@ impl Running {
         lines[0].clone()
     }
 
-    /// The TCP address, from the line that tells the free port.
+    /// The TCP address, from the line that reports the chosen port.
     fn address(&self) -> String {
         self.line()
             .strip_prefix("listening on ")
@@ -410,7 +410,7 @@ fn slow() -> Query {
     }
 }
 
-/// Waits until something is so: nobody tells when.
+/// Waits until a condition holds, by polling it.
 async fn until(mut is_so: impl FnMut() -> bool) {
     let waits = async {
         while !is_so() {
@@ -421,7 +421,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
     waited.expect("it is so before long");
 }
 
-/// What is asked of the process meanwhile is answered, and so is a query whose filter is short.
+/// Other requests to the process are answered meanwhile, and so is a query with a short filter.
 #[tokio::test]
 async fn a_slow_query_holds_up_no_other_request() {
     let server = Running::start(|_| {}).await;
@@ -445,7 +445,7 @@ async fn a_slow_query_holds_up_no_other_request() {
     assert_eq!(slow.unwrap().procs.total, 1);
 }
 
-/// The client goes, and the query with it: the one that is being answered, and one whose turn had not come.
+/// The client leaves, and its queries are dropped: the one being answered, and one still queued.
 #[tokio::test]
 async fn a_query_stops_when_its_client_has_gone() {
     let server = Running::start(|_| {}).await;
@@ -502,7 +502,7 @@ async fn watches_go_on_until_the_process_ends() {
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_back_nobody_and_little() {
     let server = Running::start(|_| {}).await;
-    // This runtime makes its request and is then never driven again.
+    // This runtime sends its request and is never driven again.
     let stopped = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -544,7 +544,7 @@ async fn garbage_is_hung_up_on() {
         let mut stream = UnixStream::connect(path).unwrap();
         let _ = stream.write_all(&[0x5a; 4096]);
         let mut answer = Vec::new();
-        // Either the end or a reset: it is over.
+        // Either the end of the stream or a reset: the connection is closed.
         let _ = stream.read_to_end(&mut answer);
     });
     junk.await.unwrap();
@@ -740,7 +740,7 @@ async fn another_server_is_a_stranger() {
     thread.join().unwrap();
 }
 
-/// A process of a later version, whose process message is not ours any more.
+/// A process of a later version, whose process message this version cannot read.
 mod later {
     use tokio::net::UnixListener;
     use tokio_stream::wrappers::UnixListenerStream;

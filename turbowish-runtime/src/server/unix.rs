@@ -1,4 +1,5 @@
-//! The socket appears complete (bound, closed to others, listening) or not at all, and only its maker removes it.
+//! Unix socket of this process: it appears complete (bound, closed to others, listening) or not at
+//! all, and only its creator removes it.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -19,7 +20,7 @@ pub(super) struct Socket {
     pid: u32,
 }
 
-/// Listens at `<pid>.sock` in the folder, which is made if need be.
+/// Listens at `<pid>.sock` in the folder, which is created if necessary.
 pub(super) async fn bind(folder: &Path, pid: u32) -> io::Result<Socket> {
     discovery::prepare(folder)?;
     let path = discovery::socket(folder, pid);
@@ -31,7 +32,8 @@ pub(super) async fn bind(folder: &Path, pid: u32) -> io::Result<Socket> {
         );
         return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
     }
-    // A console removes a socket that refuses it: so it must listen before it has its name.
+    // A console removes a socket that refuses it, so the socket must listen before it gets its
+    // name.
     let unnamed = folder.join(format!(".{pid}.new"));
     let made = listen(&unnamed).and_then(|made| {
         fs::rename(&unnamed, &path)?;
@@ -56,7 +58,7 @@ pub(super) async fn bind(folder: &Path, pid: u32) -> io::Result<Socket> {
 async fn is_in_use(path: &Path) -> bool {
     match UnixStream::connect(path).await {
         Ok(_) => true,
-        // Its queue of connections is full: somebody listens, and is stopped.
+        // Its backlog is full: the process listens, and is stopped.
         Err(error) => error.kind() == io::ErrorKind::WouldBlock,
     }
 }
@@ -78,7 +80,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // A child after `fork` is not the maker, and by now the name may be another's.
+        // A child of `fork` is not the creator, and the name may belong to another process by now.
         let ours = std::process::id() == self.pid
             && identity(&self.path).is_ok_and(|file| file == self.file);
         if ours {

@@ -1,7 +1,8 @@
-//! The next snapshot is made when its time has come and the one before has been taken, never ahead.
+//! Snapshot streams: the next snapshot is made when it is due and the previous one has been taken,
+//! never ahead.
 //!
-//! That time is the interval asked for, or later: with very many tasks a snapshot takes long, and looking is not to cost the program more than
-//! a part of a core.
+//! It is due after the requested interval, or later: with very many tasks a snapshot takes long,
+//! and watching must not cost the program more than a part of a core.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,23 +22,24 @@ use super::service::Service;
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// To make the snapshots of one watch may take this part of a core, unless that were slower than [`LONGEST`]; what it takes to send them is beside that.
+/// Making the snapshots of one stream may use one part in this many of a core, unless that is
+/// slower than [`LONGEST`]. Sending them is extra.
 const SHARE: u32 = 50;
-/// As long as they take less than this part, they come as they were asked for.
+/// If they use less than one part in this many, they come at the requested interval.
 const FREE: u32 = 20;
-/// Once they have come less often, only less than this part lets them come so again.
+/// Once slowed down, they return to the requested interval only below one part in this many.
 const FREE_AGAIN: u32 = 25;
 
-/// Snapshots of one query. Only the first exists before it is asked for, because it tells whether
-/// the query makes sense.
+/// Snapshots of one query. Only the first exists before it is requested, because it shows whether
+/// the query is valid.
 pub(super) struct Watch {
     service: Service,
     query: Arc<Query>,
     account: Option<Arc<Account>>,
     first: Option<Made>,
-    /// The next one, once its time has come.
+    /// The next one, once it is due.
     making: Option<Making>,
-    /// When the last one was begun.
+    /// Begin of the last one.
     begun: Instant,
     pace: Pace,
     due: Pin<Box<Sleep>>,
@@ -79,25 +81,25 @@ fn clamp(interval_ns: u64) -> Duration {
     Duration::from_nanos(interval_ns).clamp(SHORTEST, LONGEST)
 }
 
-/// How often a snapshot is made.
+/// Interval of the snapshots.
 struct Pace {
-    /// The interval asked for.
+    /// The requested interval.
     asked: Duration,
     /// Processor time of a snapshot.
     usual: MinOfLastTwo,
-    /// They come less often than they were asked for.
+    /// Whether they come less often than requested.
     slowed: bool,
 }
 
 impl Pace {
-    /// A snapshot, which says when the one after it is due.
+    /// Stores in a snapshot when the next one is due.
     fn told(&mut self, mut made: Made) -> Made {
         let next = self.next(made.took);
         made.snapshot.pace_ns = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
         made
     }
 
-    /// Time from the beginning of a snapshot that took so long to that of the next one.
+    /// Time from the begin of a snapshot that took `took` to that of the next one.
     fn next(&mut self, took: Duration) -> Duration {
         let usual = self.usual.after(took);
         let free = if self.slowed { FREE_AGAIN } else { FREE };
@@ -156,14 +158,15 @@ mod tests {
         }
     }
 
-    /// What is asked for, what snapshots take one after the other, and how long each is before the next; in milliseconds.
+    /// Requested interval, durations of successive snapshots, and the interval after each; in
+    /// milliseconds.
     #[test]
     fn snapshots_that_take_long_come_less_often() {
         for (asked, rounds) in [
-            // As long as they take less than a twentieth.
+            // The requested interval, as long as they take less than a twentieth of it.
             (1_000, &[(3, 1_000), (50, 1_000), (50, 1_000)][..]),
             (100, &[(3, 100), (6, 100), (6, 300)]),
-            // The first tells at once, a single one that took longer does not count, and two do.
+            // The first one counts at once; a single one that took longer does not, and two do.
             (
                 1_000,
                 &[
@@ -174,9 +177,9 @@ mod tests {
                     (130, 6_500),
                 ],
             ),
-            // It is fast again: so are they.
+            // It is fast again: the requested interval returns.
             (1_000, &[(400, 10_000), (10, 1_000), (400, 1_000)]),
-            // At the border it stays as it is.
+            // Near the threshold it does not alternate.
             (
                 1_000,
                 &[
@@ -187,7 +190,7 @@ mod tests {
                     (49, 1_000),
                 ],
             ),
-            // Whoever looks gets to see something.
+            // However long they take, snapshots come.
             (1_000, &[(2_000, 10_000), (u64::MAX / 1_000_000, 10_000)]),
             (10_000, &[(1, 10_000)]),
         ] {

@@ -1,4 +1,4 @@
-//! A thread that does one job after the other. It is there while there are any, and a while longer.
+//! Worker thread that runs one job at a time. It exists while there are jobs, and a while longer.
 
 use std::collections::VecDeque;
 use std::io;
@@ -6,12 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A console asks again within a second or so, and at most within ten.
+/// Time that the thread stays without jobs: a console asks again within a second or so, and at most
+/// within ten.
 const LINGERS: Duration = Duration::from_secs(15);
 
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread's jobs; clones are of the same thread.
+/// Job queue of the thread; clones share it.
 #[derive(Clone, Default)]
 pub(super) struct Worker(Arc<Shared>);
 
@@ -34,16 +35,16 @@ impl Shared {
 }
 
 impl Worker {
-    /// Does a job once those before it are done.
+    /// Runs a job after those before it.
     ///
     /// # Errors
-    /// The system has no thread for it.
+    /// If the system has no thread for it.
     pub(super) fn push(&self, job: Job) -> io::Result<()> {
         let mut state = self.0.state();
         if !state.is_running {
             let shared = self.0.clone();
             let thread = std::thread::Builder::new().name("turbowish-query".to_owned());
-            // Signals go to threads of the application.
+            // Blocks signals in the thread: they go to threads of the application.
             turbowish_unsafe::signal::apart(|| thread.spawn(move || run(&shared)))?;
             state.is_running = true;
         }
@@ -66,7 +67,7 @@ fn run(shared: &Shared) {
             return;
         };
         drop(state);
-        // The others are not to suffer for it; whoever waits for this one sees that nothing comes.
+        // A panic must not affect other jobs; the waiting side sees that no answer comes.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(job)) {
             std::mem::forget(payload);
         }

@@ -1,4 +1,5 @@
-//! tokio's `JoinHandle`, which tells when it is dropped: a task that panics after that fails unheard.
+//! Drop-in wrapper of tokio's `JoinHandle`: records its drop, because nothing notices a panic of
+//! the task after that.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,7 +8,7 @@ use tokio::task::{self, AbortHandle, Id, JoinError};
 
 use crate::hot::origin::HandleGuard;
 
-/// [`tokio::task::JoinHandle`] of a task that [`spawn`](crate::spawn) has spawned.
+/// Same as [`tokio::task::JoinHandle`], for tasks spawned by [`spawn`](crate::spawn).
 #[derive(Debug)]
 pub struct JoinHandle<T> {
     inner: task::JoinHandle<T>,
@@ -22,30 +23,31 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Aborts the task.
+    /// Same as [`tokio::task::JoinHandle::abort`].
     pub fn abort(&self) {
         self.inner.abort();
     }
 
-    /// Whether the task has finished.
+    /// Same as [`tokio::task::JoinHandle::is_finished`].
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.inner.is_finished()
     }
 
-    /// Another handle, which can only abort.
+    /// Same as [`tokio::task::JoinHandle::abort_handle`].
     #[must_use]
     pub fn abort_handle(&self) -> AbortHandle {
         self.inner.abort_handle()
     }
 
-    /// tokio's id of the task.
+    /// Same as [`tokio::task::JoinHandle::id`].
     #[must_use]
     pub fn id(&self) -> Id {
         self.inner.id()
     }
 
-    /// tokio's own handle. It is not known any more whether anybody asks for the result.
+    /// Returns tokio's own handle. From then on it is unknown whether the result can still be
+    /// awaited.
     #[must_use]
     pub fn into_inner(self) -> task::JoinHandle<T> {
         self.inner

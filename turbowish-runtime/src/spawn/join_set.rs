@@ -1,4 +1,4 @@
-//! tokio's `JoinSet`, whose tasks know who has spawned them, and where.
+//! Drop-in wrapper of tokio's `JoinSet`: records which task spawned, and where.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,24 +7,24 @@ use tokio::task::{self, AbortHandle, LocalSet};
 
 use crate::hot::origin::{Task, task};
 
-/// [`tokio::task::JoinSet`]; what does not spawn is reached by dereferencing.
+/// Same as [`tokio::task::JoinSet`]; methods that do not spawn are available through `Deref`.
 #[derive(Debug)]
 #[must_use = "a join set aborts its tasks when it is dropped"]
 pub struct JoinSet<T>(task::JoinSet<T>);
 
 impl<T> JoinSet<T> {
-    /// An empty set.
+    /// Same as [`tokio::task::JoinSet::new`].
     pub fn new() -> Self {
         Self(task::JoinSet::new())
     }
 }
 
 impl<T: 'static> JoinSet<T> {
-    /// As tokio's.
+    /// Same as [`tokio::task::JoinSet::spawn`].
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// If called outside of a tokio runtime.
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F) -> AbortHandle
     where
@@ -43,7 +43,7 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn(future)
     }
 
-    /// As tokio's.
+    /// Same as [`tokio::task::JoinSet::spawn_on`].
     #[track_caller]
     pub fn spawn_on<F>(&mut self, future: F, handle: &Handle) -> AbortHandle
     where
@@ -53,11 +53,11 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn_on(task(future), handle)
     }
 
-    /// As tokio's.
+    /// Same as [`tokio::task::JoinSet::spawn_local`].
     ///
     /// # Panics
     ///
-    /// Outside of a [`LocalSet`].
+    /// If called outside of a [`LocalSet`].
     #[track_caller]
     pub fn spawn_local<F>(&mut self, future: F) -> AbortHandle
     where
@@ -66,7 +66,7 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn_local(task(future))
     }
 
-    /// As tokio's.
+    /// Same as [`tokio::task::JoinSet::spawn_local_on`].
     #[track_caller]
     pub fn spawn_local_on<F>(&mut self, future: F, local_set: &LocalSet) -> AbortHandle
     where
@@ -75,7 +75,7 @@ impl<T: 'static> JoinSet<T> {
         self.0.spawn_local_on(task(future), local_set)
     }
 
-    /// Waits for all, and panics with the first that has panicked.
+    /// Same as [`tokio::task::JoinSet::join_all`].
     pub async fn join_all(self) -> Vec<T> {
         self.0.join_all().await
     }

@@ -1,4 +1,5 @@
-//! Whose turn it is: what is free is had at once, and what is not is waited for, seen by who watches the resource.
+//! Acquisition shared by the locks: takes what is free at once, otherwise waits, observed as a
+//! waiter of the resource.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -8,11 +9,13 @@ use std::task::{Context, Poll};
 use tokio::sync::TryLockError;
 use tokio::task::coop::{consume_budget, has_budget_remaining};
 
-/// What is free, or what comes of the wait for it: `turn!(resource, role, at, now, later)`, of which `later` is a future.
+/// Takes what is free, or waits for it: `acquire!(resource, role, at, now, later)`, where `later`
+/// is a future.
 macro_rules! acquire {
     ($resource:expr, $role:expr, $at:expr, $now:expr, $later:expr) => {
         'turn: {
-            // Nothing of this is left while it waits: a future is no less `Sync` for it.
+            // Nothing of this attempt is kept across the wait, so the future is no less `Sync` for
+            // it.
             if let Some(got) = $crate::sync::acquire::within_budget(|| $now).await {
                 break 'turn got;
             }
@@ -23,8 +26,9 @@ macro_rules! acquire {
 }
 pub(super) use acquire;
 
-/// The same of what is kept alive: `acquire_owned_turn!(lock, role, at, now, later)`, where `now` makes it of the lock, and `later` is a method of
-/// what the lock guards.
+/// Like `acquire!`, for guards that keep the lock alive:
+/// `acquire_owned_turn!(lock, role, at, now, later)`. `now` makes the guard from the lock; `later`
+/// is a method of the lock's inner primitive.
 macro_rules! acquire_owned_turn {
     ($lock:expr, $role:expr, $at:expr, $now:path, $later:ident) => {
         'turn: {
@@ -40,7 +44,8 @@ macro_rules! acquire_owned_turn {
 }
 pub(super) use acquire_owned_turn;
 
-/// What `attempt` comes to, as part of the task's budget: nothing if none is left. It is ready at once, and holds nothing while it waits.
+/// Runs `attempt` within the task's coop budget; `None` if no budget is left. Ready at once, and
+/// holds nothing while it waits.
 #[inline]
 pub(super) fn within_budget<T>(
     mut attempt: impl FnMut() -> Option<T>,
@@ -57,7 +62,7 @@ pub(super) fn within_budget<T>(
     })
 }
 
-/// The same of what is made of a lock, which comes back if nothing is.
+/// Like [`within_budget`], for an `attempt` that consumes the lock; returns the lock if it fails.
 #[inline]
 pub(super) fn owned_within_budget<L: ?Sized, G>(
     lock: Arc<L>,
@@ -65,7 +70,7 @@ pub(super) fn owned_within_budget<L: ?Sized, G>(
 ) -> impl Future<Output = Result<G, Arc<L>>> {
     let mut lock = Some(lock);
     poll_fn(move |cx| {
-        // It is ready the first time.
+        // Ready at its first poll.
         let Some(lock) = lock.take() else {
             return Poll::Pending;
         };
@@ -80,13 +85,13 @@ pub(super) fn owned_within_budget<L: ?Sized, G>(
     })
 }
 
-/// Takes from the task's budget, of which there is some left: this is ready.
+/// Spends one unit of the task's budget. Some is left, so this is ready.
 #[inline]
 fn spend(cx: &mut Context<'_>) {
     let _ready = pin!(consume_budget()).poll(cx);
 }
 
-/// Tokio's error, which only its own locks can make.
+/// Makes tokio's error, which only tokio's own locks can construct.
 #[cold]
 pub(super) fn would_block() -> TryLockError {
     let lock = tokio::sync::Mutex::const_new(());

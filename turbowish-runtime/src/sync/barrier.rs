@@ -1,4 +1,4 @@
-//! A barrier that says who waits for it to be complete.
+//! Drop-in wrapper of tokio's barrier: observes who waits.
 
 use std::fmt;
 use std::panic::Location;
@@ -9,14 +9,14 @@ use super::Named;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// A barrier: [`tokio::sync::Barrier`], and who waits at it is seen.
+/// Same as [`tokio::sync::Barrier`]; waiters are observed.
 pub struct Barrier {
     resource: Resource,
     inner: tokio::sync::Barrier,
 }
 
 impl Barrier {
-    /// A barrier for so many tasks; none is as good as one.
+    /// Same as [`tokio::sync::Barrier::new`].
     #[track_caller]
     pub fn new(n: usize) -> Self {
         Self {
@@ -25,8 +25,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until as many tasks as it is for wait here; one of them is told that it leads. Dropped before it is ready, it has still
-    /// been counted.
+    /// Same as [`tokio::sync::Barrier::wait`].
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
         self.resource

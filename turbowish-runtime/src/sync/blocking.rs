@@ -1,4 +1,4 @@
-//! Waiting for a future on a thread that nothing else needs.
+//! Blocking waits for a future on a thread that runs no tasks.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,10 +19,11 @@ impl Wake for Unpark {
 /// Blocks the thread until `future` is ready.
 ///
 /// # Panics
-/// On a thread that runs tasks of a tokio runtime, as tokio's own `blocking_` methods do, and with their message.
+/// If called on a thread that runs tasks of a tokio runtime, as tokio's own `blocking_` methods do,
+/// and with their message.
 #[track_caller]
 pub(super) fn block_on<F: Future>(future: F) -> F::Output {
-    // Free, so all that this does is to look where it is called.
+    // The mutex is free: the call only makes tokio check the calling thread.
     drop(tokio::sync::Mutex::const_new(()).blocking_lock());
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut cx = Context::from_waker(&waker);

@@ -1,5 +1,6 @@
-//! tokio's channel whose every receiver sees every item. What comes in is counted once, and what goes out for each receiver; each is
-//! elsewhere in it, so that it has no one length, and an item no one time that it was inside.
+//! Drop-in wrapper of tokio's broadcast channel, whose every receiver sees every item. An item is
+//! counted once when sent and once for each receiver that takes it. Receivers are at different
+//! positions, so the channel has no single length, and an item no single time inside.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,7 +15,7 @@ pub use tokio::sync::broadcast::error;
 
 use error::{RecvError, SendError, TryRecvError};
 
-/// A channel that keeps the last `capacity` items, rounded up to a power of two, for receivers that come later.
+/// Same as [`tokio::sync::broadcast::channel`].
 ///
 /// # Panics
 /// If `capacity` is zero or more than half of `usize::MAX`.
@@ -27,14 +28,14 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (sender, Receiver { inner, rx })
 }
 
-/// Sends to all receivers.
+/// Same as [`tokio::sync::broadcast::Sender`]; sent items are counted.
 pub struct Sender<T> {
     inner: tokio::sync::broadcast::Sender<T>,
     tx: Tx,
 }
 
 impl<T> Sender<T> {
-    /// A channel without a receiver yet: see [`subscribe`](Self::subscribe).
+    /// Same as [`tokio::sync::broadcast::Sender::new`].
     ///
     /// # Panics
     /// If `capacity` is zero or more than half of `usize::MAX`.
@@ -49,10 +50,10 @@ impl<T> Sender<T> {
         Self { inner, tx }
     }
 
-    /// Sends `value` to all receivers that there are: how many. The oldest item goes if there is no room.
+    /// Same as [`tokio::sync::broadcast::Sender::send`].
     ///
     /// # Errors
-    /// There is no receiver; the value comes back.
+    /// If there is no receiver; the error returns the value.
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         self.tx.used();
         let receivers = self.inner.send(value)?;
@@ -60,7 +61,7 @@ impl<T> Sender<T> {
         Ok(receivers)
     }
 
-    /// A receiver of all that is sent from now on.
+    /// Same as [`tokio::sync::broadcast::Sender::subscribe`].
     pub fn subscribe(&self) -> Receiver<T> {
         Receiver {
             inner: self.inner.subscribe(),
@@ -68,7 +69,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// A sender that keeps nothing open.
+    /// Same as [`tokio::sync::broadcast::Sender::downgrade`].
     #[must_use = "the sender itself stays as it is"]
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender {
@@ -77,39 +78,39 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Items inside that some receiver has not seen.
+    /// Same as [`tokio::sync::broadcast::Sender::len`].
     pub fn len(&self) -> usize {
         self.inner.len()
     }
 
-    /// Whether all receivers have seen all.
+    /// Same as [`tokio::sync::broadcast::Sender::is_empty`].
     pub fn is_empty(&self) -> bool {
         self.inner.is_empty()
     }
 
-    /// How many receivers there are.
+    /// Same as [`tokio::sync::broadcast::Sender::receiver_count`].
     pub fn receiver_count(&self) -> usize {
         self.inner.receiver_count()
     }
 
-    /// Whether both send to the same receivers.
+    /// Same as [`tokio::sync::broadcast::Sender::same_channel`].
     pub fn same_channel(&self, other: &Self) -> bool {
         self.inner.same_channel(&other.inner)
     }
 
-    /// Waits until there is no receiver.
+    /// Same as [`tokio::sync::broadcast::Sender::closed`].
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
         let at = Location::caller();
         async move { self.tx.wait(Role::Wait, 1, at, self.inner.closed()).await }
     }
 
-    /// How many senders there are.
+    /// Same as [`tokio::sync::broadcast::Sender::strong_count`].
     pub fn strong_count(&self) -> usize {
         self.inner.strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Same as [`tokio::sync::broadcast::Sender::weak_count`].
     pub fn weak_count(&self) -> usize {
         self.inner.weak_count()
     }
@@ -130,26 +131,26 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// A [`Sender`] that does not keep its channel open.
+/// Same as [`tokio::sync::broadcast::WeakSender`].
 pub struct WeakSender<T> {
     inner: tokio::sync::broadcast::WeakSender<T>,
     tx: WeakTx,
 }
 
 impl<T> WeakSender<T> {
-    /// A sender, unless all senders are gone.
+    /// Same as [`tokio::sync::broadcast::WeakSender::upgrade`].
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         let (inner, tx) = self.tx.upgrade(|| self.inner.upgrade())?;
         Some(Sender { inner, tx })
     }
 
-    /// How many senders there are.
+    /// Same as [`tokio::sync::broadcast::WeakSender::strong_count`].
     pub fn strong_count(&self) -> usize {
         self.inner.strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Same as [`tokio::sync::broadcast::WeakSender::weak_count`].
     pub fn weak_count(&self) -> usize {
         self.inner.weak_count()
     }
@@ -170,46 +171,46 @@ impl<T> fmt::Debug for WeakSender<T> {
     }
 }
 
-/// Sees all items that are sent while it is there, unless it lags behind by more than the capacity.
+/// Same as [`tokio::sync::broadcast::Receiver`]; waits and received items are observed.
 pub struct Receiver<T> {
     inner: tokio::sync::broadcast::Receiver<T>,
     rx: Rx,
 }
 
 impl<T> Receiver<T> {
-    /// Items that it has not seen; those that it will not see, because they have made room for others, are among them.
+    /// Same as [`tokio::sync::broadcast::Receiver::len`].
     pub fn len(&self) -> usize {
         self.inner.len()
     }
 
-    /// Whether it has seen all.
+    /// Same as [`tokio::sync::broadcast::Receiver::is_empty`].
     pub fn is_empty(&self) -> bool {
         self.inner.is_empty()
     }
 
-    /// Whether both are of the same channel.
+    /// Same as [`tokio::sync::broadcast::Receiver::same_channel`].
     pub fn same_channel(&self, other: &Self) -> bool {
         self.inner.same_channel(&other.inner)
     }
 
-    /// How many senders there are.
+    /// Same as [`tokio::sync::broadcast::Receiver::sender_strong_count`].
     pub fn sender_strong_count(&self) -> usize {
         self.inner.sender_strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Same as [`tokio::sync::broadcast::Receiver::sender_weak_count`].
     pub fn sender_weak_count(&self) -> usize {
         self.inner.sender_weak_count()
     }
 
-    /// Whether all senders are gone.
+    /// Same as [`tokio::sync::broadcast::Receiver::is_closed`].
     pub fn is_closed(&self) -> bool {
         self.inner.is_closed()
     }
 }
 
 impl<T: Clone> Receiver<T> {
-    /// Another receiver, of what is sent from now on.
+    /// Same as [`tokio::sync::broadcast::Receiver::resubscribe`].
     pub fn resubscribe(&self) -> Self {
         Self {
             inner: self.inner.resubscribe(),
@@ -217,10 +218,11 @@ impl<T: Clone> Receiver<T> {
         }
     }
 
-    /// The next item. Dropped before it is ready, it took nothing.
+    /// Same as [`tokio::sync::broadcast::Receiver::recv`].
     ///
     /// # Errors
-    /// All senders are gone, or this receiver was too slow for so many items.
+    /// If all senders are gone, or if this receiver lagged: the error says how many items it
+    /// missed.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> {
         let at = Location::caller();
@@ -235,10 +237,10 @@ impl<T: Clone> Receiver<T> {
         }
     }
 
-    /// The next item, if it is there.
+    /// Same as [`tokio::sync::broadcast::Receiver::try_recv`].
     ///
     /// # Errors
-    /// It is not there; or as for [`recv`](Self::recv).
+    /// If no item is there; otherwise as [`recv`](Self::recv).
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.rx.used();
         let received = self.inner.try_recv();
@@ -248,13 +250,13 @@ impl<T: Clone> Receiver<T> {
         received
     }
 
-    /// [`recv`](Self::recv) for threads.
+    /// Same as [`tokio::sync::broadcast::Receiver::blocking_recv`].
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// As [`recv`](Self::recv).
     ///
     /// # Panics
-    /// Inside of an asynchronous task.
+    /// If called from an asynchronous task.
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
         block_on(self.recv())

@@ -1,4 +1,5 @@
-//! What the halves of one channel share: the channel is closed once its last sender is gone, as in tokio.
+//! State shared by both halves of a channel: the record closes with the last sender, as the channel
+//! does in tokio.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::intent::ResourceRef;
 use crate::resource::{End, Kind, Resource, Role, Stamp};
 
-/// The resource, and how many strong senders hold it.
+/// The resource, and the number of strong senders.
 struct Channel {
     resource: Resource,
     senders: AtomicUsize,
@@ -22,14 +23,15 @@ impl Channel {
     }
 }
 
-/// A sender's share. It goes after tokio's sender, so that the record never closes before the channel.
+/// A sender's share. Dropped after tokio's sender, so that the record never closes before the
+/// channel.
 pub(super) struct Tx {
     end: End,
     channel: Arc<Channel>,
 }
 
 impl Tx {
-    /// The first sender of a new channel.
+    /// Creates the share of a new channel's first sender.
     #[track_caller]
     pub(super) fn new(kind: Kind, capacity: Option<usize>) -> Self {
         let resource = Resource::new(kind, capacity);
@@ -39,19 +41,19 @@ impl Tx {
         Self { end, channel }
     }
 
-    /// One more receiver.
+    /// Creates the share of another receiver.
     pub(super) fn rx(&self) -> Rx {
         let channel = self.channel.clone();
         let end = channel.resource.end(Role::Receive);
         Rx { end, channel }
     }
 
-    /// For a sender that keeps nothing open.
+    /// Creates the share of a weak sender.
     pub(super) fn downgrade(&self) -> WeakTx {
         WeakTx(self.channel.clone())
     }
 
-    /// An item that has its place comes in. Counted before anyone could take it out.
+    /// Stamps and counts an item that has its place, before any receiver could take it out.
     #[inline]
     pub(super) fn stamp<T>(&self, item: T) -> Stamped<T> {
         let stamped = Stamped::now(item);
@@ -59,7 +61,7 @@ impl Tx {
         stamped
     }
 
-    /// The current task is who sends here.
+    /// Records the current task as a sender here.
     #[inline]
     pub(super) fn used(&self) {
         self.end.used();
@@ -67,14 +69,14 @@ impl Tx {
 }
 
 impl Tx {
-    /// What intents name.
+    /// The resource that intents refer to.
     pub(super) fn meant(&self) -> ResourceRef<'_> {
         self.channel.resource.meant_by(&self.end)
     }
 }
 
 impl Rx {
-    /// What intents name.
+    /// The resource that intents refer to.
     pub(super) fn meant(&self) -> ResourceRef<'_> {
         self.channel.resource.meant_by(&self.end)
     }
@@ -108,8 +110,8 @@ impl Deref for Tx {
 pub(super) struct WeakTx(Arc<Channel>);
 
 impl WeakTx {
-    /// A sender's share, if there is a sender to go with it. Counted before the sender comes to be: whoever drops the last one at
-    /// the same time then knows of this one.
+    /// Creates a sender's share if `sender` returns one. Counted before the sender exists, so that
+    /// a concurrent drop of the last sender sees this one.
     pub(super) fn upgrade<S>(&self, sender: impl FnOnce() -> Option<S>) -> Option<(S, Tx)> {
         self.0.senders.fetch_add(1, Ordering::Relaxed);
         let Some(sender) = sender() else {
@@ -137,19 +139,19 @@ pub(super) struct Rx {
 }
 
 impl Rx {
-    /// The current task is who receives here.
+    /// Records the current task as a receiver here.
     #[inline]
     pub(super) fn used(&self) {
         self.end.used();
     }
 
-    /// Takes an item out of its envelope.
+    /// Unwraps an item and counts it out.
     pub(super) fn open<T>(&self, stamped: Stamped<T>) -> T {
         self.took(std::iter::once(stamped.stamp));
         stamped.item
     }
 
-    /// Takes many items out, in order. How many.
+    /// Unwraps many items, in order, and returns their number.
     pub(super) fn unpack<T>(&self, batch: Vec<Stamped<T>>, buffer: &mut Vec<T>) -> usize {
         let count = batch.len();
         self.took(batch.iter().map(|stamped| stamped.stamp));
@@ -165,7 +167,7 @@ impl Deref for Rx {
     }
 }
 
-/// The share of a receiver without which nothing can be sent.
+/// The share of the single receiver: without it nothing can be sent.
 pub(super) struct OnlyRx(pub(super) Rx);
 
 impl Deref for OnlyRx {
@@ -181,7 +183,7 @@ impl Drop for OnlyRx {
     }
 }
 
-/// An item, and when it came in.
+/// An item and the time at which it was sent.
 #[derive(Clone)]
 pub(super) struct Stamped<T> {
     pub(super) stamp: Stamp,
@@ -189,7 +191,7 @@ pub(super) struct Stamped<T> {
 }
 
 impl<T> Stamped<T> {
-    /// Comes in now.
+    /// Stamps `item` with the current time.
     pub(super) fn now(item: T) -> Self {
         let stamp = Stamp::now();
         Self { stamp, item }

@@ -1,6 +1,8 @@
-//! What every guard has: the way to what it guards, and its looks.
+//! Macro for what all guards share: `Deref`, `Debug`, `Display`.
 
-/// What every guard has: `guard!([generics] Guard => content, |this| shared, exclusive)`; without `exclusive`, it is only read.
+/// Implements the common traits of a guard:
+/// `guard!([generics] Guard => content, |this| shared, exclusive)`; without `exclusive`, the guard
+/// only reads.
 macro_rules! guard {
     ($generics:tt $guard:ty => $content:ident, |$this:ident| $shared:expr $(, $exclusive:expr)?) => {
         guard!(@shared $generics $guard, $content, $this, $shared);

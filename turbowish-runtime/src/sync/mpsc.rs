@@ -1,4 +1,5 @@
-//! tokio's many-to-one channels, which say who waits at either end, what is inside, and for how long.
+//! Drop-in wrappers of tokio's `mpsc` channels: observes who waits at either end, how many items
+//! are inside, and for how long.
 
 mod permit;
 mod receiver;
@@ -18,10 +19,10 @@ pub use sender::Sender;
 pub use unbounded::UnboundedSender;
 pub use weak::{WeakSender, WeakUnboundedSender};
 
-/// A channel for up to `buffer` items.
+/// Same as [`tokio::sync::mpsc::channel`]; waiters, items and their time inside are observed.
 ///
 /// # Panics
-/// If `buffer` is zero, or more than a tokio semaphore has permits.
+/// If `buffer` is zero, or more than [`tokio::sync::Semaphore::MAX_PERMITS`].
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::sync::mpsc::channel(buffer);
@@ -30,7 +31,8 @@ pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     (Sender::new(sender, tx), Receiver::new(receiver, rx))
 }
 
-/// A channel that takes whatever it is sent.
+/// Same as [`tokio::sync::mpsc::unbounded_channel`]; waiters, items and their time inside are
+/// observed.
 #[track_caller]
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();

@@ -1,4 +1,4 @@
-//! A mutex that says who holds it and who waits: tokio's, with its order of those who wait.
+//! Drop-in wrapper of tokio's mutex, with its queue order: observes holder and waiters.
 
 mod guard;
 mod owned;
@@ -18,14 +18,14 @@ use super::blocking::block_on;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// An asynchronous mutex: [`tokio::sync::Mutex`], and who holds it and who waits for it is seen.
+/// Same as [`tokio::sync::Mutex`]; the holder and the waiters are observed.
 pub struct Mutex<T: ?Sized> {
     resource: Resource,
     value: Guarded<T, false>,
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// A mutex that nobody holds.
+    /// Same as [`tokio::sync::Mutex::new`].
     #[track_caller]
     pub fn new(t: T) -> Self
     where
@@ -37,7 +37,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::Mutex::const_new`].
     #[track_caller]
     pub const fn const_new(t: T) -> Self
     where
@@ -49,8 +49,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Waits until it holds the mutex. Those who wait are served in the order in which they came; dropped before it is ready, it has
-    /// lost its place.
+    /// Same as [`tokio::sync::Mutex::lock`].
     #[track_caller]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         let at = Location::caller();
@@ -61,25 +60,25 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Blocks the thread until it holds the mutex.
+    /// Same as [`tokio::sync::Mutex::blocking_lock`].
     ///
     /// # Panics
-    /// On a thread that runs tasks.
+    /// If called on a thread that runs tasks of a tokio runtime.
     #[track_caller]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T> {
         block_on(self.lock())
     }
 
-    /// Blocks the thread until it holds the mutex, with a guard that keeps the mutex alive.
+    /// Same as [`tokio::sync::Mutex::blocking_lock_owned`].
     ///
     /// # Panics
-    /// On a thread that runs tasks.
+    /// If called on a thread that runs tasks of a tokio runtime.
     #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
         block_on(self.lock_owned())
     }
 
-    /// Waits until it holds the mutex, with a guard that keeps the mutex alive. In order, and dropped like [`lock`](Self::lock).
+    /// Same as [`tokio::sync::Mutex::lock_owned`].
     #[track_caller]
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let at = Location::caller();
@@ -89,20 +88,20 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Holds the mutex now, or not at all.
+    /// Same as [`tokio::sync::Mutex::try_lock`].
     ///
     /// # Errors
-    /// Somebody holds it, or is next.
+    /// If the mutex is held, or has been handed to a waiter.
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         let inner = self.value.try_change().ok_or_else(would_block)?;
         Ok(MutexGuard::new(self, inner, Location::caller()))
     }
 
-    /// Holds the mutex now, with a guard that keeps the mutex alive, or not at all.
+    /// Same as [`tokio::sync::Mutex::try_lock_owned`].
     ///
     /// # Errors
-    /// Somebody holds it, or is next.
+    /// If the mutex is held, or has been handed to a waiter.
     #[track_caller]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         let at = Location::caller();
@@ -116,12 +115,12 @@ impl<T: ?Sized> Mutex<T> {
         Guarded::try_change_owned(this, |this: &Self| &this.value)
     }
 
-    /// What is inside; that nobody holds it is known from the exclusive reference.
+    /// Same as [`tokio::sync::Mutex::get_mut`].
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
 
-    /// What was inside.
+    /// Same as [`tokio::sync::Mutex::into_inner`].
     pub fn into_inner(self) -> T
     where
         T: Sized,

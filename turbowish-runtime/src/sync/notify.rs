@@ -1,4 +1,4 @@
-//! A signal that says who waits for it.
+//! Drop-in wrapper of tokio's notify: observes who waits.
 
 use std::fmt;
 use std::marker::PhantomPinned;
@@ -16,20 +16,20 @@ use crate::resource::{Kind, Resource, Role, Waited};
 
 mod kept;
 
-/// A signal without a value: [`tokio::sync::Notify`], and who waits for it is seen.
+/// Same as [`tokio::sync::Notify`]; waiters are observed.
 pub struct Notify {
     resource: Resource,
     inner: tokio::sync::Notify,
 }
 
 impl Notify {
-    /// A signal that was not given.
+    /// Same as [`tokio::sync::Notify::new`].
     #[track_caller]
     pub fn new() -> Self {
         Self::const_new()
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::Notify::const_new`].
     #[track_caller]
     pub const fn const_new() -> Self {
         Self {
@@ -38,8 +38,7 @@ impl Notify {
         }
     }
 
-    /// Waits for the signal. It gets those of [`notify_waiters`](Self::notify_waiters) from now on, and others once it was polled or
-    /// [enabled](Notified::enable); dropped before it is ready, it passes on what it got.
+    /// Same as [`tokio::sync::Notify::notified`].
     #[track_caller]
     pub fn notified(&self) -> Notified<'_> {
         let notified = self.inner.notified();
@@ -50,7 +49,7 @@ impl Notify {
         }
     }
 
-    /// Waits for the signal, and keeps it alive. Like [`notified`](Self::notified) in all else.
+    /// Same as [`tokio::sync::Notify::notified_owned`].
     #[track_caller]
     pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
         let at = Location::caller();
@@ -60,17 +59,17 @@ impl Notify {
         }
     }
 
-    /// Gives the signal to the first one that waits; if there is none, to the next one that comes.
+    /// Same as [`tokio::sync::Notify::notify_one`].
     pub fn notify_one(&self) {
         self.inner.notify_one();
     }
 
-    /// Gives the signal to the last one that waits; if there is none, to the next one that comes.
+    /// Same as [`tokio::sync::Notify::notify_last`].
     pub fn notify_last(&self) {
         self.inner.notify_last();
     }
 
-    /// Gives the signal to all that wait now.
+    /// Same as [`tokio::sync::Notify::notify_waiters`].
     pub fn notify_waiters(&self) {
         self.inner.notify_waiters();
     }
@@ -102,7 +101,7 @@ impl fmt::Debug for Notify {
 }
 
 pin_project! {
-    /// A wait for a [`Notify`].
+    /// Same as [`tokio::sync::futures::Notified`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     pub struct Notified<'a> {
         #[pin]
@@ -111,7 +110,7 @@ pin_project! {
 }
 
 impl Notified<'_> {
-    /// Takes its place in the line without being polled. Returns whether it has the signal.
+    /// Same as [`tokio::sync::futures::Notified::enable`].
     pub fn enable(self: Pin<&mut Self>) -> bool {
         self.project().wait.enlist(|notified| notified.enable())
     }
@@ -132,18 +131,18 @@ impl fmt::Debug for Notified<'_> {
 }
 
 pin_project! {
-    /// A wait for a [`Notify`] that keeps it alive.
+    /// Same as [`tokio::sync::futures::OwnedNotified`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     pub struct OwnedNotified {
         kept: Kept,
-        // `Unpin` as tokio's is: not.
+        // Not `Unpin`, as tokio's is not.
         #[pin]
         pinned: PhantomPinned,
     }
 }
 
 impl OwnedNotified {
-    /// Takes its place in the line without being polled. Returns whether it has the signal.
+    /// Same as [`tokio::sync::futures::OwnedNotified::enable`].
     pub fn enable(self: Pin<&mut Self>) -> bool {
         let kept = self.project().kept;
         kept.with_pin(|notified| notified.enable())

@@ -1,4 +1,4 @@
-//! A value that is made once, that says who makes it and who waits for it.
+//! Drop-in wrapper of tokio's once cell: observes who initializes it and who waits.
 
 use std::fmt;
 use std::panic::Location;
@@ -9,23 +9,23 @@ use super::Named;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// A value that is made once: [`tokio::sync::OnceCell`], and who makes it and who waits for it is seen.
+/// Same as [`tokio::sync::OnceCell`]; the initializing task and the waiters are observed.
 pub struct OnceCell<T> {
     resource: Resource,
-    /// Who makes the value has the only permit; closed once there is one. The same that tokio's cell does inside, where the wait cannot be
-    /// told from the making.
+    /// One permit, held by the task that initializes the cell; closed once there is a value.
+    /// Tokio's cell has the same semaphore inside, where waiting cannot be told from initializing.
     acquire: Semaphore,
     inner: tokio::sync::OnceCell<T>,
 }
 
 impl<T> OnceCell<T> {
-    /// A cell without a value.
+    /// Same as [`tokio::sync::OnceCell::new`].
     #[track_caller]
     pub fn new() -> Self {
         Self::const_new()
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::OnceCell::const_new`].
     #[track_caller]
     pub const fn const_new() -> Self {
         Self {
@@ -35,7 +35,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// A cell with a value, if there is one.
+    /// Same as [`tokio::sync::OnceCell::new_with`].
     #[track_caller]
     pub fn new_with(value: Option<T>) -> Self {
         match value {
@@ -44,7 +44,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// A cell with a value, for a `static`.
+    /// Same as [`tokio::sync::OnceCell::const_new_with`].
     #[track_caller]
     pub const fn const_new_with(value: T) -> Self {
         Self {
@@ -54,25 +54,25 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// It has a value.
+    /// Same as [`tokio::sync::OnceCell::initialized`].
     pub fn initialized(&self) -> bool {
         self.inner.initialized()
     }
 
-    /// The value, if there is one.
+    /// Same as [`tokio::sync::OnceCell::get`].
     pub fn get(&self) -> Option<&T> {
         self.inner.get()
     }
 
-    /// The value, if there is one, to be changed.
+    /// Same as [`tokio::sync::OnceCell::get_mut`].
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.inner.get_mut()
     }
 
-    /// Gives it a value.
+    /// Same as [`tokio::sync::OnceCell::set`].
     ///
     /// # Errors
-    /// It has one, or somebody makes one; the value comes back.
+    /// If the cell has a value, or is being initialized; the error returns the value.
     pub fn set(&self, value: T) -> Result<(), SetError<T>> {
         if self.initialized() {
             return Err(SetError::AlreadyInitializedError(value));
@@ -88,8 +88,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value; if there is none, it is made by `f`. Only one at a time makes it, the others wait; if that one is dropped or panics, the
-    /// next makes it.
+    /// Same as [`tokio::sync::OnceCell::get_or_init`].
     #[track_caller]
     pub fn get_or_init<F, Fut>(&self, f: F) -> impl Future<Output = &T>
     where
@@ -115,10 +114,10 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value; if there is none, it is made by `f`, which may fail: then the next one makes it.
+    /// Same as [`tokio::sync::OnceCell::get_or_try_init`].
     ///
     /// # Errors
-    /// What `f` failed with.
+    /// The error of `f`.
     #[track_caller]
     pub fn get_or_try_init<E, F, Fut>(&self, f: F) -> impl Future<Output = Result<&T, E>>
     where
@@ -144,18 +143,18 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// There is a value: nobody need wait any more.
+    /// Closes the semaphore once there is a value, so that nobody waits any more.
     fn done(&self, acquire: SemaphorePermit<'_>) {
         self.acquire.close();
         acquire.forget();
     }
 
-    /// The value, if there was one.
+    /// Same as [`tokio::sync::OnceCell::into_inner`].
     pub fn into_inner(self) -> Option<T> {
         self.inner.into_inner()
     }
 
-    /// The value, if there was one; there is none now.
+    /// Same as [`tokio::sync::OnceCell::take`].
     pub fn take(&mut self) -> Option<T> {
         self.acquire = Semaphore::const_new(1);
         self.inner.take()

@@ -1,4 +1,5 @@
-//! tokio's channel for one value. Most are over before anyone has waited, so that only a wait makes a record.
+//! Drop-in wrapper of tokio's oneshot channel. Most are done before anyone has waited, so only a
+//! wait creates a record.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -17,7 +18,7 @@ pub use tokio::sync::oneshot::error;
 
 use error::{RecvError, TryRecvError};
 
-/// A channel for one value.
+/// Same as [`tokio::sync::oneshot::channel`]; waits are observed.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::sync::oneshot::channel();
@@ -38,18 +39,18 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (sender, receiver)
 }
 
-/// What both halves share.
+/// State shared by both halves.
 struct Channel {
     resource: Resource,
-    /// The sender's and the receiver's, from the first wait on.
+    /// The sender's and the receiver's end, from the first wait on.
     ends: OnceLock<Box<(End, End)>>,
 }
 
-/// A half's share; no value comes any more once one of them is gone.
+/// A half's share. The channel closes when either half is dropped.
 struct Side(Arc<Channel>);
 
 impl Side {
-    /// `poll` is a wait of the current task, if it is pending.
+    /// Polls, and records a wait of the current task if `poll` is pending.
     fn poll<R>(
         &self,
         polled: &mut Option<WaitEntry>,
@@ -85,7 +86,7 @@ impl Drop for Side {
     }
 }
 
-/// Sends the value.
+/// Same as [`tokio::sync::oneshot::Sender`].
 pub struct Sender<T> {
     inner: tokio::sync::oneshot::Sender<T>,
     polled: Option<WaitEntry>,
@@ -93,14 +94,14 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends `t`.
+    /// Same as [`tokio::sync::oneshot::Sender::send`].
     ///
     /// # Errors
-    /// The receiver is closed or gone; the value comes back.
+    /// If the receiver is closed or dropped; the error returns the value.
     pub fn send(self, t: T) -> Result<(), T> {
         let resource = &self.side.0.resource;
         resource.met(Role::Send);
-        // Before it can be received.
+        // Counted before the value can be received.
         let counted = resource.put_known();
         let sent = self.inner.send(t);
         if counted && sent.is_err() {
@@ -109,7 +110,7 @@ impl<T> Sender<T> {
         sent
     }
 
-    /// Waits until the receiver is closed or gone.
+    /// Same as [`tokio::sync::oneshot::Sender::closed`].
     #[track_caller]
     pub fn closed(&mut self) -> impl Future<Output = ()> {
         let call = (Role::Wait, Location::caller());
@@ -119,19 +120,19 @@ impl<T> Sender<T> {
                 polled,
                 side,
             } = self;
-            // Its wait ends with this future.
+            // This wait ends with the future.
             let mut wait = None;
             *polled = None;
             poll_fn(|cx| side.poll(&mut wait, call, cx, |cx| inner.poll_closed(cx))).await;
         }
     }
 
-    /// Whether the receiver is closed or gone.
+    /// Same as [`tokio::sync::oneshot::Sender::is_closed`].
     pub fn is_closed(&self) -> bool {
         self.inner.is_closed()
     }
 
-    /// [`closed`](Self::closed) as a poll; wakes the waker of the last one.
+    /// Same as [`tokio::sync::oneshot::Sender::poll_closed`].
     #[track_caller]
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let call = (Role::Wait, Location::caller());
@@ -150,7 +151,7 @@ impl<T: fmt::Debug> fmt::Debug for Sender<T> {
     }
 }
 
-/// Waits for the value: a future.
+/// Same as [`tokio::sync::oneshot::Receiver`]; its waits are observed.
 pub struct Receiver<T> {
     inner: tokio::sync::oneshot::Receiver<T>,
     polled: Option<WaitEntry>,
@@ -158,26 +159,26 @@ pub struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Lets no value in any more. One that is inside can still be received.
+    /// Same as [`tokio::sync::oneshot::Receiver::close`].
     pub fn close(&mut self) {
         self.inner.close();
         self.side.0.resource.close();
     }
 
-    /// Whether the result has been taken, so that it must not be polled again.
+    /// Same as [`tokio::sync::oneshot::Receiver::is_terminated`].
     pub fn is_terminated(&self) -> bool {
         self.inner.is_terminated()
     }
 
-    /// Whether no value is inside.
+    /// Same as [`tokio::sync::oneshot::Receiver::is_empty`].
     pub fn is_empty(&self) -> bool {
         self.inner.is_empty()
     }
 
-    /// The value, if it is there.
+    /// Same as [`tokio::sync::oneshot::Receiver::try_recv`].
     ///
     /// # Errors
-    /// It is not there yet, or will never be.
+    /// If no value has been sent yet, or the sender was dropped without sending.
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let result = self.inner.try_recv();
         if result.is_ok() {
@@ -189,13 +190,13 @@ impl<T> Receiver<T> {
         result
     }
 
-    /// Waits for the value, in a thread.
+    /// Same as [`tokio::sync::oneshot::Receiver::blocking_recv`].
     ///
     /// # Errors
-    /// The sender is gone without sending.
+    /// If the sender was dropped without sending.
     ///
     /// # Panics
-    /// Inside of an asynchronous task.
+    /// If called from an asynchronous task.
     #[track_caller]
     pub fn blocking_recv(self) -> Result<T, RecvError> {
         block_on(self)

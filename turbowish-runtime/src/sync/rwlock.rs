@@ -1,7 +1,7 @@
-//! A lock of many readers or one writer that says who has it and who waits.
+//! Drop-in wrapper of tokio's `RwLock`: observes holders and waiters.
 //!
-//! Who comes next is decided by a semaphore of as many places as there may be readers, of which a writer takes all: what tokio's lock does
-//! inside, with the same order.
+//! The order of waiters is that of a semaphore with one permit for each possible reader, of which a
+//! writer takes all. Tokio's lock does the same inside, in the same order.
 
 mod guard;
 mod mapped;
@@ -25,17 +25,17 @@ use super::blocking::block_on;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// What tokio allows.
+/// The maximum number of readers that tokio allows.
 const MAX_READERS: u32 = u32::MAX >> 3;
 
-/// An asynchronous lock of many readers or one writer: [`tokio::sync::RwLock`], and who has it and who waits for it is seen.
+/// Same as [`tokio::sync::RwLock`]; holders and waiters are observed.
 pub struct RwLock<T: ?Sized> {
     resource: Resource,
     value: Guarded<T, true>,
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// A lock that nobody has.
+    /// Same as [`tokio::sync::RwLock::new`].
     #[track_caller]
     pub fn new(value: T) -> Self
     where
@@ -44,7 +44,7 @@ impl<T: ?Sized> RwLock<T> {
         Self::const_new(value)
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::RwLock::const_new`].
     #[track_caller]
     pub const fn const_new(value: T) -> Self
     where
@@ -56,16 +56,16 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// A lock that nobody has, for at most so many readers at a time.
+    /// Same as [`tokio::sync::RwLock::with_max_readers`].
     ///
     /// # Panics
-    /// With no reader, or with more than tokio allows.
+    /// If `max_reads` is zero, or more than tokio allows.
     #[track_caller]
     pub fn with_max_readers(value: T, max_reads: u32) -> Self
     where
         T: Sized,
     {
-        // It is tokio's to say how many there may be.
+        // Tokio checks the maximum number of readers.
         let _checked = tokio::sync::RwLock::with_max_readers((), max_reads);
         Self {
             resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
@@ -73,16 +73,16 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::RwLock::const_with_max_readers`].
     ///
     /// # Panics
-    /// With no reader, or with more than tokio allows.
+    /// If `max_reads` is zero, or more than tokio allows.
     #[track_caller]
     pub const fn const_with_max_readers(value: T, max_reads: u32) -> Self
     where
         T: Sized,
     {
-        // It is tokio's to say how many there may be.
+        // Tokio checks the maximum number of readers.
         let _checked = tokio::sync::RwLock::const_with_max_readers((), max_reads);
         Self {
             resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
@@ -90,8 +90,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Waits until it may read. Those who wait are served in the order in which they came, readers and writers; dropped before it is
-    /// ready, it has lost its place.
+    /// Same as [`tokio::sync::RwLock::read`].
     #[track_caller]
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
         let at = Location::caller();
@@ -102,7 +101,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Waits until it may write. In order, and dropped like [`read`](Self::read).
+    /// Same as [`tokio::sync::RwLock::write`].
     #[track_caller]
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
         let at = Location::caller();
@@ -119,7 +118,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Waits until it may read, with a guard that keeps the lock alive. In order, and dropped like [`read`](Self::read).
+    /// Same as [`tokio::sync::RwLock::read_owned`].
     #[track_caller]
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let at = Location::caller();
@@ -129,7 +128,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Waits until it may write, with a guard that keeps the lock alive. In order, and dropped like [`read`](Self::read).
+    /// Same as [`tokio::sync::RwLock::write_owned`].
     #[track_caller]
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let at = Location::caller();
@@ -147,48 +146,48 @@ impl<T: ?Sized> RwLock<T> {
         Guarded::try_change_owned(this, |this: &Self| &this.value)
     }
 
-    /// Blocks the thread until it may read.
+    /// Same as [`tokio::sync::RwLock::blocking_read`].
     ///
     /// # Panics
-    /// On a thread that runs tasks.
+    /// If called on a thread that runs tasks of a tokio runtime.
     #[track_caller]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
         block_on(self.read())
     }
 
-    /// Blocks the thread until it may write.
+    /// Same as [`tokio::sync::RwLock::blocking_write`].
     ///
     /// # Panics
-    /// On a thread that runs tasks.
+    /// If called on a thread that runs tasks of a tokio runtime.
     #[track_caller]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
         block_on(self.write())
     }
 
-    /// Reads now, or not at all.
+    /// Same as [`tokio::sync::RwLock::try_read`].
     ///
     /// # Errors
-    /// Somebody writes, or waits to do so, or there are as many readers as there may be.
+    /// If a writer holds the lock or waits for it, or if the maximum number of readers hold it.
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
         let inner = self.value.try_read().ok_or_else(would_block)?;
         Ok(RwLockReadGuard::new(self, inner, Location::caller()))
     }
 
-    /// Writes now, or not at all.
+    /// Same as [`tokio::sync::RwLock::try_write`].
     ///
     /// # Errors
-    /// Somebody has the lock, or is next.
+    /// If the lock is held, or has been handed to a waiter.
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
         let inner = self.value.try_change().ok_or_else(would_block)?;
         Ok(RwLockWriteGuard::new(self, inner, Location::caller()))
     }
 
-    /// Reads now, with a guard that keeps the lock alive, or not at all.
+    /// Same as [`tokio::sync::RwLock::try_read_owned`].
     ///
     /// # Errors
-    /// As of [`try_read`](Self::try_read).
+    /// As [`try_read`](Self::try_read).
     #[track_caller]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
         let at = Location::caller();
@@ -198,10 +197,10 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Writes now, with a guard that keeps the lock alive, or not at all.
+    /// Same as [`tokio::sync::RwLock::try_write_owned`].
     ///
     /// # Errors
-    /// As of [`try_write`](Self::try_write).
+    /// As [`try_write`](Self::try_write).
     #[track_caller]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
         let at = Location::caller();
@@ -211,12 +210,12 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// What is inside; that nobody has the lock is known from the exclusive reference.
+    /// Same as [`tokio::sync::RwLock::get_mut`].
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
 
-    /// What was inside.
+    /// Same as [`tokio::sync::RwLock::into_inner`].
     pub fn into_inner(self) -> T
     where
         T: Sized,

@@ -1,4 +1,5 @@
-//! A semaphore that says who has its permits and who waits for some: tokio's, with its order of those who wait.
+//! Drop-in wrapper of tokio's semaphore, with its queue order: observes who holds permits and who
+//! waits for them.
 
 use std::fmt;
 use std::panic::Location;
@@ -16,22 +17,22 @@ use crate::resource::{Kind, Resource, Role};
 
 mod permit;
 
-/// An asynchronous semaphore: [`tokio::sync::Semaphore`], and who has permits and who waits for some is seen.
+/// Same as [`tokio::sync::Semaphore`]; holders and waiters are observed.
 pub struct Semaphore {
     resource: Resource,
-    /// Permits that exist, given out or not.
+    /// Existing permits, acquired or not.
     permits: AtomicUsize,
     inner: tokio::sync::Semaphore,
 }
 
 impl Semaphore {
-    /// As many permits as there can be.
+    /// Same as [`tokio::sync::Semaphore::MAX_PERMITS`].
     pub const MAX_PERMITS: usize = tokio::sync::Semaphore::MAX_PERMITS;
 
-    /// A semaphore of so many permits.
+    /// Same as [`tokio::sync::Semaphore::new`].
     ///
     /// # Panics
-    /// With more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// If `permits` exceeds [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub fn new(permits: usize) -> Self {
         Self {
@@ -41,10 +42,10 @@ impl Semaphore {
         }
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::Semaphore::const_new`].
     ///
     /// # Panics
-    /// With more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    /// If `permits` exceeds [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub const fn const_new(permits: usize) -> Self {
         Self {
@@ -54,18 +55,19 @@ impl Semaphore {
         }
     }
 
-    /// Permits that nobody has.
+    /// Same as [`tokio::sync::Semaphore::available_permits`].
     pub fn available_permits(&self) -> usize {
         self.inner.available_permits()
     }
 
-    /// Adds so many new permits.
+    /// Same as [`tokio::sync::Semaphore::add_permits`].
     ///
     /// # Panics
-    /// If there are more than [`MAX_PERMITS`](Self::MAX_PERMITS) then.
+    /// If the permits then exceed [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub fn add_permits(&self, n: usize) {
-        // In the account before anyone can have them: nobody is ever seen with more than there are.
+        // Counted before anyone can acquire them: the record never shows more permits held than
+        // exist.
         self.exist(
             self.permits
                 .fetch_add(n, Ordering::Relaxed)
@@ -74,27 +76,26 @@ impl Semaphore {
         self.inner.add_permits(n);
     }
 
-    /// Takes so many permits that nobody has out of the world, or as many of them as there are, and says how many those were.
+    /// Same as [`tokio::sync::Semaphore::forget_permits`].
     pub fn forget_permits(&self, n: usize) -> usize {
         let gone = self.inner.forget_permits(n);
         self.gone(gone);
         gone
     }
 
-    /// Waits until it has a permit. Those who wait are served in the order in which they came; dropped before it is ready, it has lost its
-    /// place.
+    /// Same as [`tokio::sync::Semaphore::acquire`].
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     #[track_caller]
     pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> {
         self.acquire_at(1, Location::caller())
     }
 
-    /// Waits until it has so many permits at once. In order, and dropped like [`acquire`](Self::acquire).
+    /// Same as [`tokio::sync::Semaphore::acquire_many`].
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     #[track_caller]
     pub fn acquire_many(
         &self,
@@ -118,7 +119,7 @@ impl Semaphore {
         n: u32,
         at: &'static Location<'static>,
     ) -> Result<tokio::sync::SemaphorePermit<'_>, AcquireError> {
-        // Permits that are free are free for all: who waits has what there is.
+        // Available permits can be acquired by anyone: a waiter acquires what there is.
         let now = within_budget(|| self.inner.try_acquire_many(n).ok());
         if let Some(permit) = now.await {
             return Ok(permit);
@@ -128,19 +129,19 @@ impl Semaphore {
         acquired.inspect_err(|_| self.resource.seen())
     }
 
-    /// Has a permit now, or not at all.
+    /// Same as [`tokio::sync::Semaphore::try_acquire`].
     ///
     /// # Errors
-    /// There is none, or the semaphore is closed.
+    /// If no permit is available, or the semaphore is closed.
     #[track_caller]
     pub fn try_acquire(&self) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         self.try_acquire_many(1)
     }
 
-    /// Has so many permits now, or none.
+    /// Same as [`tokio::sync::Semaphore::try_acquire_many`].
     ///
     /// # Errors
-    /// There are not so many, or the semaphore is closed.
+    /// If fewer than `n` permits are available, or the semaphore is closed.
     #[track_caller]
     pub fn try_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
         let at = Location::caller();
@@ -156,34 +157,34 @@ impl Semaphore {
         taken
     }
 
-    /// Blocks the thread until it has a permit.
+    /// Same as [`tokio::sync::Semaphore::blocking_acquire`].
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     ///
     /// # Panics
-    /// On a thread that runs tasks.
+    /// If called on a thread that runs tasks of a tokio runtime.
     #[track_caller]
     pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         block_on(self.acquire())
     }
 
-    /// Blocks the thread until it has so many permits at once.
+    /// Same as [`tokio::sync::Semaphore::blocking_acquire_many`].
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     ///
     /// # Panics
-    /// On a thread that runs tasks.
+    /// If called on a thread that runs tasks of a tokio runtime.
     #[track_caller]
     pub fn blocking_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
         block_on(self.acquire_many(n))
     }
 
-    /// Waits until it has a permit, which keeps the semaphore alive. In order, and dropped like [`acquire`](Self::acquire).
+    /// Same as [`tokio::sync::Semaphore::acquire_owned`].
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     #[track_caller]
     pub fn acquire_owned(
         self: Arc<Self>,
@@ -191,11 +192,10 @@ impl Semaphore {
         self.acquire_owned_at(1, Location::caller())
     }
 
-    /// Waits until it has so many permits at once, which keep the semaphore alive. In order, and dropped like
-    /// [`acquire`](Self::acquire).
+    /// Same as [`tokio::sync::Semaphore::acquire_many_owned`].
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     #[track_caller]
     pub fn acquire_many_owned(
         self: Arc<Self>,
@@ -209,24 +209,24 @@ impl Semaphore {
         n: u32,
         at: &'static Location<'static>,
     ) -> Result<OwnedSemaphorePermit, AcquireError> {
-        // What it takes is given back by the owned permit.
+        // The owned permit returns these permits.
         self.wait(n, at).await?.forget();
         Ok(OwnedSemaphorePermit::new(self, n, at))
     }
 
-    /// Has a permit now, which keeps the semaphore alive, or not at all.
+    /// Same as [`tokio::sync::Semaphore::try_acquire_owned`].
     ///
     /// # Errors
-    /// There is none, or the semaphore is closed.
+    /// If no permit is available, or the semaphore is closed.
     #[track_caller]
     pub fn try_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, TryAcquireError> {
         self.try_acquire_many_owned(1)
     }
 
-    /// Has so many permits now, which keep the semaphore alive, or none.
+    /// Same as [`tokio::sync::Semaphore::try_acquire_many_owned`].
     ///
     /// # Errors
-    /// There are not so many, or the semaphore is closed.
+    /// If fewer than `n` permits are available, or the semaphore is closed.
     #[track_caller]
     pub fn try_acquire_many_owned(
         self: Arc<Self>,
@@ -236,25 +236,25 @@ impl Semaphore {
         Ok(OwnedSemaphorePermit::new(self, n, Location::caller()))
     }
 
-    /// Blocks the thread until it has a permit, which keeps the semaphore alive.
+    /// Same as [`tokio::sync::Semaphore::blocking_acquire_owned`].
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     ///
     /// # Panics
-    /// On a thread that runs tasks.
+    /// If called on a thread that runs tasks of a tokio runtime.
     #[track_caller]
     pub fn blocking_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
         block_on(self.acquire_owned())
     }
 
-    /// Blocks the thread until it has so many permits at once, which keep the semaphore alive.
+    /// Same as [`tokio::sync::Semaphore::blocking_acquire_many_owned`].
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     ///
     /// # Panics
-    /// On a thread that runs tasks.
+    /// If called on a thread that runs tasks of a tokio runtime.
     #[track_caller]
     pub fn blocking_acquire_many_owned(
         self: Arc<Self>,
@@ -263,18 +263,18 @@ impl Semaphore {
         block_on(self.acquire_many_owned(n))
     }
 
-    /// From now on nobody gets a permit, and those who wait for some get an error.
+    /// Same as [`tokio::sync::Semaphore::close`].
     pub fn close(&self) {
         self.inner.close();
         self.resource.close();
     }
 
-    /// Nobody gets a permit any more.
+    /// Same as [`tokio::sync::Semaphore::is_closed`].
     pub fn is_closed(&self) -> bool {
         self.inner.is_closed()
     }
 
-    /// So many permits are out of the world.
+    /// Permanently removes `n` permits from the count.
     fn gone(&self, n: usize) {
         self.exist(
             self.permits
@@ -283,7 +283,7 @@ impl Semaphore {
         );
     }
 
-    /// So many permits exist; the last of several who say so at once is right.
+    /// Sets the number of existing permits; of several concurrent callers the last one wins.
     fn exist(&self, mut permits: usize) {
         loop {
             self.resource.set_capacity(Some(permits));

@@ -1,4 +1,4 @@
-//! A value that comes once, that says who waits for it.
+//! Drop-in wrapper of tokio's `SetOnce`: observes who waits.
 
 use std::fmt;
 use std::panic::Location;
@@ -9,20 +9,20 @@ use super::Named;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// A value that comes once: [`tokio::sync::SetOnce`], and who waits for it is seen.
+/// Same as [`tokio::sync::SetOnce`]; waiters are observed.
 pub struct SetOnce<T> {
     resource: Resource,
     inner: tokio::sync::SetOnce<T>,
 }
 
 impl<T> SetOnce<T> {
-    /// A cell without a value.
+    /// Same as [`tokio::sync::SetOnce::new`].
     #[track_caller]
     pub fn new() -> Self {
         Self::const_new()
     }
 
-    /// The same, for a `static`.
+    /// Same as [`tokio::sync::SetOnce::const_new`].
     #[track_caller]
     pub const fn const_new() -> Self {
         Self {
@@ -31,7 +31,7 @@ impl<T> SetOnce<T> {
         }
     }
 
-    /// A cell with a value, if there is one.
+    /// Same as [`tokio::sync::SetOnce::new_with`].
     #[track_caller]
     pub fn new_with(value: Option<T>) -> Self {
         match value {
@@ -40,7 +40,7 @@ impl<T> SetOnce<T> {
         }
     }
 
-    /// A cell with a value, for a `static`.
+    /// Same as [`tokio::sync::SetOnce::const_new_with`].
     #[track_caller]
     pub const fn const_new_with(value: T) -> Self {
         Self {
@@ -49,30 +49,30 @@ impl<T> SetOnce<T> {
         }
     }
 
-    /// It has a value.
+    /// Same as [`tokio::sync::SetOnce::initialized`].
     pub fn initialized(&self) -> bool {
         self.inner.initialized()
     }
 
-    /// The value, if there is one.
+    /// Same as [`tokio::sync::SetOnce::get`].
     pub fn get(&self) -> Option<&T> {
         self.inner.get()
     }
 
-    /// Gives it a value, which all get that wait.
+    /// Same as [`tokio::sync::SetOnce::set`].
     ///
     /// # Errors
-    /// It has one; the value comes back.
+    /// If the cell has a value; the error returns the value.
     pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
         self.inner.set(value)
     }
 
-    /// The value, if there was one.
+    /// Same as [`tokio::sync::SetOnce::into_inner`].
     pub fn into_inner(self) -> Option<T> {
         self.inner.into_inner()
     }
 
-    /// Waits for the value.
+    /// Same as [`tokio::sync::SetOnce::wait`].
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = &T> {
         self.resource

@@ -1,4 +1,5 @@
-//! tokio's channel that keeps the latest value: receivers wait for a change of it, and take nothing out.
+//! Drop-in wrapper of tokio's watch channel, which keeps the latest value: receivers wait for a
+//! change, and take nothing out.
 
 use std::fmt;
 use std::panic::Location;
@@ -12,7 +13,7 @@ pub use tokio::sync::watch::{Ref, error};
 
 use error::{RecvError, SendError};
 
-/// A channel that holds `init` at first. Its receiver has seen that.
+/// Same as [`tokio::sync::watch::channel`]; waiters are observed.
 #[track_caller]
 pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::sync::watch::channel(init);
@@ -26,14 +27,14 @@ pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     (sender, receiver)
 }
 
-/// Changes the value.
+/// Same as [`tokio::sync::watch::Sender`].
 pub struct Sender<T> {
     inner: tokio::sync::watch::Sender<T>,
     tx: Tx,
 }
 
 impl<T> Sender<T> {
-    /// A channel without a receiver yet: see [`subscribe`](Self::subscribe).
+    /// Same as [`tokio::sync::watch::Sender::new`].
     #[track_caller]
     pub fn new(init: T) -> Self {
         let inner = tokio::sync::watch::Sender::new(init);
@@ -41,10 +42,10 @@ impl<T> Sender<T> {
         Self { inner, tx }
     }
 
-    /// Replaces the value, and tells the receivers.
+    /// Same as [`tokio::sync::watch::Sender::send`].
     ///
     /// # Errors
-    /// There is no receiver; the value comes back.
+    /// If there is no receiver; the error returns the value.
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.tx.used();
         self.inner.send(value)?;
@@ -52,7 +53,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Changes the value in place, and tells the receivers.
+    /// Same as [`tokio::sync::watch::Sender::send_modify`].
     pub fn send_modify<F>(&self, modify: F)
     where
         F: FnOnce(&mut T),
@@ -62,7 +63,7 @@ impl<T> Sender<T> {
         self.tx.put(1);
     }
 
-    /// Changes the value in place, and tells the receivers if `modify` says that it did.
+    /// Same as [`tokio::sync::watch::Sender::send_if_modified`].
     pub fn send_if_modified<F>(&self, modify: F) -> bool
     where
         F: FnOnce(&mut T) -> bool,
@@ -75,7 +76,7 @@ impl<T> Sender<T> {
         modified
     }
 
-    /// Replaces the value, and tells the receivers, if there are any: the value that was there before.
+    /// Same as [`tokio::sync::watch::Sender::send_replace`].
     pub fn send_replace(&self, value: T) -> T {
         self.tx.used();
         let before = self.inner.send_replace(value);
@@ -83,24 +84,24 @@ impl<T> Sender<T> {
         before
     }
 
-    /// The value. No one can change it while it is looked at.
+    /// Same as [`tokio::sync::watch::Sender::borrow`].
     pub fn borrow(&self) -> Ref<'_, T> {
         self.inner.borrow()
     }
 
-    /// Whether there is no receiver.
+    /// Same as [`tokio::sync::watch::Sender::is_closed`].
     pub fn is_closed(&self) -> bool {
         self.inner.is_closed()
     }
 
-    /// Waits until there is no receiver.
+    /// Same as [`tokio::sync::watch::Sender::closed`].
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
         let at = Location::caller();
         async move { self.tx.wait(Role::Wait, 1, at, self.inner.closed()).await }
     }
 
-    /// A receiver that has seen the value as it is now.
+    /// Same as [`tokio::sync::watch::Sender::subscribe`].
     pub fn subscribe(&self) -> Receiver<T> {
         Receiver {
             inner: self.inner.subscribe(),
@@ -108,17 +109,17 @@ impl<T> Sender<T> {
         }
     }
 
-    /// How many receivers there are.
+    /// Same as [`tokio::sync::watch::Sender::receiver_count`].
     pub fn receiver_count(&self) -> usize {
         self.inner.receiver_count()
     }
 
-    /// How many senders there are.
+    /// Same as [`tokio::sync::watch::Sender::sender_count`].
     pub fn sender_count(&self) -> usize {
         self.inner.sender_count()
     }
 
-    /// Whether both change the same value.
+    /// Same as [`tokio::sync::watch::Sender::same_channel`].
     pub fn same_channel(&self, other: &Self) -> bool {
         self.inner.same_channel(&other.inner)
     }
@@ -146,50 +147,50 @@ impl<T: fmt::Debug> fmt::Debug for Sender<T> {
     }
 }
 
-/// Looks at the value, and waits for a change of it.
+/// Same as [`tokio::sync::watch::Receiver`]; its waits are observed.
 pub struct Receiver<T> {
     inner: tokio::sync::watch::Receiver<T>,
     rx: Rx,
 }
 
 impl<T> Receiver<T> {
-    /// The value. No one can change it while it is looked at. This receiver has not seen it by that.
+    /// Same as [`tokio::sync::watch::Receiver::borrow`].
     pub fn borrow(&self) -> Ref<'_, T> {
         self.inner.borrow()
     }
 
-    /// The value, which this receiver has seen by that. No one can change it while it is looked at.
+    /// Same as [`tokio::sync::watch::Receiver::borrow_and_update`].
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         self.inner.borrow_and_update()
     }
 
-    /// Whether there is a value that it has not seen.
+    /// Same as [`tokio::sync::watch::Receiver::has_changed`].
     ///
     /// # Errors
-    /// All senders are gone.
+    /// If all senders are gone.
     pub fn has_changed(&self) -> Result<bool, RecvError> {
         self.inner.has_changed()
     }
 
-    /// Whether all senders are gone.
+    /// Same as [`tokio::sync::watch::Receiver::is_closed`].
     pub fn is_closed(&self) -> bool {
         self.inner.is_closed()
     }
 
-    /// It has not seen the value as it is now.
+    /// Same as [`tokio::sync::watch::Receiver::mark_changed`].
     pub fn mark_changed(&mut self) {
         self.inner.mark_changed();
     }
 
-    /// It has seen the value as it is now.
+    /// Same as [`tokio::sync::watch::Receiver::mark_unchanged`].
     pub fn mark_unchanged(&mut self) {
         self.inner.mark_unchanged();
     }
 
-    /// Waits for a value that it has not seen, which it has seen by that. Dropped before it is ready, it has seen nothing.
+    /// Same as [`tokio::sync::watch::Receiver::changed`].
     ///
     /// # Errors
-    /// All senders are gone, and it has seen the last value.
+    /// If all senders are gone and this receiver has seen the last value.
     #[track_caller]
     pub fn changed(&mut self) -> impl Future<Output = Result<(), RecvError>> {
         let at = Location::caller();
@@ -200,10 +201,10 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Waits for a value of which `f` is true; the one that is there now may be it.
+    /// Same as [`tokio::sync::watch::Receiver::wait_for`].
     ///
     /// # Errors
-    /// All senders are gone, and `f` is not true of the last value.
+    /// If all senders are gone and `f` is false for the last value.
     #[track_caller]
     pub fn wait_for(
         &mut self,
@@ -217,7 +218,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Whether both look at the same value.
+    /// Same as [`tokio::sync::watch::Receiver::same_channel`].
     pub fn same_channel(&self, other: &Self) -> bool {
         self.inner.same_channel(&other.inner)
     }

@@ -1,4 +1,4 @@
-//! Instants at even distances.
+//! Drop-in wrapper of tokio's interval: observes who waits for a tick.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -10,10 +10,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::resource::TimerWait;
 
-/// Ticks now, and whenever another `period` is over.
+/// Same as [`tokio::time::interval`]; the wait is observed.
 ///
 /// # Panics
-/// If `period` is zero; outside of a tokio runtime that has its clock enabled.
+/// If `period` is zero, or if called outside of a tokio runtime with its timer enabled.
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     Interval {
@@ -22,10 +22,10 @@ pub fn interval(period: Duration) -> Interval {
     }
 }
 
-/// Ticks at `start`, and whenever another `period` is over.
+/// Same as [`tokio::time::interval_at`]; the wait is observed.
 ///
 /// # Panics
-/// If `period` is zero; outside of a tokio runtime that has its clock enabled.
+/// If `period` is zero, or if called outside of a tokio runtime with its timer enabled.
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     Interval {
@@ -34,20 +34,20 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
     }
 }
 
-/// What [`interval`] and [`interval_at`] make.
+/// Same as [`tokio::time::Interval`].
 pub struct Interval {
-    /// The wait of the last poll that was not asked for by a future.
+    /// The wait of the last `poll_tick` call, which belongs to no future.
     polled: Option<TimerWait>,
     inner: tokio::time::Interval,
 }
 
 impl Interval {
-    /// Waits for the next tick: the instant that it was due. Dropped before it is ready, it took no tick.
+    /// Same as [`tokio::time::Interval::tick`].
     #[track_caller]
     pub fn tick(&mut self) -> impl Future<Output = Instant> {
         let at = Location::caller();
         async move {
-            // Its wait ends with this future.
+            // This wait ends with the future.
             let mut wait = None;
             self.polled = None;
             poll_fn(|cx| {
@@ -59,7 +59,7 @@ impl Interval {
         }
     }
 
-    /// [`tick`](Self::tick) as a poll; wakes the waker of the last one.
+    /// Same as [`tokio::time::Interval::poll_tick`].
     #[track_caller]
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         let polled = self.inner.poll_tick(cx);
@@ -67,37 +67,37 @@ impl Interval {
         polled
     }
 
-    /// Ticks next when a period from now on is over.
+    /// Same as [`tokio::time::Interval::reset`].
     pub fn reset(&mut self) {
         self.inner.reset();
     }
 
-    /// Ticks next now.
+    /// Same as [`tokio::time::Interval::reset_immediately`].
     pub fn reset_immediately(&mut self) {
         self.inner.reset_immediately();
     }
 
-    /// Ticks next when `after` is over.
+    /// Same as [`tokio::time::Interval::reset_after`].
     pub fn reset_after(&mut self, after: Duration) {
         self.inner.reset_after(after);
     }
 
-    /// Ticks next at `deadline`.
+    /// Same as [`tokio::time::Interval::reset_at`].
     pub fn reset_at(&mut self, deadline: Instant) {
         self.inner.reset_at(deadline);
     }
 
-    /// What it does about ticks that were missed.
+    /// Same as [`tokio::time::Interval::missed_tick_behavior`].
     pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
         self.inner.missed_tick_behavior()
     }
 
-    /// Sets what it does about ticks that are missed.
+    /// Same as [`tokio::time::Interval::set_missed_tick_behavior`].
     pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
         self.inner.set_missed_tick_behavior(behavior);
     }
 
-    /// From one tick to the next.
+    /// Same as [`tokio::time::Interval::period`].
     pub fn period(&self) -> Duration {
         self.inner.period()
     }

@@ -1,4 +1,4 @@
-//! Waiting for an instant.
+//! Drop-in wrapper of tokio's sleep: observes who waits.
 
 use std::fmt;
 use std::panic::Location;
@@ -11,10 +11,10 @@ use tokio::time::Instant;
 
 use crate::resource::TimerWait;
 
-/// Waits until `deadline`, to the millisecond.
+/// Same as [`tokio::time::sleep_until`]; the wait is observed.
 ///
 /// # Panics
-/// Outside of a tokio runtime that has its clock enabled.
+/// If called outside of a tokio runtime with its timer enabled.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep {
@@ -24,10 +24,10 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
     }
 }
 
-/// Waits for as long as `duration`, to the millisecond.
+/// Same as [`tokio::time::sleep`]; the wait is observed.
 ///
 /// # Panics
-/// Outside of a tokio runtime that has its clock enabled.
+/// If called outside of a tokio runtime with its timer enabled.
 #[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
     Sleep {
@@ -38,7 +38,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 }
 
 pin_project! {
-    /// The future of [`sleep`] and [`sleep_until`].
+    /// Same as [`tokio::time::Sleep`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     pub struct Sleep {
         wait: Option<TimerWait>,
@@ -49,17 +49,17 @@ pin_project! {
 }
 
 impl Sleep {
-    /// The instant that it waits for.
+    /// Same as [`tokio::time::Sleep::deadline`].
     pub fn deadline(&self) -> Instant {
         self.inner.deadline()
     }
 
-    /// Whether a poll has found the instant to be there.
+    /// Same as [`tokio::time::Sleep::is_elapsed`].
     pub fn is_elapsed(&self) -> bool {
         self.inner.is_elapsed()
     }
 
-    /// From now on it waits for `deadline`, also if it was ready. The last waker to poll it is woken then.
+    /// Same as [`tokio::time::Sleep::reset`].
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.project();
         this.inner.reset(deadline);

@@ -1,4 +1,4 @@
-//! A future that has only so much time: it is polled first, and at its last instant once more.
+//! Drop-in wrapper of tokio's timeout: polls the future first, then the deadline.
 
 use std::convert::Infallible;
 use std::future::{Pending, pending};
@@ -14,10 +14,10 @@ use tokio::time::error::Elapsed;
 
 use crate::resource::TimerWait;
 
-/// Gives `future` as long as `duration`; after that it is not polled any more.
+/// Same as [`tokio::time::timeout`]; the timer is observed.
 ///
 /// # Panics
-/// Outside of a tokio runtime that has its clock enabled.
+/// If called outside of a tokio runtime with its timer enabled.
 #[track_caller]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
     Timeout {
@@ -28,10 +28,10 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
     }
 }
 
-/// Gives `future` until `deadline`; after that it is not polled any more.
+/// Same as [`tokio::time::timeout_at`]; the timer is observed.
 ///
 /// # Panics
-/// Outside of a tokio runtime that has its clock enabled.
+/// If called outside of a tokio runtime with its timer enabled.
 #[track_caller]
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
     Timeout {
@@ -43,7 +43,7 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 }
 
 pin_project! {
-    /// The future of [`timeout`] and [`timeout_at`].
+    /// Same as [`tokio::time::Timeout`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     #[derive(Debug)]
     pub struct Timeout<T> {
@@ -51,24 +51,24 @@ pin_project! {
         at: &'static Location<'static>,
         #[pin]
         value: T,
-        // One that gives nothing time to be ready: tokio makes its error nowhere else.
+        // A timeout around a future that is never ready: tokio makes its error nowhere else.
         #[pin]
         delay: tokio::time::Timeout<Pending<Infallible>>,
     }
 }
 
 impl<T> Timeout<T> {
-    /// The future that has so much time.
+    /// Same as [`tokio::time::Timeout::get_ref`].
     pub const fn get_ref(&self) -> &T {
         &self.value
     }
 
-    /// The future that has so much time.
+    /// Same as [`tokio::time::Timeout::get_mut`].
     pub const fn get_mut(&mut self) -> &mut T {
         &mut self.value
     }
 
-    /// The future, with as much time as it needs.
+    /// Same as [`tokio::time::Timeout::into_inner`].
     pub fn into_inner(self) -> T {
         self.value
     }
@@ -84,7 +84,7 @@ impl<T: Future> Future for Timeout<T> {
             *this.wait = None;
             return Poll::Ready(Ok(value));
         }
-        // A future that has used up the task's budget in each poll would else never run out of time.
+        // Otherwise a future that uses up the task's budget in each poll would never time out.
         let elapsed = if had_budget && !coop::has_budget_remaining() {
             pin!(coop::unconstrained(this.delay)).poll(cx)
         } else {

@@ -1,4 +1,4 @@
-//! What a guard is good for: the value or a part of it, to look at or to change, and to go on with.
+//! Guard operations: access to the value or to a part of it, projection, downgrade.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Borrowed, Exclusive, Guarded, Keep, Owned, Shared};
 
 impl<K: Keep<U>, U: ?Sized, const READ: bool> Exclusive<K, U, READ> {
-    /// Goes on with a part.
+    /// Projects the guard to a part of the value.
     #[inline]
     pub fn map<V: ?Sized>(mut self, f: impl FnOnce(&mut U) -> &mut V) -> Exclusive<K, V>
     where
@@ -19,10 +19,10 @@ impl<K: Keep<U>, U: ?Sized, const READ: bool> Exclusive<K, U, READ> {
         Exclusive { claim, part }
     }
 
-    /// Goes on with a part, if there is one.
+    /// Projects the guard to a part of the value, if `f` returns one.
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`: the guard.
     #[inline]
     pub fn try_map<V: ?Sized>(
         mut self,
@@ -40,7 +40,7 @@ impl<K: Keep<U>, U: ?Sized, const READ: bool> Exclusive<K, U, READ> {
 }
 
 impl<K: Keep<U>, U: ?Sized> Exclusive<K, U, true> {
-    /// Goes on as a reader of a part; nobody comes in between.
+    /// Downgrades to a reader of a part, without a writer in between.
     #[inline]
     pub fn share<V: ?Sized>(self, f: impl FnOnce(&U) -> &V) -> Shared<K, V>
     where
@@ -53,10 +53,10 @@ impl<K: Keep<U>, U: ?Sized> Exclusive<K, U, true> {
         }
     }
 
-    /// Goes on as a reader of a part, if there is one; nobody comes in between.
+    /// Downgrades to a reader of a part, if `f` returns one, without a writer in between.
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`: the guard.
     #[inline]
     pub fn try_share<V: ?Sized>(
         self,
@@ -76,7 +76,7 @@ impl<K: Keep<U>, U: ?Sized> Exclusive<K, U, true> {
 }
 
 impl<K: Keep<U>, U: ?Sized> Shared<K, U> {
-    /// Goes on with a part.
+    /// Projects the guard to a part of the value.
     #[inline]
     pub fn map<V: ?Sized>(self, f: impl FnOnce(&U) -> &V) -> Shared<K, V>
     where
@@ -87,10 +87,10 @@ impl<K: Keep<U>, U: ?Sized> Shared<K, U> {
         Shared { claim, part }
     }
 
-    /// Goes on with a part, if there is one.
+    /// Projects the guard to a part of the value, if `f` returns one.
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`: the guard.
     #[inline]
     pub fn try_map<V: ?Sized>(self, f: impl FnOnce(&U) -> Option<&V>) -> Result<Shared<K, V>, Self>
     where
@@ -105,17 +105,17 @@ impl<K: Keep<U>, U: ?Sized> Shared<K, U> {
 }
 
 impl<'a, T: ?Sized + 'a, const READ: bool> Exclusive<Borrowed<'a>, T, READ> {
-    /// Goes on without a borrow, with all of the value: it is in `owner`, where `of` says, which is kept alive. `of` is as of
-    /// [`Guarded::try_change_owned`].
+    /// Replaces the borrow by `owner`, in which `of` finds the value; the guard then has all of the
+    /// value. For `of` see [`Guarded::try_change_owned`].
     ///
     /// # Panics
-    /// It is not there.
+    /// If `of` returns another value.
     pub fn own<L: ?Sized>(
         self,
         owner: Arc<L>,
         of: impl FnOnce(&L) -> &Guarded<T, READ> + 'static,
     ) -> Exclusive<Owned<L>, T, READ> {
-        // A part may be alive for no longer than the borrow.
+        // A part may live no longer than the borrow, so the guard gets all of the value.
         let (claim, all) = self.claim.own(owner, of);
         let part = all.as_ptr();
         Exclusive { claim, part }
@@ -123,11 +123,11 @@ impl<'a, T: ?Sized + 'a, const READ: bool> Exclusive<Borrowed<'a>, T, READ> {
 }
 
 impl<'a, T: ?Sized + 'a> Shared<Borrowed<'a>, T> {
-    /// Goes on without a borrow, with all of the value: it is in `owner`, where `of` says, which is kept alive. `of` is as of
-    /// [`Guarded::try_change_owned`].
+    /// Replaces the borrow by `owner`, in which `of` finds the value; the guard then has all of the
+    /// value. For `of` see [`Guarded::try_change_owned`].
     ///
     /// # Panics
-    /// It is not there.
+    /// If `of` returns another value.
     pub fn own<L: ?Sized>(
         self,
         owner: Arc<L>,
@@ -139,7 +139,7 @@ impl<'a, T: ?Sized + 'a> Shared<Borrowed<'a>, T> {
 }
 
 impl<L: ?Sized, U: ?Sized, const READ: bool> Exclusive<Owned<L>, U, READ> {
-    /// What it keeps alive.
+    /// The `Arc` that keeps the value alive.
     #[must_use]
     pub const fn owner(&self) -> &Arc<L> {
         self.claim.0.owner()
@@ -147,7 +147,7 @@ impl<L: ?Sized, U: ?Sized, const READ: bool> Exclusive<Owned<L>, U, READ> {
 }
 
 impl<L: ?Sized, U: ?Sized> Shared<Owned<L>, U> {
-    /// What it keeps alive.
+    /// The `Arc` that keeps the value alive.
     #[must_use]
     pub const fn owner(&self) -> &Arc<L> {
         self.claim.0.owner()
@@ -158,7 +158,8 @@ impl<K: Keep<U>, U: ?Sized, const READ: bool> Deref for Exclusive<K, U, READ> {
     type Target = U;
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the claim says that nobody else has the value, and keeps its place alive.
+        // SAFETY: the claim proves that nothing else accesses the value, and keeps the memory
+        // alive.
         unsafe { &*self.part }
     }
 }
@@ -166,7 +167,7 @@ impl<K: Keep<U>, U: ?Sized, const READ: bool> Deref for Exclusive<K, U, READ> {
 impl<K: Keep<U>, U: ?Sized, const READ: bool> DerefMut for Exclusive<K, U, READ> {
     #[inline]
     fn deref_mut(&mut self) -> &mut U {
-        // SAFETY: as above, and this one is borrowed exclusively.
+        // SAFETY: as above, and `self` is borrowed exclusively.
         unsafe { &mut *self.part }
     }
 }
@@ -175,7 +176,7 @@ impl<K: Keep<U>, U: ?Sized> Deref for Shared<K, U> {
     type Target = U;
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: the claim says that nobody has the value alone, and keeps its place alive.
+        // SAFETY: the claim proves that nothing has exclusive access, and keeps the memory alive.
         unsafe { self.part.as_ref() }
     }
 }

@@ -1,10 +1,11 @@
-//! What keeps alive a value that is in use, and the line of those who want it.
+//! Owners that keep a guarded value alive, and its wait queue.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// What keeps alive a value that is in use, for one who has `U` of it: [`Borrowed`] or [`Owned`]. What a borrow lets anybody have lives for
-/// as long: a part that did not could be traded for another one that is gone before the guard.
+/// Owner that keeps alive a value in use, for a guard of type `U`: [`Borrowed`] or [`Owned`]. With
+/// a borrow, everything accessible through the guard lives as long as the borrow: a part that did
+/// not could be replaced by a reference that ends before the guard.
 ///
 /// ```compile_fail
 /// # use turbowish_unsafe::guarded::{Borrowed, Exclusive};
@@ -14,17 +15,18 @@ use std::sync::Arc;
 /// }
 /// ```
 ///
-/// An `Arc` knows nothing of what its guard is a part of, so that nobody forbids the same there: as with tokio's owned guards, whose parts
-/// have no bound either, it takes a part that is leaked, borrows for less than the guard lives, and is left for what it borrows.
+/// An `Arc` has no lifetime that could bound the guard's part, so the same is not prevented there,
+/// as with tokio's owned guards, whose parts have no bound either. It takes a leaked part that
+/// borrows for less than the guard's life, and that is replaced by what it borrows.
 pub trait Keep<U: ?Sized>: Sealed {}
 
-/// A borrow keeps it alive.
+/// Keeps the value alive by a borrow.
 #[derive(Debug)]
 pub struct Borrowed<'a> {
     line: &'a Line,
 }
 
-/// An `Arc` keeps it alive.
+/// Keeps the value alive by an `Arc`.
 #[derive(Debug)]
 pub struct Owned<L: ?Sized> {
     /// Inside of what `owner` points to, or alive for longer than that.
@@ -32,7 +34,7 @@ pub struct Owned<L: ?Sized> {
     owner: Arc<L>,
 }
 
-// SAFETY: it is the `Arc`, and a shared reference to a semaphore.
+// SAFETY: it contains the `Arc` and, in effect, a shared reference to a semaphore.
 unsafe impl<L: ?Sized> Send for Owned<L> where Arc<L>: Send {}
 // SAFETY: as above.
 unsafe impl<L: ?Sized> Sync for Owned<L> where Arc<L>: Sync {}
@@ -40,12 +42,12 @@ unsafe impl<L: ?Sized> Sync for Owned<L> where Arc<L>: Sync {}
 mod sealed {
     use tokio::sync::Semaphore;
 
-    /// Nobody else can say which line it is.
+    /// Sealed: no other crate can choose the queue.
     pub trait Sealed {
         fn line(&self) -> &Line;
     }
 
-    /// Places, given out in the order in which they were asked for. What was taken is given back by who has it.
+    /// Permits, handed out in the order of requests, and returned by the guard that holds them.
     #[derive(Debug)]
     pub struct Line {
         all: u32,
@@ -54,7 +56,7 @@ mod sealed {
 
     impl Line {
         pub(in crate::guarded) const fn new(all: u32) -> Self {
-            // Of none, all could be had by many.
+            // With zero permits, many guards could have all of them.
             assert!(all > 0, "there must be a place");
             Self {
                 all,
@@ -67,19 +69,19 @@ mod sealed {
             self.all
         }
 
-        /// Takes so many, if they are free and nobody waits.
+        /// Takes `places` permits, if they are free and nothing waits.
         #[inline]
         pub(in crate::guarded) fn try_take(&self, places: u32) -> bool {
             let taken = self.free.try_acquire_many(places);
             taken.map(|permit| permit.forget()).is_ok()
         }
 
-        /// Waits for so many.
+        /// Waits for `places` permits.
         #[inline]
         pub(in crate::guarded) async fn take(&self, places: u32) {
             match self.free.acquire_many(places).await {
                 Ok(permit) => permit.forget(),
-                // Nobody closes it.
+                // The semaphore is never closed.
                 Err(_) => std::future::pending().await,
             }
         }
@@ -101,7 +103,8 @@ impl<'a> Borrowed<'a> {
 
 impl<L: ?Sized> Owned<L> {
     /// # Safety
-    /// `line` is alive as long as what `owner` points to is neither dropped nor borrowed exclusively.
+    /// `line` is alive as long as what `owner` points to is neither dropped nor borrowed
+    /// exclusively.
     #[inline]
     pub(super) const unsafe fn new(line: NonNull<Line>, owner: Arc<L>) -> Self {
         Self { line, owner }
@@ -125,8 +128,8 @@ impl Sealed for Borrowed<'_> {
 impl<L: ?Sized> Sealed for Owned<L> {
     #[inline]
     fn line(&self) -> &Line {
-        // SAFETY: it was a reference that lives as long as what the `Arc` points to is neither dropped nor borrowed exclusively, and
-        // that is so while this `Arc` is there: it is never given out.
+        // SAFETY: `line` is alive as long as what the `Arc` points to is neither dropped nor
+        // borrowed exclusively. That holds while this `Arc` exists, because it is never given out.
         unsafe { self.line.as_ref() }
     }
 }

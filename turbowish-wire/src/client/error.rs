@@ -1,4 +1,4 @@
-//! Every error names what failed, and what to do about it, in one line.
+//! Errors of the client: each message says in one line what failed and what to do about it.
 
 use std::error::Error;
 use std::fmt;
@@ -15,109 +15,109 @@ use crate::{DECODED_LIMIT, MESSAGE_LIMIT, PROTOCOL};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// No process of that id runs TurboWish for this user.
+    /// No process with this ID runs TurboWish for this user.
     NoProcess {
-        /// The id asked for.
+        /// The requested process ID.
         pid: u32,
-        /// There is a process of that id.
+        /// Whether a process with this ID exists.
         alive: bool,
     },
     /// No connection could be made.
     Unreachable {
-        /// Whom we called.
+        /// The target of the connection.
         target: String,
-        /// What the system says.
+        /// The operating system's error.
         cause: io::Error,
     },
-    /// It takes connections, and does not answer.
+    /// The process accepts connections, but does not answer.
     Silent {
-        /// Whom we called.
+        /// The target of the connection.
         target: String,
-        /// How long we waited.
+        /// How long the client waited.
         after: Duration,
     },
-    /// It belongs to another user.
+    /// The process belongs to another user.
     Foreign {
-        /// Whom we called.
+        /// The target of the connection.
         target: String,
-        /// The user it belongs to.
+        /// User ID of the owner.
         uid: u32,
     },
-    /// It answers, but is not TurboWish.
+    /// The other end answers, but is not TurboWish.
     Stranger {
-        /// Whom we called.
+        /// The target of the connection.
         target: String,
-        /// What it did.
+        /// How the other end failed.
         cause: String,
     },
-    /// It speaks another protocol.
+    /// The process speaks another protocol.
     Mismatch {
         /// Name of the process.
         name: String,
-        /// Its id.
+        /// Its process ID.
         pid: u32,
-        /// The protocol that it speaks.
+        /// Its protocol version.
         protocol: u32,
-        /// Version of the crate in it.
+        /// Version of the crate in the process.
         version: String,
     },
-    /// It has not proved that it knows the token.
+    /// The process has not proved that it knows the token.
     Token {
-        /// Whom we called.
+        /// The target of the connection.
         target: String,
     },
-    /// There is no token to prove anything with.
+    /// No token was given.
     NoToken {
-        /// Whom we called.
+        /// The target of the connection.
         target: String,
     },
-    /// It has as many consoles as it takes.
+    /// The process has the maximum number of consoles.
     Crowded {
-        /// What it says.
+        /// Message of the process.
         text: String,
     },
-    /// The query makes no sense to it.
+    /// The process rejected the query.
     BadQuery {
-        /// What it says.
+        /// Message of the process.
         text: String,
     },
-    /// It does not let itself be touched.
+    /// The process is read-only.
     ReadOnly {
-        /// What it says.
+        /// Message of the process.
         text: String,
     },
-    /// It has no such task, or not any more.
+    /// The process has no such task, or not any more.
     NoTask {
-        /// What it says.
+        /// Message of the process.
         text: String,
     },
-    /// It cannot do that now.
+    /// The process refused the request in its present state.
     Refused {
-        /// What it says.
+        /// Message of the process.
         text: String,
     },
-    /// It was there, and the connection is broken.
+    /// An established connection broke.
     Gone {
-        /// Who it was.
+        /// The target of the connection.
         target: String,
-        /// How it ended.
+        /// How the connection ended.
         cause: String,
     },
-    /// It sent more at once than we take.
+    /// The process sent a message larger than [`MESSAGE_LIMIT`](crate::MESSAGE_LIMIT).
     TooLarge {
-        /// Who sent it.
+        /// The sender.
         target: String,
     },
-    /// What it sent would take more memory than we give it.
+    /// A message of the process would exceed [`DECODED_LIMIT`](crate::DECODED_LIMIT) once decoded.
     TooHeavy {
-        /// Who sent it.
+        /// The sender.
         target: String,
     },
-    /// It sent what means nothing to us.
+    /// A message of the process has no meaning in the protocol.
     Malformed {
-        /// Who sent it.
+        /// The sender.
         target: String,
-        /// What is wrong with it.
+        /// The field at fault.
         fault: Malformed,
     },
 }
@@ -226,7 +226,8 @@ impl Error for ClientError {
     }
 }
 
-/// What a failed greeting means: nobody knows yet that TurboWish is at the other end.
+/// Translates the status of a failed greeting: until then it is unknown whether the other end is
+/// TurboWish.
 pub(super) fn of_greeting(label: &str, status: &Status) -> ClientError {
     match of_status(label, status) {
         ClientError::Gone { target, cause } => ClientError::Stranger { target, cause },
@@ -234,7 +235,7 @@ pub(super) fn of_greeting(label: &str, status: &Status) -> ClientError {
     }
 }
 
-/// What a failed request means.
+/// Translates the status of a failed request.
 pub(super) fn of_status(label: &str, status: &Status) -> ClientError {
     let target = label.to_owned();
     let text = status.message().to_owned();
@@ -245,7 +246,7 @@ pub(super) fn of_status(label: &str, status: &Status) -> ClientError {
         Code::NotFound => ClientError::NoTask { text },
         Code::FailedPrecondition => ClientError::Refused { text },
         Code::OutOfRange if has_source::<Overweight>(status) => ClientError::TooHeavy { target },
-        // No monitor says so: it is what the decoder makes of a message beyond the limit.
+        // Not sent by any monitor: the decoder's status for a message beyond the limit.
         Code::OutOfRange => ClientError::TooLarge { target },
         _ => ClientError::Gone {
             target,
@@ -258,7 +259,7 @@ fn has_source<E: Error + 'static>(status: &Status) -> bool {
     status.source().is_some_and(|source| source.is::<E>())
 }
 
-/// The innermost words: the outer ones are the layers that an error went through.
+/// The innermost error text: the outer errors are the layers that it passed through.
 fn cause_of(status: &Status) -> String {
     match status.source() {
         Some(source) => chain(source),

@@ -1,4 +1,5 @@
-//! Every process of this user that runs TurboWish is listed, a stopped one too; what a dead one left is removed.
+//! List of this user's processes that run TurboWish, including stopped ones. Sockets of dead
+//! processes are removed.
 
 use std::fs;
 use std::io;
@@ -12,32 +13,32 @@ use turbowish_model::snapshot::Process;
 use super::{CONNECT_TIMEOUT, ClientError, Connection, Target};
 use crate::discovery::{self, Entry};
 
-/// A socket with a living process behind it.
+/// A socket whose process is alive.
 #[derive(Debug)]
 pub struct Found {
-    /// Process id, from the socket's name.
+    /// Process ID, from the socket's name.
     pub pid: u32,
-    /// The socket; [`Target::Socket`] connects to it.
+    /// Path of the socket; [`Target::Socket`] connects to it.
     pub socket: PathBuf,
-    /// The process, or why it does not tell (stopped, another protocol, too many consoles).
+    /// The process, or why it does not answer (stopped, another protocol, too many consoles).
     pub answer: Result<Process, ClientError>,
 }
 
-/// What was found, and which folders could not be looked into.
+/// The processes found, and the folders that could not be read.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// By process id.
+    /// By process ID.
     pub found: Vec<Found>,
-    /// Each says which folder, and why.
+    /// Each names the folder and the cause.
     pub faults: Vec<io::Error>,
 }
 
-/// The processes of this user, asked all at the same time, for at most [`CONNECT_TIMEOUT`].
+/// Lists the processes of this user. All are asked concurrently, within [`CONNECT_TIMEOUT`].
 pub async fn list() -> Listing {
     list_in(&discovery::folders(), CONNECT_TIMEOUT).await
 }
 
-/// The processes in these folders.
+/// Lists the processes in these folders.
 pub async fn list_in(folders: &[PathBuf], limit: Duration) -> Listing {
     let mut listing = Listing::default();
     let mut asked = JoinSet::new();
@@ -83,17 +84,19 @@ async fn ask(entry: Entry, limit: Duration) -> Option<Found> {
     })
 }
 
-/// A socket as a file. Its number may be the next one's as soon as it is free: when it came tells them apart.
+/// Identity of a socket file. An inode number may be reused as soon as it is free: the change time
+/// tells the files apart.
 type File = (u64, u64, i64, i64);
 
-/// The file that is there, if it is a socket.
+/// Identity of the file at this path, if it is a socket.
 fn file(socket: &Path) -> Option<File> {
     let found = fs::symlink_metadata(socket).ok()?;
     let is_socket = found.file_type().is_socket();
     is_socket.then(|| (found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
 }
 
-/// Removes the socket that was asked, and none that has come in its place: a process that was started again may have the same id.
+/// Removes the socket that was asked, but not one that has replaced it: a restarted process may
+/// have the same ID.
 fn remove(socket: &Path, asked: Option<File>) {
     if asked.is_some() && file(socket) == asked {
         // Another console may have been faster.
@@ -112,10 +115,10 @@ mod tests {
     use super::{ClientError, file, list_in, remove};
     use crate::discovery::{prepare, socket};
 
-    /// Long enough for a refusal, and nobody ever answers here.
+    /// Long enough for a refusal; nothing answers here.
     const LIMIT: Duration = Duration::from_millis(50);
 
-    /// An id that no process has.
+    /// A process ID that no process has.
     const NOBODY: u32 = i32::MAX.unsigned_abs();
 
     fn folder() -> tempfile::TempDir {
@@ -165,7 +168,7 @@ mod tests {
         let path = socket(folder.path(), NOBODY);
         let bind = || UnixListener::bind(&path).unwrap();
         drop(bind());
-        // Its number as a file is not given away that fast.
+        // A second link keeps the inode number from being reused.
         fs::hard_link(&path, folder.path().join("kept")).unwrap();
         let asked = file(&path);
         fs::remove_file(&path).unwrap();

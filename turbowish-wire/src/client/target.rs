@@ -1,4 +1,4 @@
-//! A target leads to one open stream, or to an error that says why not.
+//! Targets of connections: opening one gives a stream, or an error that says why not.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use super::ClientError;
 use crate::discovery;
 use crate::handshake::{ANSWER_BYTES, Caller, HandshakeFault, VERSION};
 
-/// Which process to connect to.
+/// Process to connect to.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Target {
     /// A process of this user on this host, found by its socket.
@@ -25,13 +25,13 @@ pub enum Target {
     Tcp {
         /// `host:port`.
         addr: String,
-        /// What the process knows as `TURBOWISH_TOKEN`.
+        /// The token: the value of `TURBOWISH_TOKEN` in the process.
         token: Option<String>,
     },
 }
 
 impl Target {
-    /// Reads `4242`, `path/to/4242.sock` or `host:port`; the token goes with the last only.
+    /// Parses `4242`, `path/to/4242.sock` or `host:port`; the token is used for the last only.
     #[must_use]
     pub fn parse(text: &str, token: Option<&str>) -> Option<Self> {
         if let Ok(pid) = text.parse() {
@@ -60,8 +60,8 @@ impl Target {
         }
     }
 
-    /// Over a Unix socket, whose other end must be this user's: it will hang up on us otherwise, and
-    /// what it would say need not be true.
+    /// Connects over a Unix socket whose other end belongs to this user. A process of another user
+    /// would close the connection, and what it sends cannot be trusted.
     async fn local(&self, stream: io::Result<UnixStream>) -> Result<Channel, ClientError> {
         let stream = stream.map_err(|cause| self.unreachable(cause))?;
         let peer = stream
@@ -81,7 +81,7 @@ impl Target {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let once = Mutex::new(Some(stream));
-        // A connection that breaks must not come back as one to whoever has the address by then.
+        // A broken connection must not be reopened: another process may have the address by then.
         let connector = tower::service_fn(move |_| {
             let stream = once.lock().map_or(None, |mut stream| stream.take());
             std::future::ready(
@@ -103,7 +103,7 @@ impl Target {
     fn unreachable(&self, cause: io::Error) -> ClientError {
         let target = self.to_string();
         match (self, cause.kind()) {
-            // The backlog of a stopped process is full: it is there, and does not take us.
+            // The backlog of a stopped process is full: it exists, but accepts no connection.
             (Self::Pid(_) | Self::Socket(_), io::ErrorKind::WouldBlock) => ClientError::Silent {
                 target,
                 after: std::time::Duration::ZERO,
@@ -119,7 +119,8 @@ async fn tcp(addr: &str) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Both ends prove that they know the token. Nothing but a random number is sent to one that does not.
+/// Performs the mutual handshake. An end that does not know the token receives nothing but a random
+/// number.
 async fn greet(
     target: &str,
     mut stream: TcpStream,
@@ -152,7 +153,7 @@ async fn greet(
     }
 }
 
-/// The first socket of that process that takes us, in the folders where it may be.
+/// Opens the first socket of that process that accepts, in the folders where it may be.
 async fn open_pid(pid: u32) -> Result<Channel, ClientError> {
     let target = Target::Pid(pid);
     for folder in discovery::folders() {
@@ -192,7 +193,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Without the token, which has no place in logs.
+/// Omits the token, which must not appear in logs.
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Target({self})")

@@ -1,4 +1,4 @@
-//! Alerts that hold, and what they are about.
+//! Active alerts and their subjects.
 
 use turbowish_model::snapshot::alert as model;
 use turbowish_model::snapshot::pitfall::Pitfall;

@@ -1,37 +1,38 @@
-//! What a console may do to a process.
+//! Control requests of consoles.
 
 use turbowish_model::snapshot::Accounting;
 
 use super::{Malformed, process};
 use crate::proto;
 
-/// One touch of a process; refused by one that is read-only.
+/// A control request; a read-only process refuses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Switch accounting.
+    /// Arms or disarms accounting.
     SetAccounting(Accounting),
-    /// Keep a task from being polled.
+    /// Pauses a task.
     PauseTask(PauseTask),
-    /// Let the task with this id go on, whoever has paused it.
+    /// Resumes the task with this ID, whichever console has paused it.
     ResumeTask(u64),
 }
 
-/// A task is not to be polled; where it is polled now, not after that.
+/// Request to pause a task. A poll in progress ends first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PauseTask {
-    /// Id of the task.
+    /// ID of the task.
     pub task: u64,
-    /// Who asks, as it is shown to others: 1 to [`PauseTask::NAME_LIMIT`] characters.
+    /// Name of the console, as shown to others: 1 to [`PauseTask::NAME_LIMIT`] characters.
     pub by: String,
-    /// The pause ends by itself after so many nanoseconds, which are not 0; `None`: it does not. Time in which the process is stopped
-    /// does not count.
+    /// The pause ends after this many nanoseconds, which must not be 0; `None`: no limit. Time in
+    /// which the process is stopped does not count.
     pub lease_ns: Option<u64>,
-    /// Only if it is paused already, and by the same: the lease begins anew. Else whoever asks last has it.
+    /// If set, only renews the lease of an existing pause with the same name. Otherwise the last
+    /// request replaces earlier ones.
     pub renew: bool,
 }
 
 impl PauseTask {
-    /// Characters of a name.
+    /// Maximum number of characters of a name.
     pub const NAME_LIMIT: usize = 64;
 }
 

@@ -1,4 +1,4 @@
-//! The table of counters and gauges, and what TurboWish itself costs.
+//! The table of counters and gauges, and the overhead of TurboWish itself.
 
 use turbowish_model::snapshot as model;
 

@@ -1,4 +1,4 @@
-//! The process, its threads and its counts.
+//! The process, its threads and its totals.
 
 use turbowish_model::snapshot as model;
 
@@ -14,10 +14,10 @@ impl From<model::Accounting> for proto::Accounting {
     }
 }
 
-/// The switch that a raw enum value stands for.
+/// Converts a raw enum value.
 ///
 /// # Errors
-/// The unspecified value and those that this version does not know.
+/// If the value is unspecified, or unknown to this version.
 pub(super) fn accounting(value: i32, field: &'static str) -> Result<model::Accounting, Malformed> {
     match proto::Accounting::try_from(value) {
         Ok(proto::Accounting::Armed) => Ok(model::Accounting::Armed),

@@ -107,7 +107,7 @@ impl TryFrom<proto::ProcRow> for model::ProcRow {
             call_inclusive: required(row.call_inclusive, "ProcRow.call_inclusive")?,
             poll_hold: required(row.poll_hold, "ProcRow.poll_hold")?,
             poll_running: required(row.poll_running, "ProcRow.poll_running")?,
-            // Came later than the rest: not observed, so nothing in it.
+            // Added to the protocol later: absent means not observed, so it is empty.
             ready_latency: match row.ready_latency {
                 Some(population) => population.try_into()?,
                 None => Distribution::default(),

@@ -1,4 +1,4 @@
-//! What a reader asks for.
+//! Queries.
 
 use turbowish_model::query as model;
 

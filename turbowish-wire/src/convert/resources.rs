@@ -1,4 +1,4 @@
-//! The table of resources: who has them, who waits, and what went through.
+//! The table of resources: holders, waiters and flow.
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot as model;

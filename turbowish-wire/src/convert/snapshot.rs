@@ -1,4 +1,4 @@
-//! The whole snapshot.
+//! Whole snapshots.
 
 use turbowish_model::snapshot as model;
 use turbowish_model::snapshot::quantile::Distribution;
@@ -41,7 +41,7 @@ impl From<model::Snapshot> for proto::Snapshot {
             ready_latency: Some(ready_latency.into()),
             counters: Some(counters.into()),
             task_groups: task_groups.into_iter().map(Into::into).collect(),
-            // It is of the stream, which sets it.
+            // Belongs to the stream, which sets it.
             pace_ns: 0,
         }
     }
@@ -62,7 +62,7 @@ impl TryFrom<proto::Snapshot> for model::Snapshot {
             procs: required(snapshot.procs, "Snapshot.procs")?,
             tasks: required(snapshot.tasks, "Snapshot.tasks")?,
             awaits: required(snapshot.awaits, "Snapshot.awaits")?,
-            // These came later than the rest: a process that does not send it has none to tell of.
+            // Added to the protocol later: a process that does not send it has no rows.
             resources: match snapshot.resources {
                 Some(page) => page.try_into()?,
                 None => model::Page::default(),

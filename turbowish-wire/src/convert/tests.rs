@@ -1,4 +1,5 @@
-//! Every field survives the way there and back, and what means nothing is refused.
+//! Round trips: every field survives the conversion in both directions, and messages without
+//! meaning are refused.
 
 use prost::Message;
 use turbowish_model::account::resource::{Kind, Role};
@@ -49,7 +50,7 @@ const PARTIES: [PartyKind; 4] = [
     PartyKind::Proc,
 ];
 
-/// Gives every field a value of its own, so that two fields that change places are found.
+/// Gives every field a distinct value, so that swapped fields are detected.
 struct Distinct(u32);
 
 impl Distinct {
@@ -343,7 +344,7 @@ impl Distinct {
         }
     }
 
-    /// The nth kind of alert, so that with all of them every severity is there.
+    /// The `nth` kind of alert; together they have every severity.
     fn alert(&mut self, nth: usize) -> Alert {
         Alert {
             pitfall: Pitfall::ALL[nth],
@@ -450,7 +451,7 @@ impl Distinct {
     }
 }
 
-/// Through the message and its bytes, and back.
+/// Converts to the message and its bytes, and back.
 fn check<M, P>(value: M)
 where
     M: Clone + PartialEq + std::fmt::Debug + TryFrom<P, Error = Malformed>,
@@ -545,7 +546,7 @@ fn actions_survive() {
     check::<_, proto::ControlRequest>(Action::ResumeTask(u64::MAX));
 }
 
-/// A snapshot's message with one thing spoilt, and the fault that it must give.
+/// Checks that a snapshot's message with one fault is refused with the expected error.
 fn refused(spoil: fn(&mut proto::Snapshot), expected: &str) {
     let mut message = proto::Snapshot::from(Distinct(0).snapshot());
     spoil(&mut message);
@@ -571,7 +572,7 @@ fn alert(message: &mut proto::Snapshot) -> &mut proto::Alert {
     &mut message.alerts.as_mut().unwrap().rows[2]
 }
 
-/// What a process of an earlier version does not send is empty, not a fault.
+/// Fields that a process of an earlier version does not send are empty, not a fault.
 #[test]
 fn what_came_later_may_be_missing() {
     let mut message = proto::Snapshot::from(Distinct(0).snapshot());
@@ -591,7 +592,8 @@ fn what_came_later_may_be_missing() {
     );
 }
 
-/// Every field and enum value of the protocol as `Message.field = number type`, read from its text.
+/// Every field and enum value of the protocol as `Message.field = number type`, parsed from the
+/// `.proto` file.
 fn fields() -> Vec<String> {
     let mut scope: Vec<&str> = Vec::new();
     let mut fields = Vec::new();
@@ -614,8 +616,8 @@ fn fields() -> Vec<String> {
     fields
 }
 
-/// A field that was once released keeps its number and type: processes and consoles of different
-/// versions read each other by them. New ones are added to the list.
+/// A released field keeps its number and type: processes and consoles of different versions depend
+/// on them. New fields are added to the list.
 #[test]
 fn fields_keep_their_numbers() {
     let golden: Vec<&str> = include_str!("fields.txt").lines().collect();

@@ -1,4 +1,4 @@
-//! Reports beside reports.
+//! Tests of reports that are written beside other reports.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ fn put(path: &Path, name: &str, begun: u64, at: u64) -> io::Result<String> {
     Ok(written.to_string_lossy().into_owned())
 }
 
-/// What is in the folder, in order.
+/// Names of the files in the folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("it is there");
     let mut names: Vec<String> = entries
@@ -40,7 +40,7 @@ fn an_earlier_report_is_replaced_and_a_sibling_s_is_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("report.json");
     let pid = std::process::id();
-    // Begun, written; the name that it gets.
+    // Start time of the process, time of the report, and expected name.
     let check = |name: &str, begun: u64, at: u64, expected: &str| {
         assert_eq!(put(&path, name, begun, at).expect("written"), expected);
     };

@@ -1,9 +1,10 @@
-//! What the attribute prints around the operand of an await.
+//! Wrappers that the attribute puts around the operand of an await.
 
 use crate::hot::proc::Proc;
 use crate::hot::{switch, thread};
 
-/// The body of a call of `proc` comes to its await point `site`: notes it, gives the operand back.
+/// Records that the body of a call of `proc` arrives at its await point `site`; returns the
+/// operand.
 #[inline]
 pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
     if switch::is_armed() {
@@ -12,7 +13,8 @@ pub fn at<T>(proc: &'static Proc, site: u32, operand: T) -> T {
     operand
 }
 
-/// The same inside of a future that wraps the body: what it does around the body's polls is the proc's own time.
+/// Like [`at`], inside a future that wraps the body: what that future does around the body's polls
+/// is the proc's own time.
 #[inline]
 pub fn within<T>(proc: &'static Proc, site: u32, operand: T) -> T {
     if switch::is_armed() {
@@ -37,17 +39,18 @@ extern "C" fn arrive(proc: &'static Proc, site: u32, shape: usize) {
     }
 }
 
-/// Operands of so many bytes are what makes futures large.
+/// Bytes from which an operand is recorded as large.
 const LARGE: usize = 1024;
 
-/// What is to be known of an operand, in one word: its bytes, and in the lowest bit whether it is a [`Call`](super::Call).
+/// Size of an operand in bytes, shifted left by one; the lowest bit says whether it is a
+/// [`Call`](super::Call).
 #[inline]
 extern "C" fn shape<T>() -> usize {
     size_of::<T>() << 1 | is_call::<T>() as usize
 }
 
-/// Whether a future is a [`Call`], also behind `impl Future`: then no user code runs between the
-/// polls of the two, and one reading of the clock serves both.
+/// Whether a future is a [`Call`], also behind `impl Future`. Then no user code runs between the
+/// polls of the two, and one clock reading serves both.
 #[inline]
 pub(crate) extern "C" fn is_call<T>() -> bool {
     let name = std::any::type_name::<T>().strip_prefix(super::PATH);

@@ -1,6 +1,7 @@
-//! The first and the last thing in a branch's poll: the waker of its own that it is given, and where it stands after it.
+//! Begin and end of a branch's poll: its own waker, and its await point afterwards.
 //!
-//! What it has is made when that waker is cloned for the first time: a branch that ends at once, or is one no more, costs no allocation.
+//! The branch's entry is made when that waker is cloned for the first time. A branch that ends at
+//! once, or is no longer a branch, costs no allocation.
 
 use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
@@ -16,7 +17,8 @@ use crate::hot::proc;
 use crate::hot::task::{self, FirstPoll};
 use crate::hot::thread::ThreadLedger;
 
-/// The poll is open of a call that is polled by another one, and is a branch, or was one, or the root of a task.
+/// Opens the poll of a call that is polled by another call and is a branch, or was one, or was the
+/// root of a task.
 #[inline(never)]
 pub(super) fn open_branch<'a>(
     thread: &ThreadLedger,
@@ -32,7 +34,7 @@ pub(super) fn open_branch<'a>(
             ledger.name_branch(known.birth.id);
             return PollWaker::of(known, known.begin_waker(waker).fits, (waker, own()));
         }
-        // It was a root before, or of another task.
+        // It was a task's root before, or belonged to another task.
         leave_task(state);
     }
     if owner == 0 || !task::is_wrapped() || !ledger.is_branch() {
@@ -61,7 +63,7 @@ pub(super) fn open_branch<'a>(
     PollWaker::Late(ManuallyDrop::new(newcomer), own())
 }
 
-/// The poll of a branch is closed, and ended pending.
+/// Closes the poll of a branch that ended pending.
 #[inline(never)]
 pub(super) fn close_branch(
     thread: &ThreadLedger,

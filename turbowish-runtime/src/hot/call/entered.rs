@@ -1,4 +1,4 @@
-//! Plain functions: accounted like one poll of a call, for as long as they run.
+//! Plain functions: accounted like one poll of a call while they run.
 
 use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
 use turbowish_model::account::ledger::Start;
@@ -7,25 +7,25 @@ use super::CLOSED;
 use crate::hot::proc::Proc;
 use crate::hot::{clock, switch, thread};
 
-/// A call of a plain function: accounted as one poll, until dropped.
+/// A call of a plain function: accounted as one poll until this is dropped.
 #[derive(Debug)]
 #[must_use = "the call ends when this is dropped"]
 pub struct Entered {
     account: Account,
     epoch: u32,
     depth: u32,
-    /// The thread unwound already when the function was called: from a destructor.
+    /// The thread was already unwinding when the function was called: from a destructor.
     unwinding: bool,
 }
 
-/// What is polled below it belongs to no task that is shown.
+/// A plain function starts no visible task: calls polled below it belong to none.
 const PLAIN: Start = Start {
     root: false,
     quiet: true,
     key: 0,
 };
 
-/// A plain function begins.
+/// Records that a plain function begins.
 pub fn enter(proc: &'static Proc) -> Entered {
     let mut entered = Entered {
         account: Account::new(Origin::UNSEEN),

@@ -1,10 +1,12 @@
-//! Roots of tasks inside of another task's poll: what a nested executor polls is no child of who runs it.
+//! Roots of tasks inside another task's poll: calls polled by a nested executor are not children of
+//! the call that runs it.
 //!
-//! Another waker alone proves nothing: a `FuturesUnordered` polls its children with wakers of its own. A call is the root of a
-//! nested task if it is polled with another waker than its caller was lent, and
+//! A different waker alone proves nothing: `FuturesUnordered` polls its children with wakers of its
+//! own. A call is the root of a nested task if it is polled with a waker other than the one its
+//! caller was given, and
 //!
 //! - it was marked as a root ([`root()`](crate::root()), `spawn`, `block_on`, `TaskBuilder`), or
-//! - tokio says that another one of its tasks runs than when the task below began, or
+//! - tokio reports another running task than at the begin of the enclosing task's poll, or
 //! - that waker is one of those with which tokio's own `block_on` polls ([`executor`]).
 //!
 //! Every other call is a child: a task may be taken for a child, but never a child for a task.
@@ -27,26 +29,26 @@ use crate::hot::{clock, origin, switch, thread};
 use crate::runtimes::{self, RunningTask};
 
 thread_local! {
-    /// The runtime's task in which the innermost task's root poll began.
+    /// Tokio's running task when the innermost task's root poll began.
     static WITHIN: Cell<RunningTask> = const { Cell::new(RunningTask::NONE) };
 }
 
-/// What is told again to the poll around a poll that is given another waker.
+/// Thread state saved around a poll with another waker, and restored after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around {
     lent: usize,
-    /// Of a nested root.
+    /// Set for a nested root only.
     within: Option<RunningTask>,
 }
 
 impl Around {
-    /// The poll begins of a task's root with nothing around it.
+    /// At the begin of a task's root poll that is not nested.
     pub(super) fn nothing(thread: &ThreadLedger) -> Self {
         WITHIN.set(runtimes::running_task());
         Self::of(thread)
     }
 
-    /// The poll begins of a nested root.
+    /// At the begin of a nested root's poll.
     fn task(thread: &ThreadLedger) -> Self {
         let within = WITHIN.replace(runtimes::running_task());
         Self {
@@ -55,7 +57,7 @@ impl Around {
         }
     }
 
-    /// The poll begins of a call that goes on with its caller.
+    /// At the begin of the poll of a call that belongs to its caller's task.
     pub(super) fn of(thread: &ThreadLedger) -> Self {
         Self {
             lent: thread.lent.load(Ordering::Relaxed),
@@ -63,12 +65,12 @@ impl Around {
         }
     }
 
-    /// The poll is that of a nested root.
+    /// Whether the poll is that of a nested root.
     pub(super) const fn is_task(&self) -> bool {
         self.within.is_some()
     }
 
-    /// The poll is over.
+    /// Restores the saved state after the poll.
     pub(super) fn go_on(&self, thread: &ThreadLedger) {
         thread.lent.store(self.lent, Ordering::Relaxed);
         if let Some(within) = self.within {
@@ -77,7 +79,7 @@ impl Around {
     }
 }
 
-/// A poll is given a waker.
+/// Records the waker that a poll is given.
 #[inline(never)]
 pub(super) fn lend(
     thread: &ThreadLedger,
@@ -89,13 +91,13 @@ pub(super) fn lend(
     thread.lent.store(lent, Ordering::Relaxed);
 }
 
-/// Whether there is a poll around, and `waker` is another one than it was given.
+/// Whether there is an enclosing poll that was given a waker other than `waker`.
 #[inline]
 pub(super) fn is_suspect(thread: &ThreadLedger, waker: &Waker) -> bool {
     thread.ledger.depth() > 0 && waker.data().addr() != thread.lent.load(Ordering::Relaxed)
 }
 
-/// Opens the frame of a call that is polled with another waker than the poll around it was given.
+/// Opens the frame of a call that is polled with a waker other than the enclosing poll's.
 #[cold]
 #[inline(never)]
 pub(super) fn open<'a>(
@@ -129,14 +131,14 @@ pub(super) fn open<'a>(
     Some(depth)
 }
 
-/// Whether a call is the root of a nested task that is polled with another waker.
+/// Whether a call that is polled with another waker is the root of a nested task.
 fn is_root(ledger: &Ledger, state: &CallState, waker: &Waker) -> bool {
     is_marked(state)
         || runtimes::running_task().is_other_than(WITHIN.get())
         || (is_wrapped(ledger) && executor::is_blocking(waker))
 }
 
-/// Whether what is polled with `waker` on this thread goes on with the call that polls it.
+/// Whether a call polled with `waker` on this thread belongs to the task of the call that polls it.
 pub(crate) fn is_child(waker: &Waker) -> bool {
     let is_child = |thread: &ThreadLedger| thread.ledger.depth() > 0 && !is_suspect(thread, waker);
     let epoch = switch::epoch();
@@ -145,12 +147,13 @@ pub(crate) fn is_child(waker: &Waker) -> bool {
         .unwrap_or(false)
 }
 
-/// It was marked.
+/// Whether the call was marked as a root.
 fn is_marked(state: &CallState) -> bool {
     state.task.as_ref().is_some_and(CoveredTask::has_story) || origin::is_told()
 }
 
-/// The task below was given a waker of ours: an executor's own has not come from there.
+/// Whether the enclosing task was given a TurboWish waker. If so, an executor's own waker comes
+/// from elsewhere.
 fn is_wrapped(ledger: &Ledger) -> bool {
     task::is_wrapped() && ledger.here().task != 0
 }

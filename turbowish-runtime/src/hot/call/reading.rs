@@ -1,13 +1,13 @@
-//! One reading of the clock for two events with no user code between them.
+//! One clock reading for two events without user code between them.
 
-/// A reading of the clock that may be used again.
+/// A clock reading that may be used again.
 #[cfg(not(test))]
 #[inline]
 pub(super) const fn reused(reading: Option<u64>) -> Option<u64> {
     reading
 }
 
-/// Tests compare with what comes without.
+/// Tests compare with runs that do not reuse readings.
 #[cfg(test)]
 pub(super) fn reused(reading: Option<u64>) -> Option<u64> {
     reading.filter(|_| REUSE.load(std::sync::atomic::Ordering::Relaxed))

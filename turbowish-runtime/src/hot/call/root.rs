@@ -1,4 +1,4 @@
-//! The first and the last thing in a task's poll: the waker that it is given, the row that it gets, where it stands after it.
+//! Begin and end of a task's poll: the waker it is given, its row, and its await point afterwards.
 
 use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
@@ -12,28 +12,28 @@ use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
 use super::nested::Around;
-use crate::hot::task::{self, CoveredTask, FirstPoll, TaskEntry};
+use crate::hot::task::{self, FirstPoll, CoveredTask, TaskEntry};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
 use crate::hot::{clock, origin, thread};
 
 /// The waker that a poll is given.
 pub(super) enum PollWaker<'a> {
-    /// The caller's, which is the one that it was given.
+    /// The caller's waker, which is the one that the caller was given.
     Inherited,
-    /// The caller's, which is another one.
+    /// The caller's waker, which is another one.
     Passed(Around),
-    /// That of the task which the call is the root of, or of the branch that it is.
+    /// The waker of the task whose root this call is, or of the branch that it is.
     Task(Around),
-    /// The same in its first poll. Given up in [`end`](super::end), so that a poll has nothing else
-    /// to do after it.
+    /// Like `Task`, in the first poll. Dropped in [`end`](super::end), so that a poll has
+    /// nothing else to do afterwards.
     Late(ManuallyDrop<FirstPoll<'a>>, Around),
-    /// The same in a later poll, while nothing of the task has a clone of the executor's waker.
+    /// Like `Task`, in a later poll, while the task has no clone of the executor's waker.
     Again(ManuallyDrop<Late<'a, TaskEntry>>, Around),
 }
 
 impl<'a> PollWaker<'a> {
-    /// That of `task`, in a poll with the executor's `waker`.
+    /// The waker of `task`, in a poll with the executor's `waker`.
     pub(super) fn of(task: &CoveredTask, fits: bool, (waker, around): (&'a Waker, Around)) -> Self {
         match fits {
             true => Self::Task(around),
@@ -41,7 +41,7 @@ impl<'a> PollWaker<'a> {
         }
     }
 
-    /// What is told again to the poll around it.
+    /// The state to restore after the poll.
     #[inline]
     pub(super) const fn around(&self) -> Option<Around> {
         match self {
@@ -53,7 +53,7 @@ impl<'a> PollWaker<'a> {
         }
     }
 
-    /// The task, or the branch, in its first poll.
+    /// The task or branch, if this is its first poll.
     pub(super) fn newcomer(&self) -> Option<&FirstPoll<'a>> {
         match self {
             Self::Late(newcomer, _) => Some(newcomer),
@@ -61,12 +61,12 @@ impl<'a> PollWaker<'a> {
         }
     }
 
-    /// It is one of ours.
+    /// Whether the waker is one of TurboWish's.
     pub(super) const fn is_ours(&self) -> bool {
         matches!(self, Self::Task(_) | Self::Late(..) | Self::Again(..))
     }
 
-    /// The poll is over.
+    /// Releases the waker after the poll.
     #[inline]
     pub(super) fn let_go(&mut self) {
         match self {
@@ -80,7 +80,7 @@ impl<'a> PollWaker<'a> {
         }
     }
 
-    /// The waker itself, for a call that has this task.
+    /// The waker to poll with, for a call that has this task.
     #[inline]
     pub(super) fn lent<'b>(
         &'b self,
@@ -98,7 +98,7 @@ impl<'a> PollWaker<'a> {
     }
 }
 
-/// The poll of a task's root is open. Returns the waker that it is given.
+/// Opens the poll of a task's root. Returns the waker for the poll.
 #[inline(never)]
 pub(super) fn open_root<'a>(
     thread: &ThreadLedger,
@@ -122,7 +122,7 @@ pub(super) fn open_root<'a>(
             if !wrapped {
                 return PollWaker::Passed(around);
             }
-            // A wake from before accounting was switched off is no reason for this poll.
+            // A wake from before accounting was disarmed is no reason for this poll.
             let begun = task.begin_waker(waker);
             if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
                 let since = woken.since.max(waited_since);
@@ -134,7 +134,7 @@ pub(super) fn open_root<'a>(
         None if state.account.is_rowless() => PollWaker::Passed(around),
         None => {
             ledger.show_all();
-            // It is nobody else's.
+            // Taken here, so that no other root can take it.
             let origin = origin::origin();
             let Some(birth) = task::birth(state.proc, bytes, t) else {
                 return PollWaker::Passed(around);
@@ -159,7 +159,7 @@ pub(super) fn open_root<'a>(
     }
 }
 
-/// The first poll of a task begins.
+/// Begins the first poll of a task.
 fn begin_life(
     thread: &ThreadLedger,
     state: &mut CallState,
@@ -167,7 +167,7 @@ fn begin_life(
     wrapped: bool,
 ) {
     let ledger = &thread.ledger;
-    // The thread shows one of them: that of a nested root is shown when it is over.
+    // The thread shows one first poll at a time: a nested root is shown when it is over.
     let is_nested = ledger.depth() > 1;
     if !is_nested {
         thread.newborn.begin(&newcomer.birth);
@@ -182,7 +182,7 @@ fn begin_life(
     }
 }
 
-/// The task gets a row, if there is room.
+/// Gives the task a row, if there is room.
 fn enter(
     thread: &ThreadLedger,
     state: &mut CallState,
@@ -195,14 +195,15 @@ fn enter(
     }
 }
 
-/// How a poll ends.
+/// End of a poll.
 pub(super) struct Closing<'a> {
     pub(super) end: PollEnd,
-    /// What the poll was given.
+    /// The waker that the poll was given.
     pub(super) given: &'a PollWaker<'a>,
 }
 
-/// The poll of a task's root is closed: if the task is not over, it shows where it stands, and gets a row for it after its first poll.
+/// Closes the poll of a task's root. A task that is not over records its await stack, and gets a
+/// row for it after its first poll.
 #[inline(never)]
 pub(super) fn close_root(
     thread: &ThreadLedger,
@@ -238,22 +239,23 @@ pub(super) fn close_root(
     }
 }
 
-/// The call is no part of a task any more, or not of the same.
+/// Removes the call from its task: it belongs to none any more, or to another one.
 #[cold]
 pub(super) fn leave_task(state: &mut CallState) {
     *state.task = None;
 }
 
-/// The call is the root of a task with a row: from here on its future stays where it is.
+/// The call becomes the root of a task with a row: its future does not move from here on.
 #[cold]
 fn settle(state: &mut CallState, task: CoveredTask) {
-    // The future comes behind, unless it asks for more alignment than most.
+    // The future follows the state, unless its alignment is unusually large.
     let address = std::ptr::from_ref(state).addr() + size_of::<CallState>();
     task.mark().lies_at(address);
     *state.task = Some(task);
 }
 
-/// Accounting was switched off in the first poll of a task: if it waits now it has its row, though where it waits is not known.
+/// Accounting was disarmed during the first poll of a task. A task that is now pending gets its
+/// row, without a known await point.
 #[cold]
 pub(super) fn outlast(
     epoch: u32,
@@ -276,7 +278,7 @@ pub(super) fn outlast(
     }
 }
 
-/// A poll unwound: a task that ends with it is told of.
+/// Records a task that ends because its poll unwound.
 #[cold]
 pub(super) fn told_of(state: &CallState, newcomer: Option<&FirstPoll<'_>>) {
     match (&*state.task, newcomer) {

@@ -1,20 +1,20 @@
-//! Without a server nobody can pause a task, and calls do not look whether they are.
+//! Pauses without the feature `server`: no task can be paused, and calls do not check.
 
 use std::convert::Infallible;
 use std::task::Waker;
 
 use crate::hot::task::{CoveredTask, TaskEntry};
 
-/// What a task's row has of it: nothing.
+/// Pause state in a task's row: empty.
 #[derive(Debug, Default)]
 pub(crate) struct PauseFlag(());
 
 impl PauseFlag {
-    /// Nobody asks.
+    /// No effect: the address is needed only for pauses.
     pub(crate) const fn lies_at(&self, _address: usize) {}
 }
 
-/// A poll is not to be: there is none such.
+/// A withheld poll: cannot exist.
 #[derive(Debug)]
 pub(crate) struct PausedPoll(Infallible);
 
@@ -24,5 +24,5 @@ pub(crate) const fn look(_: &Option<CoveredTask>, _: &Waker) -> Result<(), Pause
     Ok(())
 }
 
-/// None is paused.
+/// No effect: no task is paused.
 pub(crate) const fn over(_: &TaskEntry) {}

@@ -1,4 +1,4 @@
-//! Tasks that ended by a panic: the last ones are remembered, for who asks.
+//! The last tasks that ended by a panic.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,19 +13,19 @@ use crate::hot::origin::TaskOrigin;
 pub(crate) struct Panicked {
     pub(crate) birth: TaskMeta,
     pub(crate) origin: Option<Arc<TaskOrigin>>,
-    /// In ticks.
+    /// Time of the panic, in ticks.
     pub(crate) at: u64,
-    /// Nobody could ask for its result any more.
+    /// Whether nothing could await its result any more.
     pub(crate) detached: Option<bool>,
 }
 
-/// The last ones of them.
+/// The last [`ENDED_LIMIT`] of them.
 static ENDED: Mutex<VecDeque<Panicked>> = Mutex::new(VecDeque::new());
 
-/// How many are kept.
+/// Maximum number kept.
 const ENDED_LIMIT: usize = 64;
 
-/// A task ends by a panic.
+/// Records a task that ends by a panic.
 #[cold]
 pub(crate) fn panicked(birth: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
     let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +40,7 @@ pub(crate) fn panicked(birth: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
     });
 }
 
-/// Tasks that ended by a panic, the last ones.
+/// The last tasks that ended by a panic.
 pub(crate) fn ended() -> Vec<Panicked> {
     let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
     ended.iter().cloned().collect()

@@ -1,15 +1,15 @@
-//! What the text of an await point tells of the one who stands there: whether it drops what it awaits, and when.
+//! Await points by their source text: whether the call there drops what it awaits, and when.
 
-/// Who drops what it polls before that has returned.
+/// Combinator that drops what it polls before it has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dropper {
-    /// Once another branch is ready.
+    /// Drops when another branch is ready.
     Select,
-    /// Once the time is over.
+    /// Drops when the time is over.
     Timeout,
 }
 
-/// Who stands at an await point with this text, if it is somebody who drops.
+/// The combinator in an await point's text, if it drops what it polls.
 pub(super) fn dropper(text: &str) -> Option<Dropper> {
     if let Some(name) = macro_name(text) {
         return matches!(name, "select" | "select_biased" | "race").then_some(Dropper::Select);
@@ -24,7 +24,7 @@ pub(super) fn dropper(text: &str) -> Option<Dropper> {
     }
 }
 
-/// Whether futures that have not been polled are dropped there, and rightly so.
+/// Whether the combinator drops futures that have not been polled, as intended.
 pub(super) fn is_race(text: &str) -> bool {
     let fails = |name| matches!(name, "try_join" | "try_join_all");
     dropper(text) == Some(Dropper::Select)
@@ -32,7 +32,7 @@ pub(super) fn is_race(text: &str) -> bool {
         || called(text).is_some_and(fails)
 }
 
-/// Whether it is a timer that is waited for, or a turn: what a call has in hand it does not give to that.
+/// Whether the await is for a timer or a yield: a received item is not handled by that.
 #[cfg(feature = "tokio")]
 pub(super) fn is_pause(text: &str) -> bool {
     let last = text.rsplit('.').next().unwrap_or(text);
@@ -45,14 +45,14 @@ pub(super) fn is_pause(text: &str) -> bool {
     called(text).is_some_and(pauses) || called(last).is_some_and(pauses)
 }
 
-/// The name of the macro, if the text is one.
+/// Name of the macro, if the text is a macro call.
 pub(super) fn macro_name(text: &str) -> Option<&str> {
     let (path, _) = text.split_once('!')?;
     let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | ' ');
     path.chars().all(is_path).then(|| last(path))
 }
 
-/// The name of the function that is called first, if the text begins with a call.
+/// Name of the function called first, if the text begins with a call.
 fn called(text: &str) -> Option<&str> {
     let (path, _) = text.split_once('(')?;
     let path = path.split("::<").next().unwrap_or(path);

@@ -1,11 +1,12 @@
-//! Maps of all tasks, made anew with every scene: what a program cannot choose needs no hash that withstands it.
+//! Hash for maps by task ID, which are rebuilt for every situation. A program cannot choose task
+//! IDs, so the hash need not resist attacks.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Spreads ids, which are counted up.
+/// Hasher for IDs, which are assigned in sequence.
 pub(super) type Spread = BuildHasherDefault<Spreading>;
 
-/// An id times a number without pattern.
+/// Multiplies an ID by a constant without pattern.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spreading(u64);
 
@@ -17,12 +18,12 @@ impl Hasher for Spreading {
     }
 
     fn write_u64(&mut self, id: u64) {
-        // 2^64 by the golden ratio.
+        // 2^64 divided by the golden ratio.
         self.0 = (self.0 ^ id).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
     fn finish(&self) -> u64 {
-        // A map looks at both ends; the product's upper bits are the mixed ones.
+        // A map uses both ends of the hash; the product's upper bits are the mixed ones.
         self.0 ^ (self.0 >> 32)
     }
 }
@@ -36,7 +37,8 @@ mod tests {
 
     use super::{Spread, Spreading};
 
-    /// Ids of many tasks of few procs, and of few tasks of many procs, fall into different buckets and different groups.
+    /// IDs of many tasks of few procs, and of few tasks of many procs, fall into different buckets
+    /// and different groups.
     #[test]
     fn ids_are_spread_over_both_ends() {
         for (procs, tasks) in [(1, 4_096), (4_096, 1), (64, 64)] {

@@ -1,8 +1,10 @@
-//! The live tasks as the alert rules look at them: one glance at each, and a reading of those that matter.
+//! Live tasks as the alert rules see them: a glance at each, and a full reading of those that
+//! matter.
 //!
-//! There may be a million tasks, and nearly all of them wait. A task *rests* if it waits, can be woken, has no future that was woken, and
-//! either was not polled since the scene before or has done so little in all that no rule speaks of it. Nothing is kept of such a task,
-//! here or in the scene.
+//! There may be a million tasks, and nearly all of them wait. A task is *at rest* if it waits, can
+//! be woken, has no future that was woken, and either was not polled since the previous situation
+//! or has done so little in total that no rule applies. Nothing is kept of such a task, here or in
+//! the situation.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -18,33 +20,33 @@ pub(in crate::monitor) struct Crowd {
     rows: Vec<Arc<task::TaskEntry>>,
     epoch: u32,
     pauses: HashMap<u64, Pause>,
-    /// Those that do not rest, and those that have to do with a resource.
+    /// Tasks that are not at rest, and tasks that use a resource.
     picked: Vec<LiveTask>,
-    /// So many of these were read before the resources.
+    /// Number of the picked tasks that were read before the resources.
     early: usize,
-    /// Wakes since the scene before, by root proc.
+    /// Wakes since the previous situation, by root proc.
     pub(super) wakes: BTreeMap<u32, u64>,
 }
 
-/// When a task has done little: so many polls in all,
+/// Maximum number of polls of a task that has done little.
 const FEW_POLLS: u64 = 10;
-/// none of which took longer than this, in nanoseconds.
+/// Maximum length of its polls, in nanoseconds.
 const SHORT_POLL: u64 = 1_000_000;
 
-/// What tells whether a task rests.
+/// Criteria for a task at rest.
 #[derive(Clone, Copy)]
 pub(in crate::monitor) struct Pick {
     pub(in crate::monitor) epoch: u32,
-    /// The instant of the scene before, in ticks; 0 if there was none.
+    /// Instant of the previous situation, in ticks; 0 if there was none.
     pub(in crate::monitor) before: u64,
     /// [`SHORT_POLL`] in ticks.
     pub(in crate::monitor) short: u64,
 }
 
 impl Pick {
-    /// See the module: a task that may rest by its wakers does.
+    /// Whether a task is at rest if its wakers allow it: see the module.
     fn rests(self, glance: &Glance) -> bool {
-        // It was not polled since accounting was switched on.
+        // Not polled since accounting was armed.
         let unseen = glance.epoch != self.epoch;
         let still = glance.since < self.before;
         let small = glance.polls <= FEW_POLLS && glance.longest < self.short;
@@ -55,7 +57,7 @@ impl Pick {
 impl Crowd {
     pub(in crate::monitor) const SHORT_POLL: u64 = SHORT_POLL;
 
-    /// The threads were read before.
+    /// Reads all live tasks. The threads were read before.
     pub(in crate::monitor) fn read(
         threads: &[ThreadNow],
         pauses: HashMap<u64, Pause>,
@@ -78,7 +80,7 @@ impl Crowd {
             }
             let glance = row.glance();
             let unseen = glance.epoch != pick.epoch;
-            // The threads were read first: a newborn may have got its row since.
+            // The threads were read first: a task in its first poll may have got its row since.
             newborn.retain(|one| one.birth.id != birth.id);
             if !pick.rests(&glance) || !unseen && !row.may_rest() {
                 crowd.picked.push(LiveTask::read(row, pick.epoch, &|| 0));
@@ -97,7 +99,7 @@ impl Crowd {
         }
     }
 
-    /// Adds the branches of the tasks that are picked, and picks those whose branches were woken.
+    /// Adds the branches of the picked tasks, and picks tasks with woken branches.
     fn take_branches(&mut self) {
         let picked: BTreeSet<u64> = self.picked.iter().map(|one| one.birth.id).collect();
         let mut branches =
@@ -110,7 +112,7 @@ impl Crowd {
         self.pick(&woken);
     }
 
-    /// Picks these as well, with all of their branches.
+    /// Picks these tasks as well, with all of their branches.
     pub(in crate::monitor) fn pick(&mut self, more: &BTreeSet<u64>) {
         let known: BTreeSet<u64> = self.picked.iter().map(|one| one.birth.id).collect();
         let more: BTreeSet<u64> = more.difference(&known).copied().collect();
@@ -130,19 +132,20 @@ impl Crowd {
         }
     }
 
-    /// Those that stand now where they stood when the resources were read, or before: what was polled since stands there for another reason.
+    /// The tasks that have not been polled since the resources were read: after a poll, a task may
+    /// be at an await point for another reason.
     pub(super) fn settled(&self, at: u64) -> impl Iterator<Item = &LiveTask> {
         let (early, late) = self.picked.split_at(self.early);
         let late = late.iter().filter(move |one| one.reading.since < at);
         early.iter().chain(late)
     }
 
-    /// Those that are picked.
+    /// The picked tasks.
     pub(in crate::monitor) fn picked(&self) -> &[LiveTask] {
         &self.picked
     }
 
-    /// All of them that have a row.
+    /// All tasks with a row.
     pub(super) fn rows(&self) -> &[Arc<task::TaskEntry>] {
         &self.rows
     }
@@ -174,7 +177,8 @@ mod tests {
         poll_fn(park).await;
     }
 
-    /// What the monitor reads in full is what it makes a scene of: of many tasks that were made and wait, none.
+    /// Full readings are limited to the tasks of a situation: of many tasks that were created and
+    /// wait, none is read.
     #[test]
     fn tasks_that_were_just_parked_are_not_read() {
         const TASKS: usize = 500;
@@ -210,12 +214,12 @@ mod tests {
             let picked = picked.filter(|one| ids.contains(&one.birth.id)).count();
             (crowd, ids, picked)
         };
-        // Polled since the scene before, or before any.
+        // Polled since the previous situation, or before any.
         for before in [0, 1] {
             let (_, ids, picked) = read(before);
             assert_eq!((ids.len(), picked), (TASKS, 0));
         }
-        // One that is woken is, and one that has to do with a resource.
+        // A woken task is picked, and so is one that uses a resource.
         WAKERS.lock().expect("no panic")[7].wake_by_ref();
         let (mut crowd, ids, picked) = read(totals.at);
         assert_eq!(picked, 1);
@@ -226,7 +230,7 @@ mod tests {
         let picked = crowd.picked().iter().map(|one| one.birth.id);
         let picked: BTreeSet<u64> = picked.collect();
         assert!(picked.is_superset(&claimed) && picked.is_superset(&woken));
-        // What nobody can wake any more is.
+        // Tasks that nothing can wake any more are picked.
         let wakers = std::mem::take(&mut *WAKERS.lock().expect("no panic"));
         drop(wakers);
         assert_eq!(read(0).2, TASKS);

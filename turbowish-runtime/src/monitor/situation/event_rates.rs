@@ -1,8 +1,9 @@
-//! How many events there are in 100 ms, by what makes them.
+//! Events per 100 ms, by source.
 //!
-//! No thread counts by the clock for this; that would be a cost of every poll. Polls are counted by the monitor, in windows that slide on by
-//! half of their length while there are many. Of the others it is the average since the scene before, a quarter of a second: a burst that is
-//! shorter than that is spread over it, and one that lasts is told as it is.
+//! No thread counts by the clock for this: that would be a cost of every poll. The monitor counts
+//! polls, in windows that slide by half their length while there are many. For the other events it
+//! is the average since the previous situation, a quarter of a second: a shorter burst is averaged
+//! over it, and a lasting one is reported in full.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,10 +16,10 @@ use super::sliding_window::{Sliding, within};
 use crate::monitor::cost::uses;
 use crate::monitor::resources;
 
-/// What there was at the scene before.
+/// Counts at the previous situation.
 #[derive(Debug, Default)]
 pub(super) struct Density {
-    /// When that was; 0 if there was none.
+    /// Instant of the previous situation; 0 if there was none.
     at: u64,
     /// By proc.
     polls: Vec<u64>,
@@ -28,28 +29,28 @@ pub(super) struct Density {
     said: BTreeMap<MetricKey, u64>,
     /// By resource.
     uses: HashMap<u64, u64>,
-    /// Uses of resources since that scene.
+    /// Uses of resources since that situation.
     used: u64,
-    /// Polls in 100 ms.
+    /// Polls per 100 ms.
     average: u64,
 }
 
-/// Polls are counted often when there are so many of those that the limit allows, in hundredths: a window beyond the limit raises the
-/// average of a whole quarter of a second to 40 of them.
+/// Share of the limit, in percent, from which polls are counted between situations: one window
+/// beyond the limit raises the average of a quarter of a second to 40.
 const MANY_PERCENT: u64 = 20;
 
 impl Density {
-    /// Whether there were so many polls that windows between the scenes are to be looked at.
+    /// Whether there were so many polls that windows between situations are counted.
     pub(super) const fn is_dense(&self, limit: u64) -> bool {
         self.average.saturating_mul(100) >= limit.saturating_mul(MANY_PERCENT)
     }
 
-    /// Polls by proc at an instant between two scenes.
+    /// Adds the polls by proc at an instant between two situations.
     pub(super) fn sample(&mut self, now: u64, polls: Vec<u64>) {
         self.sliding.read(now, polls);
     }
 
-    /// Events of each source since the scene before, as many as there were in 100 ms.
+    /// Events of each source since the previous situation, per 100 ms.
     pub(super) fn sources(&mut self, stage: &SituationBuilder<'_>) -> Vec<Source> {
         let now = stage.ns(stage.assembly.now.at);
         let then = std::mem::replace(&mut self.at, now);
@@ -62,7 +63,7 @@ impl Density {
         ];
         let source = |(name, grown): (&str, Grown)| Source {
             name: name.to_owned(),
-            // Of the first scene it is not known since when they are.
+            // For the first situation it is unknown since when they count.
             events: if then == 0 {
                 0
             } else {
@@ -82,7 +83,7 @@ impl Density {
         sources.into()
     }
 
-    /// Uses of resources between the last two scenes.
+    /// Uses of resources between the last two situations.
     pub(super) const fn used(&self) -> u64 {
         self.used
     }
@@ -100,7 +101,8 @@ impl Density {
         grown
     }
 
-    /// Wakes of tasks that live, and at least one for each poll of a task that was woken for it, which may have ended since.
+    /// Wakes of live tasks, and at least one for each poll of a woken task, which may have ended
+    /// since.
     fn wakes(&mut self, stage: &SituationBuilder<'_>) -> Grown {
         let procs = stage.assembly.now.tally.procs.iter();
         let woken = procs.map(|tally| tally.populations[Population::ReadyLatency as usize].total());
@@ -123,13 +125,13 @@ impl Density {
         }
         let mut grown = Grown::default();
         for (proc, said) in by_proc {
-            // 0 is outside of every proc, which no path names.
+            // 0 stands for outside of every proc, which has no path.
             grown.add(proc.wrapping_sub(1), said);
         }
         grown
     }
 
-    /// Who uses a resource is not counted by proc: it is the resource that is named.
+    /// Uses are not counted by proc: the resource is named instead.
     fn uses(&mut self, stage: &SituationBuilder<'_>) -> Grown {
         let mut grown = Grown::default();
         let mut seen = HashMap::with_capacity(stage.resources.len());
@@ -150,7 +152,7 @@ impl Density {
     }
 }
 
-/// What each proc has added to.
+/// Increase of each proc's count.
 pub(super) fn since(now: &[u64], before: &[u64]) -> impl Iterator<Item = (u32, u64)> {
     now.iter().enumerate().map(|(id, &count)| {
         let earlier = before.get(id).copied().unwrap_or(0);
@@ -158,11 +160,11 @@ pub(super) fn since(now: &[u64], before: &[u64]) -> impl Iterator<Item = (u32, u
     })
 }
 
-/// Events since the scene before.
+/// Events since the previous situation.
 #[derive(Default)]
 struct Grown {
     total: u64,
-    /// Its own events, and the proc.
+    /// The largest source: its own events, and the proc.
     noisiest: Option<(u64, u32)>,
     resource: Option<(u64, String)>,
 }

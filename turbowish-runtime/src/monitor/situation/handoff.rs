@@ -1,4 +1,5 @@
-//! Who may have been given what a task took before it began to wait: no move is seen, so all are counted who could have got it.
+//! Handoff candidates: tasks that may have been given what a task acquired before it began to wait.
+//! Moves are not observed, so every possible receiver is a candidate.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,20 +10,22 @@ use super::SituationBuilder;
 use super::by_id::Spread;
 use crate::monitor::tasks::LiveTask;
 
-/// A task that is made is polled so soon after, in general: one that is first seen later was made by somebody else. In nanoseconds.
+/// A task is normally polled this soon after it was spawned: one first seen later was spawned by
+/// another task. In nanoseconds.
 const GRACE: u64 = 100_000_000;
 
-/// Heirs of one task that are told, of those that it made and of those of which nobody knows who made them.
+/// Maximum number of candidates per task, of those that it spawned, and of those whose spawner is
+/// unknown.
 const TOLD: usize = 8;
 
-/// What is known of who made a live task.
+/// A live task with its spawn time.
 struct NewTasks {
     task: u64,
     at: u64,
 }
 
 impl SituationBuilder<'_> {
-    /// The heirs of the tasks that wait for a resource, and have one or use an end of one.
+    /// Handoff candidates of the tasks that wait for a resource and hold one or use an end of one.
     pub(super) fn candidates(&self) -> Vec<HandoffCandidate> {
         let waiting: BTreeSet<u64> = self
             .resources
@@ -67,7 +70,7 @@ impl SituationBuilder<'_> {
         waits.flat_map(of).collect()
     }
 
-    /// All live tasks by the one that made them, in the order in which they were made.
+    /// All live tasks by their spawner, in spawn order.
     fn made(&self) -> HashMap<u64, Vec<NewTasks>> {
         let rows = self.crowd.rows();
         let alive: HashSet<u64, Spread> = rows.iter().map(|row| row.cell.birth.id).collect();
@@ -77,9 +80,9 @@ impl SituationBuilder<'_> {
             let task = birth.id;
             let (by, at) = match &row.origin {
                 None => (UNKNOWN, birth.created),
-                // By none of ours.
+                // Spawned by no task.
                 Some(origin) if origin.parent == 0 => continue,
-                // Whoever made it has ended, and got what it had from another one, maybe.
+                // The spawner has ended, and may have received what it had from another task.
                 Some(origin) if !alive.contains(&origin.parent) => (UNKNOWN, origin.at),
                 Some(origin) => (origin.parent, origin.at),
             };
@@ -92,10 +95,10 @@ impl SituationBuilder<'_> {
     }
 }
 
-/// Stands for who made a task of which that is not known.
+/// Stands for an unknown spawner.
 const UNKNOWN: u64 = 0;
 
-/// The tasks that have a part of a resource, or were seen to use it.
+/// The tasks that hold a part of a resource, or were seen to use it.
 fn owners(reading: &Reading) -> impl Iterator<Item = u64> {
     let holders = reading.holders.iter().filter(|holder| !holder.owned);
     let users = reading.ends.iter().filter_map(|end| end.user);

@@ -1,4 +1,5 @@
-//! Calls that were dropped half-way, by the await point of who dropped them; and which lock was asked for while another was held.
+//! Interrupted calls in a situation, by the await point of the call that dropped them; and lock
+//! orders.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::resource;
 use crate::resource::cancel_safety::{self, Count};
 
 impl SituationBuilder<'_> {
-    /// By proc, the await points at which something was dropped half-way.
+    /// The await points at which calls were interrupted, by proc.
     pub(super) fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
         let mut sites: BTreeMap<(u32, u16), (Site, u64)> = BTreeMap::new();
         for (cut, count) in cancel_safety::cuts() {
@@ -50,10 +51,12 @@ impl SituationBuilder<'_> {
         procs
     }
 
-    /// How often something was lost for all that is known.
+    /// Number of known losses.
     ///
-    /// An item in hand was, unless the call has taken its time with it. Who has sent, or is back for the next item, may be done with
-    /// what it did. It was in the middle of it if calls like that return at times, and the same task drops them again and again.
+    /// A received item in hand was lost, unless the call was waiting for a timer or a yield at that
+    /// point. A call that has sent, or is back for the next item, may be done with its work. It was
+    /// interrupted in the middle if calls like it return at times, and the same task drops them
+    /// repeatedly.
     fn lost(&self, cut: &cancel_safety::Cut, count: &Count) -> u64 {
         let stood = self.place(cut.at.0, cut.at.1);
         let pauses = stood.is_some_and(|place| await_text::is_pause(&place.expr));
@@ -76,7 +79,7 @@ impl SituationBuilder<'_> {
         }
     }
 
-    /// Locks that were taken, or asked for, under others since the scene before.
+    /// Locks that were acquired or requested under others since the previous situation.
     pub(super) fn orders(&self) -> Vec<LockOrder> {
         let taken = |taken: &resource::Taken| Taken {
             resource: taken.resource,

@@ -1,4 +1,4 @@
-//! Procs in a scene: what their calls did, what is large in them, and what was dropped half-way.
+//! Procs in a situation: what their calls did, which parts are large, and what was interrupted.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +12,27 @@ use super::{SituationBuilder, await_text};
 use crate::hot::call::OWN_BYTES;
 use crate::hot::never_polled;
 
-/// What is remembered of procs from one scene to the next.
+/// State of procs kept from one situation to the next.
 #[derive(Debug, Default)]
 pub(super) struct PollPaces(Vec<PollPace>);
 
-/// Polls of one that changed nothing.
+/// Polls of a proc that changed nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct PollPace {
     unchanged: u64,
     nested: u64,
-    /// Those of them that are more than what goes with `select!`.
+    /// Those that are more than a `select!` explains.
     spurious: u64,
 }
 
-/// So many polls of a call for each one of the task are what goes with a `select!` over a few futures.
+/// Polls of a call per poll of its task that a `select!` over a few futures explains.
 const FEW: f64 = 8.0;
-/// What is around a call in an operand is smaller than this.
+/// Bytes: an operand adds less than this to the call in it.
 const SMALL: u64 = 1_024;
-/// Callers of callers that are looked at.
+/// Maximum depth of callers that are followed.
 const DEPTH: u32 = 32;
 
-/// By proc, how often a call of it is polled for each poll of its task, as far as that was asked for.
+/// Polls of a call of a proc per poll of its task, by proc, as far as computed.
 type Fans = BTreeMap<u32, f64>;
 
 impl SituationBuilder<'_> {
@@ -54,7 +54,9 @@ impl SituationBuilder<'_> {
                 continue;
             }
             let (lost, mistakes) = races.get(&number).copied().unwrap_or_default();
-            // Who drops what was polled at other times may have changed its mind; who has made it itself, in the same poll, has forgotten it.
+            // If calls of this proc are polled at other times, a drop may be a change of mind. The
+            // exception is a drop by the call's creator, in the same poll: it has forgotten the
+            // call.
             let lost = if polls == 0 {
                 lost
             } else {
@@ -83,7 +85,7 @@ impl SituationBuilder<'_> {
 
     fn slow(&self, tally: &ProcStats) -> u64 {
         let running = &tally.populations[Population::PollRunning as usize];
-        // A bucket counts if all of it is beyond.
+        // A bucket counts if all of it is above the limit.
         let limit = bucket_of(self.assembly.scale.ticks(self.long_ns));
         let slow = running
             .iter()
@@ -91,7 +93,8 @@ impl SituationBuilder<'_> {
         in_polls(tally, slow.map(|(_, count)| count).sum())
     }
 
-    /// By proc: calls that were dropped unpolled where others won, and those by the one that had made them, elsewhere.
+    /// By proc: calls dropped unpolled by a race that another branch won, and calls dropped
+    /// elsewhere by their creator.
     fn races(&self) -> BTreeMap<u32, (u64, u64)> {
         let mut races: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for (drop, times) in never_polled::all() {
@@ -107,7 +110,7 @@ impl SituationBuilder<'_> {
         races
     }
 
-    /// What is large of what a proc awaits, largest first.
+    /// Large operands awaited by a proc, largest first.
     fn parts(&self, proc: u32, tally: &ProcStats) -> Vec<(String, u64)> {
         let sites = (0..).zip(&tally.sites).filter(|(_, site)| site.operand > 0);
         let parts = sites.filter_map(|(site, tally)| {
@@ -121,7 +124,7 @@ impl SituationBuilder<'_> {
         parts
     }
 
-    /// The one proc that `caller` polls and whose calls are nearly all of so many bytes.
+    /// The only proc that `caller` polls whose calls have nearly all of these bytes.
     fn callee(&self, caller: u32, bytes: u64) -> Option<String> {
         let tallies = (0..).zip(&self.assembly.now.tally.procs);
         let mut fitting = tallies.filter(|(_, tally)| {
@@ -133,12 +136,12 @@ impl SituationBuilder<'_> {
         fitting.next().is_none().then(|| self.path(id)).flatten()
     }
 
-    /// How often a call of a proc is polled for each poll of its task, as far as that is known.
+    /// Polls of a call of a proc per poll of its task, as far as that is known.
     fn fan(&self, proc: u32, depth: u32, fans: &mut Fans) -> f64 {
         if let Some(&known) = fans.get(&proc) {
             return known;
         }
-        // Until it is known: who calls itself is no more than once in itself.
+        // Until it is known: a recursive proc counts once.
         fans.insert(proc, 1.0);
         let tallies = &self.assembly.now.tally.procs;
         let edges = tallies.get(proc as usize).map(|tally| &tally.edges);
@@ -160,14 +163,8 @@ impl SituationBuilder<'_> {
 }
 
 impl PollPace {
-    /// Polls that changed nothing and were for nothing.
-    fn turn(
-        &mut self,
-        stage: &SituationBuilder<'_>,
-        proc: u32,
-        tally: &ProcStats,
-        fans: &mut Fans,
-    ) -> u64 {
+    /// Number of polls that changed nothing and had no reason.
+    fn turn(&mut self, stage: &SituationBuilder<'_>, proc: u32, tally: &ProcStats, fans: &mut Fans) -> u64 {
         let sites = (0..)
             .zip(&tally.sites)
             .filter(|(_, site)| site.spurious > 0);
@@ -182,7 +179,7 @@ impl PollPace {
             self.spurious += if stage.fan(proc, DEPTH, fans) >= FEW {
                 grown
             } else {
-                // Its task was polled for nothing if it is the task.
+                // If the call is its task's root, the task was polled without reason.
                 grown.saturating_sub(nested.saturating_sub(self.nested))
             };
         }
@@ -191,8 +188,9 @@ impl PollPace {
     }
 }
 
-/// How many of a proc's `slow` polls kept a worker from other tasks, at least. What is counted of a plain function, which has no
-/// future, may have taken its time on a thread of its own: only what was called by a call that was polled did not.
+/// Minimum number of a proc's `slow` polls that kept a worker from other tasks. A plain function
+/// has no future, and may have run on a thread of its own: its polls count only if they were called
+/// by a call that was polled.
 fn in_polls(tally: &ProcStats, slow: u64) -> u64 {
     if tally.future_bytes > 0 {
         return slow;

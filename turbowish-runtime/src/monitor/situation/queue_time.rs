@@ -1,11 +1,12 @@
-//! How long items were inside of a channel that have left it within the last seconds.
+//! Queue times: how long items were inside of a channel that left it within the last seconds.
 
 use std::collections::HashMap;
 
 use turbowish_model::account::histogram::{Buckets, upper_bound};
 use turbowish_model::account::resource::{Kind, Reading};
 
-/// What had left each channel, and when that was: at the begin of a window, and within it.
+/// Times of the items that had left each channel, and when: at the begin of a window, and within
+/// it.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
     before: HashMap<u64, Rolling>,
@@ -41,7 +42,7 @@ impl Inside {
         percentile
     }
 
-    /// All channels of a scene were asked for: those that are gone are forgotten.
+    /// Ends a situation: channels that were not asked for are gone, and forgotten.
     pub(super) fn turn(&mut self) {
         self.before = std::mem::take(&mut self.now);
     }
@@ -66,7 +67,8 @@ mod tests {
 
     use super::{Inside, WINDOW_NS};
 
-    /// What leaves the channel at each instant, in windows, and the percentile then.
+    /// Times of the items that leave the channel at each instant, in windows, and the percentile
+    /// then.
     fn check(steps: &[(u64, &[u64], Option<u64>)]) {
         let mut inside = Inside::default();
         let mut kept = Buckets::default();

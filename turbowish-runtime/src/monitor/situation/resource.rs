@@ -1,4 +1,4 @@
-//! Resources in a scene: who holds and who waits, and which of a task's futures that is.
+//! Resources in a situation: holders and waiters, and which of a task's futures they are.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use turbowish_model::snapshot::TaskState;
 use super::{SituationBuilder, spot};
 use crate::monitor::resources;
 
-/// Where the calls of each task that has to do with a resource stand, and in which root poll they were seen there.
+/// Await stacks of the tasks that use a resource, with the root poll in which they were seen.
 pub(super) type Trees<'a> = BTreeMap<u64, &'a TaskReading>;
 
 impl SituationBuilder<'_> {
@@ -75,7 +75,7 @@ impl SituationBuilder<'_> {
             .as_ref()
             .is_some_and(|place| asks_directly(place, &asked));
         let began = trees.get(&who.task).map(|tree| tree.began);
-        // One poll of the task at least has begun since.
+        // At least one poll of the task has begun since.
         let polled_since = waiter
             .woken
             .zip(began)
@@ -101,7 +101,8 @@ impl SituationBuilder<'_> {
     }
 }
 
-/// A call of that proc is still one of the task's: a future may have gone on to another task, with all that its source proves.
+/// Whether the task still has a call of that proc: a future may have moved to another task, with
+/// everything that its source proves.
 fn stands(who: CurrentCall, trees: &Trees<'_>) -> bool {
     trees.get(&who.task).is_some_and(|tree| {
         let branches = tree.branches.iter().flat_map(|branch| &branch.chain);
@@ -114,8 +115,8 @@ fn known(who: CurrentCall) -> Option<u64> {
     (who.task != 0).then_some(who.task)
 }
 
-/// A call that awaits a resource itself, and nothing around it, is one that cannot go on without it. A wait that the task's last poll
-/// has left aside is a future of its own.
+/// Marks the calls that await a resource directly: such a call cannot continue without it. A wait
+/// not polled by the task's last poll is a future of its own.
 pub(super) fn seat(tasks: &mut [Task], resources: &[Resource]) {
     let at: HashMap<u64, usize> = tasks.iter().map(|task| task.id).zip(0..).collect();
     for waiter in resources.iter().flat_map(|resource| &resource.waiters) {
@@ -147,7 +148,7 @@ pub(super) fn seat(tasks: &mut [Task], resources: &[Resource]) {
     }
 }
 
-/// The call that waits is in the tree, in a branch that the last poll has not come to.
+/// Whether the waiting call is in a branch that the last poll did not reach.
 fn rests(task: &Task, waiter: &Waiter) -> bool {
     let passed = |node: &Node| {
         let polled = node.wake.map(|wake| wake.polled);
@@ -161,7 +162,7 @@ fn rests(task: &Task, waiter: &Waiter) -> bool {
     })
 }
 
-/// Position in the tree of the one call that stands there, if it is one.
+/// Index in the tree of the call at this await point, if there is exactly one.
 fn node_at(tree: &TaskReading, who: CurrentCall) -> Option<u32> {
     let mut at = tree
         .stack
@@ -185,7 +186,7 @@ fn waiter_seat(waiter: &model::Waiter, trees: &Trees<'_>, directly: bool) -> Fut
     }
 }
 
-/// The guard is in the call that took it, or in one above.
+/// The future with the guard: the call that acquired it, or a caller of it.
 fn holder_seat(who: CurrentCall, trees: &Trees<'_>) -> FutureRef {
     let Some(tree) = trees.get(&who.task).filter(|_| who.task != 0) else {
         return FutureRef::Unknown;

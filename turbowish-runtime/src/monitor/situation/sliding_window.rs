@@ -1,20 +1,21 @@
-//! Polls in a sliding window of 100 ms: counted often while they are many, so that a burst that is shorter than the time between two
-//! scenes is told as it is.
+//! Sliding window of 100 ms over polls: counted often while they are many, so that a burst shorter
+//! than the time between two situations is reported in full.
 
 use std::collections::VecDeque;
 
 use super::event_rates::since;
 
-/// The window.
+/// Length of the window, in nanoseconds.
 pub(super) const SPAN_NS: u64 = 100_000_000;
 
-/// Windows of nearly that length are as good; shorter ones would make a hiccup of the machine a burst.
+/// Minimum length of a window: a slightly shorter one is as good, but a much shorter one would turn
+/// a scheduling delay into a burst.
 const LEAST_NS: u64 = 90_000_000;
 
-/// Readings of the last window, and what the densest one had.
+/// Readings of the last window, and the densest window.
 #[derive(Debug, Default)]
 pub(super) struct Sliding {
-    /// When, and how many by proc; the oldest first.
+    /// Time, and polls by proc; the oldest first.
     readings: VecDeque<(u64, Vec<u64>)>,
     densest: Dense,
 }
@@ -22,18 +23,18 @@ pub(super) struct Sliding {
 /// A window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Dense {
-    /// Polls in 100 ms.
+    /// Polls per 100 ms.
     pub(super) events: u64,
     /// The proc with most of them.
     pub(super) noisiest: Option<u32>,
 }
 
 impl Sliding {
-    /// So many polls there were by proc at `now`.
+    /// Adds the polls by proc at `now`.
     pub(super) fn read(&mut self, now: u64, polls: Vec<u64>) {
         self.readings.push_back((now, polls));
         let long_enough = |at: u64| now.saturating_sub(at) >= LEAST_NS;
-        // The window begins at the last reading that is far enough away.
+        // The window begins at the last reading that is old enough.
         while self.readings.get(1).is_some_and(|&(at, _)| long_enough(at)) {
             self.readings.pop_front();
         }
@@ -48,7 +49,7 @@ impl Sliding {
         }
     }
 
-    /// The densest window since this was asked last.
+    /// The densest window since the last call.
     pub(super) fn take(&mut self) -> Dense {
         std::mem::take(&mut self.densest)
     }
@@ -69,7 +70,7 @@ impl Dense {
     }
 }
 
-/// So many in `elapsed` nanoseconds are so many in 100 ms.
+/// Converts events in `elapsed` nanoseconds to events per 100 ms.
 pub(super) fn within(total: u64, elapsed: u64) -> u64 {
     let events = u128::from(total) * u128::from(SPAN_NS) / u128::from(elapsed.max(1));
     u64::try_from(events).unwrap_or(u64::MAX)
@@ -81,7 +82,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Polls of two procs by the time in ms, and the densest window that there was.
+    /// Polls of two procs by the time in ms, and the expected densest window.
     fn check(readings: &[(u64, [u64; 2])], events: u64, noisiest: Option<u32>) {
         let mut sliding = Sliding::default();
         for &(at, polls) in readings {

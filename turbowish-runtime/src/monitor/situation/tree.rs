@@ -1,4 +1,5 @@
-//! Await trees: which calls of a task stand where, what each needs, and which of them its last poll has left aside.
+//! Await trees: the calls of a task with their await points, what each needs, and which the last
+//! poll did not reach.
 
 use turbowish_model::account::branch::{TreeNode, tree};
 use turbowish_model::account::task::TaskReading;
@@ -27,7 +28,7 @@ impl SituationBuilder<'_> {
         let step = twig.step;
         let place = self.place(step.proc, step.site);
         let wake = twig.branch.map(|branch| NodeWake {
-            // It may have been passed over more often.
+            // It may have been skipped in more polls.
             polled: reading.polls - u64::from(!branch.polled),
             woken: branch.woken.map(|woken| self.ns(woken)),
         });
@@ -50,7 +51,8 @@ impl SituationBuilder<'_> {
     }
 }
 
-/// What a call needs of what it awaits, told from the text of the await point; `forks` if it is known to poll several calls there.
+/// What a call needs of what it awaits, by the text of the await point; `forks` if it is known to
+/// poll several calls there.
 fn kind(place: Option<&Place>, direct: bool, forks: bool) -> NodeKind {
     let text = place.map_or("", |place| place.expr.as_str());
     let fork = if forks {

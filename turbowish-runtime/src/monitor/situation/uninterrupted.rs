@@ -1,4 +1,4 @@
-//! Without resources of ours nobody knows what is lost, or which lock is held.
+//! Interrupted calls and lock orders without instrumented resources: none are known.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use turbowish_model::diagnose::situation::{LockOrder, Site};
 use super::SituationBuilder;
 
 impl SituationBuilder<'_> {
-    /// None is known.
+    /// Always empty.
     pub(super) const fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
         BTreeMap::new()
     }
 
-    /// None is known.
+    /// Always empty.
     pub(super) const fn orders(&self) -> Vec<LockOrder> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Rows of tasks that go on while they are read.
+//! Tests of rows of tasks that continue to run while they are read.
 
 use std::collections::HashMap;
 use std::pin::{Pin, pin};
@@ -43,7 +43,7 @@ fn ages_end_when_the_row_is_read() {
     advance(7);
     let epoch = monitor.state().switched.epoch;
     let live = LiveTasks::read(&threads, epoch, HashMap::new(), &clock::ticks);
-    // Rows are made later still.
+    // The rows are made even later.
     advance(1_000);
     let names = Registry(proc::all());
     let assembly = Assembly {

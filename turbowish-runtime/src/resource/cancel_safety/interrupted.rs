@@ -1,4 +1,5 @@
-//! Calls that were dropped half-way, counted by where that was and who did it.
+//! Interrupted calls: calls that were dropped before they returned, counted by their await point
+//! and by the call that dropped them.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -7,31 +8,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::resource::{CurrentCall, Role};
 
-use super::{EffectSource, PendingEffects};
+use super::{PendingEffects, EffectSource};
 use crate::resource;
 
-/// Who dropped what.
+/// Kind of interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cut {
-    /// Proc and await point, plus one, of the call in whose poll it was dropped.
+    /// Proc, and await point plus one, of the call in whose poll it was dropped.
     pub(crate) by: (u32, u16),
     /// Proc of the outermost call that was dropped.
     pub(crate) head: u32,
-    /// Proc of the call that has done something, and the await point where it stood, plus one.
+    /// Proc of the call that had the effect, and its await point plus one.
     pub(crate) at: (u32, u16),
-    /// What it had done.
+    /// The role in which it had the effect.
     pub(crate) role: Role,
-    /// It had an item in hand: it has gone on from where it received it, and not come back.
+    /// Whether it held a received item: it had moved on from the await point that received it, and
+    /// not come back.
     pub(crate) in_hand: bool,
 }
 
-/// How often.
+/// Number of interruptions.
 #[derive(Clone, Debug)]
 pub(crate) struct Count {
     pub(crate) times: u64,
-    /// Part of it for which the same task was not the first time.
+    /// How many of them were not the first of their task.
     pub(crate) repeated: u64,
-    /// What the last one has used.
+    /// The resource of the last interruption.
     pub(crate) source: EffectSource,
     /// The last tasks.
     tasks: [u64; TASKS],
@@ -41,13 +43,14 @@ type Fall = (u32, u64);
 
 const TASKS: usize = 8;
 
-/// Different ones that are counted.
+/// Maximum number of distinct kinds.
 const LIMIT: usize = 4_096;
 
 static CUTS: Mutex<BTreeMap<Cut, Count>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
-    /// The last fall of which something was told, by epoch and number, and what.
+    /// The last drop group with a reported interruption, by epoch and number, and that
+    /// interruption.
     static LAST: Cell<Option<(Fall, Cut, bool)>> = const { Cell::new(None) };
 }
 
@@ -55,7 +58,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<Cut, Count>> {
     CUTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A call of `proc` that stood at `site` was dropped, and had done this.
+/// Reports a call of `proc` with these effects that was dropped at await point `site`.
 pub(super) fn tell(ledger: &Ledger, proc: u32, site: u16, effects: &PendingEffects) {
     let by = ledger.here();
     let Some((fallen, dropper)) = ledger.fallen().zip(by.proc.checked_sub(1)) else {
@@ -72,7 +75,7 @@ pub(super) fn tell(ledger: &Ledger, proc: u32, site: u16, effects: &PendingEffec
         in_hand,
     };
     let fall = (ledger.epoch(), fallen.number);
-    // One fall counts once, with the worst that is known of it.
+    // A drop group counts once, with its worst known interruption.
     let told = LAST.try_with(Cell::get).ok().flatten();
     match told {
         Some((known, before, _)) if known == fall && before.in_hand >= in_hand => {}
@@ -84,12 +87,13 @@ pub(super) fn tell(ledger: &Ledger, proc: u32, site: u16, effects: &PendingEffec
     }
 }
 
-/// What is lost of what was done, if that still is.
+/// The effect that is lost, if its resource still exists or its lock is still held.
 fn lost(effects: &PendingEffects, site: u16) -> Option<(Role, bool, EffectSource)> {
     if let Some(item) = effects.item
         && let Some(source) = resource::source(item.resource)
     {
-        // Places are numbered from the beginning of the body: who comes back is done with it.
+        // Await points are numbered from the beginning of the body: a call at an earlier one has
+        // come back, and is done with the item.
         let forward = item.site != 0 && site > item.site;
         let in_hand = item.role == Role::Receive && !item.over && forward;
         return Some((item.role, in_hand, source));
@@ -129,7 +133,7 @@ fn uncount(cut: &Cut, repeated: bool) {
     }
 }
 
-/// All that were counted.
+/// All counted interruptions.
 #[cfg(feature = "server")]
 pub(crate) fn cuts() -> Vec<(Cut, Count)> {
     let cuts = lock();

@@ -1,4 +1,5 @@
-//! Who has it, or a part of it. Who has all of a lock sits in a seat that is beside the record's own lock.
+//! Holders of a resource or of parts of it. The exclusive holder of a lock is kept outside the
+//! record's mutex.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use crate::hot::clock;
 use crate::hot::current::CurrentCall;
 
 impl Record {
-    /// A task has so much from now on. Returns the slot.
+    /// Records that a task has acquired `amount`. Returns the slot.
     #[inline]
     pub(in crate::resource) fn hold(
         &self,
@@ -41,7 +42,7 @@ impl Record {
         self.hold_part(holder)
     }
 
-    /// Who has it like this is the only one, by the lock itself.
+    /// The role in which a holder is exclusive, by the kind of lock.
     #[inline]
     const fn sole_role(&self) -> Option<Role> {
         match self.kind {
@@ -51,7 +52,7 @@ impl Record {
         }
     }
 
-    /// The only one, if there is one.
+    /// The exclusive holder, if there is one.
     pub(super) fn sole_holder(&self) -> Option<Holder> {
         self.sole.seated(self.sole_role()?)
     }
@@ -66,7 +67,7 @@ impl Record {
         state.seat(holder)
     }
 
-    /// What is held in a slot is given back. Returns the task that took it, as [`CurrentCall`] says.
+    /// Ends the hold in `slot`. Returns the task that acquired it, as in [`CurrentCall`].
     #[inline]
     pub(in crate::resource) fn release(&self, slot: u32) -> u64 {
         let now = clock::ticks();
@@ -92,12 +93,13 @@ impl Record {
         holder.who.task
     }
 
-    /// Of a channel the items are counted, not the room that is reserved for them.
+    /// Channels count their items instead of reserved capacity.
     const fn counts_holds(&self) -> bool {
         !matches!(self.kind, Kind::Mpsc)
     }
 
-    /// What is held in a slot is never given back. Returns the task that took it.
+    /// Ends the hold in `slot` without a release: it is never returned. Returns the task that
+    /// acquired it.
     pub(in crate::resource) fn forget(&self, slot: u32) -> u64 {
         let mut state = self.state();
         let Some(holder) = state.unseat(slot) else {
@@ -114,17 +116,17 @@ impl Record {
         holder.who.task
     }
 
-    /// Splits `amount` off what is held in a slot, into one of its own.
+    /// Splits `amount` off the hold in `slot`, into a slot of its own.
     pub(in crate::resource) fn split(&self, slot: u32, amount: u32) -> u32 {
         self.state().split(slot, amount)
     }
 
-    /// Adds what is held in `from` to `slot`.
+    /// Merges the hold in `from` into `slot`.
     pub(in crate::resource) fn merge(&self, slot: u32, from: u32) {
         self.state().merge(slot, from);
     }
 
-    /// What is held alone is held as a part from now on, by the same. Returns the slot.
+    /// Turns an exclusive hold into a shared one of the same call. Returns the slot.
     pub(in crate::resource) fn share(&self, slot: u32, role: Role) -> u32 {
         let Some(holder) = self.holder_in(slot) else {
             return slot;
@@ -132,13 +134,13 @@ impl Record {
         let mut state = self.state();
         state.held += u64::from(holder.amount);
         let slot = state.seat(Holder { role, ..holder });
-        // Whoever reads sees one of them.
+        // The record's lock is held, so a reader sees one of the two.
         self.sole.leave();
         drop(state);
         slot
     }
 
-    /// Who has taken what is held in a slot.
+    /// The call that acquired the hold in `slot`.
     pub(in crate::resource) fn holder(&self, slot: u32) -> Option<CurrentCall> {
         Some(self.holder_in(slot)?.who)
     }
@@ -151,10 +153,10 @@ impl Record {
     }
 }
 
-/// So many more, where one at a time says so.
+/// Adds `more` to a counter with a single writer at a time.
 #[inline]
 pub(super) fn count(counter: &AtomicU64, more: u64) {
     let counted = counter.load(Ordering::Relaxed) + more;
-    // Whoever sees this has what was counted before.
+    // Release: a reader that sees this value sees what was counted before.
     counter.store(counted, Ordering::Release);
 }

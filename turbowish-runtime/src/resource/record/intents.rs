@@ -1,4 +1,5 @@
-//! Intents come, are met and go under the record's lock; operations look for them only while there are some that are to be met once.
+//! Intents are added, met and released under the record's lock. Operations look for them only while
+//! there are unmet ones that are to be done once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +11,8 @@ use super::{Record, ResourceState};
 use crate::hot::current::{CurrentCall, here};
 
 impl Record {
-    /// A call means to use it. Returns that intent, which names the `next` one of the call; or that one, if there are too many.
+    /// Records an intent. Returns it, with a reference to the call's `next` one; or `next` itself,
+    /// if there are too many.
     pub(in crate::resource) fn intend(
         self: &Arc<Self>,
         intent: Intent,
@@ -30,7 +32,7 @@ impl Record {
         }
     }
 
-    /// That one is let go of. Returns the next one of its call.
+    /// Releases the intent in `slot`. Returns the call's next one.
     pub(in crate::resource) fn give_up(&self, slot: u32) -> Option<Link> {
         let took = self.took.load(Ordering::Relaxed);
         let gone = self.state().intents.unseat(slot, took)?;
@@ -40,12 +42,12 @@ impl Record {
         gone.next
     }
 
-    /// What may be done there will be.
+    /// Turns the `may` in `slot` into a `will`.
     pub(in crate::resource) fn will(&self, slot: u32) {
         self.state().intents.will(slot);
     }
 
-    /// The current task has done what it may have meant to do.
+    /// Records that the current task has done an operation that it may have intended.
     #[inline]
     pub(in crate::resource) fn met(&self, role: Role) {
         if self.unmet.load(Ordering::Relaxed) != 0 {
@@ -53,7 +55,7 @@ impl Record {
         }
     }
 
-    /// `who` has done it.
+    /// Records that `who` has done an operation.
     #[inline]
     pub(super) fn met_by(&self, who: CurrentCall, role: Role) {
         if self.unmet.load(Ordering::Relaxed) != 0 {

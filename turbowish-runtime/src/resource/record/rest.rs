@@ -1,7 +1,9 @@
-//! Who uses a resource beyond those that a reading lists: each task says what it holds and waits for, however many others do.
+//! Users of a resource beyond those that a reading lists: every task shows what it holds and waits
+//! for, however many others do.
 //!
-//! They are copied in parts, and the record's lock is held for one part at a time. So there may be fewer than were counted: some go
-//! meanwhile. Who comes after the first part is left out.
+//! They are copied in parts, and the record's lock is held for one part at a time. So there may be
+//! fewer than were counted, because some leave in between. Users that come after the first part are
+//! left out.
 
 use std::ops::Bound::{Excluded, Included};
 
@@ -9,11 +11,11 @@ use turbowish_model::account::resource::{Holder, Intent, Reading, Rest, SHOWN, W
 
 use super::Record;
 
-/// Entries that are looked at while the lock is held.
+/// Entries looked at per part, while the lock is held.
 const PART: usize = 4 * SHOWN;
 
 impl Record {
-    /// Those of our tasks that `reading`, which is of this resource, only counts.
+    /// The users that `reading`, which is of this resource, only counts.
     pub(crate) fn rest(&self, reading: &Reading) -> Rest {
         if !reading.is_cut() {
             return Rest::default();
@@ -29,7 +31,8 @@ impl Record {
         }
     }
 
-    /// Of the waiters that `reading`, which is of this resource, only counts, the first ones whose tasks are `wanted`.
+    /// The first waiters that `reading`, which is of this resource, only counts, and whose tasks
+    /// are `wanted`.
     #[cfg(feature = "server")]
     pub(crate) fn waiters_of(
         &self,
@@ -44,7 +47,7 @@ impl Record {
         self.waiters_between(shown, last, SHOWN, wanted)
     }
 
-    /// Those who wait with a ticket after `shown`, up to the `last` one: so many at most, and only tasks that are `wanted`.
+    /// At most `most` waiters with a ticket after `shown`, up to `last`, whose tasks are `wanted`.
     fn waiters_between(
         &self,
         mut shown: u64,
@@ -98,14 +101,14 @@ impl Record {
     }
 }
 
-/// The tickets of what is listed, in order.
+/// Sorted tickets of the listed entries.
 fn tickets<T>(listed: &[T], ticket: impl Fn(&T) -> u64) -> Vec<u64> {
     let mut tickets: Vec<u64> = listed.iter().map(ticket).collect();
     tickets.sort_unstable();
     tickets
 }
 
-/// It is not listed, and was there when the reading of the rest began.
+/// Whether it is not listed, and existed when the reading of the rest began.
 fn is_new(ticket: u64, listed: &[u64], last: u64) -> bool {
     ticket <= last && listed.binary_search(&ticket).is_err()
 }

@@ -1,4 +1,5 @@
-//! Other programs, of another user where these tests may be one, do what they can to the port, to the consoles and to the process.
+//! Attacks on the port, the consoles and the process by other programs, which run as another user
+//! if these tests are allowed to.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,7 +16,7 @@ use turbowish_model::query::Query;
 
 const ROLE: &str = "TURBOWISH_TEST_ROLE";
 
-/// Nobody's user id.
+/// User ID of nobody.
 const NOBODY: u32 = 65_534;
 
 /// A program that plays a role until it is dropped.
@@ -26,17 +27,17 @@ struct Other {
 }
 
 impl Other {
-    /// Another process of this user.
+    /// Starts another process of this user.
     fn ours(role: &str) -> Self {
         Self::spawn(Self::command(role))
     }
 
-    /// A process of another user, if we are root.
+    /// Starts a process of another user, if the tests run as root.
     fn foreign(role: &str) -> Self {
         let mut command = Self::command(role);
         if turbowish_wire::discovery::uid() == 0 {
             command.uid(NOBODY);
-            // It may not be allowed into our folders.
+            // The other user may have no access to the test's folders.
             let mut tried = Self::command("none");
             if tried.uid(NOBODY).status().is_err() {
                 command.uid(0);
@@ -67,7 +68,7 @@ impl Other {
         }
     }
 
-    /// The next thing that it tells.
+    /// The next line that it prints.
     fn told(&mut self) -> String {
         loop {
             let mut line = String::new();
@@ -78,7 +79,7 @@ impl Other {
         }
     }
 
-    /// Its memory, now.
+    /// Its present memory.
     fn resident_bytes(&self) -> usize {
         let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(path).unwrap();
@@ -95,7 +96,7 @@ impl Drop for Other {
     }
 }
 
-/// The programs.
+/// The attacking programs.
 #[test]
 fn a_role_is_played() {
     let Ok(role) = std::env::var(ROLE) else {
@@ -119,7 +120,7 @@ fn until_the_end() {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
-/// Has taken a port, answers as well as it can, and tells all that it is sent.
+/// Takes a port, answers as well as it can, and prints everything it receives.
 fn squat() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     tell(&listener.local_addr().unwrap().to_string());
@@ -127,7 +128,7 @@ fn squat() {
         let mut stream = stream.unwrap();
         let mut hello = [0; HELLO_BYTES];
         stream.read_exact(&mut hello).unwrap();
-        // Its own random number, and what may pass for a proof: the console's.
+        // Answers with the console's own bytes: a nonce, and what may pass for a proof.
         let mut answer = [0; ANSWER_BYTES];
         answer[..HELLO_BYTES].copy_from_slice(&hello);
         answer[HELLO_BYTES..].copy_from_slice(&hello[HELLO_BYTES - PROOF_BYTES..]);
@@ -139,7 +140,7 @@ fn squat() {
     }
 }
 
-/// Holds many connections, says nothing, and comes again when it is hung up on.
+/// Holds many connections, sends nothing, and reconnects when it is disconnected.
 fn hog(address: &str, number: usize) {
     let address = address.to_owned();
     let connect = move || TcpStream::connect(&*address).unwrap();
@@ -154,7 +155,7 @@ fn hog(address: &str, number: usize) {
     until_the_end();
 }
 
-/// Makes that many guesses on eight connections at a time, and tells how many milliseconds it took.
+/// Makes that many guesses on eight connections at a time, and prints the milliseconds it took.
 fn guess(address: &str, number: u32) {
     let begun = Instant::now();
     tell("ready");
@@ -174,7 +175,7 @@ fn guess(address: &str, number: u32) {
     tell(&begun.elapsed().as_millis().to_string());
 }
 
-/// A process that consoles attach to.
+/// A process to which consoles attach.
 fn process() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -200,7 +201,8 @@ async fn over_tcp() -> Running {
     Running::start(|config| {
         config.listen = Some("127.0.0.1:0".into());
         config.token = Some(TOKEN.into());
-        // Nobody is let go for being slow: what helps against silence is room.
+        // Long, so that no connection is dropped for being slow: silent ones are dropped only to
+        // make room.
         config.hello_time = Duration::from_secs(3600);
     })
     .await
@@ -254,14 +256,14 @@ async fn guesses_are_slow_and_keep_no_console_out() {
         connect(&tcp(&address)).await.unwrap();
     }
     let took: u64 = guesser.told().parse().unwrap();
-    // A hundred a second, and a few that were on their way.
+    // A hundred a second, and a few that were in transit.
     assert!(took >= (GUESSES - 20) * 10, "{took} ms");
     let said = server.lines.lock().unwrap().clone();
     assert!(said.len() < 12, "{said:?}");
     assert!(said[1].contains("with a wrong token (1 times"), "{said:?}");
 }
 
-/// Asks for much and reads none of it. The runtime must not be driven again.
+/// Requests much and reads none of it. The runtime must not be driven again.
 async fn ask_and_leave(target: &Target) -> (Connection, Vec<Watch>) {
     let query = Query {
         window_ns: Some(BIG_WINDOW),
@@ -273,7 +275,7 @@ async fn ask_and_leave(target: &Target) -> (Connection, Vec<Watch>) {
         let watch = connection.watch(query.clone(), Duration::ZERO);
         match tokio::time::timeout(Duration::from_millis(200), watch).await {
             Ok(Ok(watch)) => watches.push(watch),
-            // There is no room for it, or it has been hung up on.
+            // There is no room for it, or it has been disconnected.
             _ => break,
         }
     }
@@ -281,7 +283,7 @@ async fn ask_and_leave(target: &Target) -> (Connection, Vec<Watch>) {
         let (connection, query) = (connection.clone(), query.clone());
         tokio::spawn(async move { connection.snapshot(&query).await });
     }
-    // The requests leave.
+    // Lets the requests leave.
     for _ in 0..16 {
         tokio::task::yield_now().await;
     }
@@ -357,7 +359,7 @@ async fn a_connection_has_a_few_watches() {
     let error = watch().await.unwrap_err();
     assert!(error.to_string().contains("4 watches open"), "{error}");
     open.pop();
-    // The process hears of it before it hears of the next one.
+    // The process receives it before the next one.
     open.push(watch().await.unwrap());
     console.snapshot(&procs()).await.unwrap();
 }

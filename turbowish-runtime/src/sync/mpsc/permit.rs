@@ -1,4 +1,5 @@
-//! Room that was reserved: whoever has a permit is shown as a holder of that much of the channel, until it is used or dropped.
+//! Reserved capacity: the owner of a permit is shown as a holder of that part of the channel until
+//! the permit is used or dropped.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -8,12 +9,12 @@ use super::sender::Sender;
 use crate::resource::{Hold, OwnedHold, Role};
 use crate::sync::channel::{Stamped, Tx};
 
-/// As the record says it: a number beyond the range of the record is as good as any.
+/// Converts a number of places for the record. A number beyond the record's range saturates.
 pub(super) fn amount(places: usize) -> u32 {
     u32::try_from(places).unwrap_or(u32::MAX)
 }
 
-/// Room for one item.
+/// Same as [`tokio::sync::mpsc::Permit`].
 pub struct Permit<'a, T> {
     hold: Hold<'a>,
     inner: tokio::sync::mpsc::Permit<'a, Stamped<T>>,
@@ -32,7 +33,7 @@ impl<'a, T> Permit<'a, T> {
 }
 
 impl<T> Permit<'_, T> {
-    /// Puts `value` in, at once.
+    /// Same as [`tokio::sync::mpsc::Permit::send`].
     pub fn send(self, value: T) {
         let Self { hold, inner, tx } = self;
         tx.used();
@@ -48,9 +49,9 @@ impl<T> fmt::Debug for Permit<'_, T> {
     }
 }
 
-/// Room for many items, given out one by one.
+/// Same as [`tokio::sync::mpsc::PermitIterator`].
 pub struct PermitIterator<'a, T> {
-    /// Of what is left; the last permit takes it along.
+    /// The hold of the remaining capacity; the last permit takes it along.
     hold: Option<Hold<'a>>,
     inner: tokio::sync::mpsc::PermitIterator<'a, Stamped<T>>,
     tx: &'a Tx,
@@ -95,7 +96,7 @@ impl<T> fmt::Debug for PermitIterator<'_, T> {
     }
 }
 
-/// Room for one item, with the sender that reserved it.
+/// Same as [`tokio::sync::mpsc::OwnedPermit`].
 pub struct OwnedPermit<T> {
     hold: OwnedHold,
     inner: tokio::sync::mpsc::OwnedPermit<Stamped<T>>,
@@ -112,7 +113,7 @@ impl<T> OwnedPermit<T> {
         Self { hold, inner, tx }
     }
 
-    /// Puts `value` in, at once, and gives the sender back.
+    /// Same as [`tokio::sync::mpsc::OwnedPermit::send`].
     pub fn send(self, value: T) -> Sender<T> {
         let Self { hold, inner, tx } = self;
         tx.used();
@@ -121,19 +122,19 @@ impl<T> OwnedPermit<T> {
         Sender::new(inner.send(stamped), tx)
     }
 
-    /// Gives the room and the sender back.
+    /// Same as [`tokio::sync::mpsc::OwnedPermit::release`].
     pub fn release(self) -> Sender<T> {
         let Self { hold, inner, tx } = self;
         drop(hold);
         Sender::new(inner.release(), tx)
     }
 
-    /// Whether both are for the same channel.
+    /// Same as [`tokio::sync::mpsc::OwnedPermit::same_channel`].
     pub fn same_channel(&self, other: &Self) -> bool {
         self.inner.same_channel(&other.inner)
     }
 
-    /// Whether it is for the channel of `sender`.
+    /// Same as [`tokio::sync::mpsc::OwnedPermit::same_channel_as_sender`].
     pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
         self.inner.same_channel_as_sender(sender.inner())
     }

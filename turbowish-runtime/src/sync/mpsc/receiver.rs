@@ -1,4 +1,5 @@
-//! The receiving ends: an item is counted out in the poll that returns it, so that a receive dropped before that took nothing.
+//! Receiving ends: an item is counted out in the poll that returns it, so a receive dropped before
+//! that took nothing.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -8,18 +9,18 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::error::TryRecvError;
 
 use crate::intent::{IntentTarget, ResourceRef, verb};
-use crate::resource::{Role, WaitEntry};
+use crate::resource::{WaitEntry, Role};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
 use crate::sync::channel::{OnlyRx, Stamped};
 
-/// Both kinds of receiver: what they are, and the methods that tokio gives to either.
+/// Defines both receivers with the methods that tokio gives to either.
 macro_rules! receivers {
     ($($(#[$doc:meta])* $Receiver:ident)*) => {$(
         $(#[$doc])*
         pub struct $Receiver<T> {
             inner: tokio::sync::mpsc::$Receiver<Stamped<T>>,
-            /// The wait of the last poll that was not asked for by a future.
+            /// The wait of the last `poll_…` call, which belongs to no future.
             polled: Option<WaitEntry>,
             rx: OnlyRx,
         }
@@ -30,7 +31,7 @@ macro_rules! receivers {
                 Self { inner, polled, rx }
             }
 
-            /// The next item; `None` once the channel is closed and empty. Dropped before it is ready, it took nothing.
+            /// Same as [`tokio::sync::mpsc::Receiver::recv`].
             #[track_caller]
             pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
                 let at = Location::caller();
@@ -43,8 +44,7 @@ macro_rules! receivers {
                 }
             }
 
-            /// Waits for an item and appends it to `buffer`, with those behind it, up to `limit` in all. How many there were: 0
-            /// if the channel is closed and empty, or if `limit` is 0. Dropped before it is ready, it took nothing.
+            /// Same as [`tokio::sync::mpsc::Receiver::recv_many`].
             #[track_caller]
             pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
                 let at = Location::caller();
@@ -58,55 +58,55 @@ macro_rules! receivers {
                 }
             }
 
-            /// The next item, if it is there.
+            /// Same as [`tokio::sync::mpsc::Receiver::try_recv`].
             ///
             /// # Errors
-            /// The channel is empty, or closed as well.
+            /// If the channel is empty, or empty and closed.
             pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
                 self.rx.used();
                 self.inner.try_recv().map(|stamped| self.rx.open(stamped))
             }
 
-            /// [`recv`](Self::recv) for threads.
+            /// Same as [`tokio::sync::mpsc::Receiver::blocking_recv`].
             ///
             /// # Panics
-            /// Inside of an asynchronous task.
+            /// If called from an asynchronous task.
             #[track_caller]
             pub fn blocking_recv(&mut self) -> Option<T> {
                 block_on(self.recv())
             }
 
-            /// [`recv_many`](Self::recv_many) for threads.
+            /// Same as [`tokio::sync::mpsc::Receiver::blocking_recv_many`].
             ///
             /// # Panics
-            /// Inside of an asynchronous task.
+            /// If called from an asynchronous task.
             #[track_caller]
             pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
                 block_on(self.recv_many(buffer, limit))
             }
 
-            /// Lets nothing more in. What is inside can still be received.
+            /// Same as [`tokio::sync::mpsc::Receiver::close`].
             pub fn close(&mut self) {
                 self.inner.close();
                 self.rx.close();
             }
 
-            /// Whether it is closed, or all senders are gone.
+            /// Same as [`tokio::sync::mpsc::Receiver::is_closed`].
             pub fn is_closed(&self) -> bool {
                 self.inner.is_closed()
             }
 
-            /// Whether nothing is inside.
+            /// Same as [`tokio::sync::mpsc::Receiver::is_empty`].
             pub fn is_empty(&self) -> bool {
                 self.inner.is_empty()
             }
 
-            /// Items inside.
+            /// Same as [`tokio::sync::mpsc::Receiver::len`].
             pub fn len(&self) -> usize {
                 self.inner.len()
             }
 
-            /// [`recv`](Self::recv) as a poll; wakes the waker of the last one.
+            /// Same as [`tokio::sync::mpsc::Receiver::poll_recv`].
             #[track_caller]
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
                 let call = (Role::Receive, Location::caller());
@@ -116,7 +116,7 @@ macro_rules! receivers {
                 Poll::Ready(stamped.map(|stamped| rx.open(stamped)))
             }
 
-            /// [`recv_many`](Self::recv_many) as a poll; wakes the waker of the last one.
+            /// Same as [`tokio::sync::mpsc::Receiver::poll_recv_many`].
             #[track_caller]
             pub fn poll_recv_many(
                 &mut self,
@@ -132,12 +132,12 @@ macro_rules! receivers {
                 Poll::Ready(rx.unpack(batch, buffer))
             }
 
-            /// How many senders there are.
+            /// Same as [`tokio::sync::mpsc::Receiver::sender_strong_count`].
             pub fn sender_strong_count(&self) -> usize {
                 self.inner.sender_strong_count()
             }
 
-            /// How many weak senders there are.
+            /// Same as [`tokio::sync::mpsc::Receiver::sender_weak_count`].
             pub fn sender_weak_count(&self) -> usize {
                 self.inner.sender_weak_count()
             }
@@ -155,7 +155,7 @@ macro_rules! receivers {
 
         impl<T> Drop for $Receiver<T> {
             fn drop(&mut self) {
-                // What is inside goes with it.
+                // Items still inside are dropped with the receiver.
                 self.inner.close();
                 self.rx.emptied();
             }
@@ -182,19 +182,19 @@ macro_rules! receivers {
 }
 
 receivers! {
-    /// The receiving end of a [`channel`](super::channel).
+    /// Same as [`tokio::sync::mpsc::Receiver`]; waits and received items are observed.
     Receiver
-    /// The receiving end of an [`unbounded_channel`](super::unbounded_channel).
+    /// Same as [`tokio::sync::mpsc::UnboundedReceiver`]; waits and received items are observed.
     UnboundedReceiver
 }
 
 impl<T> Receiver<T> {
-    /// Items for which there is room, and no permit is out.
+    /// Same as [`tokio::sync::mpsc::Receiver::capacity`].
     pub fn capacity(&self) -> usize {
         self.inner.capacity()
     }
 
-    /// Items that fit into it when it is empty.
+    /// Same as [`tokio::sync::mpsc::Receiver::max_capacity`].
     pub fn max_capacity(&self) -> usize {
         self.inner.max_capacity()
     }

@@ -1,4 +1,5 @@
-//! The sending end of a bounded channel: an item is counted in when it has its place, before anyone can take it out.
+//! Sending end of a bounded channel: an item is counted in when it has its place, before any
+//! receiver can take it out.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,7 +15,7 @@ use crate::sync::Named;
 use crate::sync::blocking::block_on;
 use crate::sync::channel::{Stamped, Tx};
 
-/// The sending end of a [`channel`](super::channel).
+/// Same as [`tokio::sync::mpsc::Sender`]; waits and sent items are observed.
 pub struct Sender<T> {
     inner: tokio::sync::mpsc::Sender<Stamped<T>>,
     tx: Tx,
@@ -25,10 +26,10 @@ impl<T> Sender<T> {
         Self { inner, tx }
     }
 
-    /// Waits for room, then puts `value` in. Dropped before it is ready, it sent nothing, and has lost its place in the line.
+    /// Same as [`tokio::sync::mpsc::Sender::send`].
     ///
     /// # Errors
-    /// The receiver is closed or gone; the value comes back.
+    /// If the receiver is closed or dropped; the error returns the value.
     #[track_caller]
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
         let at = Location::caller();
@@ -44,17 +45,17 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Waits until the receiver is closed or gone.
+    /// Same as [`tokio::sync::mpsc::Sender::closed`].
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
         let at = Location::caller();
         async move { self.tx.wait(Role::Wait, 1, at, self.inner.closed()).await }
     }
 
-    /// Puts `message` in if there is room now.
+    /// Same as [`tokio::sync::mpsc::Sender::try_send`].
     ///
     /// # Errors
-    /// The channel is full, or its receiver closed or gone; the message comes back.
+    /// If the channel is full, or the receiver is closed or dropped; the error returns the message.
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         self.tx.used();
         match self.inner.try_reserve() {
@@ -67,13 +68,13 @@ impl<T> Sender<T> {
         }
     }
 
-    /// [`send`](Self::send), for as long as `timeout`.
+    /// Same as [`tokio::sync::mpsc::Sender::send_timeout`].
     ///
     /// # Errors
-    /// The time is over, or the receiver closed or gone; the value comes back.
+    /// If the timeout expires, or the receiver is closed or dropped; the error returns the value.
     ///
     /// # Panics
-    /// Outside of a runtime that has its clock enabled, when it is polled.
+    /// If polled outside of a tokio runtime with its timer enabled.
     #[track_caller]
     pub fn send_timeout(
         &self,
@@ -95,28 +96,27 @@ impl<T> Sender<T> {
         }
     }
 
-    /// [`send`](Self::send) for threads.
+    /// Same as [`tokio::sync::mpsc::Sender::blocking_send`].
     ///
     /// # Errors
-    /// The receiver is closed or gone; the value comes back.
+    /// If the receiver is closed or dropped; the error returns the value.
     ///
     /// # Panics
-    /// Inside of an asynchronous task.
+    /// If called from an asynchronous task.
     #[track_caller]
     pub fn blocking_send(&self, value: T) -> Result<(), SendError<T>> {
         block_on(self.send(value))
     }
 
-    /// Whether the receiver is closed or gone.
+    /// Same as [`tokio::sync::mpsc::Sender::is_closed`].
     pub fn is_closed(&self) -> bool {
         self.inner.is_closed()
     }
 
-    /// Waits for room for one item, and keeps it until the permit is used or dropped. Dropped before it is ready, it has lost its
-    /// place in the line.
+    /// Same as [`tokio::sync::mpsc::Sender::reserve`].
     ///
     /// # Errors
-    /// The receiver is closed or gone.
+    /// If the receiver is closed or dropped.
     #[track_caller]
     pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
         let at = Location::caller();
@@ -127,10 +127,10 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Waits for room for `n` items at once, and keeps it. Dropped before it is ready, it has lost its place in the line.
+    /// Same as [`tokio::sync::mpsc::Sender::reserve_many`].
     ///
     /// # Errors
-    /// The receiver is closed or gone, or `n` is more than [`max_capacity`](Self::max_capacity).
+    /// If the receiver is closed or dropped, or `n` exceeds [`max_capacity`](Self::max_capacity).
     #[track_caller]
     pub fn reserve_many(
         &self,
@@ -145,10 +145,10 @@ impl<T> Sender<T> {
         }
     }
 
-    /// [`reserve`](Self::reserve) with a permit that has this sender inside. Dropped before it is ready, the sender is gone.
+    /// Same as [`tokio::sync::mpsc::Sender::reserve_owned`].
     ///
     /// # Errors
-    /// The receiver is closed or gone; the sender is dropped.
+    /// If the receiver is closed or dropped; the sender is dropped.
     #[track_caller]
     pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
         let at = Location::caller();
@@ -160,10 +160,10 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Room for one item, if there is some now.
+    /// Same as [`tokio::sync::mpsc::Sender::try_reserve`].
     ///
     /// # Errors
-    /// The channel is full, or its receiver closed or gone.
+    /// If the channel is full, or the receiver is closed or dropped.
     #[track_caller]
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         self.tx.used();
@@ -171,10 +171,10 @@ impl<T> Sender<T> {
         Ok(Permit::new(place, &self.tx, Location::caller()))
     }
 
-    /// Room for `n` items, if there is some now.
+    /// Same as [`tokio::sync::mpsc::Sender::try_reserve_many`].
     ///
     /// # Errors
-    /// The channel has less room, or its receiver is closed or gone.
+    /// If the channel has room for fewer than `n` items, or the receiver is closed or dropped.
     #[track_caller]
     pub fn try_reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
         self.tx.used();
@@ -182,10 +182,10 @@ impl<T> Sender<T> {
         Ok(PermitIterator::new(places, &self.tx, Location::caller()))
     }
 
-    /// Room for one item, if there is some now, with this sender inside.
+    /// Same as [`tokio::sync::mpsc::Sender::try_reserve_owned`].
     ///
     /// # Errors
-    /// The channel is full, or its receiver closed or gone; the sender comes back.
+    /// If the channel is full, or the receiver is closed or dropped; the error returns the sender.
     #[track_caller]
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
         let at = Location::caller();
@@ -198,33 +198,33 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Whether both send to the same receiver.
+    /// Same as [`tokio::sync::mpsc::Sender::same_channel`].
     pub fn same_channel(&self, other: &Self) -> bool {
         self.inner.same_channel(&other.inner)
     }
 
-    /// Items for which there is room, and no permit is out.
+    /// Same as [`tokio::sync::mpsc::Sender::capacity`].
     pub fn capacity(&self) -> usize {
         self.inner.capacity()
     }
 
-    /// A sender that keeps nothing open.
+    /// Same as [`tokio::sync::mpsc::Sender::downgrade`].
     #[must_use = "the sender itself stays as it is"]
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender::new(self.inner.downgrade(), self.tx.downgrade())
     }
 
-    /// Items that fit into it when it is empty.
+    /// Same as [`tokio::sync::mpsc::Sender::max_capacity`].
     pub fn max_capacity(&self) -> usize {
         self.inner.max_capacity()
     }
 
-    /// How many senders there are.
+    /// Same as [`tokio::sync::mpsc::Sender::strong_count`].
     pub fn strong_count(&self) -> usize {
         self.inner.strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Same as [`tokio::sync::mpsc::Sender::weak_count`].
     pub fn weak_count(&self) -> usize {
         self.inner.weak_count()
     }

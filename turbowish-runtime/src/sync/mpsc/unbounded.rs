@@ -1,4 +1,4 @@
-//! The sending end of an unbounded channel: it never waits, so that all it tells is what came in.
+//! Sending end of an unbounded channel: it never waits, so only sent items are observed.
 
 use std::fmt;
 use std::panic::Location;
@@ -11,7 +11,7 @@ use crate::resource::Role;
 use crate::sync::Named;
 use crate::sync::channel::{Stamped, Tx};
 
-/// The sending end of an [`unbounded_channel`](super::unbounded_channel).
+/// Same as [`tokio::sync::mpsc::UnboundedSender`]; sent items are observed.
 pub struct UnboundedSender<T> {
     inner: tokio::sync::mpsc::UnboundedSender<Stamped<T>>,
     tx: Tx,
@@ -22,10 +22,10 @@ impl<T> UnboundedSender<T> {
         Self { inner, tx }
     }
 
-    /// Puts `message` in.
+    /// Same as [`tokio::sync::mpsc::UnboundedSender::send`].
     ///
     /// # Errors
-    /// The receiver is closed or gone; the message comes back.
+    /// If the receiver is closed or dropped; the error returns the message.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.tx.used();
         let stamped = Stamped::now(message);
@@ -39,35 +39,35 @@ impl<T> UnboundedSender<T> {
         }
     }
 
-    /// Waits until the receiver is closed or gone.
+    /// Same as [`tokio::sync::mpsc::UnboundedSender::closed`].
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
         let at = Location::caller();
         async move { self.tx.wait(Role::Wait, 1, at, self.inner.closed()).await }
     }
 
-    /// Whether the receiver is closed or gone.
+    /// Same as [`tokio::sync::mpsc::UnboundedSender::is_closed`].
     pub fn is_closed(&self) -> bool {
         self.inner.is_closed()
     }
 
-    /// Whether both send to the same receiver.
+    /// Same as [`tokio::sync::mpsc::UnboundedSender::same_channel`].
     pub fn same_channel(&self, other: &Self) -> bool {
         self.inner.same_channel(&other.inner)
     }
 
-    /// A sender that keeps nothing open.
+    /// Same as [`tokio::sync::mpsc::UnboundedSender::downgrade`].
     #[must_use = "the sender itself stays as it is"]
     pub fn downgrade(&self) -> WeakUnboundedSender<T> {
         WeakUnboundedSender::new(self.inner.downgrade(), self.tx.downgrade())
     }
 
-    /// How many senders there are.
+    /// Same as [`tokio::sync::mpsc::UnboundedSender::strong_count`].
     pub fn strong_count(&self) -> usize {
         self.inner.strong_count()
     }
 
-    /// How many weak senders there are.
+    /// Same as [`tokio::sync::mpsc::UnboundedSender::weak_count`].
     pub fn weak_count(&self) -> usize {
         self.inner.weak_count()
     }

@@ -1,4 +1,4 @@
-//! Senders that keep nothing open: a channel is closed although they are there.
+//! Weak senders: they do not keep their channel open.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::unbounded::UnboundedSender;
 use crate::sync::Named;
 use crate::sync::channel::{Stamped, WeakTx};
 
-/// Both kinds of weak sender.
+/// Defines both kinds of weak sender.
 macro_rules! weak_senders {
     ($($(#[$doc:meta])* $Weak:ident of $Sender:ident)*) => {$(
         $(#[$doc])*
@@ -21,18 +21,18 @@ macro_rules! weak_senders {
                 Self { inner, tx }
             }
 
-            /// A sender, unless all senders are gone.
+            /// Same as [`tokio::sync::mpsc::WeakSender::upgrade`].
             pub fn upgrade(&self) -> Option<$Sender<T>> {
                 let (inner, tx) = self.tx.upgrade(|| self.inner.upgrade())?;
                 Some($Sender::new(inner, tx))
             }
 
-            /// How many senders there are.
+            /// Same as [`tokio::sync::mpsc::WeakSender::strong_count`].
             pub fn strong_count(&self) -> usize {
                 self.inner.strong_count()
             }
 
-            /// How many weak senders there are.
+            /// Same as [`tokio::sync::mpsc::WeakSender::weak_count`].
             pub fn weak_count(&self) -> usize {
                 self.inner.weak_count()
             }
@@ -59,8 +59,8 @@ macro_rules! weak_senders {
 }
 
 weak_senders! {
-    /// A [`Sender`] that does not keep its channel open.
+    /// Same as [`tokio::sync::mpsc::WeakSender`].
     WeakSender of Sender
-    /// An [`UnboundedSender`] that does not keep its channel open.
+    /// Same as [`tokio::sync::mpsc::WeakUnboundedSender`].
     WeakUnboundedSender of UnboundedSender
 }

@@ -1,4 +1,5 @@
-//! Guards that borrow their mutex. What is held is given back in the account first, so that it never shows two holders.
+//! Guards that borrow their mutex. The hold ends in the record before the mutex is unlocked, so the
+//! record never shows two holders.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -9,7 +10,7 @@ use super::Mutex;
 use crate::resource::{Hold, Role};
 use crate::sync::guards::guard;
 
-/// Holds a [`Mutex`] until it is dropped.
+/// Same as [`tokio::sync::MutexGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
@@ -18,7 +19,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
     lock: &'a Mutex<T>,
 }
 
-/// Holds a [`Mutex`] until it is dropped, and gives access to a part of what is inside.
+/// Same as [`tokio::sync::MappedMutexGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MappedMutexGuard<'a, T: ?Sized> {
@@ -38,7 +39,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         Self { hold, inner, lock }
     }
 
-    /// Goes on with a part of what is inside.
+    /// Same as [`tokio::sync::MutexGuard::map`].
     #[inline]
     pub fn map<U, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
     where
@@ -50,10 +51,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         MappedMutexGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of what is inside, if there is one.
+    /// Same as [`tokio::sync::MutexGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<U, F>(this: Self, f: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where
@@ -67,7 +68,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         }
     }
 
-    /// The mutex that it holds.
+    /// Same as [`tokio::sync::MutexGuard::mutex`].
     #[inline]
     pub fn mutex(this: &Self) -> &'a Mutex<T> {
         this.lock
@@ -83,7 +84,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         }
     }
 
-    /// Goes on with a part of that part.
+    /// Same as [`tokio::sync::MappedMutexGuard::map`].
     #[inline]
     pub fn map<U, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
     where
@@ -94,10 +95,10 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         MappedMutexGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of that part, if there is one.
+    /// Same as [`tokio::sync::MappedMutexGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<U, F>(this: Self, f: F) -> Result<MappedMutexGuard<'a, U>, Self>
     where

@@ -1,4 +1,4 @@
-//! Guards that keep their mutex alive.
+//! Guards that own an `Arc` of their mutex.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,20 +10,20 @@ use super::Mutex;
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
-/// Holds a [`Mutex`] until it is dropped, and keeps it alive.
+/// Same as [`tokio::sync::OwnedMutexGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
     hold: OwnedHold,
     inner: Exclusive<Owned<Mutex<T>>, T>,
 }
 
-/// Holds a [`Mutex`] until it is dropped, keeps it alive, and gives access to a part of what is inside.
+/// Same as [`tokio::sync::OwnedMappedMutexGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
     inner: Exclusive<Owned<Mutex<T>>, U>,
-    /// `Sync` as tokio's is.
+    /// Makes the guard `Sync` exactly when tokio's is.
     content: PhantomData<(Box<T>, Box<std::sync::Mutex<U>>)>,
 }
 
@@ -37,7 +37,7 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
         Self { hold, inner }
     }
 
-    /// Goes on with a part of what is inside.
+    /// Same as [`tokio::sync::OwnedMutexGuard::map`].
     #[inline]
     pub fn map<U, F>(this: Self, f: F) -> OwnedMappedMutexGuard<T, U>
     where
@@ -49,10 +49,10 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
         OwnedMappedMutexGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of what is inside, if there is one.
+    /// Same as [`tokio::sync::OwnedMutexGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<U, F>(this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, U>, Self>
     where
@@ -66,7 +66,7 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
         }
     }
 
-    /// The mutex that it holds.
+    /// Same as [`tokio::sync::OwnedMutexGuard::mutex`].
     #[inline]
     pub fn mutex(this: &Self) -> &Arc<Mutex<T>> {
         this.inner.owner()
@@ -82,7 +82,7 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
         }
     }
 
-    /// Goes on with a part of that part.
+    /// Same as [`tokio::sync::OwnedMappedMutexGuard::map`].
     #[inline]
     pub fn map<S, F>(this: Self, f: F) -> OwnedMappedMutexGuard<T, S>
     where
@@ -93,10 +93,10 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
         OwnedMappedMutexGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of that part, if there is one.
+    /// Same as [`tokio::sync::OwnedMappedMutexGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<S, F>(this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, S>, Self>
     where

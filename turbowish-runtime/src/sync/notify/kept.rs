@@ -8,7 +8,7 @@ use turbowish_unsafe::beside::{Beside, Family};
 use super::{Notified, Notify};
 use crate::resource::Role;
 
-/// Waits for a [`Notify`].
+/// The family of waits for a [`Notify`], by lifetime.
 #[derive(Debug)]
 pub(crate) struct Waits;
 
@@ -16,10 +16,10 @@ impl Family for Waits {
     type Of<'a> = Notified<'a>;
 }
 
-/// One of them, and the [`Notify`].
+/// A wait together with its [`Notify`].
 pub(super) type Kept = Beside<Notify, Waits>;
 
-/// A wait that was asked for at `at`.
+/// Creates a wait of the caller at `at`.
 pub(super) fn kept(notify: Arc<Notify>, at: &'static Location<'static>) -> Kept {
     Beside::new(notify, move |notify: &Notify| {
         let notified = notify.inner.notified();

@@ -1,4 +1,4 @@
-//! Guards that borrow their lock. What is held is given back in the account first.
+//! Guards that borrow their lock. The hold ends in the record before the lock is released.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,7 +10,7 @@ use super::RwLock;
 use crate::resource::{Hold, Role};
 use crate::sync::guards::guard;
 
-/// Reads what is in an [`RwLock`] until it is dropped.
+/// Same as [`tokio::sync::RwLockReadGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
@@ -19,22 +19,22 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     content: PhantomData<&'a T>,
 }
 
-/// Writes what is in an [`RwLock`] until it is dropped.
+/// Same as [`tokio::sync::RwLockWriteGuard`].
 #[clippy::has_significant_drop]
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
     inner: Exclusive<Borrowed<'a>, T, true>,
-    /// `Send` and `Sync` as tokio's is.
+    /// Makes the guard `Send` and `Sync` exactly when tokio's is.
     content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
 }
 
-/// Writes a part of what is in an [`RwLock`] until it is dropped.
+/// Same as [`tokio::sync::RwLockMappedWriteGuard`].
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
     inner: Exclusive<Borrowed<'a>, T>,
-    /// `Send` and `Sync` as tokio's is.
+    /// Makes the guard `Send` and `Sync` exactly when tokio's is.
     content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
 }
 
@@ -57,7 +57,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
         }
     }
 
-    /// Goes on with a part of what is inside.
+    /// Same as [`tokio::sync::RwLockReadGuard::map`].
     #[inline]
     pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U>
     where
@@ -68,10 +68,10 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
         RwLockReadGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of what is inside, if there is one.
+    /// Same as [`tokio::sync::RwLockReadGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U>, Self>
     where
@@ -104,7 +104,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         }
     }
 
-    /// Goes on with a part of what is inside.
+    /// Same as [`tokio::sync::RwLockWriteGuard::map`].
     #[inline]
     pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockMappedWriteGuard<'a, U>
     where
@@ -115,7 +115,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         RwLockMappedWriteGuard::of(hold, inner)
     }
 
-    /// Goes on as a reader of a part of what is inside.
+    /// Same as [`tokio::sync::RwLockWriteGuard::downgrade_map`].
     #[inline]
     pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U>
     where
@@ -130,10 +130,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         RwLockReadGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of what is inside, if there is one.
+    /// Same as [`tokio::sync::RwLockWriteGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
     where
@@ -146,10 +146,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         }
     }
 
-    /// Goes on as a reader of a part of what is inside, if there is one.
+    /// Same as [`tokio::sync::RwLockWriteGuard::try_downgrade_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_downgrade_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U>, Self>
     where
@@ -167,13 +167,13 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         }
     }
 
-    /// Goes on with all that is inside, as if it were a part.
+    /// Same as [`tokio::sync::RwLockWriteGuard::into_mapped`].
     #[inline]
     pub fn into_mapped(this: Self) -> RwLockMappedWriteGuard<'a, T> {
         Self::map(this, |all| all)
     }
 
-    /// Goes on as a reader; no writer comes in between.
+    /// Same as [`tokio::sync::RwLockWriteGuard::downgrade`].
     pub fn downgrade(self) -> RwLockReadGuard<'a, T> {
         Self::downgrade_map(self, |all| all)
     }
@@ -188,7 +188,7 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
         }
     }
 
-    /// Goes on with a part of that part.
+    /// Same as [`tokio::sync::RwLockMappedWriteGuard::map`].
     #[inline]
     pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockMappedWriteGuard<'a, U>
     where
@@ -199,10 +199,10 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
         RwLockMappedWriteGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of that part, if there is one.
+    /// Same as [`tokio::sync::RwLockMappedWriteGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockMappedWriteGuard<'a, U>, Self>
     where

@@ -1,4 +1,4 @@
-//! A writer's guard of a part, that keeps its lock alive.
+//! Mapped write guard that owns an `Arc` of its lock.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::RwLock;
 use crate::resource::OwnedHold;
 use crate::sync::guards::guard;
 
-/// Writes a part of what is in an [`RwLock`] until it is dropped, and keeps the lock alive.
+/// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
     inner: Exclusive<Owned<RwLock<T>>, U>,
-    /// `Unpin` and `Send` as tokio's is.
+    /// Makes the guard `Unpin` and `Send` exactly when tokio's is.
     content: PhantomData<(Arc<U>, T)>,
 }
 
@@ -27,7 +27,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         }
     }
 
-    /// Goes on with a part of that part.
+    /// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard::map`].
     #[inline]
     pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V>
     where
@@ -38,10 +38,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         OwnedRwLockMappedWriteGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of that part, if there is one.
+    /// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<F, V: ?Sized>(
         this: Self,
@@ -57,7 +57,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         }
     }
 
-    /// The lock that it writes.
+    /// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard::rwlock`].
     #[inline]
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.inner.owner()

@@ -1,4 +1,4 @@
-//! A reader's guard that keeps its lock alive.
+//! Read guard that owns an `Arc` of its lock.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,12 +10,12 @@ use super::RwLock;
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
-/// Reads what is in an [`RwLock`], or a part of it, until it is dropped, and keeps the lock alive.
+/// Same as [`tokio::sync::OwnedRwLockReadGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
     inner: Shared<Owned<RwLock<T>>, U>,
-    /// `Unpin` as tokio's is.
+    /// Makes the guard `Unpin` exactly when tokio's is.
     content: PhantomData<T>,
 }
 
@@ -35,7 +35,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         }
     }
 
-    /// Goes on with a part of what it reads.
+    /// Same as [`tokio::sync::OwnedRwLockReadGuard::map`].
     #[inline]
     pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V>
     where
@@ -46,10 +46,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         OwnedRwLockReadGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of what it reads, if there is one.
+    /// Same as [`tokio::sync::OwnedRwLockReadGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<F, V: ?Sized>(this: Self, f: F) -> Result<OwnedRwLockReadGuard<T, V>, Self>
     where
@@ -62,7 +62,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         }
     }
 
-    /// The lock that it reads.
+    /// Same as [`tokio::sync::OwnedRwLockReadGuard::rwlock`].
     #[inline]
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.inner.owner()

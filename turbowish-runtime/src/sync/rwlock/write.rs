@@ -1,4 +1,4 @@
-//! A writer's guard that keeps its lock alive.
+//! Write guard that owns an `Arc` of its lock.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,12 +10,12 @@ use super::{OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, RwLock};
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
-/// Writes what is in an [`RwLock`] until it is dropped, and keeps the lock alive.
+/// Same as [`tokio::sync::OwnedRwLockWriteGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     hold: OwnedHold,
     inner: Exclusive<Owned<RwLock<T>>, T, true>,
-    /// `Unpin` as tokio's is.
+    /// Makes the guard `Unpin` exactly when tokio's is.
     content: PhantomData<T>,
 }
 
@@ -36,7 +36,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         }
     }
 
-    /// Goes on with a part of what is inside.
+    /// Same as [`tokio::sync::OwnedRwLockWriteGuard::map`].
     #[inline]
     pub fn map<F, U: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, U>
     where
@@ -47,10 +47,10 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         OwnedRwLockMappedWriteGuard::of(hold, inner)
     }
 
-    /// Goes on with a part of what is inside, if there is one.
+    /// Same as [`tokio::sync::OwnedRwLockWriteGuard::try_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<F, U: ?Sized>(
         this: Self,
@@ -66,7 +66,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         }
     }
 
-    /// Goes on as a reader of a part of what is inside.
+    /// Same as [`tokio::sync::OwnedRwLockWriteGuard::downgrade_map`].
     #[inline]
     pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, U>
     where
@@ -81,10 +81,10 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         OwnedRwLockReadGuard::of(hold, inner)
     }
 
-    /// Goes on as a reader of a part of what is inside, if there is one.
+    /// Same as [`tokio::sync::OwnedRwLockWriteGuard::try_downgrade_map`].
     ///
     /// # Errors
-    /// There is none; the guard comes back.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_downgrade_map<F, U: ?Sized>(
         this: Self,
@@ -105,18 +105,18 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         }
     }
 
-    /// Goes on with all that is inside, as if it were a part.
+    /// Same as [`tokio::sync::OwnedRwLockWriteGuard::into_mapped`].
     #[inline]
     pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T> {
         Self::map(this, |all| all)
     }
 
-    /// Goes on as a reader; no writer comes in between.
+    /// Same as [`tokio::sync::OwnedRwLockWriteGuard::downgrade`].
     pub fn downgrade(self) -> OwnedRwLockReadGuard<T> {
         Self::downgrade_map(self, |all| all)
     }
 
-    /// The lock that it writes.
+    /// Same as [`tokio::sync::OwnedRwLockWriteGuard::rwlock`].
     #[inline]
     pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
         this.inner.owner()

@@ -1,4 +1,5 @@
-//! Permits. What is held is given back in the account first, so that it never shows more held than there is.
+//! Permits. The hold ends in the record before the permits are returned, so the record never shows
+//! more permits held than exist.
 
 use std::fmt;
 use std::mem::take;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use super::Semaphore;
 use crate::resource::{Hold, OwnedHold, Role};
 
-/// So many permits of a [`Semaphore`], until it is dropped.
+/// Same as [`tokio::sync::SemaphorePermit`].
 #[must_use]
 #[clippy::has_significant_drop]
 pub struct SemaphorePermit<'a> {
@@ -17,7 +18,7 @@ pub struct SemaphorePermit<'a> {
     sem: &'a Semaphore,
 }
 
-/// So many permits of a [`Semaphore`], until it is dropped; keeps the semaphore alive.
+/// Same as [`tokio::sync::OwnedSemaphorePermit`].
 #[must_use]
 #[clippy::has_significant_drop]
 pub struct OwnedSemaphorePermit {
@@ -41,7 +42,7 @@ impl<'a> SemaphorePermit<'a> {
         Self { hold, inner, sem }
     }
 
-    /// Never gives the permits back.
+    /// Same as [`tokio::sync::SemaphorePermit::forget`].
     pub fn forget(self) {
         let permits = self.inner.num_permits();
         self.inner.forget();
@@ -49,13 +50,13 @@ impl<'a> SemaphorePermit<'a> {
         self.sem.gone(permits);
     }
 
-    /// Adds the permits of `other`.
+    /// Same as [`tokio::sync::SemaphorePermit::merge`].
     ///
     /// # Panics
-    /// They are of another semaphore.
+    /// If `other` belongs to another semaphore.
     #[track_caller]
     pub fn merge(&mut self, other: Self) {
-        // The first field of `other`, which goes first if these do not belong together.
+        // The hold is the first field of `other`: it is dropped first if the semaphores differ.
         let Self { hold, inner, .. } = other;
         if !std::ptr::eq(self.sem, other.sem) {
             drop(hold);
@@ -65,7 +66,7 @@ impl<'a> SemaphorePermit<'a> {
         self.hold.merge(hold);
     }
 
-    /// Splits so many permits off, if it has so many.
+    /// Same as [`tokio::sync::SemaphorePermit::split`].
     pub fn split(&mut self, n: usize) -> Option<Self> {
         let all = self.inner.num_permits();
         let inner = self.inner.split(n)?;
@@ -76,12 +77,12 @@ impl<'a> SemaphorePermit<'a> {
         })
     }
 
-    /// The semaphore that they are of.
+    /// Same as [`tokio::sync::SemaphorePermit::semaphore`].
     pub fn semaphore(&self) -> &Semaphore {
         self.sem
     }
 
-    /// How many there are.
+    /// Same as [`tokio::sync::SemaphorePermit::num_permits`].
     pub fn num_permits(&self) -> usize {
         self.inner.num_permits()
     }
@@ -101,16 +102,16 @@ impl OwnedSemaphorePermit {
         }
     }
 
-    /// Never gives the permits back.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::forget`].
     pub fn forget(mut self) {
         take(&mut self.hold).forget();
         self.sem.gone(take(&mut self.permits));
     }
 
-    /// Adds the permits of `other`.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::merge`].
     ///
     /// # Panics
-    /// They are of another semaphore.
+    /// If `other` belongs to another semaphore.
     #[track_caller]
     pub fn merge(&mut self, mut other: Self) {
         assert!(
@@ -121,7 +122,7 @@ impl OwnedSemaphorePermit {
         self.hold.merge(take(&mut other.hold));
     }
 
-    /// Splits so many permits off, if it has so many.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::split`].
     pub fn split(&mut self, n: usize) -> Option<Self> {
         let all = self.permits;
         self.permits = all.checked_sub(n)?;
@@ -132,12 +133,12 @@ impl OwnedSemaphorePermit {
         })
     }
 
-    /// The semaphore that they are of.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::semaphore`].
     pub fn semaphore(&self) -> &Arc<Semaphore> {
         &self.sem
     }
 
-    /// How many there are.
+    /// Same as [`tokio::sync::OwnedSemaphorePermit::num_permits`].
     pub fn num_permits(&self) -> usize {
         self.permits
     }

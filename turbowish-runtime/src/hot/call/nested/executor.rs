@@ -1,4 +1,5 @@
-//! The wakers with which tokio's `block_on` polls, learned from it: no code but that of `block_on` makes such wakers.
+//! Wakers with which tokio's `block_on` polls, learned from tokio: only `block_on` makes such
+//! wakers.
 
 #[cfg(any(feature = "tokio", feature = "server"))]
 mod tokio {
@@ -10,10 +11,10 @@ mod tokio {
 
     use crate::hot::thread;
 
-    /// That of a thread that waits, and that of a current-thread runtime's own.
+    /// Vtables of the waker of a blocked thread and of that of a current-thread runtime.
     static KNOWN: OnceLock<Option<[&'static RawWakerVTable; 2]>> = OnceLock::new();
 
-    /// Asks tokio, once, on a thread of its own: the caller may be inside of a runtime.
+    /// Asks tokio, once, on a separate thread: the caller may be inside a runtime.
     pub(crate) fn learn() {
         KNOWN.get_or_init(|| {
             let (tell, told) = std::sync::mpsc::sync_channel(1);
@@ -45,7 +46,7 @@ mod unknown {
 
     pub(crate) const fn learn() {}
 
-    /// Nothing is known of tokio without its crate.
+    /// Without tokio's crate nothing is known of its wakers.
     pub(crate) const fn is_blocking(_waker: &Waker) -> bool {
         false
     }
