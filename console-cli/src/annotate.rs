@@ -1,9 +1,11 @@
-//! `turbowish annotate`: everything is read and decided before the first file changes, and a file changes whole or not at all.
+//! `turbowish annotate`. Everything is read and decided before the first file changes, and each
+//! file changes as a whole or not at all.
 //!
-//! `select` asks cargo which packages a path stands for and finds their files by a `walk`, inside one `repository`. `scan` reads a
-//! `source` into a `tree`, with the meaning of its paths (`names`, `tokens`, `tokio_types`) and attributes (`own`). `decide` says where attributes
-//! are missing. `work` turns that into changes of files and `depend` into those of a `manifest`, which name the `origin` of the crate.
-//! `replace` makes the changes, and `report` describes them.
+//! `select` asks cargo for the packages of a path and finds their files by a `walk`, inside one
+//! `repository`. `scan` reads a `source` into a `tree`, and resolves its paths (`names`, `tokens`,
+//! `tokio_types`) and attributes (`attribute`). `decide` finds the missing attributes. `plan` turns
+//! them into edits of files, and `depend` into edits of a `manifest` that name the `origin` of the
+//! crate. `replace` writes the changes, and `report` describes them.
 
 mod attribute;
 mod decide;

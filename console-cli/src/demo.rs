@@ -1,7 +1,8 @@
-//! `turbowish demo`: a real server and a load in this process, which the console watches like any other process.
+//! `turbowish demo`: a real server and a load in this process, which the console watches like any
+//! other process.
 //!
-//! The server has a runtime of its own, and so has the load: what the console shows is the server alone, as it
-//! serves clients over loopback TCP. Nothing stays behind: see [`Demo::stop`].
+//! The server and the load have separate runtimes, and the console shows only the server while it
+//! serves clients over loopback TCP. Nothing is left behind: see [`Demo::stop`].
 
 use std::future::Future;
 use std::io;

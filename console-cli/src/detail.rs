@@ -1,4 +1,5 @@
-//! One thing and what it is tied to: the lines of its record, on the screen, in `turbowish query` and `turbowish tree`.
+//! The detail view of one row and the rows related to it: the same lines on the screen, in
+//! `turbowish query` and in `turbowish tree`.
 
 mod alert;
 mod histogram;

@@ -1,4 +1,5 @@
-//! A failure is a line on stderr that names what failed and what to do, and an exit code.
+//! Failure of a command: a line on stderr with the failed operation and the remedy, and an exit
+//! code.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ use turbowish_wire::client::ClientError;
 
 use crate::text;
 
-/// Why a command could not do its work.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command line or a filter is wrong: exit code 2.

@@ -1,4 +1,4 @@
-//! The line below a table: how many rows of how many, and which window.
+//! The line below a table: the number of rows shown, the total, and the window.
 
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Row;

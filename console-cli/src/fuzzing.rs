@@ -1,4 +1,5 @@
-//! Entrances of the fuzz targets: what the command line does with files, on bytes and without files.
+//! Entry points of the fuzz targets: the command line's handling of files, on bytes and without
+//! files.
 
 use crate::annotate::{inserted, removed, with_large_stack};
 use crate::commands::diff;

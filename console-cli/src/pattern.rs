@@ -1,6 +1,7 @@
-//! A pattern names files or functions, and whatever lies inside what it names.
+//! Name patterns for files and functions. A pattern also matches everything inside the matched
+//! item.
 
-/// What `--include` and `--exclude` ask for, together.
+/// The patterns of `--include` and `--exclude` combined.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
     include: Vec<Pattern>,

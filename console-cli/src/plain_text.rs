@@ -1,4 +1,5 @@
-//! `top` without a terminal: one snapshot as plain text, no colour, no bars, names in full.
+//! `top` without a terminal: one snapshot as plain text, without colour or bars, with names in
+//! full.
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
@@ -11,7 +12,7 @@ use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
 use crate::footer::{counted, window};
 use crate::text::printed;
 
-/// How wide the text is where nothing says so.
+/// Width of the text where none is given, in columns.
 pub(crate) const COLUMNS: usize = 100;
 
 /// The columns, as they are printed, and the order in which they go when space is short (0 never).

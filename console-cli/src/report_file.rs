@@ -1,4 +1,4 @@
-//! A report, or what `query --format json` printed, read back: what the file does not say is not made up.
+//! A saved report, or the output of `query --format json`, read back. Missing values stay missing.
 
 mod read;
 mod rows;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 
 type Object = Map<String, Value>;
 
-/// The name that stands for standard input.
+/// The file name that stands for standard input.
 const STDIN: &str = "-";
 
 /// A snapshot out of a file, and what the file says of each row.

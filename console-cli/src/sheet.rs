@@ -1,4 +1,5 @@
-//! CSV: a cell is one line that controls nothing, and a spreadsheet takes none for a formula.
+//! CSV output: a cell is one line without control characters, and a spreadsheet does not interpret
+//! it as a formula.
 
 use std::iter::once;
 
@@ -6,7 +7,7 @@ use turbowish_model::snapshot::sanitize;
 
 use crate::failure::Failure;
 
-/// What a formula begins with, also as Japanese keyboards write it.
+/// The characters that begin a formula, including their full-width forms.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// The document of these rows, the header first.

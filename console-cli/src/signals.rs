@@ -1,4 +1,5 @@
-//! What ends a command from outside ends it in good order: what it has made is removed on the way out.
+//! Handling of termination signals: the files that a command has created are removed before it
+//! exits.
 
 use std::io;
 use std::time::Instant;

@@ -1,11 +1,11 @@
-//! Text from the process is fitted to its column; what is cut is marked with two dots.
+//! Fitting of text from the process to its column; a cut is marked with two dots.
 
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::sanitize;
 use turbowish_model::snapshot::units::Micro;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns of the terminal that a text takes.
+/// Width of a text on the terminal, in columns.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }

@@ -1,4 +1,5 @@
-//! A colour never stands alone: every role that has one is also a letter, a word or an attribute.
+//! Themes. Colour is never the only sign: every coloured role also has a letter, a word or an
+//! attribute.
 
 use ratatui::style::{Color, Modifier, Style};
 

@@ -1,5 +1,5 @@
-//! `turbowish top`: messages change the state, the screen is a function of it, and the loop below is
-//! the only place that touches terminal, clock, files and network.
+//! The console of `turbowish top`. Messages change the state, the screen is a function of the
+//! state, and only the loop below touches the terminal, the clock, files and the network.
 
 mod child_process;
 mod clock;

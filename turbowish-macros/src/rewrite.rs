@@ -42,7 +42,7 @@ use syn::{Item, ItemFn, Result};
 use attr::{Arguments, Scope};
 use outer_attrs::Head;
 
-/// The attribute: `arguments` between its parentheses, `item` below it.
+/// The attribute: `arguments` are the tokens between its parentheses, `item` is the annotated item.
 pub(crate) fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand(arguments, item.clone()).unwrap_or_else(|error| {
         let error = error.into_compile_error();

@@ -1,4 +1,4 @@
-//! Which attributes are ours, decided as the attribute macro itself decides.
+//! Recognition of TurboWish attributes, by the same rules as the attribute macro.
 
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -10,7 +10,7 @@ use super::plan::ATTRIBUTE;
 use super::source::Source;
 use super::tree::{Attribute, Own};
 
-/// What the attributes of an item say, and where ours are.
+/// The attributes of an item, and the positions of TurboWish attributes among them.
 pub(crate) fn read(
     attrs: &[syn::Attribute],
     names: &Names,

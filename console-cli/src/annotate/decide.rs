@@ -1,9 +1,10 @@
-//! Which attributes go where: a decision over the [`Tree`](super::tree::Tree) alone, which `--check` and the edits share.
+//! Placement of attributes: a decision over the [`Tree`](super::tree::Tree) alone, shared by
+//! `--check` and the edits.
 
 use super::tree::{Attribute, Kind, Node, Own};
 use crate::pattern::Filter;
 
-/// What is asked for, and where.
+/// The requested changes and their scope.
 pub(crate) struct Wanted<'a> {
     pub(crate) filter: &'a Filter,
     /// The file as patterns know it: seen from its package.

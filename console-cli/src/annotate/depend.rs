@@ -1,4 +1,5 @@
-//! A package depends on the crate as long as its code names it.
+//! The dependency of a package on the crate. It exists as long as the package's code names the
+//! crate.
 
 use std::fs;
 
@@ -11,7 +12,7 @@ use super::plan::Change;
 use super::source::{Source, each_token};
 use crate::failure::Failure;
 
-/// A change of a manifest, and what is said about it.
+/// A change of a manifest, and its line in the report.
 type Changed = (Option<Change>, Option<String>);
 
 /// Adds the dependency to a package that gains attributes in files that read it from `sections`.

@@ -1,4 +1,4 @@
-//! A Cargo.toml loses or gains lines and is never printed anew.
+//! Edits of a `Cargo.toml`: lines are added or removed, and the file is never reformatted.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

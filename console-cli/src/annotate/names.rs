@@ -1,11 +1,12 @@
-//! What a path means where it stands: as far as `use` declarations of the same file tell.
+//! Resolution of paths at a position in a file, as far as the `use` declarations of the same file
+//! allow.
 
 use std::collections::BTreeMap;
 
 use syn::ext::IdentExt;
 use syn::{Ident, Item, ItemUse, Path, Stmt, UseTree};
 
-/// The `use` declarations in sight.
+/// The `use` declarations in scope.
 #[derive(Default)]
 pub(crate) struct Names {
     frames: Vec<Frame>,

@@ -1,4 +1,5 @@
-//! Where a program gets the crate from. The registry does not have it yet: there its name belongs to somebody else.
+//! The source of the `turbowish` crate for a program. The crate is not in the registry yet; its
+//! name there belongs to another project.
 
 use std::path::{Path, PathBuf};
 

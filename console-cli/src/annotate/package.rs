@@ -1,4 +1,5 @@
-//! A package as cargo knows it: its targets, and which crate and module a file of it holds.
+//! A package as cargo describes it: its targets, and the crate and module that each of its files
+//! belongs to.
 
 use std::fs;
 use std::path::{Path, PathBuf};

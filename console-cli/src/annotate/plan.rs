@@ -1,4 +1,5 @@
-//! All files of one run, read; and what follows from them, as changes that nobody has made yet.
+//! The plan of a run: all files as read, and the resulting changes, none of which has been written
+//! yet.
 
 use std::fmt;
 use std::fs;

@@ -1,4 +1,5 @@
-//! What is said about a run: a line for each file and manifest, totals, what was left out and why, and the next step.
+//! The output of a run: a line for each file and manifest, totals, skipped items with reasons, and
+//! the next step.
 
 use std::fmt::{self, Write};
 
@@ -8,7 +9,7 @@ use super::origin::{Origin, Origins};
 use super::package::{Package, shown};
 use super::plan::{Change, Plan, Read, Work};
 
-/// The answer of `--check`.
+/// The output of `--check`.
 pub(crate) struct Answer {
     pub(crate) text: String,
     /// Why the exit code is not 0.

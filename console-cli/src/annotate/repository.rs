@@ -1,4 +1,5 @@
-//! Version control undoes a change that was not wanted: files are written only where it can, as `cargo fix` does it.
+//! Check for version control, which can undo an unwanted change: files are written only inside a
+//! repository, as `cargo fix` does.
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +10,7 @@ use super::package::shown;
 use crate::args::Permission;
 use crate::failure::Failure;
 
-/// What the root of a repository holds. A submodule and a linked worktree have a file `.git`.
+/// Entries in the root of a repository. In a submodule and a linked worktree, `.git` is a file.
 const MARKERS: [&str; 7] = [GIT, ".hg", ".jj", ".pijul", ".svn", ".fslckout", "_FOSSIL_"];
 const GIT: &str = ".git";
 

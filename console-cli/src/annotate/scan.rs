@@ -1,4 +1,4 @@
-//! Syntax becomes a [`Tree`]: every place where an async fn can be, and what is known about it.
+//! Conversion of syntax to a [`Tree`]: every place where an async fn can be, and its properties.
 
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
@@ -12,7 +12,7 @@ use super::tokens::{async_fns, paths};
 use super::tokio_types::{Wrapped, instead_of, instead_of_all};
 use super::tree::{Hidden, Kind, Node, Tree, TypeUse};
 
-/// A file without any of these words holds nothing that is looked for, and need not be Rust.
+/// A file that contains none of these words is skipped, and need not be valid Rust.
 const WORDS: [&str; 3] = ["async", "tokio", "turbowish"];
 
 /// Reads a file.

@@ -1,4 +1,5 @@
-//! The command line stands for packages and files. Cargo says what a package is, and nothing outside of its repository is selected.
+//! Selection of packages and files from the command line. Cargo defines the packages, and nothing
+//! outside their repository is selected.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,12 @@
-//! A file's text is never printed anew: what is known of it are byte offsets, and what is done to it are edits at offsets.
+//! A source file as text: positions are byte offsets and changes are edits at offsets, so the file
+//! is never reformatted.
 
 use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 
-/// The text of a file of Rust, and where its code begins: behind a byte order mark and a line for the shell.
+/// The text of a Rust file, and the offset at which its code begins: after a byte order mark and a
+/// shebang line.
 #[derive(Debug)]
 pub(crate) struct Source {
     text: String,

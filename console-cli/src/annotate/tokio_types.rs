@@ -1,6 +1,7 @@
-//! What TurboWish wraps of tokio: a program that uses tokio's own shows neither who waits for it nor who holds it.
+//! The tokio types that TurboWish wraps. For tokio's own types, neither waiters nor holders are
+//! visible.
 
-/// A path of tokio, and what to write instead of it.
+/// A path of tokio, and its replacement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wrapped {
     /// An item, or a module with all in it: `tokio::sync::Mutex`.

@@ -1,8 +1,9 @@
-//! What a file holds that the attribute can stand on, as a tree of byte offsets: nothing here refers to syntax any more.
+//! The items of a file that can carry the attribute, as a tree of byte offsets without references
+//! to the syntax tree.
 
 use std::ops::Range;
 
-/// All that is known of a file.
+/// All items of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,

@@ -1,4 +1,5 @@
-//! `turbowish check`: what must hold of a process or of a report, as an exit code; nothing that was not measured passes in silence.
+//! `turbowish check`: conditions on a process or a report, with the verdict as the exit code. A
+//! value that was not measured never passes silently.
 
 mod alerts;
 mod json;
@@ -22,7 +23,7 @@ use crate::failure::{Failure, note, print};
 use crate::report_file::Saved;
 use crate::source;
 
-/// Between two looks of `--for` and `--within`.
+/// Interval between two samples of `--for` and `--within`.
 const PACE: Duration = Duration::from_secs(1);
 
 /// All that must hold, and what was seen of it.

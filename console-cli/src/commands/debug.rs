@@ -1,4 +1,5 @@
-//! `turbowish debug`: a task is paused as long as a debugger is attached to its process, and goes on when that ends.
+//! `turbowish debug`: pauses a task while a debugger is attached to its process, and resumes it
+//! when the debugger ends.
 
 mod debugger;
 

@@ -1,4 +1,5 @@
-//! `turbowish diff`: two saved documents, row by row and column by column; a file is no different from itself.
+//! `turbowish diff`: compares two saved documents, row by row and column by column. A file never
+//! differs from itself.
 
 mod compare;
 mod print;

@@ -1,4 +1,4 @@
-//! `turbowish pause` and `turbowish resume`, and how a task is found that somebody names.
+//! `turbowish pause` and `turbowish resume`, and the lookup of a task by name.
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ use crate::args::{PauseArgs, TaskArgs};
 use crate::failure::{Failure, print_lines};
 use crate::source;
 
-/// How long a task stays paused whose console does not say again that it is to.
+/// Length of a pause lease: a task is resumed after this time unless its console renews the lease.
 pub(crate) const LEASE_NS: u64 = 60 * units::SECOND;
 
 /// A task that was named, and the process that it is in.

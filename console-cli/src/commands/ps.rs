@@ -1,4 +1,4 @@
-//! `turbowish ps`: every process of this user that runs TurboWish, one line each.
+//! `turbowish ps`: every process of this user that runs TurboWish, one per line.
 
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::column;

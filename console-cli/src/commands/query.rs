@@ -1,4 +1,4 @@
-//! `turbowish query`: one snapshot, one table, as text, JSON or CSV.
+//! `turbowish query`: one table of one snapshot, as text, JSON or CSV.
 
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_model::snapshot::alert::Alert;

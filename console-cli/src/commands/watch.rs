@@ -1,4 +1,5 @@
-//! `turbowish watch`: a line of JSON for each table and snapshot; lines are whole, whatever ends it.
+//! `turbowish watch`: a line of JSON for each table and snapshot. Lines are always complete,
+//! whatever ends the command.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::report_file::TABLES;
 use crate::signals::Signals;
 use crate::source;
 
-/// Between two attempts to find a process again.
+/// Interval between two attempts to find a process again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs the command.

@@ -1,4 +1,5 @@
-//! How full channels and semaphores were in the last minute, as far as the console has seen them: one sample a second.
+//! Fill level of channels and semaphores over the last minute, as observed by the console: one
+//! sample per second.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use turbowish_model::snapshot::units::{self, SECOND};
 
 use super::rich_line::RichLine;
 
-/// Seconds that are kept.
+/// Length of the history, in seconds.
 const SECONDS: usize = 60;
 /// Resources that are kept: as many as a process sends.
 const RESOURCES: usize = 10_000;

@@ -1,4 +1,5 @@
-//! The problem view: an alert told in full, the same lines on the screen, in a pipe and in an issue.
+//! The problem view: the full description of an alert, with the same lines on the screen, in a pipe
+//! and in an issue.
 
 mod behind;
 mod chain;
@@ -13,7 +14,7 @@ use super::rich_line::{Link, RichLine};
 use super::tree;
 use crate::text;
 
-/// What is known beside the alert itself, and how to write it.
+/// The context of the alert, and the format of the output.
 pub(crate) struct AlertContext<'a> {
     /// Rows of tasks, as far as they are at hand.
     pub(crate) tasks: &'a [TaskRow],

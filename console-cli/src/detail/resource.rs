@@ -1,4 +1,5 @@
-//! One resource: how full it is, who has it, who waits for it in order, and what went through.
+//! The record of one resource: its fill level, its holders, its waiters in order, and its
+//! throughput.
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};

@@ -1,4 +1,5 @@
-//! A line of a record: words, some of which lead to another record; a screen, a pipe and an issue get the same.
+//! A line of a record: words, some of which link to another record. The screen, a pipe and an issue
+//! get the same line.
 
 use turbowish_model::snapshot::alert::{Alert, Party, PartyKind};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -6,7 +7,7 @@ use turbowish_model::snapshot::units;
 
 use crate::text;
 
-/// Something that has a record of its own.
+/// A row that has its own record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     /// A task by its name, and by its number where that is known.

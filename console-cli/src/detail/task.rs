@@ -1,4 +1,5 @@
-//! One task: where it stands, on what, what it holds and who waits for that, and its await tree.
+//! The record of one task: its current position, the resource that it waits for, the resources that
+//! it holds with their waiters, and its await tree.
 
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;

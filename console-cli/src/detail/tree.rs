@@ -1,4 +1,5 @@
-//! The await tree of a task: its calls, and at each end of a branch what it waits for.
+//! The await tree of a task: its calls, and at the end of each branch the resource that it waits
+//! for.
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::column::{self, Context, Row, Style, Value};

@@ -1,4 +1,5 @@
-//! A program has the terminal for a while: until it ends, or a signal ends the console and it with that.
+//! A child process that has the terminal until it ends, or until a signal ends both the console and
+//! the child.
 
 use std::io;
 use std::process::{Command, ExitStatus};
@@ -15,7 +16,7 @@ use tokio::time::timeout;
 use super::Console;
 use super::state::State;
 
-/// A program that is asked to end is waited for no longer than this.
+/// Maximal wait for a child that was asked to end.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// An interrupt for a program that had the terminal comes no later than this.

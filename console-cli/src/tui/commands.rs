@@ -1,4 +1,5 @@
-//! What can be typed after `:`. One table: running, completion and help are read from it, and from the key table.
+//! Commands typed after `:`. One table: dispatch, completion and help are derived from it and from
+//! the key table.
 
 use turbowish_model::snapshot::column::closest;
 use turbowish_model::snapshot::natural;
@@ -10,7 +11,7 @@ use crate::detail::is_called;
 use crate::theme::Theme;
 use crate::tui::rows::Entry;
 
-/// What a command does.
+/// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Opens a table.

@@ -1,4 +1,4 @@
-//! `D` runs `turbowish debug` on the terminal, as one would oneself.
+//! The key `D`: runs `turbowish debug` on the terminal, as a user would.
 
 use std::io::{self, Write as _};
 use std::process::{Command, ExitStatus};

@@ -1,4 +1,4 @@
-//! The user's editor: which one it is, and how it is told a line.
+//! The user's editor: its choice, and its syntax for opening a file at a line.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use turbowish_model::snapshot::Spot;
 
 use crate::detail::problem::source;
 
-/// How an editor is told where to open a file.
+/// Syntax by which an editor opens a file at a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// `+LINE FILE`

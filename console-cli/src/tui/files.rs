@@ -1,4 +1,4 @@
-//! Files that the console writes for its user: a new one each time, never over one that is there.
+//! Files that the console writes for its user: always new ones, never over an existing file.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::message::File;
 
-/// So many snapshots of one second find a name.
+/// Maximal number of snapshot files within one second.
 const NUMBERS: u32 = 99;
 
 /// Writes the file, and says where it is.

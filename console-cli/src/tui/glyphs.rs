@@ -1,9 +1,9 @@
-//! A glyph set changes glyphs, never columns: every glyph here is one column wide.
+//! Glyph sets. They change glyphs, never the layout: every glyph is one column wide.
 
 use turbowish_model::snapshot::column::{ASCII_LEVELS, Levels};
 use turbowish_model::snapshot::units::Micro;
 
-/// Which characters bars, marks and frames are drawn with.
+/// The characters for bars, marks and borders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GlyphSet {
     /// Seven-bit characters only.

@@ -1,9 +1,9 @@
-//! Where one has been: back and forward as in a browser, and never more than a hundred places.
+//! Navigation history: back and forward as in a browser, at most one hundred places.
 
 use super::record::Record;
 use super::state::View;
 
-/// Places that are kept.
+/// Maximal number of places.
 const KEPT: usize = 100;
 
 /// A place: a table, or a record that was opened while that table was.

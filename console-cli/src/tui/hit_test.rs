@@ -1,4 +1,4 @@
-//! What lies under a point of the screen, from the same measures that drawing uses.
+//! Hit test: the element at a point of the screen, from the same measures that drawing uses.
 
 use turbowish_model::snapshot::units;
 
@@ -8,7 +8,7 @@ use super::{preview, record};
 use crate::detail::rich_line::Link;
 use crate::text;
 
-/// Something that a click means.
+/// The target of a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hit {
     /// The tab of a view.

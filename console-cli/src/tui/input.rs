@@ -1,4 +1,5 @@
-//! Keys, clicks and sizes, read by a thread of its own: reading blocks. It stands still while the terminal is somebody else's.
+//! Input thread: keys, clicks and sizes. It is a separate thread because reading blocks, and it
+//! pauses while a child process has the terminal.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use tokio::sync::mpsc::Sender;
 use super::message::{Message, Mouse};
 use super::source::Envelope;
 
-/// How often it is asked whether to stand still.
+/// Interval at which the thread checks whether to pause.
 const LOOK: Duration = Duration::from_millis(100);
 /// It stands still by then, or hands over what it has read, and reads no more after that.
 const PATIENCE: Duration = Duration::from_secs(1);

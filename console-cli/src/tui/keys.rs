@@ -1,4 +1,4 @@
-//! One table of keys: help, hint line and dispatch read it, so a key that is shown works.
+//! The key table. Help, hint line and dispatch all use it, so every key that is shown works.
 
 mod overlays;
 mod table;

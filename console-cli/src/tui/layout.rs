@@ -1,4 +1,5 @@
-//! Where things stand, from the size of the terminal alone; `update` and `view` ask the same functions.
+//! Layout, computed from the size of the terminal alone; `update` and `view` call the same
+//! functions.
 
 use ratatui::layout::Rect;
 use turbowish_model::snapshot::column::Unit;
@@ -9,7 +10,7 @@ use super::keys::{KEYS, Scope};
 use super::rows::{Face, Rows};
 use super::state::{HelpPage, State};
 
-/// Marks before the first column: selection, alert, blank.
+/// Width of the marks before the first column: selection, alert, blank.
 pub(crate) const GUTTER: usize = 3;
 
 /// From here on the header's five facts share two lines, and bars are long.

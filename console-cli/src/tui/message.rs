@@ -1,4 +1,4 @@
-//! What can happen to the console, and what it can ask the loop to do.
+//! Messages to the console, and requests from the console to the loop.
 
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::{Accounting, Snapshot, Spot};
@@ -9,7 +9,7 @@ use super::record::Excerpt;
 use super::state::{Listed, PausedTask, PeerState};
 use crate::theme::{Palette, Theme};
 
-/// Something happened.
+/// An event.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// A key was pressed.

@@ -1,4 +1,4 @@
-//! Alerts that one does not want to hear of for a while. Only this console knows of them, and only while it runs.
+//! Muted alerts. Only this console knows of them, and only while it runs.
 
 use turbowish_model::snapshot::alert::{Alert, Party, Severity};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -6,7 +6,7 @@ use turbowish_model::snapshot::units::{self, Micro, SECOND};
 
 use crate::detail::rich_line::Link;
 
-/// How long an alert is muted.
+/// Duration of a mute.
 pub(crate) const MUTE_NS: u64 = 600 * SECOND;
 
 /// An alert that is muted.

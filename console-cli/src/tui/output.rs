@@ -1,5 +1,5 @@
-//! What goes to the terminal is written by a thread of its own: a terminal that takes nothing, because of ^S or because
-//! nobody reads it, holds back that thread alone, and the console still hears keys and signals.
+//! Output thread. A terminal that accepts nothing, because of ^S or because nobody reads it, blocks
+//! this thread alone; the console still handles keys and signals.
 
 use std::fs::File;
 use std::io::{self, Write};

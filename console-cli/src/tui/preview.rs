@@ -1,4 +1,4 @@
-//! The preview: what the record of the selected row says, below the table and in two columns.
+//! The preview: the record of the selected row, below the table and in two columns.
 
 use ratatui::layout::Rect;
 
@@ -7,7 +7,7 @@ use super::record::{self, Excerpt, Record};
 use super::state::State;
 use crate::detail::rich_line::{Link, RichLine};
 
-/// The preview is on; it is seen where the terminal has room for it.
+/// The preview is on; it is visible if the terminal has room for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Preview {
     /// Lines of source, and what they are of; `None` until the loop has read them.

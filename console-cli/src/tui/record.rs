@@ -1,4 +1,5 @@
-//! What a record shows: the lines of one row and what it is tied to, as wide as the screen; its links are data.
+//! The record view: the lines of one row and its related rows, at the width of the screen; links
+//! are data.
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
@@ -12,7 +13,7 @@ use crate::detail::problem::{self, AlertContext};
 use crate::detail::rich_line::{Kind, Link, RichLine};
 use crate::detail::{DetailContext, proc, resource, task};
 
-/// Rows beside the subject that a record asks for at most.
+/// Maximal number of rows that a record requests in addition to its subject.
 pub(crate) const BESIDE: u32 = 1_000;
 
 /// A record that is open, or was.

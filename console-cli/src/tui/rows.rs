@@ -1,4 +1,4 @@
-//! A table of one kind of row: the selection follows the identity of a row, never its position.
+//! A table of one kind of row. The selection follows the identity of a row, never its position.
 
 mod arrange;
 mod entries;
@@ -15,7 +15,7 @@ use turbowish_model::snapshot::{Snapshot, Spot};
 pub(crate) use self::table::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::detail::rich_line::Link;
 
-/// What makes a row the same row in the next snapshot.
+/// The identity of a row across snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowId {
     /// A proc by its path and place.

@@ -1,4 +1,5 @@
-//! What a console keeps for the next one: columns, order, window, theme, mouse. Filters and selections it does not.
+//! Settings kept between consoles: columns, order, window, theme, mouse. Filters and selections are
+//! not kept.
 
 use serde_json::{Map, Value, json};
 use turbowish_model::query::LONGEST_WINDOW_NS;

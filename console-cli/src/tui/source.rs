@@ -1,5 +1,5 @@
-//! What the state wants to be told of is kept up here: a watched process, reconnected by itself, and
-//! the list of processes, once a second.
+//! Data sources that the state requests: a watched process, with automatic reconnection, and the
+//! list of processes, once a second.
 
 mod holds;
 

@@ -1,4 +1,5 @@
-//! Everything the screen shows is in here; only `update` changes it, and only a message makes it do so.
+//! The state: everything that the screen shows. Only `update` changes it, and only in response to a
+//! message.
 
 pub(crate) mod typed;
 mod views;
@@ -22,7 +23,7 @@ use super::rows::Rows;
 use crate::detail::DetailContext;
 use crate::theme::{Palette, Theme};
 
-/// The length of the window that the tables speak of; `None` reaches back to the start.
+/// The length of the window of the tables; `None` reaches back to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window(pub(crate) Option<u64>);
 

@@ -1,4 +1,5 @@
-//! The file of settings: read at the start, written when one changes something. A bad one is named, and left alone until then.
+//! The settings file: read at the start, written when a setting changes. An invalid file is
+//! reported, and left alone until then.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::settings::{Fault, Settings};
 use super::state::State;
 
-/// A file that is longer is none of ours.
+/// Maximal size of the file; a longer one was not written by the console.
 const LONGEST: u64 = 64 << 10;
 
 /// The file, and what it holds.

@@ -1,4 +1,4 @@
-//! The terminal is given back as it was found: on quit, on error, on a panic and on a signal.
+//! Ownership of the terminal. It is restored on quit, on error, on a panic and on a signal.
 
 use std::io::{self, Write as _};
 use std::panic;
@@ -16,7 +16,7 @@ use super::output::Output;
 use super::state::State;
 use super::view::view;
 
-/// The terminal while it is ours. Dropping it gives it back.
+/// The terminal while the console owns it. Dropping it restores the terminal.
 #[derive(Debug)]
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Output>>,

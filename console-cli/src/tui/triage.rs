@@ -1,4 +1,5 @@
-//! One list of what stands out, over all tables: alerts, long polls, late polls, full channels, long waits, busy procs.
+//! The triage list of all tables: alerts, long polls, late polls, full channels, long waits, busy
+//! procs.
 
 use turbowish_model::account::resource::Role;
 use turbowish_model::snapshot::units::{self, Micro, SECOND};
@@ -8,7 +9,7 @@ use super::rows::Entry;
 use super::state::State;
 use crate::detail::rich_line::Link;
 
-/// A poll of that length, and a wake-up that old, stand out.
+/// Thresholds for the length of a poll and for the age of a wake-up.
 const LONG: u64 = SECOND / 10;
 /// A share of one core from which on a proc stands out, in millionths.
 const BUSY: u64 = 10_000;

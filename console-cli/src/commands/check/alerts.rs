@@ -1,4 +1,4 @@
-//! That no alert holds: of the kinds and severities that count.
+//! The condition that no alert of the selected kinds and severities is active.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::args::CheckArgs;
 
-/// Which alerts count, and those that were seen.
+/// The selected alerts, and those that were seen.
 pub(super) struct NoAlerts {
     /// What is not even as bad as this does not count.
     least: Severity,

@@ -1,4 +1,4 @@
-//! A limit that every row of a table must keep: of each row the worst look counts.
+//! A limit for every row of a table: the worst sample of each row counts.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snap
 use crate::failure::Failure;
 use crate::report_file::{Comparable, Saved, TABLES};
 
-/// A table that a limit can be about.
+/// A table that a limit can apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tabled {
     Procs,

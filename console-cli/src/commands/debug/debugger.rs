@@ -1,4 +1,4 @@
-//! Which debugger, whether it is there, and what it is told of the task.
+//! The debugger: its choice, whether it is installed, and its arguments for the task.
 
 use std::env;
 use std::fs;

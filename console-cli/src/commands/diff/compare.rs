@@ -1,4 +1,4 @@
-//! What has changed between two tables: rows are the same that are called the same.
+//! Differences between two tables. Rows are matched by name.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use turbowish_model::snapshot::units;
 use crate::args::Share;
 use crate::report_file::{Comparable, Saved};
 
-/// What has changed by less than this has not changed, in billionths.
+/// Relative changes below this count as no change; in billionths.
 pub(super) const SAME: Share = Share(20_000_000);
 
 /// All that is different.

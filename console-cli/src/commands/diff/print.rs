@@ -1,4 +1,4 @@
-//! What has changed, as a table, a document of docs/json.md, or CSV.
+//! The differences as a table, a document of docs/json.md, or CSV.
 
 use turbowish_model::snapshot::json::{SCHEMA, Writer};
 use turbowish_model::snapshot::text_table::{Header, TextTable};

@@ -1,4 +1,4 @@
-//! Who waits because of an alert: names that differ in a number only are one.
+//! Tasks that wait because of an alert. Names that differ only in a number are grouped.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! A chain of waits: tasks and resources in turn, each line beginning where the one before leads.
+//! A chain of waits: alternating tasks and resources, where each line begins with the end of the
+//! line before.
 
 use turbowish_model::snapshot::alert::{Alert, Step};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -8,7 +9,7 @@ use super::AlertContext;
 use crate::detail::rich_line::{Link, RichLine};
 use crate::text;
 
-/// The steps of an alert, as the cycle or the two futures that they are.
+/// The steps of an alert, arranged as a cycle or as two futures.
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     if alert.pitfall == Pitfall::Futurelock {
         return futures(alert, around);

@@ -1,4 +1,4 @@
-//! Lines of source that a record shows, read from disk if what was compiled still stands there.
+//! Source excerpts in a record, read from disk if the file still matches the compiled source.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,7 +10,7 @@ use turbowish_model::snapshot::report::one_line;
 
 use crate::text;
 
-/// More would hide the rest.
+/// Maximal number of lines; more would hide the rest.
 const LINES: usize = 4;
 /// A proc's line is that of its name, or of an attribute above it.
 const SIGNATURE: usize = 6;

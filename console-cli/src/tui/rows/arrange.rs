@@ -1,4 +1,4 @@
-//! Which rows are seen, and in which order: filtered, without the hidden ones, sorted, grouped.
+//! Visible rows and their order: filtered, without hidden rows, sorted, grouped.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The rows of one kind: what came from the process, what of it is visible, and which row is selected.
+//! The rows of one kind: those received from the process, the visible ones, and the selected one.
 
 mod rows;
 
@@ -13,7 +13,8 @@ use super::arrange::{Arrangement, At, Group};
 use super::hidden::Hidden;
 use super::{Absent, Entry, Order, RowId, Sum};
 
-/// An open table asks for no more rows than this: more than anybody reads, and a filter or another order gets at all of them.
+/// Maximal number of rows that an open table requests. It exceeds what anybody reads, and a filter
+/// or another order reaches the rest.
 pub(crate) const OPEN_ROWS: u32 = 5_000;
 
 /// A table in the background asks for no more rows than this, so that opening it shows something.

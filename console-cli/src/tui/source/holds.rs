@@ -1,4 +1,5 @@
-//! What this console has paused stays paused as long as the console runs: it says so again before half of the lease is gone.
+//! Lease renewal. Tasks paused by this console stay paused while it runs: it renews each lease
+//! before half of it has passed.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::commands::pause::LEASE_NS;
 use crate::tui::message::Message;
 use crate::tui::state::PausedTask;
 
-/// The lease is renewed so often; it is thrice as long.
+/// Interval of lease renewal; a lease is three times as long.
 const RENEWAL: Duration = Duration::from_nanos(LEASE_NS / 3);
 /// On its way out the console waits no longer than this for a process: its tasks go on by themselves.
 const FAREWELL: Duration = Duration::from_secs(2);

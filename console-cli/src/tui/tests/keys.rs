@@ -1,4 +1,4 @@
-//! The key table holds no key twice where both would work, and none that does nothing.
+//! The key table has no key twice where both would work, and no key without an effect.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What one makes of a table: columns that are chosen, rows in groups, rows that are hidden, rows that are copied.
+//! Changes of a table's shape: columns chosen, rows grouped, hidden and copied.
 
 use turbowish_model::snapshot::{PauseRow, Snapshot, TaskGroup, TaskRow};
 

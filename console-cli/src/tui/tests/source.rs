@@ -1,4 +1,5 @@
-//! What feeds the console, against a mock monitor: data come, stop, and come again, and what is wrong is said in one line.
+//! Data sources against a mock monitor: data arrive, stop and resume, and each error is reported in
+//! one line.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::tui::message::Message;
 use crate::tui::source::{Envelope, Source};
 use crate::tui::state::{PausedTask, Peer, PeerState, Wanted};
 
-/// A console that watches a socket, and whoever answers there.
+/// A console that watches a socket, and the peer that answers there.
 struct Stage {
     folder: TempDir,
     source: Source,
