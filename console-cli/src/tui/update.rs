@@ -1,4 +1,5 @@
-//! The one place where the state changes: a message goes in, at most one effect comes out.
+//! State transitions, and the only place where the state changes: one message in, at most one
+//! effect out.
 
 mod arrival;
 mod bar;
@@ -29,7 +30,7 @@ pub(crate) use self::overlay::menu;
 pub(crate) use self::picker::kept;
 pub(crate) use self::record::{position, worst};
 
-/// Data that come this soon after a key wait, so that rows never move under the fingers.
+/// Delay of new data after a key press, so that rows never move while the user types.
 const QUIET_NS: u64 = 300_000_000;
 
 /// What a message does to the state.

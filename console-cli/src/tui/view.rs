@@ -1,4 +1,4 @@
-//! The screen is a function of the state: drawing changes nothing.
+//! Drawing. The screen is a function of the state, and drawing changes nothing.
 
 mod alert;
 mod columns;

@@ -1,4 +1,5 @@
-//! A build is what cargo's messages say about one package: its warnings, its errors, its test programs.
+//! The result of a build: cargo's messages about one package, with its warnings, errors and test
+//! programs.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::child::{self, Ended};
 
-/// How often each was seen.
+/// The number of occurrences of each.
 pub(super) type Counts = BTreeMap<String, usize>;
 
 /// Cargo, as all copies are built: one target folder, so that dependencies are built once.

@@ -1,4 +1,5 @@
-//! A step ends in its time or is ended, with all that it started; and ctrl-C ends it too.
+//! A child process with a time limit. When the limit is reached, and on Ctrl-C, it is killed with
+//! all processes that it started.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// The group of the step that runs now: there is never more than one.
+/// The process group of the running step; at most one runs at a time.
 static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
 
 /// What a step left.

@@ -1,9 +1,10 @@
-//! A crate depends on what the design lets it depend on; inside a crate the lower folder does not know the upper one.
+//! Allowed dependencies. A crate depends only on the crates that the design allows; inside a crate,
+//! a lower folder does not name an upper one.
 
 use super::manifest::{entries, package};
 use super::tree::{Fault, Tree};
 
-/// What a package may depend on. `None` outside: whatever it needs.
+/// The dependencies that a package may have. `None`: any crate from outside the workspace.
 struct Arrows {
     package: &'static str,
     ours: &'static [&'static str],

@@ -1,4 +1,5 @@
-//! Data and news of the link: what waits, what is shown, whom the console turns to.
+//! Arrival of data and of connection events: data held back, data shown, and the process that the
+//! console switches to.
 
 use std::mem::take;
 
@@ -15,7 +16,8 @@ use crate::tui::mutes::Mutes;
 use crate::tui::record::Record;
 use crate::tui::state::{Listed, Overlay, Peer, PeerState, Picker, State, View, Watched};
 
-/// A snapshot came: shown at once, or held while the display is frozen or keys are being pressed.
+/// A snapshot arrived: it is shown at once, or held while the display is frozen or keys are being
+/// pressed.
 pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     snapshot.alerts.rows.sort_by_key(column::worst_first);
     let micro = state.look.glyphs.micro;

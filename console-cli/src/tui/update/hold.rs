@@ -1,4 +1,4 @@
-//! Tasks are paused and go on, and what this console has paused is not forgotten.
+//! Pausing and resuming of tasks, and the list of tasks that this console has paused.
 
 use turbowish_model::snapshot::alert::{Party, PartyKind};
 use turbowish_model::snapshot::units;
@@ -13,7 +13,7 @@ use crate::tui::record::{self, Kept};
 use crate::tui::rows::Absent;
 use crate::tui::state::{Overlay, PauseRequest, PausedTask, Phase, Question, State, View};
 
-/// Pauses the task that is selected or open, or lets it go on; or asks which debugger is to look at it.
+/// Pauses or resumes the task that is selected or open, or asks which debugger to attach to it.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     if state.record.is_none()
         && state.view == View::Tasks

@@ -1,4 +1,4 @@
-//! Records: what is open, where its links lead, and the way back.
+//! Records: the open one, the targets of its links, and the way back.
 
 use turbowish_model::snapshot::alert::Alert;
 

@@ -1,4 +1,4 @@
-//! A record, in place of header and table: the way to it, and all that is known.
+//! A record, in place of header and table: the path to it, and its lines.
 
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -44,7 +44,7 @@ pub(super) fn draw(state: &State, open: &Record, frame: &mut Frame<'_>, parts: &
     }
 }
 
-/// One line; the part that is selected stands out, and a mark says in which line it is.
+/// One line. The selected part is highlighted, and a mark shows the line that it is in.
 pub(super) fn line(
     state: &State,
     open: &Record,

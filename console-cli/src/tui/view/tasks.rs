@@ -1,4 +1,4 @@
-//! How many tasks do what; states that are not observed are left out.
+//! Number of tasks by state; states that are not observed are omitted.
 
 use ratatui::text::Line;
 use turbowish_model::snapshot::quantile::Percentile;

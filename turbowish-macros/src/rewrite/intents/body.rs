@@ -1,8 +1,9 @@
-//! A look over the tokens of a body: which operations it does on the handles of its function, and what else it does with those.
+//! Scan of the tokens of a body: the operations on the handles of its function, and all other uses
+//! of those handles.
 //!
-//! An operation is on the straight path if nothing that may be around it, or may have left before it, decides whether it is done: every
-//! doubt makes it a may. A handle that is not only used, but named in any other way, may have been given away or be another thing
-//! by then: of that nothing is found at all.
+//! An operation is unconditional if neither an enclosing construct nor an earlier exit can decide
+//! whether it is performed; if unsure, it is a `May`. A handle that is also named in any other way
+//! may have been moved away or replaced by then: no intent is inferred for it.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,12 @@
-//! Which names of a function are handles: told from the tokens of their types, since that is all there is.
+//! Parameters and fields that are handles, recognised by the tokens of their types, since no other
+//! type information exists.
 
 use proc_macro2::Ident;
 use syn::{FnArg, GenericArgument, Pat, PatType, PathArguments, Safety, Signature, Type};
 
 use super::operation::{Operation, Verb};
 
-/// What a handle of this name is mostly for.
+/// The default operation of a handle with this type name.
 const NAMES: &[(&str, Verb)] = &[
     ("Sender", Verb::Send),
     ("UnboundedSender", Verb::Send),

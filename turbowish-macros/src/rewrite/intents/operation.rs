@@ -1,4 +1,4 @@
-//! `send(tx)`: a verb, and the place that it is done with.
+//! An operation, `send(tx)`: a verb, and the place that it applies to.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Member, Result, UnOp};
 
-/// What can be done with a resource.
+/// The kind of an operation on a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verb {
     Send,

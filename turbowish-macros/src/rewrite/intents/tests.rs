@@ -1,4 +1,4 @@
-//! What is found in a body, what is said, and what is printed for both.
+//! Inferred and declared intents, and the code generated for both.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! What stands around a token: asked of the tokens before and behind it.
+//! The context of a token, determined from the tokens before and after it.
 
 use proc_macro2::{Delimiter, TokenTree};
 
@@ -14,7 +14,7 @@ pub(super) fn before(trees: &[TokenTree], at: usize) -> Option<&TokenTree> {
     trees.get(at.checked_sub(1)?)
 }
 
-/// Whether a `.` stands before the token `at`, and no `..`.
+/// Whether a `.`, and not a `..`, precedes the token `at`.
 pub(super) fn is_dot(trees: &[TokenTree], at: usize) -> bool {
     is(before(trees, at), '.') && !is(before(trees, at - 1), '.')
 }

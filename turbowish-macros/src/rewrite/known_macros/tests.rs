@@ -1,4 +1,4 @@
-//! What is read of a macro, and what becomes of it and of the statement around it.
+//! Parsing of macro arguments, and the rewriting of the macro and of the statement around it.
 
 use quote::ToTokens;
 use syn::{Expr, Macro};
