@@ -56,7 +56,7 @@ impl Defaults for CounterRow {
     ];
 }
 
-/// Finds columns by key, in the order asked for; none asked for is the default.
+/// Finds columns by key, in the requested order; without a request, the default ones.
 pub(crate) fn choose<R: Defaults>(
     keys: &[String],
     percentiles: &[Percentile],

@@ -18,7 +18,7 @@ pub fn reports(input: &[u8]) {
     }
 }
 
-/// Annotates the input as a source file, and takes the attributes out again.
+/// Annotates the input as a source file, and removes the attributes again.
 pub fn annotate(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;

@@ -1,4 +1,4 @@
-//! A client connection: executes requests in order, answers those that arrived together in one
+//! A client connection: requests run in order; those that arrived together are answered in one
 //! write.
 
 use std::fmt;
