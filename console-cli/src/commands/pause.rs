@@ -109,8 +109,8 @@ fn paused(found: &Found, word: Option<&str>, lease_ns: Option<u64>) -> String {
     format!("{name} is paused{during}{poll}; it goes on with: {resume}")
 }
 
-/// The process as the user named it, if they did: the process ID seen here may belong to another
-/// process there.
+/// The process as the user named it, if they did: on this host, its process ID may belong to another
+/// process.
 fn resume_words(word: Option<&str>, pid: u32, task: u64) -> String {
     let process = word.map_or_else(|| pid.to_string(), str::to_owned);
     format!("turbowish resume {process} {task}")

@@ -34,7 +34,7 @@ pub(crate) fn lines(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> 
     lines
 }
 
-/// The await point at which it stands, the first one if there are several.
+/// The current await point of the task, the first one if there are several.
 pub(crate) fn stands_at(row: &TaskRow) -> Option<&Place> {
     tree::first_leaf(row)?.place.as_ref()
 }
@@ -47,7 +47,7 @@ fn head(row: &TaskRow, beside: &DetailContext<'_>) -> RichLine {
         let on = row.waits_on.iter().map(|claim| on(claim, beside.resources));
         line = line.say(" on ").join(RichLine::joined(on, ", "));
     }
-    // The tree tells branches apart; here stands the first one.
+    // The tree shows the branches; this is the first one.
     match stands_at(row) {
         Some(place) => line.say(format!(
             "   {}  {}",
@@ -128,7 +128,7 @@ fn means(row: &TaskRow) -> Option<RichLine> {
         for aim in aims {
             let one = RichLine::from(format!("{} ", aim.role.word()));
             let one = one.resource(aim.resource_id, &aim.resource);
-            // Several calls of a task may mean the same.
+            // Several calls of a task may have the same intent.
             if !each.contains(&one) {
                 each.push(one);
             }
@@ -186,7 +186,8 @@ fn woken(row: &TaskRow) -> Option<RichLine> {
     })
 }
 
-/// Its last transitions, the newest first: `last  41.4 s ago  polled on w1 for 17.3ms, then waits on mutex db`, and why it was polled.
+/// Its last transitions, the newest first: `last  41.4 s ago  polled on w1 for 17.3ms, then waits
+/// on mutex db`, and the reason for the poll.
 fn last(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some(poll) = &row.last_poll else {
         return Vec::new();
@@ -219,7 +220,7 @@ fn last(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
 
 fn polled(row: &TaskRow, poll: &PollRow, beside: &DetailContext<'_>) -> RichLine {
     let on = match (poll.worker, &poll.thread) {
-        // As the header calls it.
+        // The header's name for the worker.
         (Some(worker), _) => format!("w{worker}"),
         (None, Some(thread)) => format!("thread {thread}"),
         (None, None) => "a thread that is gone".to_owned(),
@@ -237,7 +238,7 @@ fn polled(row: &TaskRow, poll: &PollRow, beside: &DetailContext<'_>) -> RichLine
     line.say(" on ").join(RichLine::joined(on, ", "))
 }
 
-/// Who has woken a task.
+/// The waker of a task.
 fn who(row: &TaskRow, by: Option<&str>) -> RichLine {
     match by {
         Some(task) if task == row.name => RichLine::from("itself".to_owned()),

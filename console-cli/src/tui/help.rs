@@ -20,7 +20,7 @@ pub(crate) fn lines(state: &State, page: HelpPage) -> Vec<String> {
     }
 }
 
-/// What a page says at its end about the next one.
+/// The last line of a page, which names the next page.
 pub(crate) fn close(page: HelpPage) -> String {
     format!("? {}  Esc closes", page.next().word())
 }

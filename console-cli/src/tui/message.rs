@@ -24,9 +24,10 @@ pub(crate) enum Message {
     Snapshot(Box<Snapshot>),
     /// The worst rows of its tables, while a record is open.
     Survey(Box<Snapshot>),
-    /// How many nanoseconds the process watched leaves between two snapshots; it may be more than was asked for.
+    /// The process's interval between two snapshots, in nanoseconds; it may exceed the requested
+    /// one.
     Pace(u64),
-    /// The process watched does not answer: the tries so far, and what became of it.
+    /// The watched process does not answer: the number of attempts, and its state.
     Silent { tries: u32, fate: PeerState },
     /// The processes that could be watched.
     Listed(Vec<Listed>),

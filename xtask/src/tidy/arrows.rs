@@ -4,7 +4,7 @@
 use super::manifest::{entries, package};
 use super::tree::{Fault, Tree};
 
-/// The dependencies that a package may have. `None`: any crate from outside the workspace.
+/// The dependencies that a package may have. If `outside` is `None`, any external crate is allowed.
 struct Arrows {
     package: &'static str,
     ours: &'static [&'static str],

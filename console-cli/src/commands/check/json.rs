@@ -77,7 +77,7 @@ pub(crate) fn integer(out: &mut Writer, name: &str, n: Option<i128>) {
     }
 }
 
-/// What one of a column's values is.
+/// The JSON name of a column's unit.
 pub(crate) const fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Duration => "ns",
