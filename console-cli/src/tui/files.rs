@@ -9,10 +9,10 @@ use super::message::File;
 /// Maximal number of snapshot files within one second.
 const NUMBERS: u32 = 99;
 
-/// Writes the file, and says where it is.
+/// Writes the file, and returns the message with its location.
 ///
 /// # Errors
-/// Why it is not written.
+/// The reason why it is not written.
 pub(super) fn write(file: &File) -> Result<String, String> {
     let written = match file.numbered {
         true => numbered(&file.name, &file.text),
@@ -52,7 +52,7 @@ fn once(name: &str, text: &str) -> Written {
             .create_new(true)
             .open(&path)?;
         file.write_all(text.as_bytes()).inspect_err(|_| {
-            // Half a document is none; that it cannot be removed either is not worth a word.
+            // Half a document is useless; that it cannot be removed either is not reported.
             let _ = std::fs::remove_file(&path);
         })
     };
@@ -62,7 +62,7 @@ fn once(name: &str, text: &str) -> Written {
     }
 }
 
-/// No shell reads the command line, and `~/` is what people write.
+/// Expands `~/`, because no shell parses the command line.
 fn expanded(name: &str) -> PathBuf {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     match (name.strip_prefix("~/"), home) {

@@ -13,17 +13,17 @@ use super::state::{HelpPage, State};
 /// Width of the marks before the first column: selection, alert, blank.
 pub(crate) const GUTTER: usize = 3;
 
-/// From here on the header's five facts share two lines, and bars are long.
+/// From this width on the header's five facts share two lines, and bars are long.
 const WIDE: u16 = 160;
 const LOW: u16 = 20;
 /// From this width on places are written with their folders.
 pub(crate) const FULL_PLACE: usize = 24;
-/// From this width on a column holds names, of which any length is good.
+/// From this width on a column contains names, for which any width is useful.
 const NAMES: usize = 12;
-/// Wider than this no column of words becomes, however much room there is.
+/// Maximal width of a text column, however much room there is.
 const LONG_WORDS: usize = 64;
 
-/// How much of the header fits.
+/// The form of the header that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Workers and polls, tasks and coverage: two lines.
@@ -46,7 +46,7 @@ pub(crate) struct Screen {
     pub(crate) tabs: Rect,
     pub(crate) titles: Rect,
     pub(crate) table: Rect,
-    /// No line of it where the preview is off, or there is no room for it.
+    /// Empty if the preview is off, or there is no room for it.
     pub(crate) preview: Rect,
     pub(crate) detail: Rect,
     pub(crate) hints: Rect,

@@ -46,8 +46,8 @@ pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
     scrub(frame.buffer_mut());
 }
 
-/// Removes bidirectional controls, because names come from the process. ratatui removes other
-/// control characters, but not these.
+/// Replaces cells with unsafe characters, because names come from the process. ratatui drops
+/// control characters, but not bidirectional controls.
 fn scrub(buffer: &mut Buffer) {
     let is_bad = |symbol: &str| matches!(sanitize::line(symbol), Cow::Owned(_));
     for cell in &mut buffer.content {

@@ -12,7 +12,7 @@ use crate::text;
 
 /// Maximal number of lines; more would hide the rest.
 const LINES: usize = 4;
-/// Maximal distance in lines from a proc's line, which may be that of an attribute, to its name.
+/// Lines searched for a proc's name: a proc's line may be that of an attribute above its name.
 const SIGNATURE: usize = 6;
 /// Maximal size of a file in bytes; a larger one is not handwritten source.
 const LONGEST: u64 = 4 << 20;
