@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Gives the file at `path` a new text. Its permissions stay.
+/// Replaces the text of the file at `path`, and keeps its permissions.
 ///
 /// # Errors
 /// The folder or the disk refuses; then nothing has changed.
