@@ -109,8 +109,8 @@ fn paused(found: &Found, word: Option<&str>, lease_ns: Option<u64>) -> String {
     format!("{name} is paused{during}{poll}; it goes on with: {resume}")
 }
 
-/// The process as the user named it, if they did: on this host, its process ID may belong to another
-/// process.
+/// The process as the user named it, if they did: on this host, its process ID may belong to
+/// another process.
 fn resume_words(word: Option<&str>, pid: u32, task: u64) -> String {
     let process = word.map_or_else(|| pid.to_string(), str::to_owned);
     format!("turbowish resume {process} {task}")
@@ -182,7 +182,8 @@ fn unknown(rows: &[TaskRow], name: &str, label: &dyn Display) -> Failure {
     Failure::Local(format!("no task {name} in {label}; {hint}"))
 }
 
-/// `2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (ready 10.0us)`
+/// `2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (ready
+/// 10.0us)`
 fn several(same: &[&TaskRow], name: &str, label: &dyn Display) -> Failure {
     const SHOWN: usize = 8;
     let each = same.iter().take(SHOWN);

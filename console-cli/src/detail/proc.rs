@@ -72,7 +72,8 @@ fn outcomes(row: &ProcRow) -> RichLine {
     ))
 }
 
-/// Two histograms side by side: how long a poll takes, and how much time a call needs; one below the other where there is no room.
+/// Two histograms side by side: how long a poll takes, and how much time a call needs; one below
+/// the other where there is no room.
 fn histograms(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let (hold, run) = (&row.poll_hold, &row.call_running);
     let mut left = histogram::lines(hold, '#', beside.micro);

@@ -39,7 +39,8 @@ pub(crate) fn stands_at(row: &TaskRow) -> Option<&Place> {
     tree::first_leaf(row)?.place.as_ref()
 }
 
-/// `conn:51022  waiting 41.4 s on mpsc repl (full 64/64)   src/conn.rs:88:9-33  self.repl.send(cmd)`
+/// `conn:51022  waiting 41.4 s on mpsc repl (full 64/64)   src/conn.rs:88:9-33
+/// self.repl.send(cmd)`
 fn head(row: &TaskRow, beside: &DetailContext<'_>) -> RichLine {
     let mut line =
         RichLine::default().title(format!("{}  {}", row.name, tree::state(row, beside.micro)));

@@ -76,7 +76,8 @@ pub(super) fn lines_at(
         .collect()
 }
 
-/// `kv::snapshot::write  src/snapshot.rs:97:18-37  41.2 s  self.db.lock()  mutex db, held by conn:51022`
+/// `kv::snapshot::write  src/snapshot.rs:97:18-37  41.2 s  self.db.lock()  mutex db, held by
+/// conn:51022`
 fn line(
     row: &TaskRow,
     at: usize,

@@ -132,7 +132,8 @@ fn place(value: &Value) -> Option<Option<Place>> {
     }))
 }
 
-/// Objects by their fields: those that they always had, those that came later, and the place that stands among them.
+/// Objects by their fields: those that they always had, those that came later, and the place that
+/// stands among them.
 macro_rules! objects {
     ($($row:ident { $($field:ident)* } $(newer { $($newer:ident)* })? $(at $place:ident)?;)*) => {$(
         impl Read for $row {

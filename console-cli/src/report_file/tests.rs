@@ -69,7 +69,8 @@ fn what_is_read_is_written_as_it_was() {
     assert_eq!(again["process"]["pid"], 4242);
 }
 
-/// A field that is new in docs/json.md has its line in `saved/rows.rs` and its value in `full.json`.
+/// A field that is new in docs/json.md has its line in `saved/rows.rs` and its value in
+/// `full.json`.
 #[test]
 fn every_field_is_read() {
     fn check<R: Comparable>() {

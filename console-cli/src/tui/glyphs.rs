@@ -59,7 +59,8 @@ pub(crate) struct Glyphs {
     pub(crate) selection: char,
     /// The spelling of microseconds.
     pub(crate) micro: Micro,
-    /// Corner, horizontal and vertical line of a frame: top left, top right, bottom left, bottom right.
+    /// Corner, horizontal and vertical line of a frame: top left, top right, bottom left, bottom
+    /// right.
     pub(crate) corners: [char; 4],
     /// Horizontal line of a frame.
     pub(crate) horizontal: char,

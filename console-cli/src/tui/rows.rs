@@ -231,7 +231,7 @@ pub(crate) trait Rows {
     fn json(&self, row: usize, of: &Snapshot) -> String;
     /// Takes the rows out of a snapshot.
     fn take(&mut self, snapshot: &mut Snapshot);
-    /// Marks the rows that these alerts involve, except muted ones.
+    /// Marks the rows that these alerts involve; `muted` gives the remaining time of muted ones.
     fn mark(&mut self, alerts: &[Alert], muted: Muted<'_>, context: &Context);
     /// Remaining time of the row's mute in nanoseconds, if it is a muted alert.
     fn muted(&self, row: usize) -> Option<u64>;

@@ -104,7 +104,7 @@ fn press(state: &mut State, key: Key) -> Option<Effect> {
     perform(state, action)
 }
 
-/// Holds the rows back for a moment, and clears the notice.
+/// Holds the rows back for a moment, and clears the notice and the news.
 fn touched(state: &mut State) {
     state.pending.key_ns = Some(state.now.mono_ns);
     state.notice = None;
@@ -184,7 +184,7 @@ fn perform(state: &mut State, action: Action) -> Option<Effect> {
     }
 }
 
-/// Opens the record of a row, or unfolds a group.
+/// Opens the record of a row, or folds or unfolds a group.
 fn accept(state: &mut State) {
     let selected = state.table().selected();
     match selected.and_then(|row| state.table().is_folded(row)) {

@@ -79,7 +79,8 @@ fn nested(item: &mut Item, scope: &Scope) -> Result<()> {
     instrument(item, &scope.inside(&arguments, false))
 }
 
-/// A function of a block or module: rewritten if it is a future, or if it carries the attribute itself.
+/// A function of a block or module: rewritten if it is a future, or if it carries the attribute
+/// itself.
 fn method(
     attrs: &mut Vec<Attribute>,
     signature: &mut Signature,

@@ -127,7 +127,8 @@ impl<'ast> Visit<'ast> for FindElided {
     }
 }
 
-/// A closure cannot name the lifetimes of a `for<'a>`, but each of its own `'_` stands for any lifetime as well.
+/// A closure cannot name the lifetimes of a `for<'a>`, but each of its own `'_` stands for any
+/// lifetime as well.
 struct HideBound<'a>(Option<&'a BoundLifetimes>);
 
 impl VisitMut for HideBound<'_> {

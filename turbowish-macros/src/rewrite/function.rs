@@ -126,7 +126,8 @@ struct Rewriting<'a> {
 }
 
 impl Rewriting<'_> {
-    /// `async fn f(x: X) -> R { body }` to `fn f(x: X) -> impl Future<Output = R> { call(…, async move { body }) }`.
+    /// `async fn f(x: X) -> R { body }` to `fn f(x: X) -> impl Future<Output = R> { call(…, async
+    /// move { body }) }`.
     fn future(&self, signature: &mut Signature, block: &mut Block, plain: Option<Plain>) {
         lifetimes::name_in_impl_trait(signature);
         let captures = capture::plan(&mut signature.inputs, plain.as_ref());
@@ -175,7 +176,8 @@ impl Rewriting<'_> {
         ReturnType::Type(Token![->](span), Box::new(Type::Verbatim(ty)))
     }
 
-    /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body }).await }`.
+    /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body
+    /// }).await }`.
     fn kept_async(
         &self,
         signature: &mut Signature,

@@ -43,7 +43,8 @@ pub(crate) fn of(
     }
 }
 
-/// Whether a function in a block or module is a future: an `async fn`, or one that ends in an `async` block, boxed or not.
+/// Whether a function in a block or module is a future: an `async fn`, or one that ends in an
+/// `async` block, boxed or not.
 pub(crate) fn is_future(signature: &Signature, block: &mut Block) -> bool {
     signature.asyncness.is_some()
         || signature.constness.is_none() && tail(block).and_then(ending).is_some()

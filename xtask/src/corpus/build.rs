@@ -17,8 +17,8 @@ pub(super) type Counts = BTreeMap<String, usize>;
 /// Cargo, as all copies are built: one target folder, so that dependencies are built once.
 pub(super) struct Cargo {
     pub(super) target: PathBuf,
-    /// Cargo takes the copies of a package for one, and files that are older than its last build for built. A profile of its own
-    /// tells the copy of this package apart: so many codegen units.
+    /// Cargo takes the copies of a package for one, and files that are older than its last build
+    /// for built. A profile of its own tells the copy of this package apart: so many codegen units.
     pub(super) apart: (String, u32),
 }
 

@@ -56,7 +56,8 @@ pub(super) fn end_with_us() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs `command` for at most `limit`. What it prints goes to `log` with the endings `.out` and `.err`, and stays there.
+/// Runs `command` for at most `limit`. What it prints goes to `log` with the endings `.out` and
+/// `.err`, and stays there.
 pub(super) fn run(command: &mut Command, limit: Duration, log: &Path) -> io::Result<Ended> {
     let (stdout, stderr) = (log.with_extension("out"), log.with_extension("err"));
     command

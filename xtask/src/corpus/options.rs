@@ -44,7 +44,8 @@ pub(super) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// `words` stand before `--`, and `cargo` behind it. The error says what is wrong, and how it is written.
+    /// `words` stand before `--`, and `cargo` behind it. The error says what is wrong, and how it
+    /// is written.
     pub(super) fn read(words: &[&'a str], cargo: &'a [&'a str]) -> Result<Self, String> {
         let mut options = Self {
             list: false,

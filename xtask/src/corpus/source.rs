@@ -67,7 +67,8 @@ fn written(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// A copy of `source` to change and to mirror from: a workspace of its own, as it is outside of ours.
+/// A copy of `source` to change and to mirror from: a workspace of its own, as it is outside of
+/// ours.
 pub(super) fn aside(source: &Path, folder: &Path) -> io::Result<PathBuf> {
     let aside = folder.join("aside");
     mirror(source, &aside)?;
@@ -79,7 +80,8 @@ pub(super) fn aside(source: &Path, folder: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Makes `to` the same as `from`. A file that is the same already keeps its time, so that cargo does not build it again.
+/// Makes `to` the same as `from`. A file that is the same already keeps its time, so that cargo
+/// does not build it again.
 pub(super) fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let mut names = BTreeSet::new();

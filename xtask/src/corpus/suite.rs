@@ -99,7 +99,8 @@ impl Suite<'_> {
         Ok(verdict.map_or(Verdict::Lost, |(_, verdict)| verdict))
     }
 
-    /// The examples in the documentation: the lines that their names hold move with the attributes, so they are numbered per item.
+    /// The examples in the documentation: the lines that their names hold move with the attributes,
+    /// so they are numbered per item.
     pub(super) fn documentation(&self, cargo: &Cargo) -> Result<Verdicts, String> {
         let mut command = cargo.command("test", self.folder);
         command

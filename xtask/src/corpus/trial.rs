@@ -198,7 +198,8 @@ impl Trial<'_> {
         Ok(copy)
     }
 
-    /// Runs what ended in another way again. What then ends both ways in one copy is unsteady, and no difference.
+    /// Runs what ended in another way again. What then ends both ways in one copy is unsteady, and
+    /// no difference.
     fn settle(
         &self,
         krate: &Crate<'_>,

@@ -29,7 +29,8 @@ const GRAPH: &[Arrows] = &[
         package: "turbowish",
         ours: &["turbowish-macros", "turbowish-runtime"],
         optional: &[],
-        // Only with its feature, for who compiles us out: the twins of tokio's types are tokio's then.
+        // Only with its feature, for who compiles us out: the twins of tokio's types are tokio's
+        // then.
         outside: Some(&["tokio"]),
     },
     Arrows {

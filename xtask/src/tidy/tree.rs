@@ -89,8 +89,8 @@ impl Tree {
         })
     }
 
-    /// The manifests of the workspace's packages: the tools that it is compared with are packages of a workspace of
-    /// their own.
+    /// The manifests of the workspace's packages: the tools that it is compared with are packages
+    /// of a workspace of their own.
     pub(super) fn manifests(&self) -> impl Iterator<Item = &File> {
         self.files().filter(|file| {
             let path = &file.path;

@@ -38,7 +38,8 @@ pub(super) fn report(checks: &Checks) -> String {
     printed(&lines)
 }
 
-/// `kv::snapshot::write 38.4ms (src/snapshot.rs:90); also kv::snapshot::run, which holds the same polls`
+/// `kv::snapshot::write 38.4ms (src/snapshot.rs:90); also kv::snapshot::run, which holds the same
+/// polls`
 fn broken(outcome: &Outcome) -> String {
     let Some((worst, others)) = outcome.broken.split_first() else {
         return match outcome.rows() {

@@ -134,7 +134,8 @@ impl Compared {
 }
 
 impl Change {
-    /// After / before in billionths; `None` if either is missing or negative, `u64::MAX` if before is 0.
+    /// After / before in billionths; `None` if either is missing or negative, `u64::MAX` if before
+    /// is 0.
     pub(super) fn ratio(&self) -> Option<u64> {
         let whole = |side: &Side| u64::try_from(side.number?).ok();
         match (whole(&self.before)?, whole(&self.after)?) {

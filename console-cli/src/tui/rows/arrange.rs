@@ -104,7 +104,8 @@ impl<R: Entry> Arrangement<'_, R> {
         }
     }
 
-    /// Groups of sorted rows, themselves in the order of the table; `sums` tell of rows that were not sent too.
+    /// Groups of sorted rows, themselves in the order of the table; `sums` tell of rows that were
+    /// not sent too.
     pub(super) fn group(
         &self,
         sorted: &[usize],

@@ -134,8 +134,8 @@ impl<R: Entry> Table<R> {
         })
     }
 
-    /// Applies filter, order and groups to the rows at hand. A filter that means nothing keeps every
-    /// row: the process has the last word, and says so.
+    /// Applies filter, order and groups to the rows at hand. A filter that means nothing keeps
+    /// every row: the process has the last word, and says so.
     fn arrange(&mut self, context: &Context) {
         let filter = Filter::<R>::parse(&self.filter).ok();
         let rows = &self.page.rows;
@@ -187,7 +187,8 @@ impl<R: Entry> Table<R> {
         };
     }
 
-    /// Words of a group are those that all of its rows have there; its name and its numbers are its own.
+    /// Words of a group are those that all of its rows have there; its name and its numbers are its
+    /// own.
     fn shared<'a>(
         &'a self,
         group: &'a Group<R>,

@@ -60,7 +60,8 @@ impl State {
             Some(rows)
         };
         Query {
-            // All of them, whatever the filter of their table: the alert line and the marks need them.
+            // All of them, whatever the filter of their table: the alert line and the marks need
+            // them.
             alerts: None,
             window_ns: self.window.0,
             procs: rows(View::Procs),

@@ -53,7 +53,8 @@ fn write_times(alert: &mut Alert, micro: Micro) {
     }
 }
 
-/// The worst rows of the tables came, for an open record; while the display is frozen they stay as they were.
+/// The worst rows of the tables came, for an open record; while the display is frozen they stay as
+/// they were.
 pub(super) fn survey(state: &mut State, survey: Box<Snapshot>) {
     if state.record.is_some() && state.pending.frozen_ns.is_none() {
         state.visit.survey = Some(survey);
@@ -173,8 +174,8 @@ fn successor(state: &State, listed: &[Listed]) -> Option<Peer> {
     }
 }
 
-/// Turns to a process; filter and order of the tables are kept, their rows are not. Of records those of
-/// procs stay open: numbers of tasks and resources mean nothing in another process.
+/// Turns to a process; filter and order of the tables are kept, their rows are not. Of records
+/// those of procs stay open: numbers of tasks and resources mean nothing in another process.
 pub(super) fn attach(state: &mut State, peer: Peer) {
     if state.link.peer.as_ref().is_some_and(|now| now.is(&peer))
         && !matches!(state.link.fate, PeerState::Ended { .. })

@@ -131,7 +131,8 @@ fn lost(state: &State) -> String {
     };
     let switched = shown.process.accounting_since_unix_ns;
     let recent = shown.at_unix_ns.saturating_sub(switched) < 60 * SECOND;
-    // After accounting was switched on these are as they must be: said for a minute, then only counted.
+    // After accounting was switched on these are as they must be: said for a minute, then only
+    // counted.
     let reasons = shown.lost.reasons();
     let told: Vec<String> = reasons
         .filter(|(_, reason)| recent || !reason.at_switch)

@@ -55,7 +55,8 @@ const ALERT_HINTS: [&str; 8] = [
     "q quit",
 ];
 
-/// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit" go.
+/// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit"
+/// go.
 pub(super) fn line(state: &State, width: usize) -> String {
     let scopes = update::scopes(state);
     let armed = state

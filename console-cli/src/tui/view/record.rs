@@ -106,7 +106,8 @@ fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
     text::apart(begin, Line::from(end), usize::from(width))
 }
 
-/// What it is, and where it stands among others: `2 of 3   n next`, `3 of 9 worst: ready 212ms   n next`, `task, ended`.
+/// What it is, and where it stands among others: `2 of 3   n next`, `3 of 9 worst: ready 212ms   n
+/// next`, `task, ended`.
 fn standing(state: &State, open: &Record) -> String {
     let left = |alert| state.visit.mutes.left(alert, state.now.mono_ns);
     let worst = update::worst(state);

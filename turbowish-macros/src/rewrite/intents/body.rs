@@ -85,8 +85,8 @@ struct Around {
     apart: bool,
     /// What stands there might be an error elsewhere.
     in_unsafe: bool,
-    /// A field that is named there may be none elsewhere, or one of which a lint tells: it is in a macro that makes of it what it
-    /// likes, or where lints are allowed.
+    /// A field that is named there may be none elsewhere, or one of which a lint tells: it is in a
+    /// macro that makes of it what it likes, or where lints are allowed.
     there_only: bool,
 }
 
@@ -129,7 +129,8 @@ impl Body {
         self.lends_self && operation.is_field()
     }
 
-    /// Whether a place stays where it is for as long as the body runs: all that is done with it is to call methods that leave it there.
+    /// Whether a place stays where it is for as long as the body runs: all that is done with it is
+    /// to call methods that leave it there.
     pub(crate) fn never_moves(&self, operation: &Operation) -> bool {
         let named = self.named(&operation.place);
         let stays = named.is_some_and(|named| !named.otherwise && !named.given && !named.moved);

@@ -76,8 +76,9 @@ impl Handles {
             .any(|parameter| parameter.name == name)
     }
 
-    /// Whether the end that an operation uses is the call's alone until then: whoever receives has it so, and whoever sends if it is
-    /// a parameter of its own, which is used further down and cannot have been given away.
+    /// Whether the end that an operation uses is the call's alone until then: whoever receives has
+    /// it so, and whoever sends if it is a parameter of its own, which is used further down and
+    /// cannot have been given away.
     pub(crate) fn proves(&self, operation: &Operation) -> bool {
         let of_place = |parameter: &&Parameter| operation.is_of(&parameter.name);
         let is_own = || {

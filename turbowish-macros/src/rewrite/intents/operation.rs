@@ -36,7 +36,8 @@ impl Verb {
         "send", "recv", "lock", "read", "write", "acquire", "wait", "notified", "changed",
     ];
 
-    /// What a method that is called with arguments, or without, and awaited or not, does to what it is called on.
+    /// What a method that is called with arguments, or without, and awaited or not, does to what it
+    /// is called on.
     pub(crate) fn of_method(name: &str, has_arguments: bool, is_awaited: bool) -> Option<Verb> {
         Some(match (name, has_arguments, is_awaited) {
             ("send", true, _) => Verb::Send,

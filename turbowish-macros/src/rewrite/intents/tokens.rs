@@ -32,7 +32,8 @@ pub(super) fn is_borrowed(trees: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// A block that is evaluated where it stands, and not a branch, a value or a pattern of a type with fields, an arm.
+/// A block that is evaluated where it stands, and not a branch, a value or a pattern of a type with
+/// fields, an arm.
 pub(super) fn is_block(trees: &[TokenTree], at: usize) -> bool {
     match before(trees, at) {
         None => true,

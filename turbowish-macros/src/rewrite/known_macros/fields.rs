@@ -45,7 +45,8 @@ impl Reading {
         Ok(())
     }
 
-    /// `a.b =`, `"c" =`, `{ D } =`, or nothing but the `=` of what was read already; whether there was one.
+    /// `a.b =`, `"c" =`, `{ D } =`, or nothing but the `=` of what was read already; whether there
+    /// was one.
     fn name(&mut self, input: ParseStream<'_>) -> Result<bool> {
         let ahead = input.fork();
         let mut length = 0;
