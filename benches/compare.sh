@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What every tool of this kind costs, side by side: the same workloads, one process for each, in rounds that begin with
-# another variant each time, because the machine's speed drifts. What counts is processor time of the threads that do
-# the application's work, and the median of the differences to plain of the same round.
+# Cost of tools of this kind, side by side: the same workloads, one process for each tool. Each
+# round begins with another variant, because the machine's speed drifts. The result is the processor
+# time of the threads that do the application's work: the median of the differences to the plain
+# variant of the same round.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

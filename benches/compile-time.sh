@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# What the attribute costs the people who compile: a published crate, as it is against annotated on every async fn. Its
-# dependencies, and those of the runtime, are built beforehand and do not count. What cargo does about the runtime's in every
-# build is no cost of the attribute either, and is told apart by a variant that only declares them: annotated is compared with
-# this one, and with plain. Versions are the same in all variants, and turbowish comes as people get it: from a registry.
-# Variants are built in turn, because the machine's speed drifts: what counts is the median of the ratios of neighbouring runs.
+# Compile-time cost of the attribute: a published crate unchanged, against the same crate annotated
+# on every async fn. Its dependencies, and those of the runtime, are built beforehand and do not
+# count. Cargo's work on the runtime's dependencies in every build is not a cost of the attribute
+# either. It is separated by a variant that only declares them: annotated is compared with this one,
+# and with plain. Versions are the same in all variants, and turbowish comes from a registry, as for
+# a user. Variants are built in turn, because the machine's speed drifts: the result is the median
+# of the ratios of neighbouring runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# What an open console costs the program that it looks at: throughput of one process with `turbowish top` on a terminal against the same
-# process without it. The console comes and goes in turn, because the machine's speed drifts: what counts is the ratio of neighbouring
-# rounds, and of those the median. Pairs in which the machine's host took much of the processors away (steal) are shown, and do not count.
+# Cost of an open console for the observed program: throughput of one process with `turbowish top`
+# on a terminal against the same process without it. The console is opened and closed in turn,
+# because the machine's speed drifts: the result is the median of the ratios of neighbouring rounds.
+# Pairs in which the machine's host took much of the processor time (steal) are shown, and do not
+# count.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

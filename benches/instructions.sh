@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Instructions of each step of the accounting, counted by callgrind: no noise, so a change can be held to them. Wherever
-# a figure is more than 5 % above benches/instructions.txt, --check fails.
+# Instructions of each step of the accounting, counted by callgrind. The counts have no noise, so a
+# change can be held to them. --check fails if a figure is more than 5 % above
+# benches/instructions.txt.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What instrumentation costs a server that does real work: requests per second of the kv example under redis-benchmark,
-# armed with a console attached against compiled out. Both are run in turn, because the machine's speed drifts: what
-# counts is the ratio of two neighbouring runs, and of those the median.
+# Cost of instrumentation for a server that does real work: requests per second of the kv example
+# under redis-benchmark, armed with a console attached against compiled out. Both are run in turn,
+# because the machine's speed drifts: the result is the median of the ratios of two neighbouring
+# runs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What tasks that wait cost in memory, and whether it stays so: resident memory of one program with accounting on against the same program
-# without instrumentation. A reading soon after the start proves nothing: the monitor looks at all tasks again and again, so the bound is
-# checked late.
+# Memory cost of waiting tasks, and whether it stays constant: resident memory of one program with
+# accounting on against the same program without instrumentation. A reading soon after the start
+# proves nothing, because the monitor walks all tasks repeatedly; the bound is therefore checked
+# late.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Hard filters on a process with very many tasks: how long each takes, whether the hardest is refused, and whether leases and
-# alerts keep their time while such queries are answered one after the other.
+# Expensive filters on a process with very many tasks: how long each takes, whether the most
+# expensive one is refused, and whether leases and alerts stay on time while such queries are
+# answered one after the other.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

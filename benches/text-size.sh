@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What the attribute adds to a program: bytes of a published crate, as it is against annotated on every async fn, for each of
-# its functions: machine code (sections .text), and what is loaded with it (unwinding tables, constants, the text of await
-# points). Executables have TurboWish itself besides, once.
+# Code size that the attribute adds to a program: bytes of a published crate unchanged, against the
+# same crate annotated on every async fn, divided by its functions. Counted are machine code
+# (sections .text), and the data loaded with it (unwinding tables, constants, the text of await
+# points). An executable also contains TurboWish itself, once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,7 @@
-//! Holds the memory of the accounting to its bounds: many calls, many procs on many threads, many short tasks.
+//! Memory bounds of the accounting: many calls, many procs on many threads, many short tasks.
 //!
-//! `cargo run --release --features server,tokio --example bounds` runs each in a process of its own, prints what it took, and
-//! fails where that is more than it may be.
+//! `cargo run --release --features server,tokio --example bounds` runs each case in a separate
+//! process, prints the memory that it took, and fails if that exceeds the bound.
 
 use std::hint::black_box;
 use std::pin::{Pin, pin};

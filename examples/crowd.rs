@@ -1,8 +1,10 @@
-//! Very many tasks that wait, 500 procs, and a few tasks that work: what a console costs a program of that size.
+//! Very many waiting tasks, 500 procs, and a few busy tasks: the cost of a console for such a
+//! program.
 //!
-//! `cargo run --release --features server,tokio --example crowd -- [TASKS [WORKERS [STALL]]]` (100,000, 1 and 0 by default). STALL
-//! is in milliseconds: one more task blocks its worker that long, every 3 s. Once all tasks wait the program prints a line every
-//! 100 ms: milliseconds since the Unix epoch, and operations so far. `benches/console-open.sh` reads them.
+//! `cargo run --release --features server,tokio --example crowd -- [TASKS [WORKERS [STALL]]]`
+//! (100,000, 1 and 0 by default). STALL, in ms: one more task blocks its worker that long, every 3
+//! s. Once all tasks wait the program prints a line every 100 ms: milliseconds since the Unix
+//! epoch, and operations so far. `benches/console-open.sh` reads them.
 
 use std::io::Write;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Awaits among the arguments of macros: `hidden-awaits` leaves one task stuck in each kind of them.
+//! Awaits in the arguments of macros: `hidden-awaits` leaves one task stuck in each kind of macro.
 //!
-//! `TURBOWISH_REPORT=report.json cargo run --example hidden-awaits` says where they stand.
+//! `TURBOWISH_REPORT=report.json cargo run --example hidden-awaits` shows where the tasks are.
 
 use std::future::poll_fn;
 use std::task::Poll;

@@ -1,6 +1,6 @@
-//! Two ways to be stuck: a task that waits for a message nobody sends, and a worker blocked inside a poll.
+//! Two ways to hang: a task waits for a message nobody sends, a worker is blocked inside a poll.
 //!
-//! `cargo run --example hung` runs for a minute; look at it with `turbowish query tasks`.
+//! `cargo run --example hung` runs for a minute; inspect it with `turbowish query tasks`.
 
 use std::time::Duration;
 

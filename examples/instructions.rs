@@ -1,6 +1,6 @@
-//! Runs one operation of the accounting ten thousand times inside [`measured`], for callgrind to count the instructions of.
+//! Runs one accounting operation 10,000 times inside [`measured`], for callgrind to count.
 //!
-//! `benches/instructions.sh` runs it; alone, `instructions NAME` shows nothing.
+//! `benches/instructions.sh` runs it; without callgrind, `instructions NAME` prints nothing.
 
 use std::hint::black_box;
 use std::pin::{Pin, pin};

@@ -1,8 +1,9 @@
-//! Very many tasks that wait: how much memory the process takes, and whether it stays so.
+//! Very many waiting tasks: the memory of the process, and whether it stays constant.
 //!
-//! `cargo run --release --features server,tokio --example parked -- [TASKS [SECONDS]]` (1,000,000 and 60 unless told otherwise). Each
-//! line has the seconds since the last task was spawned and the bytes of resident memory; the last line has `peak` and the most bytes
-//! that there were. `benches/parked.sh` compares it with the same program without instrumentation, and holds it to a bound.
+//! `cargo run --release --features server,tokio --example parked -- [TASKS [SECONDS]]` (1,000,000
+//! and 60 by default). Each line has the seconds since the last task was spawned and the resident
+//! memory in bytes; the last line has `peak` and the maximum in bytes. `benches/parked.sh` compares
+//! it with the same program without instrumentation, and checks it against a bound.
 
 use std::io::Write;
 use std::sync::Arc;

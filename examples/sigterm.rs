@@ -1,9 +1,11 @@
-//! SIGTERM in a program of any shape: `sigterm BEGINNING HANDLER`.
+//! SIGTERM in programs of different shapes: `sigterm BEGINNING HANDLER`.
 //!
-//! BEGINNING says what exists when `init` is called: `current-thread`, `multi-thread` (that runtime of tokio), `thread`
-//! (a thread and a runtime without threads), `then-current-thread`, `then-multi-thread` (nothing; the runtime comes later).
-//! HANDLER says who listens: `none`, `hook-before`, `hook-after` (signal-hook, before or after `init`), `tokio`,
-//! `hangup` (two listeners, but for SIGHUP). One that listens shuts down in steps, and ends with the exit code 7.
+//! BEGINNING is what exists when `init` is called: `current-thread`, `multi-thread` (that runtime
+//! of tokio), `thread` (a thread and a runtime without threads), `then-current-thread`,
+//! `then-multi-thread` (nothing; the runtime comes later). HANDLER is the listener: `none`,
+//! `hook-before`, `hook-after` (signal-hook, before or after `init`), `tokio`, `hangup` (two
+//! listeners, but for SIGHUP). A program with a listener shuts down in steps, and ends with the
+//! exit code 7.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! The report comes however the program ends: `ways-to-end
+//! Ways to end a program, each of which writes the report: `ways-to-end
 //! return|large|exit|exit-worker|wait|listens|graceful|panic|long-name|switch|early`.
 //!
 //! `wait` waits for a signal and handles none; `graceful` handles SIGTERM itself.

@@ -1,9 +1,11 @@
-//! `turbowish annotate`: everything is read and decided before the first file changes, and a file changes whole or not at all.
+//! `turbowish annotate`. Everything is read and decided before the first file changes, and each
+//! file changes as a whole or not at all.
 //!
-//! `select` asks cargo which packages a path stands for and finds their files by a `walk`, inside one `repository`. `scan` reads a
-//! `source` into a `tree`, with the meaning of its paths (`names`, `tokens`, `tokio_types`) and attributes (`own`). `decide` says where attributes
-//! are missing. `work` turns that into changes of files and `depend` into those of a `manifest`, which name the `origin` of the crate.
-//! `replace` makes the changes, and `report` describes them.
+//! `select` asks cargo for the packages of a path and finds their files by a `walk`, inside one
+//! `repository`. `scan` reads a `source` into a `tree`, and resolves its paths (`names`, `tokens`,
+//! `tokio_types`) and attributes (`attribute`). `decide` finds the missing attributes. `plan` turns
+//! them into edits of files, and `depend` into edits of a `manifest` that name the `origin` of the
+//! crate. `replace` writes the changes, and `report` describes them.
 
 mod attribute;
 mod decide;
@@ -39,19 +41,20 @@ use plan::{Change, Work};
 use report::{Plural, plural};
 use tokio_types::WRAPPED;
 
-/// Code that is nested deeply is read by deep recursion.
+/// Stack size in bytes: deeply nested code is parsed by deep recursion.
 const STACK: usize = 256 << 20;
 
 /// Runs the command.
 ///
 /// # Errors
-/// A path that is not there; a file that cannot be read or written; with `--check`, anything that is not covered.
+/// A path that does not exist; a file that cannot be read or written; with `--check`, any function
+/// that is not covered.
 pub(crate) fn run(args: &AnnotateArgs) -> Result<(), Failure> {
     with_large_stack(|| annotate(args))
         .map_err(|cause| Failure::local("cannot start a thread", &cause))?
 }
 
-/// Runs `task` where syntax can be nested deeply.
+/// Runs `task` on a thread with a stack for deeply nested syntax.
 ///
 /// # Errors
 /// No thread can be started.
@@ -90,7 +93,7 @@ fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
     }
 }
 
-/// Says what changes, changes it, and says what has changed.
+/// Prints the planned changes, applies them, and prints the result.
 fn change(args: &AnnotateArgs, work: &Work) -> Result<(), Failure> {
     let origins = Origins { args: &args.origin };
     let plan = if args.remove {
@@ -115,7 +118,7 @@ fn change(args: &AnnotateArgs, work: &Work) -> Result<(), Failure> {
     print(&plan.after)
 }
 
-/// Names of files and functions come from outside.
+/// Prints text with untrusted names of files and functions.
 fn print(text: &str) -> Result<(), Failure> {
     crate::failure::print(&sanitize::lines(text))
 }

@@ -1,4 +1,4 @@
-//! Which columns a table prints: those asked for, else a default for each kind of row.
+//! Columns of a printed table: the requested ones, else a default for each kind of row.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use turbowish_model::snapshot::column::{self, Column, Family, Row};
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
-/// What a table shows of its rows unless told otherwise. A name that is a population's and no
-/// column's (`hold`, `poll`) stands for its percentiles.
+/// The default columns of each table. A name that is a population but not a column (`hold`, `poll`)
+/// stands for its percentiles.
 pub(crate) trait Defaults: Row {
     const COLUMNS: &'static [&'static str];
 }
@@ -56,7 +56,7 @@ impl Defaults for CounterRow {
     ];
 }
 
-/// Finds columns by key, in the order asked for; none asked for is the default.
+/// Finds columns by key, in the requested order; without a request, the default ones.
 pub(crate) fn choose<R: Defaults>(
     keys: &[String],
     percentiles: &[Percentile],

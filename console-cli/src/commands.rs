@@ -1,4 +1,4 @@
-//! One module per command that is no console: what it asks, what it prints, how it ends.
+//! The commands other than the console, one module each: arguments, output and exit code.
 
 pub(crate) mod check;
 pub(crate) mod debug;

@@ -1,7 +1,8 @@
-//! `turbowish demo`: a real server and a load in this process, which the console watches like any other process.
+//! `turbowish demo`: a real server and a load in this process, which the console watches like any
+//! other process.
 //!
-//! The server has a runtime of its own, and so has the load: what the console shows is the server alone, as it
-//! serves clients over loopback TCP. Nothing stays behind: see [`Demo::stop`].
+//! The server and the load have separate runtimes, and the console shows only the server while it
+//! serves clients over loopback TCP. Nothing is left behind: see [`Demo::stop`].
 
 use std::future::Future;
 use std::io;
@@ -16,13 +17,14 @@ use kv::{Config, Server};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
-/// Commands per second: server and load together take about half a core, and leave the rest to whoever is watching.
+/// Commands per second: server and load together take about half a core, and leave the rest to the
+/// console and its user.
 const RATE: u32 = 12_000;
 
-/// Often enough that the first snapshot is seen by somebody who looks for a few seconds only.
+/// Short enough that a user who looks for only a few seconds sees the first snapshot.
 const SNAPSHOT_EVERY: Duration = Duration::from_secs(1);
 
-/// A server under load, and accounting in this process. All of it ends when this is dropped.
+/// A server under load, and accounting in this process. Dropping it stops all of them.
 pub(crate) struct Demo {
     // The order matters: fields drop from top to bottom.
     load: Part<Counts>,
@@ -31,10 +33,11 @@ pub(crate) struct Demo {
     _turbowish: turbowish::Guard,
 }
 
-/// Starts accounting, the server, and the load. A console can attach to this process when it returns.
+/// Starts accounting, the server, and the load. A console can attach to this process when it
+/// returns.
 ///
 /// # Errors
-/// A sentence that says what could not be had.
+/// A message that names the part that could not be started.
 pub(crate) fn start() -> Result<Demo, String> {
     let guard = turbowish::Builder::new().name("kv-demo").init();
     let dir = Dir::create().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
@@ -51,10 +54,11 @@ pub(crate) fn start() -> Result<Demo, String> {
 }
 
 impl Demo {
-    /// Ends the load and the server, removes the temporary folder, and returns what the load has counted.
+    /// Stops the load and the server, removes the temporary folder, and returns the counts of the
+    /// load.
     ///
     /// # Errors
-    /// If the load lost its server, or the server could not write its last snapshot.
+    /// The load lost its server, or the server could not write its last snapshot.
     pub(crate) fn stop(mut self) -> Result<Counts, String> {
         let counts = self
             .load
@@ -90,13 +94,13 @@ fn start_load(server: SocketAddr) -> io::Result<Part<Counts>> {
     })
 }
 
-/// A future on a runtime of its own, on a thread of its own, that ends when it is told to.
+/// A future on a separate runtime and thread, which ends on request.
 struct Part<T> {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<io::Result<T>>>,
 }
 
-/// Runs a future as a task: what it does is seen on a worker, and not on the thread that waits for it.
+/// Runs a future as a task, so that it runs on a worker and not on the thread that waits for it.
 async fn on_worker<T: Send + 'static>(
     future: impl Future<Output = io::Result<T>> + Send + 'static,
 ) -> io::Result<T> {
@@ -117,7 +121,7 @@ impl<T: Send + 'static> Part<T> {
     {
         let (stop, stopped) = oneshot::channel();
         let stopped: Stopped = Box::pin(async {
-            // An error says that the sender is gone, which is the signal too.
+            // An error means that the sender is gone, which is the signal too.
             let _ = stopped.await;
         });
         let thread = std::thread::Builder::new()
@@ -141,7 +145,7 @@ impl<T> Part<T> {
 
 impl<T> Drop for Part<T> {
     fn drop(&mut self) {
-        // Whoever wants to know the outcome calls `stop` first.
+        // The outcome is available from `stop`.
         let _ = self.stop();
     }
 }
@@ -150,7 +154,7 @@ impl<T> Drop for Part<T> {
 struct Dir(PathBuf);
 
 impl Dir {
-    /// Makes it for this user alone; somebody else's folder of the same name is never taken.
+    /// Creates the folder for this user only; another user's folder of the same name is never used.
     fn create() -> io::Result<Self> {
         let process = std::process::id();
         let mut number = 0;
@@ -167,7 +171,7 @@ impl Dir {
 
 impl Drop for Dir {
     fn drop(&mut self) {
-        // The system cleans its temporary folder; there is nobody to tell.
+        // The system cleans its temporary folder; the error can be reported to nobody.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,5 @@
-//! One thing and what it is tied to: the lines of its record, on the screen, in `turbowish query` and `turbowish tree`.
+//! The detail view of one row and the rows related to it: the same lines on the screen, in
+//! `turbowish query` and in `turbowish tree`.
 
 mod alert;
 mod histogram;
@@ -28,29 +29,29 @@ use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};
 use crate::{source, text};
 
-/// From here on there is room for folders; the console's first column is a mark.
+/// From this width on, places are shown with folders; the console's first column is a mark.
 const WIDE: usize = 119;
-/// Names that are printed of a list before it is cut.
+/// Maximal number of names in a list before it is cut.
 const NAMED: usize = 4;
 
-/// The rows beside the one that a record is of, as far as they are at hand.
+/// The rows related to the subject of a record, as far as they are available.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DetailContext<'a> {
     pub(crate) procs: &'a [ProcRow],
     pub(crate) tasks: &'a [TaskRow],
-    /// There are tasks that are not among these.
+    /// There are tasks that are missing here.
     pub(crate) some_tasks: bool,
     pub(crate) resources: &'a [ResourceRow],
     pub(crate) awaits: &'a [AwaitRow],
     pub(crate) counters: &'a [CounterRow],
     pub(crate) alerts: &'a [Alert],
-    /// Length of the window that sums are of.
+    /// Length of the window of the sums, in nanoseconds.
     pub(crate) window_ns: u64,
-    /// Columns of the terminal, where that matters; below [`WIDE`] places have no folders.
+    /// Width of the terminal in columns, where it matters; below [`WIDE`] places have no folders.
     pub(crate) room: Option<usize>,
-    /// How full resources were, where somebody has looked for a while.
+    /// The history of fill levels, if the caller has one.
     pub(crate) lengths: Option<&'a Lengths>,
-    /// How microseconds are written.
+    /// The spelling of microseconds.
     pub(crate) micro: Micro,
 }
 
@@ -98,7 +99,7 @@ impl<'a> DetailContext<'a> {
 /// Runs `query task`, `query resource`, `query proc` or `query alert`.
 ///
 /// # Errors
-/// A mistake on the command line, no answer, or nothing of that name.
+/// A mistake on the command line, no answer, or no row of that name.
 pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> {
     if args.table == TableName::Alert {
         return alert::run(args, token);
@@ -179,7 +180,7 @@ fn named(args: &QueryArgs) -> Result<(Option<&str>, &str), Failure> {
 }
 
 fn query_of(args: &QueryArgs, name: &str) -> Query {
-    // The process looks for the text anywhere in a name; here only whole names count.
+    // The process searches for the text anywhere in a name; here only whole names count.
     let filter = |column: &str| match name.contains('"') {
         true => String::new(),
         false => format!("{column}:\"{name}\""),
@@ -200,7 +201,7 @@ fn query_of(args: &QueryArgs, name: &str) -> Query {
             tasks: rows(String::new()),
             ..query
         },
-        // Who calls it is with it, and whom it calls with those.
+        // A caller is part of the proc's own row, a callee of the callee's row.
         TableName::Proc => Query {
             procs: rows(String::new()),
             awaits: rows(filter("proc")),
@@ -208,7 +209,8 @@ fn query_of(args: &QueryArgs, name: &str) -> Query {
             tasks: rows(filter("root")),
             ..query
         },
-        // Who holds what a task waits for, and who waits for what it holds, is with the resources.
+        // Holders of the resource that a task waits for, and waiters for the resources that it
+        // holds, are in the rows of resources.
         _ => Query {
             tasks: rows(filter("task")),
             resources: rows(String::new()),
@@ -266,7 +268,8 @@ fn one<R: Record + Clone>(
     print(&named.iter().map(told).collect::<Vec<_>>().join("\n"))
 }
 
-/// A resource may be called without its kind, `db` for `mutex db`, and a proc without the modules that it is in.
+/// Whether the row has this name. A resource may be named without its kind, `db` for `mutex db`,
+/// and a proc without its modules.
 pub(crate) fn is_called(full: &str, name: &str) -> bool {
     let inside = |end: &str| {
         full.strip_suffix(name)
@@ -275,7 +278,8 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
     full == name || full.split_once(' ').is_some_and(|(_, own)| own == name) || inside("::")
 }
 
-/// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, for each that the row is part of.
+/// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, for each alert that
+/// involves the row.
 fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some((kind, id, name)) = row.party() else {
         return Vec::new();
@@ -291,7 +295,7 @@ fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
     beside.alerts.iter().filter(speaks).map(told).collect()
 }
 
-/// The resource that a claim is about, if it was sent along.
+/// The resource of a claim, if the snapshot contains it.
 fn of<'a>(claim: &Claim, resources: &'a [ResourceRow]) -> Option<&'a ResourceRow> {
     resources.iter().find(|row| row.id == claim.resource_id)
 }

@@ -1,4 +1,5 @@
-//! A failure is a line on stderr that names what failed and what to do, and an exit code.
+//! Failure of a command: a line on stderr with the failed operation and the remedy, and an exit
+//! code.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ use turbowish_wire::client::ClientError;
 
 use crate::text;
 
-/// Why a command could not do its work.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command line or a filter is wrong: exit code 2.
@@ -20,15 +21,15 @@ pub(crate) enum Failure {
     Target(String),
     /// The terminal or a file cannot be used: exit code 1.
     Local(String),
-    /// The same because of several things, a line for each: exit code 1.
+    /// Several local causes, a line for each: exit code 1.
     Several(String, Vec<String>),
-    /// What was looked for was found, and has been printed: exit code 1.
+    /// The command found and printed what it searched for: exit code 1.
     Found,
-    /// A program that we ran has ended so, and has said why itself.
+    /// A child program ended with this exit code, and has reported the reason itself.
     Ended(u8),
-    /// Whoever read our output has gone: nothing to say.
+    /// The reader of the output has gone: no message.
     ClosedPipe,
-    /// A signal ended it: nothing to say, and the exit code that shells give.
+    /// A signal ended the command: no message, and the exit code that shells give.
     Signal(u8),
 }
 
@@ -41,17 +42,17 @@ impl Failure {
         Self::Target(text.to_string())
     }
 
-    /// Something of this machine, and what we wanted of it.
+    /// A local failure: `what` was attempted, and its cause.
     pub(crate) fn local(what: &str, cause: &io::Error) -> Self {
         Self::Local(format!("{what}: {cause}"))
     }
 
-    /// A signal ended it.
+    /// A command that a signal has ended.
     pub(crate) fn signal(kind: SignalKind) -> Self {
         Self::Signal(u8::try_from(kind.as_raw_value()).unwrap_or(0))
     }
 
-    /// Says it, and gives the exit code.
+    /// Prints the message, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (text, code) = match self {
             Self::Usage(text) => (text, 2),
@@ -74,27 +75,27 @@ impl Failure {
     }
 }
 
-/// Prints help where it was asked for; else says what is wrong with the command line.
+/// Prints help if it was asked for; else reports the mistake on the command line.
 pub(crate) fn of_command_line(answer: &clap::Error) -> ExitCode {
     if !answer.use_stderr() {
-        // A closed pipe is no failure.
+        // A closed pipe is not a failure.
         let _ = answer.print();
         return ExitCode::SUCCESS;
     }
     let text = answer.render().to_string();
     let text = text.trim_start_matches("error: ").trim_end();
-    // The usage stands on lines of its own.
+    // The usage is on separate lines.
     let _ = writeln!(io::stderr(), "turbowish: {}", sanitize::lines(text));
     ExitCode::from(2)
 }
 
-/// One line on stderr; if nobody reads it, that is no failure of its own.
+/// Prints one line on stderr; a closed stderr is not a failure.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "turbowish: {}", sanitize::line(text));
 }
 
-/// The one way to stdout for what came from a process or a file: a terminal obeys nothing of it. Documents escape it in their own
-/// way before, and come through as they are.
+/// Prints text from a process or a file to stdout, without control sequences for the terminal. All
+/// such text goes through this function. Documents are escaped before, and do not change.
 ///
 /// # Errors
 /// [`Failure::ClosedPipe`] if the reader has gone.
@@ -102,7 +103,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     print_own(&sanitize::lines(text))
 }
 
-/// The same for lines: each stays one, whatever the names in it hold.
+/// The same for lines: each stays one line, whatever the names in it contain.
 ///
 /// # Errors
 /// As [`print`].
@@ -110,7 +111,7 @@ pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
     print(&(text::printed(lines) + "\n"))
 }
 
-/// Writes what this program has made of its own words alone.
+/// Prints text that contains only this program's own words.
 ///
 /// # Errors
 /// As [`print`].

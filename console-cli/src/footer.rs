@@ -1,4 +1,4 @@
-//! The line below a table: how many rows of how many, and which window.
+//! The line below a table: the number of rows shown, the total, and the window.
 
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Row;
@@ -17,7 +17,7 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
     if left_out > 0 {
         text += &format!(", {left_out} more match");
     }
-    // What tasks, resources and alerts show is of now, or since they began.
+    // Tasks, resources and alerts show the present, or totals since they began.
     if ![TaskRow::TABLE, ResourceRow::TABLE, Alert::TABLE].contains(&R::TABLE) {
         text += &format!(", {}", window(snapshot));
     }
@@ -27,7 +27,7 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
     }
 }
 
-/// `proc` of `procs` if there is one.
+/// The singular, `proc` for `procs`, if `count` is one.
 pub(crate) fn counted(table: &str, count: u64) -> &str {
     match count {
         1 => table.strip_suffix('s').unwrap_or(table),

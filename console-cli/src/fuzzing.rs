@@ -1,4 +1,5 @@
-//! Entrances of the fuzz targets: what the command line does with files, on bytes and without files.
+//! Entry points of the fuzz targets: the command line's handling of files, on bytes and without
+//! files.
 
 use crate::annotate::{inserted, removed, with_large_stack};
 use crate::commands::diff;
@@ -17,7 +18,7 @@ pub fn reports(input: &[u8]) {
     }
 }
 
-/// Annotates the input as a source file, and takes the attributes out again.
+/// Annotates the input as a source file, and removes the attributes again.
 pub fn annotate(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;

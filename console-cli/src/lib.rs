@@ -1,4 +1,5 @@
-//! The console `turbowish`: every command ends in an exit code, and if that is not 0, with a message that says what to do.
+//! The console `turbowish`. Every command ends with an exit code; if it is not 0, a message states
+//! the remedy.
 
 mod annotate;
 mod args;

@@ -11,7 +11,7 @@ use crate::failure::{Failure, note, print_own};
 /// Prints a completion script.
 ///
 /// # Errors
-/// Nothing can be printed.
+/// stdout cannot be written to.
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "turbowish", &mut script);

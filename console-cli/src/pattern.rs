@@ -1,6 +1,7 @@
-//! A pattern names files or functions, and whatever lies inside what it names.
+//! Name patterns for files and functions. A pattern also matches everything inside the matched
+//! item.
 
-/// What `--include` and `--exclude` ask for, together.
+/// The patterns of `--include` and `--exclude` combined.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
     include: Vec<Pattern>,
@@ -15,8 +16,8 @@ impl Filter {
         }
     }
 
-    /// Whether the function `path` (`crate::module::Type::name`, the crate may be unknown and left out) of `file`
-    /// (`src/module.rs`, as seen from its package) is asked for.
+    /// Whether the patterns select the function `path` (`crate::module::Type::name`; the crate is
+    /// omitted if unknown) of `file` (`src/module.rs`, relative to its package).
     pub(crate) fn admits(&self, file: &str, path: &[String]) -> bool {
         let named = |pattern: &Pattern| pattern.names(file, path);
         (self.include.is_empty() || self.include.iter().any(named))
@@ -24,8 +25,8 @@ impl Filter {
     }
 }
 
-/// Segments of a file's or a function's path. In a segment `*` is any text and `?` any character; the segment `**` is any
-/// number of segments.
+/// Segments of a file's or a function's path. In a segment, `*` is any text and `?` any character;
+/// the segment `**` is any number of segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     segments: Vec<String>,
@@ -34,19 +35,20 @@ pub(crate) struct Pattern {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Holds `/`: a file, or a folder with all in it, from the package's folder on.
+    /// Contains `/`: a file, or a folder with its contents, relative to the package's folder.
     File,
-    /// Holds `::`: a function, or a module or type with all in it, from the crate on, with or without the crate's name.
+    /// Contains `::`: a function, or a module or type with its contents, from the crate on, with or
+    /// without the crate's name.
     Function,
-    /// A single segment: anything of that name, anywhere.
+    /// A single segment: any item of that name, anywhere.
     Any,
 }
 
 impl Pattern {
-    /// Reads a pattern, for the command line.
+    /// Parses a pattern for the command line.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A message that describes the mistake.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (separator, of) = match (text.contains("::"), text.contains('/')) {
             (true, true) => return Err("either a path of files or one of functions".to_owned()),
@@ -84,18 +86,18 @@ impl Pattern {
     }
 }
 
-/// Whether `path` begins with what `pattern` names.
+/// Whether `pattern` matches a prefix of `path`.
 fn begins(pattern: &[String], path: &[&str]) -> bool {
     let segments = pattern.iter().map(|segment| match segment.as_str() {
         "**" => Sign::Any,
         segment => Sign::One(segment),
     });
-    // Whatever lies inside.
+    // Also matches everything inside.
     let pattern: Vec<Sign<&str>> = segments.chain([Sign::Any]).collect();
     fits(&pattern, path, |segment, name| matches(segment, name))
 }
 
-/// Whether a segment is `pattern` as a whole.
+/// Whether `pattern` matches a whole segment.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let signs = pattern.chars().map(|sign| match sign {
         '*' => Sign::Any,
@@ -108,13 +110,14 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
 
 /// A part of a pattern.
 enum Sign<T> {
-    /// As many parts as there are, or none.
+    /// Any number of parts, including none.
     Any,
     One(T),
 }
 
-/// Whether `text` is `pattern` as a whole, in at most as many steps as the product of their lengths: only the last [`Sign::Any`] is
-/// ever given more, since what stands before it has been found as early as it can be.
+/// Whether `pattern` matches the whole `text`, in at most as many steps as the product of their
+/// lengths: only the last [`Sign::Any`] is ever extended, because everything before it has been
+/// matched as early as possible.
 fn fits<P, T>(pattern: &[Sign<P>], text: &[T], same: impl Fn(&P, &T) -> bool) -> bool {
     let (mut at, mut done) = (0, 0);
     let mut last_any = None;
@@ -215,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Tried the long way round, these take longer than anybody waits.
+    /// With backtracking over all wildcards, these would not finish in an acceptable time.
     #[test]
     fn many_signs_take_few_steps() {
         let name = "a".repeat(10_000);

@@ -1,4 +1,5 @@
-//! `top` without a terminal: one snapshot as plain text, no colour, no bars, names in full.
+//! `top` without a terminal: one snapshot as plain text, without colour or bars, with names in
+//! full.
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
@@ -11,10 +12,10 @@ use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
 use crate::footer::{counted, window};
 use crate::text::printed;
 
-/// How wide the text is where nothing says so.
+/// Width of the text where none is given, in columns.
 pub(crate) const COLUMNS: usize = 100;
 
-/// The columns, as they are printed, and the order in which they go when space is short (0 never).
+/// The columns as printed, and the order in which they are omitted when space is short (0: never).
 const CHOICE: [(&str, u8); 10] = [
     ("proc", 0),
     ("run", 0),
@@ -28,7 +29,7 @@ const CHOICE: [(&str, u8); 10] = [
     ("where", 3),
 ];
 
-/// What [`text`] needs: procs of the window.
+/// The query for [`text`]: procs of the window.
 pub(crate) fn query(window_ns: Option<u64>, rows: Rows) -> Query {
     Query {
         window_ns,
@@ -86,7 +87,7 @@ fn process(snapshot: &Snapshot) -> String {
     )
 }
 
-/// A wall-clock time here: `2026-11-20 17:04:31`.
+/// A wall-clock time in the local time zone: `2026-11-20 17:04:31`.
 pub(crate) fn local(unix_ns: u64) -> String {
     jiff::Timestamp::from_nanosecond(unix_ns.into()).map_or_else(
         |_| units::UNKNOWN.to_owned(),
@@ -159,7 +160,7 @@ fn alerts(snapshot: &Snapshot) -> String {
 
 fn table(snapshot: &Snapshot, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    // Places are shortened first, then columns go one by one; names are never cut.
+    // Places are shortened first, then columns are omitted one by one; names are never cut.
     for (dropped, places) in [
         (0, whole as Shorten),
         (0, short),
@@ -181,7 +182,7 @@ fn whole(place: String) -> String {
     place
 }
 
-/// `..src/conn.rs:88` of a longer path.
+/// `..src/conn.rs:88`, shortened from a longer path.
 fn short(place: String) -> String {
     match place.rmatch_indices('/').nth(1) {
         Some((at, _)) => format!("..{}", &place[at + 1..]),

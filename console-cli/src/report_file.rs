@@ -1,4 +1,4 @@
-//! A report, or what `query --format json` printed, read back: what the file does not say is not made up.
+//! A saved report, or the output of `query --format json`, read back. Missing values stay missing.
 
 mod read;
 mod rows;
@@ -20,15 +20,15 @@ use crate::failure::Failure;
 
 type Object = Map<String, Value>;
 
-/// The name that stands for standard input.
+/// The file name that stands for standard input.
 const STDIN: &str = "-";
 
-/// A snapshot out of a file, and what the file says of each row.
+/// A snapshot from a file, and the fields that each of its rows has.
 #[derive(Debug)]
 pub(crate) struct Saved {
-    /// The file, as it was named.
+    /// The file name as given on the command line.
     pub(crate) name: String,
-    /// Only the tables of [`Self::has`] hold anything.
+    /// Only the tables for which [`Self::has`] is true contain rows.
     pub(crate) snapshot: Snapshot,
     document: Object,
 }
@@ -43,14 +43,14 @@ pub(crate) const TABLES: [&str; 6] = [
     CounterRow::TABLE,
 ];
 
-/// What is wrong with a file, without its name.
+/// An error in a file, without the file's name.
 type Fault = String;
 
 impl Saved {
     /// Reads a file; `-` is standard input.
     ///
     /// # Errors
-    /// It cannot be read (the target cannot be reached), or is no document that we know (usage).
+    /// The file cannot be read (target unreachable), or is not a known document (usage).
     pub(crate) fn read(name: &str) -> Result<Self, Failure> {
         let text = if name == STDIN {
             let mut text = String::new();
@@ -65,7 +65,7 @@ impl Saved {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// It is no document that we know (usage).
+    /// The text is not a known document (usage).
     pub(crate) fn parse(name: &str, text: &str) -> Result<Self, Failure> {
         let refuse = |fault| Failure::usage(format!("{name}: {fault}"));
         let document = document(text).map_err(refuse)?;
@@ -77,19 +77,19 @@ impl Saved {
         })
     }
 
-    /// The file has this table.
+    /// Whether the file has this table.
     pub(crate) fn has<R: Row>(&self) -> bool {
         self.document.contains_key(R::TABLE)
     }
 
-    /// The tables that it has.
+    /// The names of the tables in the file.
     pub(crate) fn tables(&self) -> Vec<&'static str> {
         let all = TABLES.into_iter();
         all.filter(|table| self.document.contains_key(*table))
             .collect()
     }
 
-    /// Its rows say enough for this column. Of a table without rows nothing is missing.
+    /// Whether its rows have all fields for this column. A table without rows lacks none.
     pub(crate) fn tells<R: Comparable>(&self, column: &Column<R>) -> bool {
         let rows = self.document.get(R::TABLE).and_then(Value::as_array);
         let Some(row) = rows.and_then(|rows| rows.first()) else {
@@ -108,10 +108,10 @@ impl Saved {
 }
 
 impl Saved {
-    /// As [`Self::tells`].
+    /// The same as [`Self::tells`], as a result.
     ///
     /// # Errors
-    /// The file does not tell (usage), and which percentiles it has.
+    /// Fields are missing (usage); the message lists the percentiles that the file has.
     pub(crate) fn must_tell<R: Comparable>(&self, column: &Column<R>) -> Result<(), Failure> {
         if self.tells(column) {
             return Ok(());
@@ -139,7 +139,7 @@ impl Saved {
 
 fn document(text: &str) -> Result<Object, Fault> {
     let value: Value = serde_json::from_str(text).map_err(|cause| {
-        // A second document comes after a first one that was good.
+        // A second document follows a valid first one.
         if cause.is_syntax() && cause.to_string().starts_with("trailing") {
             "has several documents; take one line of it".to_owned()
         } else {
@@ -197,7 +197,7 @@ fn process(document: &Object) -> Option<Process> {
     Some(process)
 }
 
-/// Reads the rows of a table, if there is such a table.
+/// Reads the rows of a table, if the file has it.
 fn page<R: Comparable>(document: &Object, snapshot: &mut Snapshot) -> Result<(), Fault> {
     let Some(table) = document.get(R::TABLE) else {
         return Ok(());
@@ -219,7 +219,7 @@ fn page<R: Comparable>(document: &Object, snapshot: &mut Snapshot) -> Result<(),
     Ok(())
 }
 
-/// A row: fields that are not there stay as they are in an empty row, and [`Saved::tells`] knows.
+/// Reads a row. Missing fields keep their value of an empty row, and [`Saved::tells`] knows them.
 fn row<R: Comparable>(value: &Value, nth: usize) -> Result<R, Fault> {
     let at = |name: &str| format!("{}[{nth}].{name}", R::TABLE);
     if let Some(name) = R::NEEDED.iter().find(|name| value.get(name).is_none()) {

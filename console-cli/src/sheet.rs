@@ -1,4 +1,5 @@
-//! CSV: a cell is one line that controls nothing, and a spreadsheet takes none for a formula.
+//! CSV output: a cell is one line without control characters, and a spreadsheet does not interpret
+//! it as a formula.
 
 use std::iter::once;
 
@@ -6,13 +7,13 @@ use turbowish_model::snapshot::sanitize;
 
 use crate::failure::Failure;
 
-/// What a formula begins with, also as Japanese keyboards write it.
+/// The characters that begin a formula, including their full-width forms.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// The document of these rows, the header first.
+/// The CSV document of these rows, the header first.
 ///
 /// # Errors
-/// The rows are not equally long.
+/// The rows do not have the same length.
 pub(crate) fn csv<R>(rows: impl IntoIterator<Item = R>) -> Result<String, Failure>
 where
     R: IntoIterator<Item = String>,
@@ -30,7 +31,7 @@ where
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The cell on one line; a quote in front of what would be calculated makes it text. Numbers stay numbers.
+/// The cell on one line; a leading quote turns a formula into text. Numbers do not change.
 fn inert(cell: &str) -> String {
     let line = sanitize::line(cell);
     if line.starts_with(FORMULA) && !is_number(&line) {

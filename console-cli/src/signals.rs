@@ -1,4 +1,5 @@
-//! What ends a command from outside ends it in good order: what it has made is removed on the way out.
+//! Handling of termination signals: the files that a command has created are removed before it
+//! exits.
 
 use std::io;
 use std::time::Instant;
@@ -8,12 +9,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// The signals by which users and their terminals end a program.
 pub(crate) struct Signals {
     kinds: [(SignalKind, Signal); 3],
-    /// Interrupts until then are not for us.
+    /// Interrupts before this time are ignored.
     deaf: Option<Instant>,
 }
 
 impl Signals {
-    /// From now on none of them ends the process by itself. Must be called inside a runtime.
+    /// Installs handlers, so that none of these signals ends the process directly. Must be called
+    /// inside a runtime.
     ///
     /// # Errors
     /// The system refuses.
@@ -29,12 +31,12 @@ impl Signals {
         })
     }
 
-    /// Interrupts until then are not for us.
+    /// Ignores interrupts until `until`.
     pub(crate) const fn ignore_interrupts(&mut self, until: Instant) {
         self.deaf = Some(until);
     }
 
-    /// Waits for the first of them that is for us.
+    /// Waits for the first signal that is not ignored.
     pub(crate) async fn first(&mut self) -> SignalKind {
         loop {
             let signal = self.any().await;
@@ -53,7 +55,8 @@ impl Signals {
         }
     }
 
-    /// Waits for the first of them that is not an interrupt: that one is for the program in the foreground.
+    /// Waits for the first signal other than an interrupt, which is meant for the program in the
+    /// foreground.
     pub(crate) async fn but_interrupt(&mut self) -> SignalKind {
         loop {
             let signal = self.first().await;

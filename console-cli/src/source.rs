@@ -1,4 +1,5 @@
-//! From the command line's target to one connected process, or to an error that says which there are.
+//! Resolution of the command line's target to one connected process, or to an error that lists the
+//! candidates.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use turbowish_wire::client::{
 
 use crate::failure::{Failure, note};
 
-/// What to do when nothing runs.
+/// The remedy if no process runs.
 const START_ONE: &str =
     "start one with turbowish::init() in main and the feature `server`, or try: turbowish demo";
 

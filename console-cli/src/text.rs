@@ -1,11 +1,11 @@
-//! Text from the process is fitted to its column; what is cut is marked with two dots.
+//! Fitting of text from the process to its column; a cut is marked with two dots.
 
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::sanitize;
 use turbowish_model::snapshot::units::Micro;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns of the terminal that a text takes.
+/// Width of a text on the terminal, in columns.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
@@ -30,7 +30,8 @@ pub(crate) fn fit_path(text: &str, separator: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
-    // Each separator takes a column: of those before the last ones none is seen, however many there are.
+    // Each separator takes a column: none before the last `room` ones is visible, however many
+    // there are.
     let beyond = text.rmatch_indices(separator).nth(room);
     let mut rest = beyond.map_or(text, |(at, _)| &text[at + separator.len()..]);
     while let Some((_, shorter)) = rest.split_once(separator) {
@@ -46,7 +47,7 @@ pub(crate) fn fit_path(text: &str, separator: &str, room: usize) -> String {
     tail(rest, room)
 }
 
-/// The beginning of a text, and two dots if that is not all.
+/// The beginning of a text, followed by two dots if it is cut.
 pub(crate) fn head(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -90,13 +91,14 @@ pub(crate) fn right(text: &str, room: usize) -> String {
     format!("{}{text}", " ".repeat(room.saturating_sub(width(text))))
 }
 
-/// Lines as they are printed: each stays one, whatever the names in it hold.
+/// Lines for printing: each stays one line, whatever the names in it contain.
 pub(crate) fn printed(lines: &[String]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| sanitize::line(line)).collect();
     lines.join("\n")
 }
 
-/// A sentence of the process, which writes microseconds in seven bits, as this terminal writes them: `10.0us` is `10.0µs`.
+/// A text from the process, which writes microseconds in ASCII, in this terminal's spelling:
+/// `10.0us` becomes `10.0µs`.
 pub(crate) fn with_micro(text: &str, micro: Micro) -> String {
     let is_time = |word: &str| {
         let digits = word.trim_start_matches('(');
@@ -120,7 +122,7 @@ pub(crate) fn with_micro(text: &str, micro: Micro) -> String {
     shown.collect()
 }
 
-/// Words on as many lines as they need, each beginning with a blank.
+/// Wraps words at `room` columns; each line begins with a blank.
 pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -136,14 +138,16 @@ pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// What names have in common that differ in a number at their end only; `None` for one name and for others.
+/// The common part of names that differ only in a number at their end; `None` for a single name and
+/// for other names.
 pub(crate) fn stem<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut stems = names.map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit()));
     let first = stems.next().filter(|stem| !stem.is_empty())?;
     stems.all(|stem| stem == first).then_some(first)
 }
 
-/// Two lines as one: the second ends one column before the end of `room`, and goes if there is none.
+/// Two lines joined into one: the second ends one column before the end of `room`, and is omitted
+/// if it does not fit.
 pub(crate) fn apart<'a>(mut begin: Line<'a>, end: Line<'a>, room: usize) -> Line<'a> {
     let used = begin.width() + end.width() + 1;
     if used < room {

@@ -1,13 +1,14 @@
-//! A colour never stands alone: every role that has one is also a letter, a word or an attribute.
+//! Themes. Colour is never the only sign: every coloured role also has a letter, a word or an
+//! attribute.
 
 use ratatui::style::{Color, Modifier, Style};
 
 /// Colours for a dark or light background, or none at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Theme {
-    /// Light letters on a dark ground.
+    /// Light text on a dark background.
     Dark,
-    /// Dark letters on a light ground.
+    /// Dark text on a light background.
     Light,
     /// Attributes only.
     Mono,
@@ -16,7 +17,7 @@ pub(crate) enum Theme {
 impl Theme {
     const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::Mono];
 
-    /// What it is called.
+    /// The name of the theme in settings and on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Dark => "dark",
@@ -30,7 +31,7 @@ impl Theme {
     }
 }
 
-/// How many colours the terminal knows.
+/// Number of colours that the terminal supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
     Sixteen,
@@ -38,7 +39,7 @@ enum Depth {
     True,
 }
 
-/// What a piece of text means.
+/// The role of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Ordinary text.
@@ -47,7 +48,7 @@ pub(crate) enum Role {
     Dim,
     /// Title, header, the open tab.
     Title,
-    /// Header of the column that the rows are sorted by.
+    /// Header of the sort column.
     Sorted,
     /// Live, polling.
     Live,
@@ -55,15 +56,15 @@ pub(crate) enum Role {
     Warning,
     /// An alert or error; the text says so too.
     Alert,
-    /// Kept from being polled; the text says so too.
+    /// Paused; the text says so too.
     Paused,
-    /// It leads to another record.
+    /// A link to another record.
     Link,
     /// A bar.
     Bar,
     /// A bar over 100 %.
     BarOver,
-    /// The badge while the display stands and nothing is wrong.
+    /// The badge while the display is frozen and nothing is wrong.
     BadgeCalm,
     /// The badge while data are missing or accounting is off.
     BadgeWarning,
@@ -125,8 +126,8 @@ const CYAN: Colour = Colour {
 };
 
 impl Palette {
-    /// The palette for a theme that was asked for, or else the one that the environment suggests:
-    /// `TURBOWISH_THEME`, `NO_COLOR`, `COLORTERM`, `TERM`, `COLORFGBG`. Where the background is not
+    /// The palette for a requested theme, or else the one that the environment suggests:
+    /// `TURBOWISH_THEME`, `NO_COLOR`, `COLORTERM`, `TERM`, `COLORFGBG`. If the background is not
     /// known, the terminal's own sixteen colours are used.
     pub(crate) fn of_environment(
         asked: Option<Theme>,
@@ -152,7 +153,7 @@ impl Palette {
         }
     }
 
-    /// As [`Self::of_environment`], with the theme that was kept where the environment names none.
+    /// As [`Self::of_environment`], with the theme from the settings if the environment names none.
     pub(crate) fn of_start(
         asked: Option<Theme>,
         kept: Option<Theme>,
@@ -172,7 +173,7 @@ impl Palette {
         }
     }
 
-    /// How text of this role is drawn.
+    /// The style of text with this role.
     pub(crate) fn style(self, role: Role) -> Style {
         let plain = Style::new();
         match role {
@@ -195,7 +196,7 @@ impl Palette {
         }
     }
 
-    /// The style of the selected row; its glyph says the same.
+    /// The style of the selected row; its glyph marks it as well.
     pub(crate) const fn selected() -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }

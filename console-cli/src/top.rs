@@ -23,18 +23,19 @@ pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
     if !has_screen() {
         return source::runtime()?.block_on(page(&args.view, target, &query));
     }
-    // A mistyped process id is told here; from then on the console waits for whoever comes back.
+    // A mistyped process ID is reported here; from then on the console waits until the process
+    // comes back.
     if let Some(target) = &target {
         source::runtime()?.block_on(source::watchable(target))?;
     }
     console(&args.view, target)
 }
 
-/// How long the demo works before its plain snapshot.
+/// Time that the demo runs before its plain snapshot.
 #[cfg(feature = "demo")]
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// Runs `turbowish demo`: the console on a server inside this very process.
+/// Runs `turbowish demo`: the console on a server inside this process.
 ///
 /// # Errors
 /// The server or its load cannot be started; as [`run`].
@@ -42,7 +43,7 @@ const WARM_UP: Duration = Duration::from_secs(2);
 pub(crate) fn demo(view: &ViewArgs) -> Result<(), Failure> {
     let query = checked(view)?;
     let runtime = source::runtime()?;
-    // Before there is anything that an end by a signal would leave behind.
+    // Installed before the demo creates anything that a signal would leave behind.
     let signals = runtime.block_on(async { Signals::new() });
     let mut signals = signals.map_err(|cause| Failure::local("cannot start", &cause))?;
     let demo = crate::demo::start().map_err(Failure::Local)?;
@@ -67,7 +68,7 @@ async fn warm_page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Re
     page(view, target, query).await
 }
 
-/// The query behind the first view; a mistake in it is told before anything starts.
+/// The query of the first view; a mistake in it is reported before anything starts.
 fn checked(view: &ViewArgs) -> Result<Query, Failure> {
     let rows = Rows {
         filter: view.rows.filter.clone(),
@@ -81,7 +82,7 @@ fn checked(view: &ViewArgs) -> Result<Query, Failure> {
     Ok(query)
 }
 
-/// Whether there is a terminal that can place a cursor; any other gets the plain page.
+/// Whether there is a terminal with cursor addressing; any other gets the plain page.
 fn has_screen() -> bool {
     if !(stdin().is_terminal() && stdout().is_terminal()) {
         return false;

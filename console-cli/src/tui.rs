@@ -1,5 +1,5 @@
-//! `turbowish top`: messages change the state, the screen is a function of it, and the loop below is
-//! the only place that touches terminal, clock, files and network.
+//! The console of `turbowish top`. Messages change the state, the screen is a function of the
+//! state, and only the loop below touches the terminal, the clock, files and the network.
 
 mod child_process;
 mod clock;
@@ -61,42 +61,45 @@ use crate::signals::Signals;
 use crate::theme::Palette;
 use crate::theme::Theme;
 
-/// How the console starts.
+/// Options with which the console starts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// The process to watch; without one a lone process is attached to, and several are listed.
+    /// The process to watch. If absent, a lone process is attached to, and several are listed.
     pub(crate) target: Option<Target>,
-    /// Length of the window in nanoseconds, if one was asked for; `Some(None)` reaches back to the start of accounting.
+    /// Length of the window in nanoseconds, if one was requested; `Some(None)` reaches back to the
+    /// start of accounting.
     pub(crate) window: Option<Option<u64>>,
     /// Time between snapshots.
     pub(crate) interval: Duration,
-    /// Column by which procs are sorted at first; empty is the default.
+    /// Initial sort column of the procs; empty for the default.
     pub(crate) sort: String,
-    /// Filter of the procs at first.
+    /// Initial filter of the procs.
     pub(crate) filter: String,
-    /// The glyph set, if one was asked for.
+    /// The glyph set, if one was requested.
     pub(crate) glyphs: Option<GlyphSet>,
-    /// The theme, if one was asked for.
+    /// The theme, if one was requested.
     pub(crate) theme: Option<Theme>,
-    /// Columns, order and the like are as in the last console, and kept for the next one.
+    /// Settings such as columns and order are taken from the last console, and kept for the next
+    /// one.
     pub(crate) keeps: bool,
 }
 
-/// At most ten draws a second; a key is drawn at once.
+/// At most ten frames per second; a key is drawn at once.
 const DRAW: Duration = Duration::from_millis(100);
 
-/// Runs the console until its user leaves it, or the signal that it returns ends it.
+/// Runs the console until its user quits, or a signal, which is returned, ends it.
 ///
 /// # Errors
 /// The terminal cannot be used.
 pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
-    // What reads and decodes rows has a thread of its own: a key never waits for thousands of them.
+    // Rows are read and decoded on a separate thread: a key never waits for thousands of them.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        // Before the terminal is ours: nothing ends us then without giving it back.
+        // Before the terminal is taken: from then on no signal ends the process without restoring
+        // it.
         let signals = Signals::new()?;
         let found = Found::now();
         let mut screen = Screen::open()?;
@@ -153,7 +156,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
     (state, store)
 }
 
-/// What a running console has to do with the world.
+/// The connections of a running console to its environment.
 struct Console {
     screen: Screen,
     found: Found,
@@ -165,7 +168,7 @@ struct Console {
     source: Source,
 }
 
-/// How the console is left: by which signal, if it was one.
+/// The signal that ended the console, if one did.
 type Left = Option<SignalKind>;
 
 impl Console {
@@ -195,10 +198,10 @@ impl Console {
                 signal = self.signals.first() => return Ok(Some(signal)),
                 told = next(&mut self.inbox) => told?,
                 _ = ticks.tick() => tick(),
-                // A picture that had to wait is drawn at once.
+                // A frame that had to wait is drawn at once.
                 () = self.screen.ready() => tick(),
             };
-            // What an older subscription still sends speaks of other rows.
+            // Messages from an older subscription are about other rows.
             if !self.source.is_current(&told) {
                 continue;
             }
@@ -223,7 +226,7 @@ impl Console {
         }
     }
 
-    /// Does what the state asks for; gives how the console is left, if it is.
+    /// Performs an effect; returns `Some` if the console ends.
     async fn perform(&mut self, effect: Effect, state: &mut State) -> io::Result<Option<Left>> {
         match effect {
             Effect::Quit => return Ok(Some(None)),
@@ -248,7 +251,7 @@ impl Console {
             Effect::Pause(hold) => self.source.pause(hold),
             Effect::Resume(hold) => self.source.resume(hold),
             Effect::Leave { keep } => {
-                // From here on ctrl-C ends it, and what is said stays on the terminal.
+                // From here on Ctrl-C ends it, and messages stay on the terminal.
                 self.input.pause();
                 self.screen.leave();
                 let told = tokio::select! {
@@ -263,14 +266,14 @@ impl Console {
         Ok(None)
     }
 
-    /// Lends the terminal to a debugger; gives how the console is left, if a signal came meanwhile.
+    /// Runs a debugger on the terminal; returns the signal if one arrived meanwhile.
     async fn debug(
         &mut self,
         hold: &PausedTask,
         lldb: bool,
         state: &mut State,
     ) -> io::Result<Option<Left>> {
-        // Here its reason stays to be read.
+        // The reason stays visible here.
         if let Err(reason) = debug::look(lldb) {
             update(state, Message::Noted(reason));
             return Ok(None);
@@ -287,7 +290,7 @@ impl Console {
         Ok(None)
     }
 
-    /// Lends the terminal to the user's editor; gives how the console is left, if a signal came meanwhile.
+    /// Runs the user's editor on the terminal; returns the signal if one arrived meanwhile.
     async fn edit(&mut self, spots: &[Spot], state: &mut State) -> io::Result<Option<Left>> {
         let pid = state.link.peer.as_ref().and_then(|peer| peer.pid);
         let call = match Call::of(spots, pid, variable) {
@@ -309,7 +312,7 @@ impl Console {
     }
 }
 
-/// Files are read here, once for each piece that an open record or the preview shows.
+/// Reads source files, once for each excerpt that an open record or the preview shows.
 fn read_source(state: &mut State) {
     let open = state.record.clone().or_else(|| preview::record(state));
     let Some(open) = open else { return };
@@ -337,7 +340,7 @@ async fn next(inbox: &mut Receiver<Envelope>) -> io::Result<Envelope> {
         .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))
 }
 
-/// When the screen was drawn last, and what has happened since.
+/// The time of the last frame, and the events since.
 #[derive(Debug, Default)]
 struct Drawing {
     last: Option<Instant>,

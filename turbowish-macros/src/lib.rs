@@ -1,7 +1,9 @@
-//! The attribute rewrites source and never its meaning: with the feature `enabled` off it returns the item unchanged.
+//! The `#[instrument]` attribute. It rewrites source without changing its meaning; with the feature
+//! `enabled` off it returns the item unchanged.
 //!
-//! This is the only file that knows about the feature. What the rewriting does is told in `rewrite.rs`; users reach the
-//! attribute as `turbowish::instrument`, and the code that it prints names `::turbowish::__private` alone.
+//! This is the only file that knows about the feature. The rewriting is described in `rewrite.rs`.
+//! Users reach the attribute as `turbowish::instrument`, and the generated code names only
+//! `::turbowish::__private`.
 
 use proc_macro::TokenStream;
 
@@ -17,71 +19,88 @@ mod rewrite;
 /// | `fn` that ends in `Box::pin(async move { … })` or `async move { … }` | that block is accounted as the call |
 /// | any other `fn`, annotated itself | the call is accounted as one poll; `const fn` is refused |
 ///
-/// `async` blocks and closures in the body are accounted by themselves, under the name `async@LINE`; a closure that is `move` is not.
+/// `async` blocks and closures in the body are accounted separately, under the name `async@LINE`;
+/// an `async move` closure is not accounted.
 ///
 /// # Arguments
 ///
-/// - `name = "…"` is shown in place of the function's own name; on functions only.
-/// - `fields(shard = "7", tier = 2)` stand beside the function's name in every table, to find it by: `attr.shard:7`. Values are
-///   constants: text, numbers, `true` and `false`. On a block or module everything inside has them, unless it says otherwise. What
-///   differs from call to call belongs to a task (`TaskBuilder::attribute`), or is counted (`counter!`).
-/// - `intends(send(tx), lock(self.db))` and `may(recv(rx))` say what a call means to do; on functions only. See below.
-/// - `skip`, inside an annotated block or module, leaves one function or item out.
-/// - `crate = path` says where the `turbowish` crate is, if it was renamed or is re-exported. Write it absolute: everything
-///   inside a block or module inherits it.
+/// - `name = "…"` replaces the function's own name in the output; on functions only.
+/// - `fields(shard = "7", tier = 2)` adds constant fields to the function in every table, to
+///   filter by: `attr.shard:7`. Values are constants: text, numbers, `true` and `false`. The
+///   attributes of a block or module apply to everything inside that does not override them. Values
+///   that differ from call to call belong to a task (`TaskBuilder::attribute`) or to a counter
+///   (`counter!`).
+/// - `intends(send(tx), lock(self.db))` and `may(recv(rx))` declare what a call will or may do; on
+///   functions only. See "Intents" below.
+/// - `skip`, inside an annotated block or module, excludes one function or item.
+/// - `crate = path` is the path of the `turbowish` crate, if it was renamed or is re-exported. Use
+///   an absolute path: everything inside a block or module inherits it.
 ///
 /// # Awaits inside macros
 ///
-/// Awaits among the arguments of the macros of std, tokio, futures, tracing, log and anyhow are await points like any other, in
-/// `select!` also those in conditions and arms. What such a macro awaits by itself, and what any other macro awaits, is no
-/// await point: a call that is suspended in there is shown at the macro, `tokio::select! {..}`, with its lines and columns.
-/// Several such macros in one statement are one place. If one statement also has an `.await` outside the macros, the call is
-/// shown there from that `.await` to the end of the statement. An `assert!` without a message and `dbg!` print their arguments as
-/// written, and are left as written: the awaits in one statement of this kind are one place.
+/// Awaits among the arguments of macros of std, tokio, futures, tracing, log and anyhow are
+/// ordinary await points; in `select!` this includes awaits in conditions and arms. Awaits that
+/// such a macro generates, and all awaits of any other macro, are not await points: a call that is
+/// suspended there is shown at the macro, `tokio::select! {..}`, with the macro's lines and
+/// columns. Several such macros in one statement are one await point. If the statement also has an
+/// `.await` outside the macros, the call is shown at that `.await` until the end of the statement.
+/// An `assert!` without a message and `dbg!` print their arguments as written, so they are not
+/// rewritten: the awaits in one such statement are one await point.
 ///
 /// # Intents
 ///
-/// What a call *will* or *may* do with a resource of `turbowish::sync` is shown with that resource and with the call's task, long before
-/// the call waits there: who will send into a channel that is empty, who may want a lock. It is dropped when it is done, and when the call
-/// ends, is cancelled or panics.
+/// An intent is an operation that a call *will* or *may* do on a resource of `turbowish::sync`. It
+/// is shown with that resource and with the call's task long before the call waits there: for
+/// example, which task will send into an empty channel, or which one may take a lock. An intent is
+/// removed when the operation is done, and when the call ends, is cancelled or panics.
 ///
 /// ```text
 /// #[turbowish::instrument(intends(send(tx), lock(self.db)), may(recv(rx)))]
 /// async fn serve(&self, tx: mpsc::Sender<Row>, mut rx: mpsc::Receiver<Query>) { … }
 /// ```
 ///
-/// The verbs are `send` and `recv` (ends of channels), `lock` (a Mutex), `read` and `write` (a RwLock), `acquire` (a Semaphore), `wait` (a
-/// Notify, a Barrier, a OnceCell). The operand is a place that is there when the body begins: a parameter, a field, what one of them
-/// points to. In the middle of a body there is `turbowish::intend!`.
+/// The verbs are `send` and `recv` (ends of channels), `lock` (a Mutex), `read` and `write` (a
+/// RwLock), `acquire` (a Semaphore), `wait` (a Notify, a Barrier, a OnceCell). The operand is a
+/// place that exists when the body begins: a parameter, a field, or what one of them points to. In
+/// the middle of a body, use `turbowish::intend!`.
 ///
-/// Most need not be said. The attribute finds in the body of an `async fn` what is awaited on a parameter or on a field of `self`:
-/// `tx.send(…)`, `rx.recv()`, `db.lock()`, `.read()`, `.write()`, `.acquire()`, `.wait()`, `.notified()`, `.changed()`. On the straight path
-/// that is a *will*; in a branch or a loop, and behind anything that may leave the function (`?`, `return`, `break`, macros that are not
-/// known), a *may*. A parameter that is used in other ways, and not given away, *may* be used as what it is for, if its type, as
-/// written, is `Sender`, `Receiver`, `UnboundedSender`, `UnboundedReceiver`, `Mutex`, `RwLock`, `Semaphore`, `Notify`, `Barrier` or `OnceCell`, or
-/// a reference, an `Arc`, a `Box` or an `Rc` of one. A type alias is not seen through.
+/// Most intents are inferred. In the body of an `async fn` the attribute finds operations that are
+/// awaited on a parameter or on a field of `self`: `tx.send(…)`, `rx.recv()`, `db.lock()`,
+/// `.read()`, `.write()`, `.acquire()`, `.wait()`, `.notified()`, `.changed()`. On the
+/// unconditional path the intent is a *will*. In a branch or a loop, and after anything that may
+/// leave the function (`?`, `return`, `break`, unknown macros), it is a *may*. A parameter that is
+/// used in other ways and not moved away yields a *may* for the operation of its type, if the type,
+/// as written, is `Sender`, `Receiver`, `UnboundedSender`, `UnboundedReceiver`, `Mutex`, `RwLock`,
+/// `Semaphore`, `Notify`, `Barrier` or `OnceCell`, or a reference, an `Arc`, a `Box` or an `Rc` of
+/// one. Type aliases are not resolved.
 ///
-/// Nothing is found of a name that the body binds again or assigns, of what is awaited before anything else (nobody could see the
-/// intent before the wait), of `async` blocks and closures, of statements behind a `#[cfg]`, and of types that are no resource: a method
-/// `send` of yours is left alone, and costs nothing. Nor is a field found in a macro that is not known, where lints are allowed, or if its
-/// type has a `Deref`, which is never run for this. A function without intents is what it was; with some, its future is 16 bytes larger.
+/// Nothing is inferred for a name that the body rebinds or assigns, for an operation that is
+/// awaited before anything else (the intent could not be seen before the wait), for `async` blocks
+/// and closures, for statements behind a `#[cfg]`, and for types that are not resources: your own
+/// method named `send` is left alone, at no cost. A field is also not inferred inside an unknown
+/// macro, where lints are allowed, or if its type has a `Deref`, which is never run for this. A
+/// function without intents does not change; with intents, its future is 16 bytes larger.
 ///
-/// What an author says is shown, and proves nothing: no alert is raised or becomes certain because of it. With tokio's own primitives, and
-/// without the feature `tokio`, intents do nothing.
+/// A declared intent is shown, but it is not evidence: it raises no alert and makes no alert
+/// certain. With tokio's own primitives, and without the feature `tokio`, intents do nothing.
 ///
-/// # What stays as it was
+/// # What does not change
 ///
-/// Signature as callers see it, attributes, documentation, drop order on completion and on cancellation, coercions of
-/// the returned value. An `async fn` becomes a `fn` that returns `impl Future`, which is what the compiler makes of it
-/// anyway. Where the compiler or another macro must still read `async fn` (`#[must_use]`, attributes that may be macros such as
-/// `#[tokio::main]`), it stays an `async fn` and its body is wrapped. `#[tracing::instrument]` goes first, above ours or below: a call
-/// stays one future, and what the span costs is accounted to the function.
+/// The signature as callers see it, attributes, documentation, drop order on completion and on
+/// cancellation, and coercions of the returned value do not change. An `async fn` becomes a `fn`
+/// that returns `impl Future`, which is what the compiler makes of it anyway. Where the compiler or
+/// another macro must still read `async fn` (`#[must_use]`, attributes that may be macros such as
+/// `#[tokio::main]`), it stays an `async fn` and its body is wrapped. `#[tracing::instrument]` is
+/// expanded first, whether it stands above or below this attribute: a call stays one future, and
+/// the cost of the span is accounted to the function.
 ///
-/// No lint finds anything new, whatever a crate denies, clippy's included. The compiler's find what they found, but for three: an unused
-/// argument is not told of (every argument is part of the call), an `#[expect(…)]` on an annotated item does not tell when it is unfulfilled, and
-/// `extern "C"` is not told that a future is no type of C. Some of clippy's that ask for an `async fn`, or how its body ends, find nothing:
-/// `unused_async`, `missing_errors_doc`, `needless_return`, `ptr_arg` and the like. An item that uses syntax newer than this attribute
-/// knows stays as it is.
+/// No lint reports anything new, whatever a crate denies, clippy's included. The compiler's lints
+/// report what they reported before, with three exceptions: an unused argument is not reported
+/// (every argument is part of the call), an unfulfilled `#[expect(…)]` on an annotated item is not
+/// reported, and `extern "C"` gets no warning that a future is not a C type. Some of clippy's lints
+/// that look for an `async fn`, or at the end of its body, report nothing: `unused_async`,
+/// `missing_errors_doc`, `needless_return`, `ptr_arg` and the like. An item that uses syntax newer
+/// than this attribute knows is left unchanged.
 #[proc_macro_attribute]
 pub fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
     #[cfg(feature = "enabled")]

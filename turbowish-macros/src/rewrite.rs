@@ -1,9 +1,13 @@
-//! A bad attribute costs one error and nothing else: the item is emitted all the same.
+//! Expansion of the attribute. An invalid attribute costs one error and nothing else: the item is
+//! still emitted.
 //!
-//! The way of an item: `attr` reads the arguments, `head` what stands before it, `items` and `unread` parse as little of it as they
-//! can, `valid` refuses, `block` walks down to functions, `shape` says which form a function gets, `function` gives it that form. A
-//! function is put together from its `capture` (arguments, after a look at what `drops` and what is `assigned`), the `lifetimes` of its
-//! arguments, its `output` (return type), its awaits, found in a `plain` body or numbered in `awaits`, `hidden` in macros and placed by `site`, its `intents`, and its `declare`d proc.
+//! Stages: `attr` parses the arguments, `outer_attrs` the attributes in front of the item, `items`
+//! and `raw_body` parse as little of the item as they can, `valid` rejects, `block` descends to
+//! functions, `shape` selects the form of a function, `function` applies it. A function is
+//! assembled from its `capture` (arguments, after `drops` and `assigned` have been consulted), the
+//! `lifetimes` of its arguments, its `output` (return type), its awaits (found in a `simple_body`
+//! or numbered in `awaits`, those in `opaque_macros` included, located by `site`), its `intents`,
+//! and its `proc_static`.
 
 mod assigned;
 mod attr;
@@ -38,7 +42,7 @@ use syn::{Item, ItemFn, Result};
 use attr::{Arguments, Scope};
 use outer_attrs::Head;
 
-/// The attribute: `arguments` between its parentheses, `item` below it.
+/// The attribute: `arguments` are the tokens between its parentheses, `item` is the annotated item.
 pub(crate) fn instrument(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand(arguments, item.clone()).unwrap_or_else(|error| {
         let error = error.into_compile_error();

@@ -1,4 +1,5 @@
-//! The committed protocol code is exactly what the `.proto` file gives, and needs no `protoc`.
+//! `cargo xtask codegen`: generates the committed protocol code from the `.proto` file, without
+//! `protoc`.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ const PROTO: &str = "turbowish-wire/proto/turbowish/v1/turbowish.proto";
 const INCLUDE: &str = "turbowish-wire/proto";
 const GENERATED: &str = "turbowish-wire/src/generated/turbowish.v1.rs";
 
-/// Writes the generated file; says whether it changed.
+/// Writes the generated file; returns whether it changed.
 pub(crate) fn write(root: &Path) -> Result<String, String> {
     let code = generate(root)?;
     let file = root.join(GENERATED);

@@ -1,4 +1,5 @@
-//! Other people's crates, annotated, are held against themselves: same warnings, same tests, same verdicts.
+//! `cargo xtask corpus`: compares published crates, annotated and not: same warnings, same tests,
+//! same verdicts.
 
 mod armed;
 mod build;
@@ -22,7 +23,7 @@ use trial::Trial;
 
 const CLI_LIMIT: Duration = Duration::from_secs(1800);
 
-/// Tries the crates that `arguments` name, or all; the error says that something differs.
+/// Tries the crates that `arguments` name, or all; an error means that something differs.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<String, String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut parts = words.splitn(2, |word| *word == "--");

@@ -1,4 +1,5 @@
-//! The project's own chores, each one command: `cargo xtask codegen`, `cargo xtask tidy`, `cargo xtask corpus`.
+//! Maintenance commands of the project: `cargo xtask codegen`, `cargo xtask tidy`, `cargo xtask
+//! corpus`.
 
 mod codegen;
 mod corpus;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The workspace: the folder above this crate.
+/// The root of the workspace: the folder above this crate.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()

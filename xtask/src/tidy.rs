@@ -1,4 +1,5 @@
-//! The house rules that no compiler checks: each rule is a function from the tree to its faults.
+//! `cargo xtask tidy`: house rules that no compiler checks. Each rule is a function from the tree
+//! to its violations.
 
 mod arrows;
 mod manifest;
@@ -11,7 +12,7 @@ use std::path::Path;
 
 use tree::{Fault, Tree};
 
-/// Where it does not hold.
+/// The location of the violation.
 type Rule = fn(&Tree) -> Vec<Fault>;
 
 /// Every rule, by the name that a failure shows.

@@ -1,4 +1,4 @@
-//! Which attributes are ours, decided as the attribute macro itself decides.
+//! Recognition of TurboWish attributes, by the same rules as the attribute macro.
 
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -10,7 +10,7 @@ use super::plan::ATTRIBUTE;
 use super::source::Source;
 use super::tree::{Attribute, Own};
 
-/// What the attributes of an item say, and where ours are.
+/// The attributes of an item, and the positions of TurboWish attributes among them.
 pub(crate) fn read(
     attrs: &[syn::Attribute],
     names: &Names,
@@ -38,7 +38,7 @@ pub(crate) fn read(
     (own, found)
 }
 
-/// What `cfg_attr` says. Whether its condition holds is for the compiler to know: it counts as if it did.
+/// Reads `cfg_attr`. Only the compiler knows whether its condition holds: it counts as true.
 fn conditional(attribute: &syn::Attribute, names: &Names) -> Option<Own> {
     let metas = attribute.parse_args_with(behind_condition).ok()?;
     metas.iter().filter_map(|meta| ours(meta, names)).max()
@@ -60,7 +60,7 @@ fn ours(meta: &Meta, names: &Names) -> Option<Own> {
             && path == written
             && names.globs().any(|module| module == ["turbowish"]);
     let skips = skips(meta);
-    // A plain `#[instrument(skip)]` is no other crate's.
+    // A plain `#[instrument(skip)]` cannot belong to another crate.
     let plain = written == ["instrument"] && skips;
     (named || plain).then_some(if skips { Own::Skips } else { Own::Covers })
 }

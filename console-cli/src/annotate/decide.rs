@@ -1,43 +1,44 @@
-//! Which attributes go where: a decision over the [`Tree`](super::tree::Tree) alone, which `--check` and the edits share.
+//! Placement of attributes: a decision over the [`Tree`](super::tree::Tree) alone, shared by
+//! `--check` and the edits.
 
 use super::tree::{Attribute, Kind, Node, Own};
 use crate::pattern::Filter;
 
-/// What is asked for, and where.
+/// The requested changes and their scope.
 pub(crate) struct Wanted<'a> {
     pub(crate) filter: &'a Filter,
-    /// The file as patterns know it: seen from its package.
+    /// The file relative to its package, for patterns.
     pub(crate) file: &'a str,
-    /// The modules around the file, from the crate's name on.
+    /// The modules that enclose the file, from the crate's name on.
     pub(crate) module: &'a [String],
     /// Prefer blocks and modules to single functions.
     pub(crate) blocks: bool,
 }
 
-/// What follows for one file.
+/// The decision for one file.
 #[derive(Debug, Default)]
 pub(crate) struct Decision {
-    /// Where an attribute is missing: offsets at which it goes.
+    /// Offsets at which an attribute is missing.
     pub(crate) anchors: Vec<usize>,
-    /// Async fns that no attribute reaches, as paths, with the offset of the name.
+    /// Async fns that no attribute covers, as paths, with the offset of the name.
     pub(crate) uncovered: Vec<(usize, String)>,
-    /// Async fns that one reaches.
+    /// Number of async fns that an attribute covers.
     pub(crate) covered: usize,
     pub(crate) left_out: LeftOut,
 }
 
-/// Async fns that are left as they are, and why.
+/// Numbers of async fns that are left unchanged, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut {
-    /// They, or what is around them, say `skip`.
+    /// The function, or an enclosing item, has `skip`.
     pub(crate) skipped: usize,
-    /// Patterns do not ask for them.
+    /// The patterns exclude the function.
     pub(crate) filtered: usize,
-    /// They are `const`.
+    /// The function is `const`.
     pub(crate) constant: usize,
 }
 
-/// What reaches an item from around it.
+/// The effect of enclosing attributes on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     Nothing,
@@ -45,7 +46,7 @@ enum Reach {
     Skip,
 }
 
-/// What becomes of an async fn.
+/// The decision for an async fn.
 enum Lot {
     Uncovered,
     Covered,
@@ -63,7 +64,8 @@ impl Wanted<'_> {
         decision
     }
 
-    /// The attributes that `--remove` takes out, and those that it leaves because somebody else wrote them.
+    /// The attributes that `--remove` removes, and those that it keeps because this command did not
+    /// write them.
     pub(crate) fn removals(&self, nodes: &[Node]) -> (Vec<Attribute>, Vec<Attribute>) {
         let mut all = Vec::new();
         for node in nodes {
@@ -76,7 +78,8 @@ impl Wanted<'_> {
         all.into_iter().partition(|attribute| attribute.inserted)
     }
 
-    /// `around` is what reaches members of the node around; `placed` says that it does so by an attribute that is new.
+    /// `around` is the effect of the enclosing node's attributes on its members; `placed` means
+    /// that it comes from a new attribute.
     fn node(&self, node: &Node, around: Reach, placed: bool, decision: &mut Decision) {
         let around = if node.member { around } else { Reach::Nothing };
         let placed = placed && node.member;
@@ -107,7 +110,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// Whether the attribute stands better on this block or module than on what is in it.
+    /// Whether the attribute belongs on this block or module rather than on its members.
     fn takes_attribute(&self, node: &Node) -> bool {
         let block = matches!(node.kind, Kind::Block | Kind::Module { sealed: false });
         if !block {
@@ -122,7 +125,7 @@ impl Wanted<'_> {
         wanted > 0 && unwanted == 0
     }
 
-    /// The lots of the async fns that an attribute on `node` reaches.
+    /// The decisions for the async fns that an attribute on `node` covers.
     fn members(&self, node: &Node, around: Reach, visit: &mut impl FnMut(Lot)) {
         for node in node.inside.iter().filter(|node| node.member) {
             let reach = reach(node, around);
@@ -148,7 +151,7 @@ impl Wanted<'_> {
         self.filter.admits(self.file, &self.path(node))
     }
 
-    /// Whether patterns ask for a use in the file: by the file or its module, and not by a function.
+    /// Whether patterns select the file: by the file or its module, and not by a function.
     pub(crate) fn admits_file(&self) -> bool {
         self.filter.admits(self.file, self.module)
     }

@@ -1,4 +1,5 @@
-//! A package depends on the crate as long as its code names it.
+//! The dependency of a package on the crate. It exists as long as the package's code names the
+//! crate.
 
 use std::fs;
 
@@ -11,13 +12,14 @@ use super::plan::Change;
 use super::source::{Source, each_token};
 use crate::failure::Failure;
 
-/// A change of a manifest, and what is said about it.
+/// A change of a manifest, and its line in the report.
 type Changed = (Option<Change>, Option<String>);
 
-/// Adds the dependency to a package that gains attributes in files that read it from `sections`.
+/// Adds the dependency to a package whose files gain attributes; the files are built with
+/// `sections`.
 ///
 /// # Errors
-/// The package calls the crate otherwise; nobody knows where the crate is.
+/// The package uses another name for the crate, or the location of the crate is unknown.
 pub(crate) fn on_us(
     package: &Package,
     sections: &[Section],
@@ -29,7 +31,7 @@ pub(crate) fn on_us(
     } else {
         Section::Dev
     };
-    // Nobody depends on itself.
+    // A package cannot depend on itself.
     if sections.is_empty() || manifest.string(&["package", "name"]) == Some(CRATE) {
         return Ok((None, None));
     }
@@ -65,7 +67,7 @@ pub(crate) fn on_us(
     }
 }
 
-/// Takes out a dependency that [`on_us`] has added, if nothing names the crate once `changes` are made.
+/// Removes a dependency that [`on_us`] has added, if no code names the crate after `changes`.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -89,7 +91,7 @@ pub(crate) fn on_nothing(package: &Package, changes: &[Change]) -> Result<Change
     Ok((None, Some(said)))
 }
 
-/// How many places are named.
+/// Maximal number of locations in a message.
 const SHOWN: usize = 3;
 
 fn changed(package: &Package, edits: &[super::source::Edit]) -> Change {
@@ -100,7 +102,7 @@ fn changed(package: &Package, edits: &[super::source::Edit]) -> Change {
     }
 }
 
-/// Where a package still names the crate.
+/// The locations at which a package still names the crate.
 fn uses(package: &Package, changes: &[Change]) -> Result<Vec<String>, Failure> {
     let mut uses = Vec::new();
     for path in all_files(package)? {
@@ -121,7 +123,8 @@ fn uses(package: &Package, changes: &[Change]) -> Result<Vec<String>, Failure> {
     Ok(uses)
 }
 
-/// Where code names the crate; comments do not count, unless nothing can be told from them.
+/// The offsets at which code names the crate; comments do not count, unless the file cannot be
+/// parsed.
 fn mentions(source: &Source) -> Vec<usize> {
     let Some(first) = source.text().find(CRATE) else {
         return Vec::new();

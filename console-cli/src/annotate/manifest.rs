@@ -1,4 +1,4 @@
-//! A Cargo.toml loses or gains lines and is never printed anew.
+//! Edits of a `Cargo.toml`: lines are added or removed, and the file is never reformatted.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::source::Edit;
 /// The crate that the attribute comes from.
 pub(crate) const CRATE: &str = "turbowish";
 
-/// What stands behind a dependency that `annotate` has written, so that `--remove` knows it.
+/// The comment after a dependency that `annotate` has written, by which `--remove` recognises it.
 pub(crate) const MARK: &str = "# turbowish annotate";
 
 /// Where a dependency is declared.
@@ -48,7 +48,7 @@ pub(crate) struct Manifest {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     Plainly,
-    /// The attribute would need a feature.
+    /// The dependency is optional, so the attribute would require a feature.
     Optional,
     /// `other = { package = "turbowish" }`
     As(String),
@@ -114,8 +114,8 @@ impl Manifest {
             })
     }
 
-    /// The edit that adds the crate to a section, with the line that says so; `None` where the section is not written as
-    /// lines.
+    /// The edit that adds the crate to a section, with its line in the report; `None` if the
+    /// section is not written as lines.
     pub(crate) fn addition(&self, section: Section, from: &Origin) -> Option<(Edit, String)> {
         let line = from.line();
         let (key, value) = from.entry();
@@ -144,7 +144,7 @@ impl Manifest {
         Some((edit, line))
     }
 
-    /// The edits that take the crate out of every section, where [`MARK`] says that it may go.
+    /// The edits that remove the crate from every section where it has [`MARK`].
     pub(crate) fn removal(&self) -> Vec<Edit> {
         let mut edits = Vec::new();
         for section in Section::ALL {
@@ -249,7 +249,8 @@ impl Lines<'_> {
         self.entries.iter().map(|(_, range)| range.end).max()
     }
 
-    /// Behind which offset a line for the crate goes: in its place of the alphabet, if the entries are in order.
+    /// The offset after which a line for the crate is inserted: in alphabetical order, if the
+    /// entries are sorted.
     fn place(&self, header: Range<usize>) -> usize {
         let sorted = self.entries.is_sorted_by_key(|(name, _)| *name);
         let before = self

@@ -1,11 +1,12 @@
-//! What a path means where it stands: as far as `use` declarations of the same file tell.
+//! Resolution of paths at a position in a file, as far as the `use` declarations of the same file
+//! allow.
 
 use std::collections::BTreeMap;
 
 use syn::ext::IdentExt;
 use syn::{Ident, Item, ItemUse, Path, Stmt, UseTree};
 
-/// The `use` declarations in sight.
+/// The `use` declarations in scope.
 #[derive(Default)]
 pub(crate) struct Names {
     frames: Vec<Frame>,
@@ -13,13 +14,13 @@ pub(crate) struct Names {
 
 #[derive(Default)]
 struct Frame {
-    /// Nothing of the frame around it is in sight.
+    /// Names of the enclosing frame are not in scope.
     module: bool,
     aliases: BTreeMap<String, Vec<String>>,
     globs: Vec<Vec<String>>,
 }
 
-/// One name that a `use` declaration brings, or all names of a module.
+/// One name that a `use` declaration imports, or all names of a module.
 pub(crate) struct Leaf<'a> {
     pub(crate) path: Vec<String>,
     /// `None` for `*`.
@@ -74,10 +75,10 @@ impl Names {
         self.frames.pop();
     }
 
-    /// The path with its first name replaced by what a `use` declaration says that it is.
+    /// The path with its first segment resolved by the `use` declarations.
     pub(crate) fn resolve(&self, path: &[String]) -> Vec<String> {
         let mut path = path.to_vec();
-        // A chain of declarations; a circle of them is somebody's mistake.
+        // Follows a chain of declarations; a cycle is an error in the source.
         for _ in 0..8 {
             let Some(full) = path.first().and_then(|first| self.alias(first)) else {
                 break;
@@ -91,7 +92,7 @@ impl Names {
         path
     }
 
-    /// The modules of which all names are in sight.
+    /// The modules that are imported with `*`.
     pub(crate) fn globs(&self) -> impl Iterator<Item = &[String]> {
         self.in_sight()
             .flat_map(|frame| frame.globs.iter().map(Vec::as_slice))
@@ -102,14 +103,15 @@ impl Names {
             .find_map(|frame| frame.aliases.get(name).map(Vec::as_slice))
     }
 
-    /// From the innermost to that of the module.
+    /// Frames in scope, from the innermost to that of the module.
     fn in_sight(&self) -> impl Iterator<Item = &Frame> {
         let module = self.frames.iter().rposition(|frame| frame.module);
         self.frames[module.unwrap_or(0)..].iter().rev()
     }
 }
 
-/// The names of a path; a leading `::` is kept as an empty name, so that nothing replaces what follows it.
+/// The segments of a path; a leading `::` is kept as an empty segment, so that the next one is not
+/// resolved.
 pub(crate) fn segments(path: &Path) -> Vec<String> {
     let leading = path.leading_colon.map(|_| String::new());
     let names = path.segments.iter().map(|segment| text(&segment.ident));

@@ -1,4 +1,5 @@
-//! Where a program gets the crate from. The registry does not have it yet: there its name belongs to somebody else.
+//! The source of the `turbowish` crate for a program. The crate is not in the registry yet; its
+//! name there belongs to another project.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::failure::Failure;
 /// The folder that this program was built from, if it was built from a clone.
 const BUILT_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// What stands in a Cargo.toml.
+/// The source of the crate in a `Cargo.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The folder of a clone.
@@ -19,7 +20,7 @@ pub(crate) enum Origin {
     Git(String),
     /// A version in the registry.
     Version(String),
-    /// The workspace has it for its members.
+    /// Inherited from the workspace.
     Workspace,
 }
 
@@ -64,16 +65,16 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// What is known about where the crate is.
+/// The known sources of the crate.
 pub(crate) struct Origins<'a> {
     pub(crate) args: &'a OriginArgs,
 }
 
 impl Origins<'_> {
-    /// What the command line says; else the clone that this program was built from.
+    /// The source from the command line; else the clone that this program was built from.
     ///
     /// # Errors
-    /// There is no clone where one should be.
+    /// There is no clone at the expected place.
     pub(crate) fn find(&self) -> Result<Origin, Failure> {
         match self.args {
             OriginArgs { git: Some(url), .. } => Ok(Origin::Git(url.clone())),

@@ -1,4 +1,5 @@
-//! A package as cargo knows it: its targets, and which crate and module a file of it holds.
+//! A package as cargo describes it: its targets, and the crate and module that each of its files
+//! belongs to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +10,13 @@ use super::manifest::{CRATE, Manifest, Section};
 use super::walk::{Entry, walk};
 use crate::failure::Failure;
 
-/// What is to be worked on.
+/// The selected packages and files.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) packages: Vec<Package>,
     pub(crate) files: Vec<SourceFile>,
-    /// Packages, folders and files that are left alone, because they belong to another repository or lie outside of this one.
+    /// Packages, folders and files that are left unchanged, because they belong to another
+    /// repository or are outside this one.
     pub(crate) outside: Vec<PathBuf>,
 }
 
@@ -24,7 +26,7 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) folder: PathBuf,
     pub(crate) manifest: Manifest,
-    /// The manifest of the workspace has the crate for its members.
+    /// The workspace's manifest declares the crate for its members.
     pub(crate) inherits: bool,
     pub(crate) targets: Vec<Target>,
 }
@@ -32,9 +34,9 @@ pub(crate) struct Package {
 /// A crate of a package.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// As code spells it.
+    /// The crate's name in code.
     pub(crate) name: String,
-    /// Its root.
+    /// The root file of the crate.
     pub(crate) path: PathBuf,
     pub(crate) kind: Kind,
 }
@@ -54,7 +56,7 @@ pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
     /// Index into [`Found::packages`].
     pub(crate) package: Option<usize>,
-    /// As seen from its package, with `/`.
+    /// The path relative to its package, with `/`.
     pub(crate) inner: String,
 }
 
@@ -64,7 +66,7 @@ pub(crate) const MANIFEST: &str = "Cargo.toml";
 /// The folders of a package whose files are built for development only.
 pub(crate) const DEVELOPMENT: [&str; 3] = ["tests", "examples", "benches"];
 
-/// All files of a package, of whatever target, that are not another package's.
+/// All files of a package, of any target, without those of nested packages.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -92,7 +94,7 @@ pub(crate) fn is_development(inner: &Path) -> bool {
     DEVELOPMENT.iter().any(|folder| inner.starts_with(folder))
 }
 
-/// A path as it is printed: from the current folder on, if it lies there.
+/// A path for printing: relative to the current folder, if it is inside.
 pub(crate) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
     let inner = here.ok().and_then(|here| path.strip_prefix(here).ok());
@@ -183,7 +185,7 @@ fn canonical(path: &Path) -> PathBuf {
 }
 
 impl Found {
-    /// The modules around what a file holds, from the crate on.
+    /// The modules that enclose the contents of a file, from the crate on.
     pub(crate) fn module(&self, file: &SourceFile) -> Vec<String> {
         match file.package {
             Some(index) => self.packages[index].module(&file.inner),
@@ -193,7 +195,7 @@ impl Found {
 }
 
 impl SourceFile {
-    /// Where a dependency has to stand for this file to see it.
+    /// The section in which a dependency must be declared for this file.
     pub(crate) fn section(&self) -> Section {
         if is_development(Path::new(&self.inner)) {
             Section::Dev

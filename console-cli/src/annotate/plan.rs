@@ -1,4 +1,5 @@
-//! All files of one run, read; and what follows from them, as changes that nobody has made yet.
+//! The plan of a run: all files as read, and the resulting changes, none of which has been written
+//! yet.
 
 use std::fmt;
 use std::fs;
@@ -17,8 +18,9 @@ use super::tree::{Tree, TypeUse};
 use crate::failure::Failure;
 use crate::pattern::Filter;
 
-/// What is written for an attribute. People write it without the leading `::`, so it also tells whose an attribute is; and it is
-/// found where a module of the same name, or `no_implicit_prelude`, hides the crate.
+/// The inserted attribute. People write it without the leading `::`, so it also shows who wrote an
+/// attribute. It resolves even where a module of the same name, or `no_implicit_prelude`, hides the
+/// crate.
 pub(crate) const ATTRIBUTE: &str = "#[::turbowish::instrument]";
 
 /// All files of one run.
@@ -38,19 +40,19 @@ pub(crate) struct Read {
     pub(crate) tree: Tree,
 }
 
-/// A file that could not be read: where, and why.
+/// A file that could not be read, with the position and the error.
 pub(crate) struct Fault {
     path: PathBuf,
     place: Option<(usize, usize)>,
     why: String,
 }
 
-/// Changes that nobody has made yet.
+/// Changes that have not been written yet.
 pub(crate) struct Plan {
     pub(crate) changes: Vec<Change>,
-    /// What will change, a line each.
+    /// The planned changes, a line each.
     pub(crate) before: String,
-    /// What has changed, and the next step.
+    /// The changes made, and the next step.
     pub(crate) after: String,
 }
 
@@ -128,7 +130,7 @@ impl Work {
         })
     }
 
-    /// Lists what is not covered.
+    /// Lists functions that are not covered.
     pub(crate) fn check(&self) -> Answer {
         let decisions = self.decisions(false);
         super::report::checked(self, &decisions)
@@ -148,10 +150,10 @@ impl Work {
         self.files.iter().map(decide).collect()
     }
 
-    /// The changes that annotate everything, and what is said about them.
+    /// The changes that annotate everything, and their report.
     ///
     /// # Errors
-    /// A manifest that names the crate otherwise; nobody knows where the crate is.
+    /// A manifest that uses another name for the crate; the location of the crate is unknown.
     pub(crate) fn insert(&self, blocks: bool, origins: &Origins) -> Result<Plan, Failure> {
         let decisions = self.decisions(blocks);
         let mut inserted = Inserted {
@@ -185,7 +187,7 @@ impl Work {
         })
     }
 
-    /// The changes that take out what [`Self::insert`] has put in, and what is said about them.
+    /// The changes that remove what [`Self::insert`] has inserted, and their report.
     ///
     /// # Errors
     /// A file that cannot be read.

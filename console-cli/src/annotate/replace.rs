@@ -1,10 +1,11 @@
-//! A file is replaced whole or stays as it was: what is written is a new file beside it, which then takes its name.
+//! Atomic replacement of a file: the text is written to a new file next to it, which is then
+//! renamed over the old one.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Gives the file at `path` a new text. Its permissions stay.
+/// Replaces the text of the file at `path`, and keeps its permissions.
 ///
 /// # Errors
 /// The folder or the disk refuses; then nothing has changed.

@@ -1,4 +1,5 @@
-//! What is said about a run: a line for each file and manifest, totals, what was left out and why, and the next step.
+//! The output of a run: a line for each file and manifest, totals, skipped items with reasons, and
+//! the next step.
 
 use std::fmt::{self, Write};
 
@@ -8,26 +9,26 @@ use super::origin::{Origin, Origins};
 use super::package::{Package, shown};
 use super::plan::{Change, Plan, Read, Work};
 
-/// The answer of `--check`.
+/// The output of `--check`.
 pub(crate) struct Answer {
     pub(crate) text: String,
-    /// Why the exit code is not 0.
+    /// The reason why the exit code is not 0.
     pub(crate) complaint: Option<String>,
 }
 
-/// What [`Work::insert`] has decided.
+/// The decisions of [`Work::insert`].
 pub(crate) struct Inserted<'a> {
     pub(crate) decisions: &'a [Decision],
     pub(crate) manifests: Vec<String>,
     pub(crate) origins: &'a Origins<'a>,
 }
 
-/// What [`Work::remove`] has decided.
+/// The decisions of [`Work::remove`].
 #[derive(Default)]
 pub(crate) struct Removed {
-    /// By file.
+    /// Number of attributes, by file.
     pub(crate) attributes: Vec<usize>,
-    /// By file: where attributes stay, because this command did not write them.
+    /// By file: the offsets of attributes that stay, because this command did not write them.
     pub(crate) kept: Vec<Vec<usize>>,
     pub(crate) manifests: Vec<String>,
 }
@@ -105,7 +106,7 @@ pub(crate) fn inserted(work: &Work, inserted: &Inserted<'_>, changes: Vec<Change
     }
 }
 
-/// ` by 2 attributes`, where it is not one for each.
+/// ` by 2 attributes`, unless each function has one.
 fn by_attributes(fns: usize, attributes: usize) -> String {
     if fns == attributes {
         String::new()
@@ -114,7 +115,7 @@ fn by_attributes(fns: usize, attributes: usize) -> String {
     }
 }
 
-/// What the program needs beside attributes.
+/// The dependencies and calls that the program needs in addition to attributes.
 fn next_step(work: &Work, inserted: &Inserted<'_>, text: &mut Text) {
     let starts = |read: &Read| read.source.text().contains("turbowish::init");
     if work.files.iter().any(starts) {
@@ -157,7 +158,7 @@ fn next_step(work: &Work, inserted: &Inserted<'_>, text: &mut Text) {
     text.line("      while it runs: turbowish");
 }
 
-/// The dependency of a program; `None` if it has one of its own already, which nobody else can write.
+/// The dependency of a program; `None` if it already has a handwritten one.
 fn server_line(package: Option<&Package>, origins: &Origins<'_>) -> Option<String> {
     let named = package.and_then(|package| package.manifest.named(Section::Normal));
     match (named, package) {
@@ -281,7 +282,7 @@ impl Text {
         let _ = writeln!(self.0, "{line}");
     }
 
-    /// The packages that are worked on.
+    /// The selected packages.
     fn packages(&mut self, work: &Work) {
         let names: Vec<&str> = work
             .found
@@ -300,7 +301,7 @@ impl Text {
         }
     }
 
-    /// What is left alone because of where it lies.
+    /// Paths that are left unchanged because of their location.
     fn outside(&mut self, work: &Work) {
         for path in &work.found.outside {
             let path = shown(path);

@@ -1,4 +1,5 @@
-//! Version control undoes a change that was not wanted: files are written only where it can, as `cargo fix` does it.
+//! Check for version control, which can undo an unwanted change: files are written only inside a
+//! repository, as `cargo fix` does.
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -9,11 +10,11 @@ use super::package::shown;
 use crate::args::Permission;
 use crate::failure::Failure;
 
-/// What the root of a repository holds. A submodule and a linked worktree have a file `.git`.
+/// Entries in the root of a repository. In a submodule and a linked worktree, `.git` is a file.
 const MARKERS: [&str; 7] = [GIT, ".hg", ".jj", ".pijul", ".svn", ".fslckout", "_FOSSIL_"];
 const GIT: &str = ".git";
 
-/// How many files are named.
+/// Maximal number of files in a message.
 const SHOWN: usize = 10;
 
 /// Whether a folder is the root of a repository.
@@ -27,10 +28,11 @@ pub(crate) fn around(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|folder| is_root(folder))
 }
 
-/// Refuses to change `files` where version control could not give them back.
+/// Refuses to change `files` that version control could not restore.
 ///
 /// # Errors
-/// A file that is in no repository, or that git ignores; uncommitted changes in a repository; git cannot be asked.
+/// A file that is in no repository, or that git ignores; uncommitted changes in a repository; git
+/// cannot be run.
 pub(crate) fn check(files: &[&Path], permission: &Permission) -> Result<(), Failure> {
     let root_of = |file: &Path| file.parent().and_then(around).map(Path::to_owned);
     let mut roots: Vec<Option<PathBuf>> = files.iter().map(|file| root_of(file)).collect();
@@ -142,7 +144,7 @@ fn ignored<'a>(root: &Path, files: &[&'a Path]) -> Result<Vec<&'a Path>, Failure
     Ok(files.iter().filter(is_ignored).copied().collect())
 }
 
-/// Runs git in a repository. It writes nothing, not even its index.
+/// Runs git in a repository, without writing, not even to its index.
 fn git(root: &Path, arguments: &[&str], input: &[u8]) -> Result<Output, Failure> {
     let failed = |cause| {
         Failure::local(
@@ -152,7 +154,7 @@ fn git(root: &Path, arguments: &[&str], input: &[u8]) -> Result<Output, Failure>
     };
     let mut command = Command::new("git");
     command.arg("-C").arg(root).args(arguments);
-    // In a hook of another repository, these name that one.
+    // In a hook of another repository, these variables point to that one.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         command.env_remove(name);
     }

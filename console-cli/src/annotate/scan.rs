@@ -1,4 +1,4 @@
-//! Syntax becomes a [`Tree`]: every place where an async fn can be, and what is known about it.
+//! Conversion of syntax to a [`Tree`]: every place where an async fn can be, and its properties.
 
 use proc_macro2::{Span, TokenStream};
 use syn::spanned::Spanned;
@@ -12,7 +12,7 @@ use super::tokens::{async_fns, paths};
 use super::tokio_types::{Wrapped, instead_of, instead_of_all};
 use super::tree::{Hidden, Kind, Node, Tree, TypeUse};
 
-/// A file without any of these words holds nothing that is looked for, and need not be Rust.
+/// A file that contains none of these words is skipped, and need not be valid Rust.
 const WORDS: [&str; 3] = ["async", "tokio", "turbowish"];
 
 /// Reads a file.
@@ -36,12 +36,12 @@ pub(crate) fn scan(source: &Source, types: &[Wrapped]) -> Result<Tree, Unreadabl
         scanner.visit_file(&file);
         scanner.tree
     });
-    // What is left of the file is offsets; its text need not be kept behind every span.
+    // Only offsets are kept, so the text behind every span can be freed.
     proc_macro2::extra::invalidate_current_thread_spans();
     result
 }
 
-/// Whether `word` stands in `text` by itself, and not as a part of a longer one.
+/// Whether `word` occurs in `text` as a whole word.
 fn holds(text: &str, word: &str) -> bool {
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     text.match_indices(word).any(|(at, _)| {
@@ -54,7 +54,7 @@ struct Scanner<'a> {
     types: &'a [Wrapped],
     names: Names,
     path: Vec<String>,
-    /// Whether an attribute on the node around this place reaches an item here.
+    /// Whether an attribute on the enclosing node covers an item here.
     member: bool,
     tree: Tree,
 }
@@ -154,7 +154,7 @@ impl Scanner<'_> {
                 names.remove(0);
             }
         }
-        // Where the name of the type itself was imported, the import is shown, and not each use of it.
+        // If the type itself was imported by name, the import is reported, and not each use of it.
         let brought = (full.len() + 1).saturating_sub(written.len());
         if let Some((instead, count)) = instead_of(&full, self.types)
             && brought < count
@@ -295,8 +295,8 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
     }
 }
 
-/// The compiler has no modules in files below an attribute on a module (E0658), and no absolute paths to a macro that is
-/// exported from there.
+/// Whether the module cannot carry the attribute: the compiler allows no modules in files below an
+/// attribute on a module (E0658), and no absolute paths to a macro that is exported from there.
 fn is_sealed(items: &[Item]) -> bool {
     items.iter().any(|item| match item {
         Item::Mod(module) => module

@@ -1,4 +1,5 @@
-//! The command line stands for packages and files. Cargo says what a package is, and nothing outside of its repository is selected.
+//! Selection of packages and files from the command line. Cargo defines the packages, and nothing
+//! outside their repository is selected.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use super::repository;
 use super::walk::{Entry, walk};
 use crate::failure::Failure;
 
-/// Selects everything that `paths` stand for; without any, the package or workspace of the current folder.
+/// Selects everything in `paths`; if empty, the package or workspace of the current folder.
 ///
 /// # Errors
-/// A path that is not there or in no package, a folder or manifest that cannot be read.
+/// A path that does not exist or is in no package, a folder or manifest that cannot be read.
 pub(crate) fn select(paths: &[PathBuf], all_targets: bool) -> Result<Found, Failure> {
     let mut selection = Selection {
         all_targets,
@@ -44,15 +45,15 @@ pub(crate) fn select(paths: &[PathBuf], all_targets: bool) -> Result<Found, Fail
 struct Selection {
     all_targets: bool,
     found: Found,
-    /// Files by their own path, so that none is worked on twice.
+    /// Files by canonical path, so that none is processed twice.
     seen: BTreeSet<PathBuf>,
 }
 
-/// Where files may lie.
+/// The area in which files may be.
 struct Bounds {
     /// The root of the repository, if there is one.
     repository: Option<PathBuf>,
-    /// What holds all files if there is none.
+    /// The folder that contains all files, if there is no repository.
     tree: PathBuf,
 }
 
@@ -64,13 +65,14 @@ impl Bounds {
         }
     }
 
-    /// Whether a folder lies in the same repository; without one, in the same tree and in no repository.
+    /// Whether a folder is in the same repository; without one, in the same tree and in no
+    /// repository.
     fn hold(&self, folder: &Path) -> bool {
         let inside = self.repository.is_some() || folder.starts_with(&self.tree);
         inside && repository::around(folder) == self.repository.as_deref()
     }
 
-    /// Whether a manifest lies there, itself and what it may be a link to.
+    /// Whether a manifest is inside, and also the target if it is a link.
     fn hold_manifest(&self, manifest: &Path) -> bool {
         let real = manifest.canonicalize();
         let both = [Some(manifest), real.as_deref().ok()];
@@ -107,7 +109,8 @@ impl Selection {
         Ok(())
     }
 
-    /// A folder without a manifest, inside a package or a workspace: the members in it, and the files of the package around it.
+    /// Selects a folder without a manifest, inside a package or a workspace: the members in it, and
+    /// the files of the enclosing package.
     fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
         let manifest = manifest_around(folder).ok_or_else(|| no_package(folder))?;
         let asked = Asked::about(&manifest)?;
@@ -139,7 +142,7 @@ impl Selection {
         Ok(())
     }
 
-    /// A file that was named; it need not belong to a package.
+    /// Selects a file given by name; it need not belong to a package.
     fn single_file(&mut self, file: &Path) -> Result<(), Failure> {
         let folder = file.parent().unwrap_or(file);
         let bounds = Bounds::around(folder, folder);
@@ -192,7 +195,7 @@ impl Selection {
         Ok(())
     }
 
-    /// The folders of a package's sources; a file alone where its folder holds the package.
+    /// The folders of a package's sources; a single file if its folder contains the package.
     fn roots(&self, package: &Package) -> Vec<PathBuf> {
         let mut roots = vec![package.folder.join("src")];
         if self.all_targets {
@@ -214,7 +217,7 @@ impl Selection {
         roots
     }
 
-    /// The files of Rust in a folder; repositories in it are noted.
+    /// The Rust files in a folder; repositories in it are recorded.
     fn files_in(
         &mut self,
         folder: &Path,
@@ -238,7 +241,7 @@ impl Selection {
             return;
         }
         let package_of = package.map(|index| &self.found.packages[index]);
-        // A build script has dependencies of its own, and no event loop.
+        // A build script has separate dependencies, and no event loop.
         let is_script = |package: &Package| {
             let scripts = package.targets.iter();
             let mut scripts = scripts.filter(|target| target.kind == Kind::BuildScript);
@@ -278,7 +281,7 @@ impl Selection {
     }
 }
 
-/// What cargo says about a manifest.
+/// Cargo's metadata for a manifest.
 struct Asked {
     metadata: Metadata,
     /// The folder of the manifest.
@@ -321,7 +324,7 @@ impl Asked {
     }
 }
 
-/// The manifest that cargo would find from a folder, as long as it is in the same repository.
+/// The manifest that cargo would find from a folder, if it is in the same repository.
 fn manifest_around(folder: &Path) -> Option<PathBuf> {
     let top = repository::around(folder);
     let inside = |folder: &&Path| top.is_none_or(|top| folder.starts_with(top));
@@ -352,5 +355,5 @@ fn no_package(folder: &Path) -> Failure {
     ))
 }
 
-/// How many packages are named.
+/// Maximal number of packages in a message.
 const NAMED: usize = 6;

@@ -1,17 +1,19 @@
-//! A file's text is never printed anew: what is known of it are byte offsets, and what is done to it are edits at offsets.
+//! A source file as text: positions are byte offsets and changes are edits at offsets, so the file
+//! is never reformatted.
 
 use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 
-/// The text of a file of Rust, and where its code begins: behind a byte order mark and a line for the shell.
+/// The text of a Rust file, and the offset at which its code begins: after a byte order mark and a
+/// shebang line.
 #[derive(Debug)]
 pub(crate) struct Source {
     text: String,
     code_at: usize,
 }
 
-/// A text that cannot be read as Rust: where and why.
+/// A text that is not valid Rust: the position and the error.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     pub(crate) at: usize,
@@ -31,7 +33,7 @@ impl Source {
     pub(crate) fn new(text: String) -> Self {
         let marked = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
         let start = text.len() - marked.len();
-        // `#!` is for the shell, unless it begins an attribute.
+        // `#!` is a shebang, unless it begins an attribute.
         let code_at = match marked.strip_prefix("#!") {
             Some(rest) if !rest.trim_start().starts_with('[') => {
                 start + marked.find('\n').unwrap_or(marked.len())
@@ -45,10 +47,10 @@ impl Source {
         &self.text
     }
 
-    /// The tokens and the syntax of the file.
+    /// Parses the tokens and the syntax of the file.
     ///
     /// # Errors
-    /// It is no Rust, or newer than the parser.
+    /// The text is not Rust, or newer than the parser.
     pub(crate) fn parse(&self) -> Result<(TokenStream, syn::File), Unreadable> {
         let unreadable = |span: Span, why: String| {
             let range = span.byte_range();
@@ -89,7 +91,8 @@ impl Source {
         (line, columns.chars().count() + 1)
     }
 
-    /// The edit that puts `attribute` before what begins at `at`: on a line of its own if nothing but space stands before it.
+    /// The edit that inserts `attribute` at `at`: on a separate line if only white space precedes
+    /// it.
     pub(crate) fn insertion(&self, at: usize, attribute: &str) -> Edit {
         let text = match self.indent(at) {
             Some(indent) => format!("{attribute}{}{indent}", self.line_end(at)),
@@ -101,7 +104,7 @@ impl Source {
         }
     }
 
-    /// The edit that takes out an attribute or an item, and the whole line if nothing else stands on it.
+    /// The edit that removes an attribute or an item, and the whole line if nothing else is on it.
     pub(crate) fn removal(&self, range: Range<usize>) -> Edit {
         let after = &self.text[range.end..];
         let rest = after.trim_start_matches([' ', '\t']);
@@ -119,7 +122,7 @@ impl Source {
         }
     }
 
-    /// What stands on the line before `at`, if it is only space.
+    /// The text on the line before `at`, if it is only white space.
     fn indent(&self, at: usize) -> Option<&str> {
         let before = &self.text[..at];
         let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -127,7 +130,7 @@ impl Source {
         line.chars().all(|c| c == ' ' || c == '\t').then_some(line)
     }
 
-    /// How the line at `at` ends, else how the one before does.
+    /// The line end of the line at `at`, else that of the previous line.
     fn line_end(&self, at: usize) -> &'static str {
         let end = self.text[at..]
             .find('\n')
@@ -139,7 +142,7 @@ impl Source {
         }
     }
 
-    /// The text with all `edits` made. They must not overlap.
+    /// The text with all `edits` applied. They must not overlap.
     pub(crate) fn edited(&self, edits: &[Edit]) -> String {
         let mut edits: Vec<&Edit> = edits.iter().collect();
         edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
@@ -155,7 +158,7 @@ impl Source {
     }
 }
 
-/// Every token, however deep in groups, in order.
+/// Visits every token in order, including those in groups.
 pub(crate) fn each_token(tokens: &TokenStream, visit: &mut impl FnMut(&TokenTree)) {
     for token in tokens.clone() {
         visit(&token);

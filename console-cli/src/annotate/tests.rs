@@ -1,4 +1,5 @@
-//! Files before and after: what is inserted, that a second run changes nothing, and that removal gives back every byte.
+//! Files before and after: the inserted text, that a second run changes nothing, and that removal
+//! restores every byte.
 
 use super::decide::{Decision, Wanted};
 use super::plan::{insertions, removals};

@@ -1,4 +1,4 @@
-//! One file's text in, its text out: what the fuzz target asks for.
+//! Annotation of one file's text, without files: the entry point of the fuzz target.
 
 use super::decide::Wanted;
 use super::plan::{insertions, removals};

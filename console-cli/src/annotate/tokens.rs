@@ -1,10 +1,11 @@
-//! What a macro is given has no syntax: paths and async fns in it are told from its tokens.
+//! Search of macro arguments, which have no syntax tree: paths and async fns in them are found
+//! among their tokens.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
 use super::names::text;
 
-/// The paths of two names and more in tokens, however deep, each with its place.
+/// The paths of two or more segments in tokens, at any depth, each with its position.
 pub(crate) fn paths(tokens: &TokenStream) -> Vec<(Vec<String>, Span)> {
     let mut found = Vec::new();
     let mut path: Option<(Vec<String>, Span)> = None;

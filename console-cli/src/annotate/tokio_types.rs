@@ -1,11 +1,13 @@
-//! What TurboWish wraps of tokio: a program that uses tokio's own shows neither who waits for it nor who holds it.
+//! The tokio types that TurboWish wraps. For tokio's own types, neither waiters nor holders are
+//! visible.
 
-/// A path of tokio, and what to write instead of it.
+/// A path of tokio, and its replacement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wrapped {
-    /// An item, or a module with all in it: `tokio::sync::Mutex`.
+    /// An item, or a module with its contents: `tokio::sync::Mutex`.
     pub(crate) plain: &'static str,
-    /// The same of TurboWish, `turbowish::sync::Mutex`; `None` where TurboWish exports tokio's own.
+    /// The TurboWish wrapper, `turbowish::sync::Mutex`; `None` where TurboWish re-exports tokio's
+    /// own.
     pub(crate) wrapper: Option<&'static str>,
 }
 
@@ -23,7 +25,7 @@ const fn same(plain: &'static str) -> Wrapped {
     }
 }
 
-/// All of it. The longest path that fits counts.
+/// All wrapped paths. The longest matching path counts.
 pub(crate) const WRAPPED: &[Wrapped] = &[
     wrapped("tokio::sync", "turbowish::sync"),
     same("tokio::sync::AcquireError"),
@@ -54,7 +56,7 @@ pub(crate) const WRAPPED: &[Wrapped] = &[
     wrapped("tokio::task::spawn_local", "turbowish::spawn_local"),
 ];
 
-/// What to write instead of `path`, and how many names of `path` tell.
+/// The replacement of `path`, and the number of segments that matched.
 pub(crate) fn instead_of(path: &[String], types: &[Wrapped]) -> Option<(String, usize)> {
     let fitting = types.iter().filter_map(|wrapped| {
         let names = wrapped.plain.split("::");
@@ -68,7 +70,7 @@ pub(crate) fn instead_of(path: &[String], types: &[Wrapped]) -> Option<(String, 
     Some((instead, count))
 }
 
-/// What to write instead of `use path::*`, if that brings something that is wrapped.
+/// The replacement of `use path::*`, if it imports a wrapped item.
 pub(crate) fn instead_of_all(path: &[String], types: &[Wrapped]) -> Option<String> {
     if let Some((module, _)) = instead_of(path, types) {
         return Some(format!("{module}::*"));

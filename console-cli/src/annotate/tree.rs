@@ -1,14 +1,15 @@
-//! What a file holds that the attribute can stand on, as a tree of byte offsets: nothing here refers to syntax any more.
+//! The items of a file that can carry the attribute, as a tree of byte offsets without references
+//! to the syntax tree.
 
 use std::ops::Range;
 
-/// All that is known of a file.
+/// All items of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
     /// Async fns that stand inside macros.
     pub(crate) hidden: Vec<Hidden>,
-    /// Where tokio's own stands, and TurboWish wraps it.
+    /// Uses of tokio types that TurboWish wraps.
     pub(crate) tokio_types: Vec<TypeUse>,
 }
 
@@ -18,15 +19,15 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
     /// From the file's own module on; the last one is its name.
     pub(crate) path: Vec<String>,
-    /// Where its name stands.
+    /// Offset of its name.
     pub(crate) name_at: usize,
-    /// Where the attribute goes: behind the documentation, before everything else.
+    /// Offset for the attribute: after the documentation, before everything else.
     pub(crate) anchor: usize,
     /// The attribute that it carries.
     pub(crate) own: Option<Own>,
     /// All attributes of ours on it.
     pub(crate) attributes: Vec<Attribute>,
-    /// The attribute on what is around it reaches it: it is a member, and no part of a body.
+    /// The attribute on the enclosing node covers it: it is a member, and not part of a body.
     pub(crate) member: bool,
     pub(crate) inside: Vec<Node>,
 }
@@ -37,7 +38,7 @@ pub(crate) enum Kind {
     Async,
     /// The same, and `const`.
     Const,
-    /// Any other function: of interest for what is inside.
+    /// Any other function, which may contain async fns.
     Plain,
     /// `impl` or `trait`.
     Block,
@@ -45,12 +46,12 @@ pub(crate) enum Kind {
     Module { sealed: bool },
 }
 
-/// What an attribute of ours says.
+/// The effect of a TurboWish attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Own {
     /// Every async fn of the item is accounted.
     Covers,
-    /// `skip`: none is, and that is meant.
+    /// `skip`: none is, on purpose.
     Skips,
 }
 
@@ -58,11 +59,11 @@ pub(crate) enum Own {
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub(crate) range: Range<usize>,
-    /// It reads as `annotate` writes it: only such are removed.
+    /// Whether it is spelled as `annotate` writes it: only such attributes are removed.
     pub(crate) inserted: bool,
 }
 
-/// Async fns that an attribute cannot reach by itself.
+/// Async fns that no inserted attribute can cover.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Hidden {
     pub(crate) at: usize,

@@ -1,4 +1,5 @@
-//! A folder is read in the order of its names. Packages and repositories in it, and what a tool wrote, are not entered.
+//! Directory walk in the order of names. Nested packages and repositories, and directories of
+//! generated files, are not entered.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use super::package::{MANIFEST, shown};
 use super::repository;
 use crate::failure::Failure;
 
-/// What is found in a folder.
+/// The entries found in a directory.
 pub(crate) enum Entry {
     /// A file of Rust.
     File(PathBuf),

@@ -1,4 +1,5 @@
-//! `turbowish check`: what must hold of a process or of a report, as an exit code; nothing that was not measured passes in silence.
+//! `turbowish check`: conditions on a process or a report, with the verdict as the exit code. A
+//! value that was not measured never passes silently.
 
 mod alerts;
 mod json;
@@ -22,10 +23,10 @@ use crate::failure::{Failure, note, print};
 use crate::report_file::Saved;
 use crate::source;
 
-/// Between two looks of `--for` and `--within`.
+/// Interval between two samples of `--for` and `--within`.
 const PACE: Duration = Duration::from_secs(1);
 
-/// All that must hold, and what was seen of it.
+/// All conditions, and their state.
 struct Checks {
     limits: Vec<Box<dyn Limit>>,
     alerts: Option<NoAlerts>,
@@ -34,7 +35,7 @@ struct Checks {
 /// Runs the command.
 ///
 /// # Errors
-/// A mistake on the command line, no answer, or something that must hold does not.
+/// A mistake on the command line, no answer, or a violated condition.
 pub(crate) fn run(args: &CheckArgs, token: Option<&str>) -> Result<(), Failure> {
     let mut checks = Checks::of(args)?;
     let seen = if let Some(file) = &args.from {
@@ -70,7 +71,7 @@ impl Checks {
         Ok(Self { limits, alerts })
     }
 
-    /// Rows of the tables that are needed, those first that break a limit.
+    /// Rows of the required tables, those that violate a limit first.
     fn query(&self, window: Window, filter: &str) -> Query {
         let mut query = Query {
             window_ns: window.0,
@@ -91,7 +92,8 @@ impl Checks {
                 Tabled::Resources => &mut query.resources,
                 Tabled::Awaits => &mut query.awaits,
                 Tabled::Counters => &mut query.counters,
-                // They come unasked, and those that are asked for would be the only ones.
+                // Alerts are sent without a request, and a request would restrict them to the
+                // requested ones.
                 Tabled::Alerts => continue,
             };
             slot.get_or_insert(rows);
@@ -99,7 +101,7 @@ impl Checks {
         query
     }
 
-    /// Takes a snapshot into account; sums only if their window is full.
+    /// Checks a snapshot; sums only if their window is full.
     fn look(&mut self, snapshot: &Snapshot, full: bool) {
         for limit in &mut self.limits {
             if full || !limit.table().is_of_a_window() {
@@ -123,7 +125,7 @@ impl Checks {
             && self.alerts.as_ref().is_none_or(|it| it.seen.is_empty())
     }
 
-    /// Makes sure that a file says what is asked of it.
+    /// Checks that a file has all required fields.
     fn are_in(&self, saved: &Saved) -> Result<(), Failure> {
         let limits = self.limits.iter().map(|limit| limit.is_in(saved));
         limits.collect::<Result<(), _>>()?;
@@ -134,7 +136,7 @@ impl Checks {
     }
 }
 
-/// Looks as often as asked; gives the last snapshot.
+/// Takes the requested number of samples; returns the last snapshot.
 async fn looks(
     args: &CheckArgs,
     target: Option<&Target>,
@@ -173,15 +175,15 @@ async fn look_once(
     Ok(snapshot)
 }
 
-/// What a process that has just been started still lacks of a window.
+/// The part of the window that a recently started process still lacks, in nanoseconds.
 fn missing(snapshot: &Snapshot, window: Window) -> Option<u64> {
     let rest = window.0?.checked_sub(snapshot.window_ns)?;
-    // Windows end with ticks, and are a little shorter or longer than asked for.
+    // Windows end with ticks, and are slightly shorter or longer than requested.
     let slack = snapshot.window_ns / 20;
     (snapshot.since_start && rest > slack).then_some(rest)
 }
 
-/// Everything that is looked at has happened since the command was started.
+/// Checks for a period. All data considered are from after the start of the command.
 async fn look_for(
     args: &CheckArgs,
     target: Option<&Target>,
@@ -206,7 +208,7 @@ async fn look_for(
     }
 }
 
-/// Only the last look counts.
+/// Checks until the conditions hold. Only the last sample counts.
 async fn look_within(
     args: &CheckArgs,
     target: Option<&Target>,
@@ -236,7 +238,7 @@ async fn look_within(
     }
 }
 
-/// A snapshot of a process whose numbers go on: others can neither hold nor fail.
+/// A snapshot of an armed process: a disarmed one can neither pass nor fail.
 async fn armed(connection: &Connection, query: &Query) -> Result<Snapshot, Failure> {
     let snapshot = connection.snapshot(query).await?;
     match snapshot.process.accounting {

@@ -1,4 +1,5 @@
-//! `turbowish debug`: a task is paused as long as a debugger is attached to its process, and goes on when that ends.
+//! `turbowish debug`: pauses a task while a debugger is attached to its process, and resumes it
+//! when the debugger ends.
 
 mod debugger;
 
@@ -21,7 +22,8 @@ use crate::{detail, source};
 /// Runs `debug`.
 ///
 /// # Errors
-/// The debugger or the task is not there, or the process cannot be reached; what the debugger ends with, if that is not 0.
+/// The debugger or the task does not exist, or the process cannot be reached; the debugger's exit
+/// code, if that is not 0.
 pub(crate) fn run(args: &DebugArgs, token: Option<&str>) -> Result<(), Failure> {
     let (target, name) = args.task.split();
     let target = source::target(target, token)?;
@@ -35,10 +37,10 @@ pub(crate) fn run(args: &DebugArgs, token: Option<&str>) -> Result<(), Failure> 
     source::runtime()?.block_on(session(debugger, args, target, name))
 }
 
-/// Whether a debugger is there.
+/// Checks that a debugger is installed.
 ///
 /// # Errors
-/// It is not: what to do.
+/// It is not: the message names the remedy.
 pub(crate) fn look(lldb: bool) -> Result<(), String> {
     let debugger = Debugger::of(DebuggerArgs { gdb: !lldb, lldb });
     match debugger.look() {
@@ -54,14 +56,14 @@ async fn session(
     name: &str,
 ) -> Result<(), Failure> {
     let refused = |cause| Failure::local("cannot start", &cause);
-    // Before the task is paused: from here on ctrl-C is the debugger's, and ends nobody else.
+    // Before the task is paused: from here on Ctrl-C is for the debugger, and ends only that.
     let mut signals = Signals::new().map_err(refused)?;
     let mut found = Found::find(target, name).await?;
     let by = format!("turbowish debug pid {}", std::process::id());
     let lease_ns = u64::try_from(args.lease.as_nanos()).unwrap_or(u64::MAX);
     let is_paused = match found.pause(&by, Some(lease_ns), false).await {
         Ok(()) => true,
-        // One that is in its first poll has nothing to pause yet, and a debugger can look at that poll.
+        // A task in its first poll cannot be paused yet, and a debugger can inspect that poll.
         Err(Failure::Local(reason)) if found.row.state == TaskState::Polling => {
             note(&format!("{reason}; it is looked at without a pause"));
             false
@@ -87,14 +89,14 @@ async fn session(
     if !is_paused {
         return ended;
     }
-    // It may be over, or somebody else has let it go on: then there is nothing to do.
+    // The task may have ended, or may have been resumed by someone else: neither is an error.
     match found.resume().await {
         Err(failure @ Failure::Target(_)) => failure_first(ended, failure),
         _ => ended,
     }
 }
 
-/// Two things went wrong: the first one is told.
+/// Of two failures, returns the first.
 fn failure_first(ended: Result<(), Failure>, other: Failure) -> Result<(), Failure> {
     match ended {
         Err(first @ (Failure::Ended(_) | Failure::Signal(_))) => {
@@ -106,7 +108,7 @@ fn failure_first(ended: Result<(), Failure>, other: Failure) -> Result<(), Failu
     }
 }
 
-/// The task that is kept from being polled meanwhile; not without a lease.
+/// The paused task, and its lease.
 struct Hold<'a> {
     found: &'a Found,
     by: &'a str,
@@ -118,7 +120,7 @@ impl Hold<'_> {
     async fn attend(&self, mut child: Child, signals: &mut Signals) -> Result<(), Failure> {
         let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let mut ended = tokio::task::spawn_blocking(move || child.wait());
-        // Before half of it is gone.
+        // Before half of the lease has passed.
         let lease_ns = self.lease_ns.unwrap_or(LEASE_NS);
         let mut renewals = interval(Duration::from_nanos(lease_ns / 3));
         renewals.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -131,7 +133,7 @@ impl Hold<'_> {
                     return told(signalled, status);
                 }
                 signal = signals.first() => {
-                    // A terminal's ctrl-C has reached the debugger as well.
+                    // Ctrl-C on the terminal has reached the debugger as well.
                     if signal != SignalKind::interrupt() {
                         signalled = Some(signal);
                         let _ = id.map(|id| kill_process(id, Signal::TERM));
@@ -142,7 +144,8 @@ impl Hold<'_> {
         }
     }
 
-    /// As long as the debugger has stopped the process there is no answer, and no need of one: the lease stands still, too.
+    /// Renews the lease. While the debugger has stopped the process there is no answer, and none is
+    /// needed: the lease does not run either.
     async fn renew(&self) {
         const PATIENCE: Duration = Duration::from_millis(500);
         if self.lease_ns.is_none() {
@@ -153,7 +156,7 @@ impl Hold<'_> {
     }
 }
 
-/// The debugger's end is ours.
+/// The result of the command, from the end of the debugger.
 fn told(signalled: Option<SignalKind>, status: ExitStatus) -> Result<(), Failure> {
     use std::os::unix::process::ExitStatusExt;
     if let Some(signal) = signalled {

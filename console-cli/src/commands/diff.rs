@@ -1,4 +1,5 @@
-//! `turbowish diff`: two saved documents, row by row and column by column; a file is no different from itself.
+//! `turbowish diff`: compares two saved documents, row by row and column by column. A file never
+//! differs from itself.
 
 mod compare;
 mod print;
@@ -17,7 +18,7 @@ use crate::report_file::{Comparable, Saved};
 /// Runs the command.
 ///
 /// # Errors
-/// A mistake on the command line, a file that is no report, or something has become worse.
+/// A mistake on the command line, a file that is not a report, or a change for the worse.
 pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
     let before = Saved::read(&args.before)?;
     let after = Saved::read(&args.after)?;
@@ -63,7 +64,7 @@ pub(crate) fn is_no_worse(before: &Saved, after: &Saved) -> bool {
         && of_table::<CounterRow>(before, after)
 }
 
-/// The table asked for, else the first that both have.
+/// The requested table, else the first that both files have.
 fn table(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<TableName, Failure> {
     if let Some(table) = args.table {
         return Ok(table);
@@ -116,8 +117,8 @@ fn of<R: Comparable>(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<C
     ))
 }
 
-/// The columns asked for, which must be numbers in both files; else those of which more is worse: of
-/// what the table shows, or if that has none, of all.
+/// The requested columns, which must be numbers in both files; else the columns of which a larger
+/// value is worse: among those that the table shows, or if none of these qualifies, among all.
 fn columns<R: Comparable>(
     args: &DiffArgs,
     before: &Saved,

@@ -1,4 +1,4 @@
-//! `turbowish pause` and `turbowish resume`, and how a task is found that somebody names.
+//! `turbowish pause` and `turbowish resume`, and the lookup of a task by name.
 
 use std::fmt::Display;
 
@@ -13,20 +13,20 @@ use crate::args::{PauseArgs, TaskArgs};
 use crate::failure::{Failure, print_lines};
 use crate::source;
 
-/// How long a task stays paused whose console does not say again that it is to.
+/// Length of a pause lease: a task is resumed after this time unless its console renews the lease.
 pub(crate) const LEASE_NS: u64 = 60 * units::SECOND;
 
-/// A task that was named, and the process that it is in.
+/// A task found by name, and its process.
 pub(crate) struct Found {
     pub(crate) connection: Connection,
     pub(crate) row: TaskRow,
 }
 
 impl Found {
-    /// The task that the words of a command mean.
+    /// Finds the task that the arguments of a command name.
     ///
     /// # Errors
-    /// The process cannot be reached; it has no such task, or several that are called so.
+    /// The process cannot be reached; it has no such task, or several of that name.
     pub(crate) async fn find(target: Option<Target>, name: &str) -> Result<Self, Failure> {
         let connection = source::connect(target.as_ref(), CONNECT_TIMEOUT).await?;
         let snapshot = connection.snapshot(&query(name)).await?;
@@ -34,10 +34,10 @@ impl Found {
         Ok(Self { connection, row })
     }
 
-    /// Keeps it from being polled.
+    /// Pauses the task: it is not polled until it is resumed.
     ///
     /// # Errors
-    /// The process does not let it, or is gone.
+    /// The process does not allow it, or is gone.
     pub(crate) async fn pause(
         &self,
         by: &str,
@@ -54,20 +54,20 @@ impl Found {
         Ok(())
     }
 
-    /// Lets it go on.
+    /// Resumes the task.
     ///
     /// # Errors
-    /// It is not paused; the process does not let it, or is gone.
+    /// The task is not paused; the process does not allow it, or is gone.
     pub(crate) async fn resume(&self) -> Result<(), Failure> {
         let action = Action::ResumeTask(self.row.id);
         self.connection.control(action).await?;
         Ok(())
     }
 
-    /// The task as it is now.
+    /// Updates the row of the task.
     ///
     /// # Errors
-    /// It is over, or the process is gone.
+    /// The task has ended, or the process is gone.
     pub(crate) async fn again(&mut self) -> Result<(), Failure> {
         let snapshot = self.connection.snapshot(&query(&self.row.name)).await?;
         let mut rows = snapshot.tasks.rows.into_iter();
@@ -109,7 +109,8 @@ fn paused(found: &Found, word: Option<&str>, lease_ns: Option<u64>) -> String {
     format!("{name} is paused{during}{poll}; it goes on with: {resume}")
 }
 
-/// The process as it was named, if it was: here its id may be another's.
+/// The process as the user named it, if they did: on this host, its process ID may belong to
+/// another process.
 fn resume_words(word: Option<&str>, pid: u32, task: u64) -> String {
     let process = word.map_or_else(|| pid.to_string(), str::to_owned);
     format!("turbowish resume {process} {task}")
@@ -132,9 +133,9 @@ pub(crate) fn resume(args: &TaskArgs, token: Option<&str>) -> Result<(), Failure
     print_lines(&[told])
 }
 
-/// The rows among which a task is that is called so.
+/// The query for the rows that contain a task of this name.
 fn query(name: &str) -> Query {
-    // The process looks for the text anywhere in a name; by their ids it does not look at all.
+    // The process searches for the text anywhere in a name; it cannot search by ID.
     let all = name.contains('"') || is_id(name);
     let filter = match all {
         true => String::new(),
@@ -153,7 +154,7 @@ fn is_id(name: &str) -> bool {
     name.parse::<u64>().is_ok()
 }
 
-/// The one task that is called so, or has that id.
+/// The only task with this name, or the one with this ID.
 fn named<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a TaskRow, Failure> {
     let rows = &snapshot.tasks.rows;
     let process = &snapshot.process;
@@ -181,7 +182,8 @@ fn unknown(rows: &[TaskRow], name: &str, label: &dyn Display) -> Failure {
     Failure::Local(format!("no task {name} in {label}; {hint}"))
 }
 
-/// `2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (ready 10.0us)`
+/// `2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (ready
+/// 10.0us)`
 fn several(same: &[&TaskRow], name: &str, label: &dyn Display) -> Failure {
     const SHOWN: usize = 8;
     let each = same.iter().take(SHOWN);

@@ -1,4 +1,4 @@
-//! `turbowish ps`: every process of this user that runs TurboWish, one line each.
+//! `turbowish ps`: every process of this user that runs TurboWish, one per line.
 
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::column;
@@ -11,10 +11,10 @@ use turbowish_wire::client::{ClientError, Connection, Found, Target};
 use crate::failure::{Failure, note, print_lines};
 use crate::source;
 
-/// Runs the command; no process at all is an answer too.
+/// Runs the command; an empty list is a valid answer.
 ///
 /// # Errors
-/// Nothing can be asked or printed.
+/// Processes cannot be listed, or stdout cannot be written to.
 pub(crate) fn run() -> Result<(), Failure> {
     source::runtime()?.block_on(async {
         let found = source::list().await.found;
@@ -74,7 +74,7 @@ const fn state(error: &ClientError) -> &'static str {
     }
 }
 
-/// What a process says of itself, without rows.
+/// The header of a process's snapshot, without rows.
 async fn header(found: Found) -> Result<Snapshot, ClientError> {
     found.answer?;
     let query = Query {
@@ -87,7 +87,7 @@ async fn header(found: Found) -> Result<Snapshot, ClientError> {
         .await
 }
 
-/// `2 alerts`: how many there are of the worst; blank if there are none.
+/// `2 alerts`: the number of alerts of the highest severity; blank if there are none.
 pub(crate) fn alerts(snapshot: &Snapshot) -> String {
     if snapshot.process.accounting == Accounting::Disarmed {
         return units::NO_SAMPLE.to_owned();

@@ -1,4 +1,4 @@
-//! `turbowish query`: one snapshot, one table, as text, JSON or CSV.
+//! `turbowish query`: one table of one snapshot, as text, JSON or CSV.
 
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_model::snapshot::alert::Alert;
@@ -102,7 +102,7 @@ fn query_of(args: &QueryArgs) -> Query {
     }
 }
 
-/// The percentiles asked for, else two in a table and [`Options`]'s own in JSON and CSV.
+/// The requested percentiles, else two in a table and those of [`Options`] in JSON and CSV.
 fn percentiles(args: &QueryArgs) -> Vec<Percentile> {
     match (&args.percentiles[..], args.format) {
         ([], Format::Table) => [50, 99].map(Percentile::whole).to_vec(),
@@ -111,7 +111,7 @@ fn percentiles(args: &QueryArgs) -> Vec<Percentile> {
     }
 }
 
-/// All fields, or those that say the same as the columns asked for.
+/// All fields, or those that correspond to the requested columns.
 fn shape<R: Row>(args: &QueryArgs, columns: &[Column<R>]) -> Options {
     let fields = columns
         .iter()

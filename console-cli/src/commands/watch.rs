@@ -1,4 +1,5 @@
-//! `turbowish watch`: a line of JSON for each table and snapshot; lines are whole, whatever ends it.
+//! `turbowish watch`: a line of JSON for each table and snapshot. Lines are always complete,
+//! whatever ends the command.
 
 use std::time::Duration;
 
@@ -18,13 +19,14 @@ use crate::report_file::TABLES;
 use crate::signals::Signals;
 use crate::source;
 
-/// Between two attempts to find a process again.
+/// Interval between two attempts to find a process again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 ///
 /// # Errors
-/// A mistake on the command line; a target that cannot be reached, or ends before the snapshots asked for.
+/// A mistake on the command line; a target that cannot be reached, or that ends before the
+/// requested number of snapshots.
 pub(crate) fn run(args: &WatchArgs, token: Option<&str>) -> Result<(), Failure> {
     let (target, tables) = words(args)?;
     let shape = shape(args, &tables)?;
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &WatchArgs, token: Option<&str>) -> Result<(), Failure> 
     })
 }
 
-/// The target and the tables, in whichever order they are written.
+/// The target and the tables, in either order.
 fn words(args: &WatchArgs) -> Result<(Option<&str>, Vec<TableName>), Failure> {
     let mut target = None;
     let mut tables = Vec::new();
@@ -70,7 +72,7 @@ fn words(args: &WatchArgs) -> Result<(Option<&str>, Vec<TableName>), Failure> {
     Ok((target, tables))
 }
 
-/// A table by its name; records are none.
+/// A table by its name; records are not tables.
 fn table(word: &str) -> Option<TableName> {
     let known = TableName::from_str(word, false).ok()?;
     of_document(known).map(|_| known)
@@ -151,7 +153,7 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// Prints until there are enough snapshots, or no process any more.
+    /// Prints until the requested number of snapshots is reached, or the process has ended.
     async fn run(&self) -> Result<(), Failure> {
         let mut connection = source::connect(self.target.as_ref(), source::PATIENCE).await?;
         let mut ticks = interval(self.args.every);
@@ -178,7 +180,7 @@ impl Stream<'_> {
                     note(&format!("{error}; waiting for it"));
                     connection = self.again(&connection).await;
                 }
-                // The first question is answered, or it is no process to watch.
+                // If the first request is not answered, it is not a process to watch.
                 Err(ClientError::Gone { .. }) if done > 0 => return self.ended(done, &connection),
                 Err(error) => return Err(error.into()),
             }
@@ -193,7 +195,7 @@ impl Stream<'_> {
         print(&lines)
     }
 
-    /// A process that has ended is the end of what was to be seen, unless more was asked for.
+    /// The end of a process is success, unless more snapshots were requested.
     fn ended(&self, done: u64, connection: &Connection) -> Result<(), Failure> {
         let process = connection.process();
         match self.args.count {

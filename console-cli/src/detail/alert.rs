@@ -1,4 +1,4 @@
-//! `turbowish query alert`: which alert is meant, and the problem view of it as text.
+//! `turbowish query alert`: the choice of the alert, and its problem view as text.
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::Snapshot;
@@ -14,7 +14,7 @@ use crate::failure::{Failure, print};
 use crate::plain_text;
 use crate::text::printed;
 
-/// What stands for the first alert there is.
+/// The argument that selects the first alert.
 const WORST: &str = "worst";
 
 /// Prints one alert in full, or all of that name.

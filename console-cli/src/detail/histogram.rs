@@ -1,9 +1,9 @@
-//! A population as bars: classes of 1, 2, 5 where few will do, else one for each power of ten.
+//! A population as bars: classes of 1, 2, 5 if few suffice, else one for each power of ten.
 
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 use turbowish_model::snapshot::units::{self, Micro};
 
-/// More classes than this would hide the rest of a record.
+/// Maximal number of classes; more would hide the rest of a record.
 const CLASSES: usize = 6;
 /// Columns of the longest bar.
 const BAR: u64 = 16;

@@ -1,4 +1,5 @@
-//! How full channels and semaphores were in the last minute, as far as the console has seen them: one sample a second.
+//! Fill level of channels and semaphores over the last minute, as observed by the console: one
+//! sample per second.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use turbowish_model::snapshot::units::{self, SECOND};
 
 use super::rich_line::RichLine;
 
-/// Seconds that are kept.
+/// Length of the history, in seconds.
 const SECONDS: usize = 60;
 /// Resources that are kept: as many as a process sends.
 const RESOURCES: usize = 10_000;
@@ -31,7 +32,8 @@ struct Samples {
 }
 
 impl Samples {
-    /// Of several samples of one second the largest stays: that it was full for a moment is what one looks for.
+    /// Of several samples of one second the largest stays: that it was full for a moment is what
+    /// one looks for.
     fn put(&mut self, second: u64, level: u32, patience: u64) {
         let gone = second.saturating_sub(self.newest);
         let [.., last] = &mut self.levels;
@@ -111,7 +113,8 @@ impl Lengths {
         Some(now.levels.iter().map(seen).collect())
     }
 
-    /// `LENGTH, last 60 s`, the most that it was, and a glyph for each second: `#` is full. In less room there are fewer seconds.
+    /// `LENGTH, last 60 s`, the most that it was, and a glyph for each second: `#` is full. In less
+    /// room there are fewer seconds.
     pub(crate) fn lines(&self, row: &ResourceRow, room: Option<usize>) -> Vec<RichLine> {
         let (Some(label), Some(levels)) = (label(row.kind), self.levels(row.id)) else {
             return Vec::new();
@@ -166,7 +169,8 @@ mod tests {
         }
     }
 
-    /// Samples of a channel, each with its time in tenths of a second, and what is told of it in so much room.
+    /// Samples of a channel, each with its time in tenths of a second, and what is told of it in so
+    /// much room.
     fn check(capacity: Option<u64>, samples: &[(u64, u64)], room: usize, expected: [&str; 2]) {
         let mut lengths = Lengths::default();
         for &(tenths, level) in samples {
@@ -201,7 +205,8 @@ mod tests {
             24,
             ["  LENGTH, last 20 s 10 max", "  [                  =#]"],
         );
-        // Of one second the most; one that the clock has skipped is as the one before; later ones were not seen.
+        // Of one second the most; one that the clock has skipped is as the one before; later ones
+        // were not seen.
         check(
             Some(4),
             &[(10, 0), (15, 4), (16, 0), (39, 0), (100, 0)],

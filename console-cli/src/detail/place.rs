@@ -1,4 +1,4 @@
-//! Places as they are printed. Columns that are not known, as of what was spawned without a macro, are left out.
+//! Source locations as text. Unknown columns, as of a task spawned without a macro, are omitted.
 
 use turbowish_model::snapshot::Spot;
 

@@ -1,4 +1,5 @@
-//! The problem view: an alert told in full, the same lines on the screen, in a pipe and in an issue.
+//! The problem view: the full description of an alert, with the same lines on the screen, in a pipe
+//! and in an issue.
 
 mod behind;
 mod chain;
@@ -13,25 +14,25 @@ use super::rich_line::{Link, RichLine};
 use super::tree;
 use crate::text;
 
-/// What is known beside the alert itself, and how to write it.
+/// The context of the alert, and the format of the output.
 pub(crate) struct AlertContext<'a> {
-    /// Rows of tasks, as far as they are at hand.
+    /// Rows of tasks, as far as available.
     pub(crate) tasks: &'a [TaskRow],
-    /// Rows of resources, as far as they are at hand.
+    /// Rows of resources, as far as available.
     pub(crate) resources: &'a [ResourceRow],
-    /// The time of day at which it began, if it can be told.
+    /// The time of day at which the alert began, if known.
     pub(crate) began: Option<String>,
     /// Lines of its source, from [`source::lines`].
     pub(crate) source: &'a [String],
-    /// How microseconds are written.
+    /// The spelling of microseconds.
     pub(crate) micro: Micro,
-    /// Columns of the terminal; sentences are wrapped there, and names cut if `cuts`.
+    /// Width of the terminal in columns; sentences are wrapped there, and names cut if `cuts`.
     pub(crate) room: usize,
-    /// Nothing goes beyond `room`.
+    /// No line exceeds `room`.
     pub(crate) cuts: bool,
 }
 
-/// From here on there is room for folders and expressions.
+/// From this width on there is room for folders and expressions.
 const WIDE: usize = 120;
 
 impl AlertContext<'_> {
@@ -43,7 +44,7 @@ impl AlertContext<'_> {
         units::duration(ns, self.micro)
     }
 
-    /// `conn.rs:88:9-33`, with its folders where there is room.
+    /// `conn.rs:88:9-33`, with its folders if there is room.
     pub(super) fn place(&self, place: &Place) -> String {
         let full = span(place);
         match full.rsplit(['/', '\\']).next() {
@@ -60,7 +61,7 @@ impl AlertContext<'_> {
         self.resources.iter().find(|row| row.id == party.id)
     }
 
-    /// A label in front of a text that takes as many lines as it needs.
+    /// A label in front of a text, which is wrapped.
     fn labelled(&self, label: &str, text: &str) -> Vec<String> {
         let indent = text::width(label);
         let lines = text::wrap(text, self.room.saturating_sub(indent + 1).max(20));
@@ -69,7 +70,7 @@ impl AlertContext<'_> {
             _ => " ".repeat(indent),
         };
         let lines = lines.into_iter().enumerate();
-        // Each wrapped line begins with a blank of its own.
+        // Each wrapped line already begins with a blank.
         lines
             .map(|(at, line)| format!("{}{}", lead(at), &line[1..]))
             .collect()
@@ -130,7 +131,7 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     first.into_iter().chain(lines.map(RichLine::from)).collect()
 }
 
-/// Who is involved, where that is no chain, and where each one stands.
+/// The parties of an alert that is not a chain, and their locations.
 fn involved(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     // The name of a resource begins with its kind.
     let kind = |party: &Party| match party.kind {
@@ -169,7 +170,7 @@ fn involved(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     lines
 }
 
-/// What the row of somebody says of now.
+/// The present state of a party, from its row.
 fn state(party: &Party, around: &AlertContext<'_>) -> String {
     match party.kind {
         PartyKind::Task => {
@@ -194,7 +195,7 @@ fn state(party: &Party, around: &AlertContext<'_>) -> String {
     }
 }
 
-/// The calls of the task that it is about, if it is about one: in its poll, or where they wait.
+/// The calls of the task that the alert is about, if there is one: in its poll, or where they wait.
 fn calls(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut tasks = alert.parties.iter().filter(|p| p.kind == PartyKind::Task);
     let (Some(only), None) = (tasks.next(), tasks.next()) else {
@@ -223,7 +224,7 @@ fn source_of(around: &AlertContext<'_>) -> Vec<RichLine> {
     lines.map(|line| format!(" {line}").into()).collect()
 }
 
-/// Why, what to do, and where to read more.
+/// The cause, the remedy, and a link to the documentation.
 fn advice(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = Vec::new();
     if !alert.why.is_empty() {

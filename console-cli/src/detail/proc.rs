@@ -1,4 +1,4 @@
-//! One proc: what it costs, how its calls ended, where they wait, who calls it and whom it calls.
+//! The record of one proc: its cost, how its calls ended, where they wait, its callers and callees.
 
 use turbowish_model::snapshot::column::{Style, Value};
 use turbowish_model::snapshot::report::one_line;
@@ -9,7 +9,7 @@ use super::rich_line::{RichLine, aligned, shrink};
 use super::{DetailContext, alerts, histogram, tree};
 use crate::text;
 
-/// Columns of the left one of two histograms.
+/// Width of the left one of two histograms, in columns.
 const HALF: usize = 37;
 /// Tasks that are named before the list is cut.
 const TASKS: usize = 8;
@@ -72,7 +72,8 @@ fn outcomes(row: &ProcRow) -> RichLine {
     ))
 }
 
-/// Two histograms side by side: how long a poll takes, and how much time a call needs; one below the other where there is no room.
+/// Two histograms side by side: how long a poll takes, and how much time a call needs; one below
+/// the other where there is no room.
 fn histograms(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let (hold, run) = (&row.poll_hold, &row.call_running);
     let mut left = histogram::lines(hold, '#', beside.micro);

@@ -1,4 +1,5 @@
-//! One resource: how full it is, who has it, who waits for it in order, and what went through.
+//! The record of one resource: its fill level, its holders, its waiters in order, and its
+//! throughput.
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};
@@ -72,7 +73,7 @@ fn flow(row: &ResourceRow) -> String {
     format!("  in {put}, out {took}   waits {waits}, {waiter_count} now")
 }
 
-/// `waited p50 20.0us  p99 2.00ms  max 11.0ms`; nothing where nothing was measured.
+/// `waited p50 20.0us  p99 2.00ms  max 11.0ms`; empty if nothing was measured.
 fn times(what: &str, population: &Distribution, beside: &DetailContext<'_>) -> Option<RichLine> {
     let at = |percent| population.percentile(Percentile::whole(percent));
     let (half, most) = (at(50)?, at(99)?);
@@ -95,7 +96,7 @@ fn ends(what: &str, users: &[Option<String>]) -> Option<RichLine> {
     })
 }
 
-/// `will send 1: conn:51022`, a line for each thing that is meant
+/// `will send 1: conn:51022`, a line for each operation.
 fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<RichLine> {
     const ROLES: [Role; 7] = [
         Role::Lock,
@@ -107,7 +108,7 @@ fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<RichLine> {
         Role::Wait,
     ];
     let mut lines = Vec::new();
-    // What those that are not listed mean is known if there is only one thing to mean.
+    // The operation of unlisted intents is known if there is only one kind.
     let only = rows.iter().all(|row| row.role == rows[0].role);
     for role in ROLES {
         let of_role = || rows.iter().filter(|row| row.role == role);
@@ -143,7 +144,8 @@ fn list(what: &str, rows: Vec<Vec<RichLine>>, count: u64) -> Vec<RichLine> {
     lines
 }
 
-/// `repl-1 does not receive: waiting 41.6 s on mutex log, held by snapshot`: why nobody empties a full one.
+/// `repl-1 does not receive: waiting 41.6 s on mutex log, held by snapshot`: the reason why a full
+/// channel is not drained.
 fn idle(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let full = row.capacity.is_some_and(|all| row.level >= Some(all));
     if !full || row.waiter_count == 0 {

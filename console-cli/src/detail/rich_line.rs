@@ -1,4 +1,5 @@
-//! A line of a record: words, some of which lead to another record; a screen, a pipe and an issue get the same.
+//! A line of a record: words, some of which link to another record. The screen, a pipe and an issue
+//! get the same line.
 
 use turbowish_model::snapshot::alert::{Alert, Party, PartyKind};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -6,31 +7,31 @@ use turbowish_model::snapshot::units;
 
 use crate::text;
 
-/// Something that has a record of its own.
+/// A row that has its own record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// A task by its name, and by its number where that is known.
+    /// A task by its name, and by its ID if known.
     Task {
         /// Never used twice in a process.
         id: Option<u64>,
-        /// As its row has it.
+        /// The name in its row.
         name: String,
     },
-    /// A resource by its name, and by its number where that is known.
+    /// A resource by its name, and by its ID if known.
     Resource {
         /// Never used twice in a process.
         id: Option<u64>,
-        /// With its kind, as its row has it.
+        /// The name in its row, with the kind.
         name: String,
     },
     /// A proc by its path.
     Proc(String),
-    /// An alert by its kind, when it began, and the first who is involved.
+    /// An alert by its kind, its start time, and its first party.
     Alert(Pitfall, u64, String),
 }
 
 impl Link {
-    /// A task of which the name is all that is known.
+    /// A task of which only the name is known.
     pub(crate) fn task(name: &str) -> Self {
         Self::Task {
             id: None,
@@ -38,7 +39,8 @@ impl Link {
         }
     }
 
-    /// A cycle is the same one with other members in it; its beginning tells it from others.
+    /// The link to an alert. A cycle stays the same alert if its members change; its start time
+    /// distinguishes it from others.
     pub(crate) fn alert(alert: &Alert) -> Self {
         let cycle = matches!(alert.pitfall, Pitfall::Deadlock | Pitfall::SelfDeadlock);
         let first = alert.parties.first().filter(|_| !cycle);
@@ -46,7 +48,7 @@ impl Link {
         Self::Alert(alert.pitfall, alert.since, name)
     }
 
-    /// What is involved in an alert, if it has a record: a worker has none.
+    /// The link to a party of an alert, if it has a record: a worker has none.
     pub(crate) fn party(party: &Party) -> Option<Self> {
         let (id, name) = (Some(party.id), party.name.clone());
         match party.kind {
@@ -58,7 +60,7 @@ impl Link {
     }
 }
 
-/// What a piece of a line is.
+/// The role of a piece of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Ordinary words.
@@ -66,9 +68,9 @@ pub(crate) enum Kind {
     Plain,
     /// The heading.
     Title,
-    /// What the line speaks of.
+    /// The label of the line.
     Label,
-    /// It leads to another record.
+    /// A link to another record.
     Link(Link),
 }
 
@@ -113,7 +115,7 @@ impl RichLine {
         self.part(text, Kind::Plain)
     }
 
-    /// Adds what the line speaks of.
+    /// Adds a label.
     pub(crate) fn label(self, text: impl Into<String>) -> Self {
         self.part(text, Kind::Label)
     }
@@ -123,12 +125,12 @@ impl RichLine {
         self.part(text, Kind::Title)
     }
 
-    /// Adds words that lead somewhere; without a link they do not.
+    /// Adds text with a link; without a link, plain text.
     pub(crate) fn link(self, text: impl Into<String>, link: Option<Link>) -> Self {
         self.part(text, link.map_or(Kind::Plain, Kind::Link))
     }
 
-    /// Adds a task's name, or the sign for one that is none of ours.
+    /// Adds a task's name, or the sign for an external task.
     pub(crate) fn task(self, name: Option<&str>) -> Self {
         let text = name.unwrap_or(units::UNKNOWN);
         self.link(text, name.map(Link::task))
@@ -154,14 +156,14 @@ impl RichLine {
         self
     }
 
-    /// Lines as one, with the same words between each two.
+    /// Joins lines into one, with `between` between each two.
     pub(crate) fn joined(lines: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let mut lines = lines.into_iter();
         let first = lines.next().unwrap_or_default();
         lines.fold(first, |told, line| told.say(between).join(line))
     }
 
-    /// The first names of tasks, and that there are more.
+    /// The first names of tasks, and a mark if there are more.
     pub(crate) fn tasks<'a>(names: impl Iterator<Item = Option<&'a str>>, all: u64) -> Self {
         let named = names.take(super::NAMED);
         let mut lines: Vec<Self> = named.map(|name| Self::default().task(name)).collect();
@@ -171,23 +173,23 @@ impl RichLine {
         Self::joined(lines, ", ")
     }
 
-    /// The same with blanks on its right.
+    /// The same line, padded on its right.
     pub(crate) fn left(self, room: usize) -> Self {
         let blanks = room.saturating_sub(self.width());
         self.say(" ".repeat(blanks))
     }
 
-    /// Columns of the terminal that it takes.
+    /// Width of the line, in columns of the terminal.
     pub(crate) fn width(&self) -> usize {
         self.parts.iter().map(|part| text::width(&part.text)).sum()
     }
 
-    /// Its words.
+    /// The text of the line.
     pub(crate) fn text(&self) -> String {
         self.parts.iter().map(|part| part.text.as_str()).collect()
     }
 
-    /// Nothing of it goes beyond that many columns.
+    /// Cuts the line at `room` columns.
     pub(crate) fn cut(&mut self, room: usize) {
         if self.width() <= room {
             return;
@@ -196,7 +198,7 @@ impl RichLine {
         let mut kept = Vec::new();
         for mut part in self.parts.drain(..) {
             let own = text::width(&part.text);
-            // What is cut needs room for the two dots.
+            // A cut needs room for the two dots.
             if own + 2 <= left {
                 left -= own;
                 kept.push(part);
@@ -211,7 +213,7 @@ impl RichLine {
         self.parts = kept;
     }
 
-    /// As many lines as it needs; what goes on stands further in than what it began with.
+    /// Wraps the line; continuation lines are indented further than the first one.
     pub(crate) fn wrapped(self, room: usize) -> Vec<Self> {
         if self.width() <= room {
             return vec![self];
@@ -230,7 +232,7 @@ impl RichLine {
             };
             for piece in pieces {
                 let own = text::width(piece);
-                // Blanks at a line's end are of no use, nor are they at the beginning of the next one.
+                // Blanks are omitted at the end of a line and at the beginning of the next one.
                 if used == indent && !lines.is_empty() && piece.trim().is_empty() {
                     continue;
                 }
@@ -248,7 +250,7 @@ impl RichLine {
         lines
     }
 
-    /// Without the blanks at its end.
+    /// The line without trailing blanks.
     fn trimmed(mut self) -> Self {
         if let Some(last) = self.parts.last_mut() {
             last.text.truncate(last.text.trim_end().len());
@@ -266,7 +268,8 @@ impl RichLine {
     }
 }
 
-/// What stays on one line: words, and where a text has several values, with three blanks between them, each of these as long as it fits.
+/// Pieces of a text that stay on one line: words; in a text with several values, which are
+/// separated by three blanks, each value that fits.
 fn pieces(text: &str, room: usize) -> Vec<&str> {
     const BETWEEN: &str = "   ";
     if !text.contains(BETWEEN) {
@@ -284,7 +287,8 @@ fn pieces(text: &str, room: usize) -> Vec<&str> {
     pieces
 }
 
-/// The cells of one column are cut until rows of that many cells fit into the room, but never to nothing.
+/// Cuts the cells of one column until rows of that many cells fit into the room, but never to
+/// nothing.
 pub(crate) fn shrink(rows: &mut [Vec<RichLine>], column: usize, room: usize) {
     let width = |rows: &[Vec<RichLine>], at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
@@ -300,7 +304,8 @@ pub(crate) fn shrink(rows: &mut [Vec<RichLine>], column: usize, room: usize) {
     cells.for_each(|cell| cell.cut(least));
 }
 
-/// Rows of cells with each column as wide as its widest; those named are aligned on their right.
+/// Rows of cells, with each column as wide as its widest cell; the columns in `right` are
+/// right-aligned.
 pub(crate) fn aligned(rows: Vec<Vec<RichLine>>, right: &[usize]) -> Vec<RichLine> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |at: usize| {

@@ -1,4 +1,5 @@
-//! One task: where it stands, on what, what it holds and who waits for that, and its await tree.
+//! The record of one task: its current position, the resource that it waits for, the resources that
+//! it holds with their waiters, and its await tree.
 
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
@@ -33,12 +34,13 @@ pub(crate) fn lines(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> 
     lines
 }
 
-/// The await point at which it stands, the first one if there are several.
+/// The current await point of the task, the first one if there are several.
 pub(crate) fn stands_at(row: &TaskRow) -> Option<&Place> {
     tree::first_leaf(row)?.place.as_ref()
 }
 
-/// `conn:51022  waiting 41.4 s on mpsc repl (full 64/64)   src/conn.rs:88:9-33  self.repl.send(cmd)`
+/// `conn:51022  waiting 41.4 s on mpsc repl (full 64/64)   src/conn.rs:88:9-33
+/// self.repl.send(cmd)`
 fn head(row: &TaskRow, beside: &DetailContext<'_>) -> RichLine {
     let mut line =
         RichLine::default().title(format!("{}  {}", row.name, tree::state(row, beside.micro)));
@@ -46,7 +48,7 @@ fn head(row: &TaskRow, beside: &DetailContext<'_>) -> RichLine {
         let on = row.waits_on.iter().map(|claim| on(claim, beside.resources));
         line = line.say(" on ").join(RichLine::joined(on, ", "));
     }
-    // The tree tells branches apart; here stands the first one.
+    // The tree shows the branches; this is the first one.
     match stands_at(row) {
         Some(place) => line.say(format!(
             "   {}  {}",
@@ -127,7 +129,7 @@ fn means(row: &TaskRow) -> Option<RichLine> {
         for aim in aims {
             let one = RichLine::from(format!("{} ", aim.role.word()));
             let one = one.resource(aim.resource_id, &aim.resource);
-            // Several calls of a task may mean the same.
+            // Several calls of a task may have the same intent.
             if !each.contains(&one) {
                 each.push(one);
             }
@@ -185,7 +187,8 @@ fn woken(row: &TaskRow) -> Option<RichLine> {
     })
 }
 
-/// Its last transitions, the newest first: `last  41.4 s ago  polled on w1 for 17.3ms, then waits on mutex db`, and why it was polled.
+/// Its last transitions, the newest first: `last  41.4 s ago  polled on w1 for 17.3ms, then waits
+/// on mutex db`, and the reason for the poll.
 fn last(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some(poll) = &row.last_poll else {
         return Vec::new();
@@ -218,7 +221,7 @@ fn last(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
 
 fn polled(row: &TaskRow, poll: &PollRow, beside: &DetailContext<'_>) -> RichLine {
     let on = match (poll.worker, &poll.thread) {
-        // As the header calls it.
+        // The header's name for the worker.
         (Some(worker), _) => format!("w{worker}"),
         (None, Some(thread)) => format!("thread {thread}"),
         (None, None) => "a thread that is gone".to_owned(),
@@ -236,7 +239,7 @@ fn polled(row: &TaskRow, poll: &PollRow, beside: &DetailContext<'_>) -> RichLine
     line.say(" on ").join(RichLine::joined(on, ", "))
 }
 
-/// Who has woken a task.
+/// The waker of a task.
 fn who(row: &TaskRow, by: Option<&str>) -> RichLine {
     match by {
         Some(task) if task == row.name => RichLine::from("itself".to_owned()),

@@ -1,4 +1,5 @@
-//! The await tree of a task: its calls, and at each end of a branch what it waits for.
+//! The await tree of a task: its calls, and at the end of each branch the resource that it waits
+//! for.
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::column::{self, Context, Row, Style, Value};
@@ -38,7 +39,7 @@ pub(super) fn lines(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> 
     })
 }
 
-/// The same, with places written in another way.
+/// The same, with another format for places.
 pub(super) fn lines_at(
     row: &TaskRow,
     resources: &[ResourceRow],
@@ -48,7 +49,7 @@ pub(super) fn lines_at(
     let claims = at_leaves(row);
     let last = row.stack.iter().rposition(|call| !call.aside);
     let mut lines: Vec<(u32, RichLine)> = Vec::new();
-    // The depths of calls that poll several: what is below them stands below a line that says so.
+    // The depths of calls that poll several others: these are below a line that says so.
     let mut forks: Vec<u32> = Vec::new();
     for (at, call) in row.stack.iter().enumerate() {
         forks.retain(|fork| *fork < call.depth);
@@ -75,7 +76,8 @@ pub(super) fn lines_at(
         .collect()
 }
 
-/// `kv::snapshot::write  src/snapshot.rs:97:18-37  41.2 s  self.db.lock()  mutex db, held by conn:51022`
+/// `kv::snapshot::write  src/snapshot.rs:97:18-37  41.2 s  self.db.lock()  mutex db, held by
+/// conn:51022`
 fn line(
     row: &TaskRow,
     at: usize,
@@ -125,7 +127,8 @@ pub(super) fn reason(claim: &Claim, resources: &[ResourceRow]) -> RichLine {
     RichLine::joined(words, ", ")
 }
 
-/// Who has a resource, fills or empties it: names, or their number where there are many.
+/// The holders of a resource, or the tasks that fill or empty it: names, or their number if there
+/// are many.
 pub(super) fn by(row: &ResourceRow) -> RichLine {
     let context = Context { window_ns: 0 };
     let column = column::find::<ResourceRow>("by");
@@ -140,7 +143,7 @@ pub(super) fn by(row: &ResourceRow) -> RichLine {
     }
 }
 
-/// `full 64/64`, `written`; a lock that only one task can hold is held if it is waited for.
+/// `full 64/64`, `written`. A lock that only one task can hold is held if a task waits for it.
 pub(super) fn fill(row: &ResourceRow) -> Option<String> {
     let (level, capacity) = row.fill()?;
     let word = match capacity {
@@ -156,31 +159,31 @@ pub(super) fn fill(row: &ResourceRow) -> Option<String> {
     Some(format!("{word}{}", cell(row, "fill")))
 }
 
-/// What a column prints of the row.
+/// The text of the row's cell in a column.
 pub(super) fn cell<R: Row>(row: &R, key: &str) -> String {
-    // Resources and tasks are of now, or since they were first used.
+    // Resources and tasks show the present, or totals since their first use.
     let context = Context { window_ns: 0 };
     column::find::<R>(key).map_or_else(String::new, |column| {
         column.cell(row, &context, Style::default())
     })
 }
 
-/// Where the task stands: the innermost call of its first branch.
+/// The position of the task: the innermost call of its first branch.
 pub(super) fn first_leaf(row: &TaskRow) -> Option<&StackRow> {
     let mut calls = row.stack.iter().enumerate();
     let leaf = calls.find(|(at, _)| is_leaf(&row.stack, *at));
     leaf.map(|(_, call)| call)
 }
 
-/// The calls below which there is none, by position.
+/// Whether the call at position `at` has no calls below it.
 fn is_leaf(stack: &[StackRow], at: usize) -> bool {
     stack
         .get(at + 1)
         .is_none_or(|next| next.depth <= stack[at].depth)
 }
 
-/// What each call waits for: a claim belongs to the leaf inside whose await it was made, or to the only
-/// leaf there is. Of several such leaves each gets one, in order.
+/// The resources that each call waits for. A claim belongs to the leaf inside whose await it was
+/// made, or to the only leaf. If there are several such leaves, each gets one, in order.
 fn at_leaves(row: &TaskRow) -> Vec<Vec<&Claim>> {
     let mut claims = vec![Vec::new(); row.stack.len()];
     let leaves: Vec<usize> = (0..row.stack.len())
@@ -211,7 +214,7 @@ fn contains(place: &Place, spot: &Spot) -> bool {
         && at <= (place.end_line, place.end_column)
 }
 
-/// What leads to a line: `|  `, `|- `, `` `- ``.
+/// The prefix of a line: `|  `, `|- `, `` `- ``.
 fn branch(depths: &[u32], at: usize) -> String {
     let depth = depths[at];
     let mut text = String::new();

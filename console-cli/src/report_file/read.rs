@@ -1,4 +1,5 @@
-//! Values of docs/json.md, read back: of another type than documented is no value.
+//! Readers of the values of docs/json.md. A value of another type than documented counts as
+//! missing.
 
 use serde_json::Value;
 use turbowish_model::account::resource::Role;
@@ -10,7 +11,7 @@ use turbowish_model::snapshot::{
     WakerRow,
 };
 
-/// What can be read.
+/// A type that can be read.
 pub(super) trait Read: Sized {
     /// The value, if it is one of this type.
     fn read(value: &Value) -> Option<Self>;
@@ -131,7 +132,8 @@ fn place(value: &Value) -> Option<Option<Place>> {
     }))
 }
 
-/// Objects by their fields: those that they always had, those that came later, and the place that stands among them.
+/// Objects by their fields: those that they always had, those that came later, and the place that
+/// stands among them.
 macro_rules! objects {
     ($($row:ident { $($field:ident)* } $(newer { $($newer:ident)* })? $(at $place:ident)?;)*) => {$(
         impl Read for $row {

@@ -1,4 +1,4 @@
-//! Which fields of docs/json.md are read into which rows: one table for each kind of row.
+//! Mapping from the fields of docs/json.md to rows: one table for each kind of row.
 
 use turbowish_model::account::resource::Kind;
 use turbowish_model::snapshot::alert::{Alert, Severity};
@@ -10,7 +10,7 @@ use turbowish_model::snapshot::{
 use super::read::{named, put};
 use super::tables::Reads;
 
-/// Fields by name: of the row's field of that name, of another one, or read by hand.
+/// Fields by name: read into the row's field of the same name, into another one, or by a function.
 macro_rules! fields {
     ($($name:ident $(: $($path:ident).+)? $(= $read:expr)?),* $(,)?) => {
         &[$((stringify!($name), fields!(@ $name $(: $($path).+)? $(= $read)?))),*]

@@ -1,4 +1,4 @@
-//! What scripts need of each kind of row: how it is read back, what it is called, where it stands.
+//! Properties of each kind of row for scripts: its reader, its name and its source location.
 
 use serde_json::Value;
 use turbowish_model::snapshot::alert::Alert;
@@ -9,7 +9,7 @@ use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Task
 use super::rows;
 use crate::columns::Defaults;
 
-/// The fields that are read, each with how.
+/// The fields to read, each with its reader.
 pub(crate) type Reads<R> = &'static [(&'static str, fn(&mut R, &Value) -> Option<()>)];
 
 /// A row that can be read back and compared.

@@ -1,4 +1,5 @@
-//! What was written comes back: every field of every table, and what is no report is refused in words.
+//! Round trip: every field of every table is read back as written, and a file that is not a report
+//! is refused with a message.
 
 use serde_json::Value;
 use turbowish_model::snapshot::alert::Alert;
@@ -8,7 +9,7 @@ use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Task
 
 use super::{Comparable, Saved, TABLES, document, snapshot};
 
-/// Every field that is read, with a value that no other one has.
+/// Every field that is read, each with a unique value.
 const FULL: &str = include_str!("full.json");
 
 /// Fields of which no column tells anything.
@@ -68,7 +69,8 @@ fn what_is_read_is_written_as_it_was() {
     assert_eq!(again["process"]["pid"], 4242);
 }
 
-/// A field that is new in docs/json.md has its line in `saved/rows.rs` and its value in `full.json`.
+/// A field that is new in docs/json.md has its line in `saved/rows.rs` and its value in
+/// `full.json`.
 #[test]
 fn every_field_is_read() {
     fn check<R: Comparable>() {

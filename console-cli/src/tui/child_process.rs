@@ -1,4 +1,5 @@
-//! A program has the terminal for a while: until it ends, or a signal ends the console and it with that.
+//! A child process that has the terminal until it ends, or until a signal ends both the console and
+//! the child.
 
 use std::io;
 use std::process::{Command, ExitStatus};
@@ -15,14 +16,15 @@ use tokio::time::timeout;
 use super::Console;
 use super::state::State;
 
-/// A program that is asked to end is waited for no longer than this.
+/// Maximal wait for a child that was asked to end.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// An interrupt for a program that had the terminal comes no later than this.
+/// Maximal delay of an interrupt for a program that had the terminal.
 const LATE: Duration = Duration::from_millis(200);
 
 impl Console {
-    /// Lends the terminal to a program, until what it left on it was read; gives how it ended, or the signal that came meanwhile.
+    /// Runs a program on the terminal until the user has read its output; returns its exit status,
+    /// or the signal that arrived meanwhile.
     pub(super) async fn lend(
         &mut self,
         command: Command,
@@ -38,7 +40,8 @@ impl Console {
             return Ok(ended);
         }
         self.screen.enter(state.look.mouse)?;
-        // The ctrl-C that has ended the program may still be on its way, and no other can come from the keyboard.
+        // The Ctrl-C that has ended the program may still be on its way, and no other can come from
+        // the keyboard.
         self.signals.ignore_interrupts(Instant::now() + LATE);
         self.input.resume();
         self.source.renew();
@@ -47,11 +50,12 @@ impl Console {
     }
 }
 
-/// Runs a program until it has ended, and what it left on the terminal was read. If a signal comes
-/// before, the program is asked to end as well: nothing stays that has the terminal or stops a process.
+/// Runs a program until it has ended and the user has read its output. If a signal arrives before,
+/// the program is asked to end as well, so no process is left that owns the terminal or stops
+/// another process.
 ///
 /// # Errors
-/// The signal that came.
+/// The signal that arrived.
 pub(super) async fn run(
     mut command: Command,
     read: fn(&ExitStatus),
@@ -63,12 +67,12 @@ pub(super) async fn run(
     };
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (ended, mut end) = oneshot::channel();
-    // A thread of its own: a console that is ended by a signal does not wait for ever.
+    // A separate thread: a console that is ended by a signal does not wait for ever.
     let runs = Arc::new(AtomicBool::new(true));
     let still = Arc::clone(&runs);
     std::thread::spawn(move || {
         let status = child.wait();
-        // From here on its number may be another's.
+        // From here on its process ID may belong to another process.
         still.store(false, Ordering::Release);
         ended.send(status.inspect(read))
     });
@@ -85,20 +89,20 @@ pub(super) async fn run(
     }
 }
 
-/// How the terminal was found.
+/// The terminal modes found at the start.
 #[derive(Clone, Debug)]
 pub(super) struct Found(Option<Termios>);
 
 impl Found {
-    /// As it is now.
+    /// The current modes.
     pub(super) fn now() -> Self {
         Self(tcgetattr(io::stdin()).ok())
     }
 
-    /// Makes it so again, whatever a program that did not end in good order has left behind.
+    /// Restores the modes, whatever a program that did not exit cleanly has left behind.
     pub(super) fn restore(&self) {
         if let Some(modes) = &self.0 {
-            // Nobody is left to tell if it fails.
+            // A failure can be reported to nobody.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
         }
     }

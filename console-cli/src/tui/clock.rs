@@ -1,4 +1,4 @@
-//! Time is a message: the state knows what time it is only because it was told.
+//! Time as a message: the state reads no clock, it receives the time.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 

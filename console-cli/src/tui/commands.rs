@@ -1,4 +1,5 @@
-//! What can be typed after `:`. One table: running, completion and help are read from it, and from the key table.
+//! Commands typed after `:`. One table: dispatch, completion and help are derived from it and from
+//! the key table.
 
 use turbowish_model::snapshot::column::closest;
 use turbowish_model::snapshot::natural;
@@ -10,7 +11,7 @@ use crate::detail::is_called;
 use crate::theme::Theme;
 use crate::tui::rows::Entry;
 
-/// What a command does.
+/// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Opens a table.
@@ -25,18 +26,18 @@ pub(crate) enum Does {
     Filter,
     /// Sets the length of the window.
     Window,
-    /// Chooses colours.
+    /// Selects the theme.
     Theme,
-    /// Turns to a process.
+    /// Switches to a process.
     Process,
-    /// Switches accounting on, or off.
+    /// Arms or disarms accounting.
     Arm,
     Disarm,
     /// Writes the snapshot to a file.
     Save,
     /// Opens a page of help.
     Help,
-    /// What a key does.
+    /// Performs the action of a key.
     Press(Action),
 }
 
@@ -44,7 +45,7 @@ pub(crate) enum Does {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     pub(crate) name: String,
-    /// What comes behind it; in brackets if it can be left out.
+    /// The argument; in brackets if optional.
     pub(crate) takes: &'static str,
     pub(crate) help: &'static str,
     pub(crate) does: Does,
@@ -52,7 +53,7 @@ pub(crate) struct Command {
 
 type Line = (&'static str, &'static str, &'static str, Does);
 
-/// Those that take a word, and those that no key's action is called.
+/// Commands with an argument, and those that are not the action of a key.
 const WORDS: [Line; 17] = [
     ("procs", "", "the table of procs", Does::Open(View::Procs)),
     ("tasks", "", "the table of tasks", Does::Open(View::Tasks)),
@@ -123,10 +124,10 @@ const WORDS: [Line; 17] = [
     ),
 ];
 
-/// Short names that fingers know.
+/// Short names, as in other programs.
 const SHORT: [(&str, &str); 3] = [("q", "quit"), ("h", "help"), ("w", "save")];
 
-/// All commands: the words, then what keys do, by name.
+/// All commands: those of `WORDS`, then the actions of keys, by name.
 pub(crate) fn all() -> Vec<Command> {
     let word = |&(name, takes, help, does): &Line| Command {
         name: name.to_owned(),
@@ -153,7 +154,7 @@ pub(crate) fn all() -> Vec<Command> {
     all
 }
 
-/// Scopes of the console itself, not of what lies over it.
+/// Whether the scope belongs to the console itself, not to an overlay.
 pub(crate) const fn is_console(scope: Scope) -> bool {
     matches!(
         scope,
@@ -161,10 +162,10 @@ pub(crate) const fn is_console(scope: Scope) -> bool {
     )
 }
 
-/// The command of a line, and what comes behind its name.
+/// The command of a line, and the argument after its name.
 ///
 /// # Errors
-/// There is no such command; perhaps another one was meant.
+/// There is no such command; the message may suggest another one.
 pub(crate) fn parse(line: &str) -> Result<(Command, &str), String> {
     let line = line.trim();
     let (typed, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -182,7 +183,7 @@ pub(crate) fn parse(line: &str) -> Result<(Command, &str), String> {
     Err(format!("no command {typed}; {hint}"))
 }
 
-/// What can stand at the end of a line: where it begins, and the words that begin as it does.
+/// Completions for the end of a line: its start, and the words that begin with it.
 pub(crate) fn completions(state: &State, line: &str) -> (usize, Vec<String>) {
     let Some((name, _)) = line.split_once(char::is_whitespace) else {
         let names = all().into_iter().map(|command| command.name);
@@ -194,7 +195,7 @@ pub(crate) fn completions(state: &State, line: &str) -> (usize, Vec<String>) {
     };
     let typed = &line[begin..];
     match command.does {
-        // Of a filter the last word.
+        // Of a filter, the last word is completed.
         Does::Filter => {
             let last = typed
                 .rfind([' ', '(', '|', '&', '-', '!'])
@@ -213,7 +214,7 @@ fn beginning(typed: &str, words: impl Iterator<Item = String>) -> Vec<String> {
     found
 }
 
-/// The words that a command knows.
+/// The words that a command accepts.
 fn words(state: &State, does: Does) -> Vec<String> {
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     match does {
@@ -247,10 +248,10 @@ fn columns(state: &State) -> Vec<String> {
     faces.map(|face| face.key.to_owned()).collect()
 }
 
-/// The line with its last word written out as far as it is clear.
+/// The line with its last word completed as far as it is unambiguous.
 ///
 /// # Errors
-/// Nothing begins so.
+/// No completion exists.
 pub(crate) fn complete(state: &State, line: &str) -> Result<String, String> {
     let (begin, found) = completions(state, line);
     let Some(first) = found.first() else {
@@ -274,7 +275,7 @@ pub(crate) fn complete(state: &State, line: &str) -> Result<String, String> {
 /// A row by its name or the end of it.
 ///
 /// # Errors
-/// All rows are at hand, and none is called so; or several are.
+/// No row has this name, and all rows are available; or several have it.
 pub(crate) fn row<'a, R: Entry>(table: &'a Table<R>, name: &str) -> Result<Option<&'a R>, String> {
     let rows = table.rows();
     if let Some(row) = rows.iter().find(|row| row.name().0 == name) {
@@ -294,7 +295,7 @@ pub(crate) fn row<'a, R: Entry>(table: &'a Table<R>, name: &str) -> Result<Optio
     }
     let word = R::TABLE.trim_end_matches('s');
     let names = || rows.iter().map(|row| row.name().0);
-    // Its modules or kind may be left out.
+    // The modules or the kind may be omitted.
     let own = names().find_map(|full| {
         let at = full.len().checked_sub(name.len())?;
         let end = full.get(at..)?;
@@ -307,10 +308,10 @@ pub(crate) fn row<'a, R: Entry>(table: &'a Table<R>, name: &str) -> Result<Optio
     })
 }
 
-/// A theme by its name; `auto` is none.
+/// A theme by its name; `auto` is `None`.
 ///
 /// # Errors
-/// There is none of that name.
+/// There is no theme of that name.
 pub(crate) fn theme(name: &str) -> Result<Option<Theme>, String> {
     match name {
         "auto" => Ok(None),

@@ -1,14 +1,14 @@
-//! `D` runs `turbowish debug` on the terminal, as one would oneself.
+//! The key `D`: runs `turbowish debug` on the terminal, as a user would.
 
 use std::io::{self, Write as _};
 use std::process::{Command, ExitStatus};
 
 use super::state::PausedTask;
 
-/// The debugger with the task.
+/// The command that runs the debugger with the task.
 ///
 /// # Errors
-/// This program does not know where it is itself.
+/// The path of this program is unknown.
 pub(super) fn command(hold: &PausedTask, lldb: bool) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     let debugger = if lldb { "--lldb" } else { "--gdb" };
@@ -18,22 +18,22 @@ pub(super) fn command(hold: &PausedTask, lldb: bool) -> io::Result<Command> {
     Ok(command)
 }
 
-/// What it says of a failure stays on the screen until it was read.
+/// Keeps the message of a failure on the screen until the user has read it.
 pub(super) fn wait(status: &ExitStatus) {
     if status.success() {
         return;
     }
     let mut out = io::stdout();
-    // Without a terminal there is nobody who reads it.
+    // Without a terminal nobody reads it.
     let _ = write!(out, "turbowish: Enter goes back to the console ");
     let _ = out.flush();
     let _ = io::stdin().read_line(&mut String::new());
 }
 
-/// What there is to say of its end.
+/// The message after the debugger's end.
 ///
 /// # Errors
-/// It did not start, or has failed: whether the task goes on then its row says.
+/// It did not start, or has failed; whether the task is resumed then is shown in its row.
 pub(super) fn told(ended: io::Result<ExitStatus>) -> Result<(), String> {
     match ended {
         Ok(status) if status.success() => Ok(()),

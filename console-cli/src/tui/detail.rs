@@ -1,4 +1,4 @@
-//! One line says about a row what its columns leave out.
+//! The detail line: the facts about the selected row that its columns omit.
 
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Style;

@@ -1,4 +1,4 @@
-//! The user's editor: which one it is, and how it is told a line.
+//! The user's editor: its choice, and its syntax for opening a file at a line.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use turbowish_model::snapshot::Spot;
 
 use crate::detail::problem::source;
 
-/// How an editor is told where to open a file.
+/// Syntax by which an editor opens a file at a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// `+LINE FILE`
@@ -19,7 +19,7 @@ enum Form {
     Goto,
     /// `--line LINE FILE`
     Line,
-    /// `FILE` alone: how it is told a line is not known.
+    /// `FILE` alone: the syntax for a line is not known.
     Bare,
 }
 
@@ -84,16 +84,17 @@ const EDITORS: [(Form, &[&str]); 4] = [
 /// An editor to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
-    /// As the user has it in the environment, perhaps with options.
+    /// The user's setting in the environment, possibly with options.
     editor: String,
     args: Vec<String>,
 }
 
 impl Call {
-    /// The editor on the first of these places that is found, from here or from the folder of the process.
+    /// The editor on the first of these locations that is found, relative to the current folder or
+    /// to the folder of the process.
     ///
     /// # Errors
-    /// None is found, or no editor is chosen: what to do.
+    /// No location is found, or no editor is set: the message names the remedy.
     pub(super) fn of(
         spots: &[Spot],
         pid: Option<u32>,
@@ -119,16 +120,16 @@ impl Call {
         Ok(Self { editor, args })
     }
 
-    /// The editor as it is run.
+    /// The command that runs the editor.
     pub(super) fn command(&self) -> Command {
-        // The variable may hold options and quotes: the shell reads it, as with git.
+        // The variable may contain options and quotes: a shell parses it, as with git.
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("{} \"$@\"", self.editor));
         shell.arg(&self.editor).args(&self.args);
         shell
     }
 
-    /// What there is to say of its end.
+    /// The message after the editor's end.
     ///
     /// # Errors
     /// It cannot be started, or has failed: which one, and how.
@@ -137,7 +138,7 @@ impl Call {
         let status = ended.map_err(|fault| format!("{name} cannot be run: {fault}"))?;
         match status.code() {
             Some(0) => Ok(()),
-            // What shells say of a program that they do not find, or must not run.
+            // Exit codes of shells for a program that is not found, or cannot be run.
             Some(127) => Err(format!(
                 "{name} is not installed or not in PATH: set VISUAL or EDITOR"
             )),

@@ -1,4 +1,4 @@
-//! Files that the console writes for its user: a new one each time, never over one that is there.
+//! Files that the console writes for its user: always new ones, never over an existing file.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use super::message::File;
 
-/// So many snapshots of one second find a name.
+/// Maximal number of snapshot files within one second.
 const NUMBERS: u32 = 99;
 
-/// Writes the file, and says where it is.
+/// Writes the file, and returns the message with its location.
 ///
 /// # Errors
-/// Why it is not written.
+/// The reason why it is not written.
 pub(super) fn write(file: &File) -> Result<String, String> {
     let written = match file.numbered {
         true => numbered(&file.name, &file.text),
@@ -52,7 +52,7 @@ fn once(name: &str, text: &str) -> Written {
             .create_new(true)
             .open(&path)?;
         file.write_all(text.as_bytes()).inspect_err(|_| {
-            // Half a document is none; that it cannot be removed either is not worth a word.
+            // Half a document is useless; that it cannot be removed either is not reported.
             let _ = std::fs::remove_file(&path);
         })
     };
@@ -62,7 +62,7 @@ fn once(name: &str, text: &str) -> Written {
     }
 }
 
-/// No shell reads the command line, and `~/` is what people write.
+/// Expands `~/`, because no shell parses the command line.
 fn expanded(name: &str) -> PathBuf {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     match (name.strip_prefix("~/"), home) {

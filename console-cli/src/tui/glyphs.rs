@@ -1,19 +1,19 @@
-//! A glyph set changes glyphs, never columns: every glyph here is one column wide.
+//! Glyph sets. They change glyphs, never the layout: every glyph is one column wide.
 
 use turbowish_model::snapshot::column::{ASCII_LEVELS, Levels};
 use turbowish_model::snapshot::units::Micro;
 
-/// Which characters bars, marks and frames are drawn with.
+/// The characters for bars, marks and borders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GlyphSet {
-    /// Seven-bit characters only.
+    /// ASCII characters only.
     Ascii,
     /// Block elements and box drawing.
     Unicode,
 }
 
 impl GlyphSet {
-    /// The set that a terminal can show, by its environment: ASCII on the Linux console and where
+    /// The set that a terminal supports, from its environment: ASCII on the Linux console and where
     /// the locale is not UTF-8.
     pub(crate) fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
         if variable("TERM").is_some_and(|term| term == "linux" || term == "dumb") {
@@ -57,9 +57,10 @@ pub(crate) struct Glyphs {
     pub(crate) sorted_up: char,
     /// Before the selected row.
     pub(crate) selection: char,
-    /// How microseconds are written.
+    /// The spelling of microseconds.
     pub(crate) micro: Micro,
-    /// Corner, horizontal and vertical line of a frame: top left, top right, bottom left, bottom right.
+    /// Corner, horizontal and vertical line of a frame: top left, top right, bottom left, bottom
+    /// right.
     pub(crate) corners: [char; 4],
     /// Horizontal line of a frame.
     pub(crate) horizontal: char,
@@ -96,7 +97,7 @@ static UNICODE: Glyphs = Glyphs {
 };
 
 impl Glyphs {
-    /// A bar of `width` cells, full at 1,000,000 `ppm`: blank for zero, a trace for what is too
+    /// A bar of `width` cells, full at 1,000,000 `ppm`: blank for zero, a trace for a value too
     /// small to fill a cell, and `+` in the last cell above full. Trailing blanks are kept.
     pub(crate) fn bar(&self, ppm: u64, width: usize) -> String {
         const FULL: u64 = 1_000_000;

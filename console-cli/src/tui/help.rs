@@ -1,4 +1,4 @@
-//! The pages of help are printed from the tables of keys, columns and commands.
+//! Help pages, generated from the tables of keys, columns and commands.
 
 use super::commands::{self, Command};
 use super::keys::Binding;
@@ -6,7 +6,7 @@ use super::layout;
 use super::state::{HelpPage, State};
 use crate::text;
 
-/// Columns for the keys and for what they do, left and right of the middle.
+/// Widths of the key and of its description, in columns, in the left and in the right half.
 const LEFT: (usize, usize) = (10, 26);
 const RIGHT: (usize, usize) = (10, 25);
 
@@ -20,7 +20,7 @@ pub(crate) fn lines(state: &State, page: HelpPage) -> Vec<String> {
     }
 }
 
-/// What a page says at its end about the next one.
+/// The last line of a page, which names the next page.
 pub(crate) fn close(page: HelpPage) -> String {
     format!("? {}  Esc closes", page.next().word())
 }

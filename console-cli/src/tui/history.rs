@@ -1,19 +1,19 @@
-//! Where one has been: back and forward as in a browser, and never more than a hundred places.
+//! Navigation history: back and forward as in a browser, at most one hundred places.
 
 use super::record::Record;
 use super::state::View;
 
-/// Places that are kept.
+/// Maximal number of places.
 const KEPT: usize = 100;
 
-/// A place: a table, or a record that was opened while that table was.
+/// A place: a table, or a record that was opened from that table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) view: View,
     pub(crate) record: Option<Record>,
 }
 
-/// The places before this one, and those that one came back from.
+/// The places before the current one, and those after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct History {
     back: Vec<Stop>,
@@ -21,7 +21,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// The places before this one, the last one at the end.
+    /// The places before the current one, the most recent at the end.
     pub(crate) fn back(&self) -> &[Stop] {
         &self.back
     }
@@ -34,7 +34,7 @@ impl History {
         self.back.drain(..beyond);
     }
 
-    /// Goes back from a place to the one before.
+    /// Goes back from a place to the previous one.
     pub(crate) fn return_from(&mut self, here: Stop) -> Option<Stop> {
         let before = self.back.pop()?;
         self.forward.push(here);

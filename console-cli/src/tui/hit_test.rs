@@ -1,4 +1,4 @@
-//! What lies under a point of the screen, from the same measures that drawing uses.
+//! Hit test: the element at a point of the screen, from the same measures that drawing uses.
 
 use turbowish_model::snapshot::units;
 
@@ -8,7 +8,7 @@ use super::{preview, record};
 use crate::detail::rich_line::Link;
 use crate::text;
 
-/// Something that a click means.
+/// The target of a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hit {
     /// The tab of a view.
@@ -21,13 +21,13 @@ pub(crate) enum Hit {
     Row(usize),
     /// A link of the open record, by number.
     Link(usize),
-    /// A link of the preview, or the record that it is of.
+    /// A link of the preview, or the subject of the preview.
     Preview(Link),
-    /// A word of the breadcrumb, so many steps back.
+    /// A word of the breadcrumb, by its number of steps back.
     Crumb(usize),
 }
 
-/// The labels of the tabs, as they stand one after the other; each takes three columns more.
+/// The labels of the tabs, from left to right; each takes three more columns.
 pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
     let label = |view: View| format!("{} {} {}", view.digit(), view.title(), count(state, view));
     View::ALL.map(|view| (view, label(view))).to_vec()
@@ -48,7 +48,7 @@ fn count(state: &State, view: View) -> String {
     }
 }
 
-/// What is under a column and line, counted from 0, where no overlay is open.
+/// The element at a column and line, counted from 0, if no overlay is open.
 pub(crate) fn at(state: &State, (x, y): (u16, u16)) -> Option<Hit> {
     state.shown.as_ref()?;
     let screen = layout::of(state);

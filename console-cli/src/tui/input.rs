@@ -1,4 +1,5 @@
-//! Keys, clicks and sizes, read by a thread of its own: reading blocks. It stands still while the terminal is somebody else's.
+//! Input thread: keys, clicks and sizes. It is a separate thread because reading blocks, and it
+//! pauses while a child process has the terminal.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,12 +10,13 @@ use tokio::sync::mpsc::Sender;
 use super::message::{Message, Mouse};
 use super::source::Envelope;
 
-/// How often it is asked whether to stand still.
+/// Interval at which the thread checks whether to pause.
 const LOOK: Duration = Duration::from_millis(100);
-/// It stands still by then, or hands over what it has read, and reads no more after that.
+/// Maximal wait for the thread to pause. After that it hands over at most what it has read, and
+/// reads no more.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The thread that reads.
+/// The thread that reads input.
 #[derive(Debug)]
 pub(super) struct Input {
     gate: Arc<Gate>,
@@ -26,15 +28,15 @@ struct Gate {
     changed: Condvar,
 }
 
-/// Whose turn it is to read.
+/// The owner of the terminal's input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Turn {
-    /// The console's.
+    /// The console.
     #[default]
     Ours,
-    /// Somebody else's, as soon as the thread stands still.
+    /// A child process, as soon as the thread has paused.
     Asked,
-    /// Somebody else's.
+    /// A child process.
     Theirs,
 }
 
@@ -48,7 +50,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Stands still while it is somebody else's turn.
+    /// Blocks while a child process owns the input.
     fn pass(&self) {
         let mut turn = self.lock();
         if *turn == Turn::Ours {
@@ -69,7 +71,7 @@ impl Input {
         Self { gate }
     }
 
-    /// Nothing is read any more when this returns.
+    /// When this returns, the console reads nothing any more.
     pub(super) fn pause(&self) {
         self.gate.set(Turn::Asked);
         let asked = |turn: &mut Turn| *turn == Turn::Asked;
@@ -77,7 +79,7 @@ impl Input {
         drop(self.gate.changed.wait_timeout_while(turn, PATIENCE, asked));
     }
 
-    /// Keys are the console's again.
+    /// Returns the input to the console.
     pub(super) fn resume(&self) {
         self.gate.set(Turn::Ours);
     }
@@ -110,7 +112,7 @@ fn message(event: Event) -> Option<Message> {
     }
 }
 
-/// Of what the mouse does, that which means something.
+/// The mouse events that have a meaning.
 fn mouse(event: MouseEvent) -> Option<Mouse> {
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => Some(Mouse::Click(event.column, event.row)),

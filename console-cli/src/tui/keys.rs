@@ -1,4 +1,4 @@
-//! One table of keys: help, hint line and dispatch read it, so a key that is shown works.
+//! The key table. Help, hint line and dispatch all use it, so every key that is shown works.
 
 mod overlays;
 mod table;
@@ -14,7 +14,7 @@ use super::state::View;
 pub(crate) const KEYS: &[Binding] =
     &joined::<{ CONSOLE.len() + OVERLAYS.len() }>(CONSOLE, OVERLAYS);
 
-/// A key as the table names it: shift is part of the character.
+/// A key in the table's notation: shift is part of the character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) code: KeyCode,
@@ -33,10 +33,10 @@ impl From<KeyEvent> for Key {
     }
 }
 
-/// Where a key works.
+/// The state in which a key works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Everywhere but where text is typed or a question is open.
+    /// Everywhere except while text is typed or a question is open.
     All,
     /// While a process is watched.
     Watch,
@@ -48,23 +48,23 @@ pub(crate) enum Scope {
     Record,
     /// The list of processes.
     Picker,
-    /// The sort menu: what is not bound narrows it.
+    /// The sort menu: other keys narrow it.
     Menu,
     /// The list of columns.
     Columns,
-    /// The filter line: what is not bound is text.
+    /// The filter line: other keys are text.
     Prompt,
-    /// The command line: what is not bound is text.
+    /// The command line: other keys are text.
     Command,
-    /// A question: what is not bound is a no.
+    /// A question: other keys mean no.
     Question,
-    /// The question what becomes of paused tasks.
+    /// The question about paused tasks on exit.
     Leave,
-    /// The question which debugger.
+    /// The question about the debugger.
     Debugger,
 }
 
-/// What a key does.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Help,
@@ -131,7 +131,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// What the command line calls it: `next_view`.
+    /// The action's name on the command line: `next_view`.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Accept => "open".to_owned(),
@@ -158,17 +158,17 @@ fn snake(name: &str) -> String {
 pub(crate) struct Binding {
     /// The keys, each with its action.
     pub(crate) keys: &'static [(Key, Action)],
-    /// How help writes them.
+    /// The notation of the keys in help.
     pub(crate) label: &'static str,
-    /// Where they work.
+    /// The scope of the keys.
     pub(crate) scope: Scope,
-    /// What help says.
+    /// The text in help.
     pub(crate) help: &'static str,
-    /// What the hint line of the scope says, if the key belongs there.
+    /// The text in the hint line of the scope, if the key is shown there.
     pub(crate) hint: Option<&'static str>,
 }
 
-/// What a key does where these scopes hold.
+/// The action of a key in these scopes.
 pub(crate) fn action(scopes: &[Scope], key: Key) -> Option<Action> {
     KEYS.iter()
         .filter(|binding| scopes.contains(&binding.scope))
@@ -215,7 +215,7 @@ const fn bind(
     }
 }
 
-/// Two tables as one.
+/// Concatenates two tables.
 const fn joined<const N: usize>(first: &[Binding], second: &[Binding]) -> [Binding; N] {
     let mut all = [first[0]; N];
     let mut at = 0;

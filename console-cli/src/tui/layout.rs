@@ -1,4 +1,5 @@
-//! Where things stand, from the size of the terminal alone; `update` and `view` ask the same functions.
+//! Layout, computed from the size of the terminal alone; `update` and `view` call the same
+//! functions.
 
 use ratatui::layout::Rect;
 use turbowish_model::snapshot::column::Unit;
@@ -9,20 +10,20 @@ use super::keys::{KEYS, Scope};
 use super::rows::{Face, Rows};
 use super::state::{HelpPage, State};
 
-/// Marks before the first column: selection, alert, blank.
+/// Width of the marks before the first column: selection, alert, blank.
 pub(crate) const GUTTER: usize = 3;
 
-/// From here on the header's five facts share two lines, and bars are long.
+/// From this width on the header's five facts share two lines, and bars are long.
 const WIDE: u16 = 160;
 const LOW: u16 = 20;
 /// From this width on places are written with their folders.
 pub(crate) const FULL_PLACE: usize = 24;
-/// From this width on a column holds names, of which any length is good.
+/// From this width on a column contains names, for which any width is useful.
 const NAMES: usize = 12;
-/// Wider than this no column of words becomes, however much room there is.
+/// Maximal width of a text column, however much room there is.
 const LONG_WORDS: usize = 64;
 
-/// How much of the header fits.
+/// The form of the header that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Workers and polls, tasks and coverage: two lines.
@@ -45,7 +46,7 @@ pub(crate) struct Screen {
     pub(crate) tabs: Rect,
     pub(crate) titles: Rect,
     pub(crate) table: Rect,
-    /// No line of it where the preview is off, or there is no room for it.
+    /// Empty if the preview is off, or there is no room for it.
     pub(crate) preview: Rect,
     pub(crate) detail: Rect,
     pub(crate) hints: Rect,
@@ -134,10 +135,10 @@ pub(crate) fn record((width, height): (u16, u16)) -> Parts {
     Parts { crumb, body }
 }
 
-/// How many of so many lines of a record are on the screen at once.
+/// Number of lines of a record that fit on the screen, out of `lines`.
 pub(crate) fn record_rows(size: (u16, u16), lines: usize) -> usize {
     let height = usize::from(record(size).body.height);
-    // What is out of sight is counted on a line of its own.
+    // The number of hidden lines takes a separate line.
     if lines <= height {
         height
     } else {
@@ -145,12 +146,12 @@ pub(crate) fn record_rows(size: (u16, u16), lines: usize) -> usize {
     }
 }
 
-/// How many rows of the open table are on the screen.
+/// Number of rows of the open table that fit on the screen.
 pub(crate) fn table_rows(state: &State) -> usize {
     let lines = usize::from(of(state).table.height);
     let counts = state.table().counts();
     let all = counts.held <= lines && counts.matched <= counts.kept as u64 && counts.hidden == 0;
-    // What is out of sight is counted on a line of its own.
+    // The number of hidden rows takes a separate line.
     if all {
         lines
     } else {
@@ -164,31 +165,32 @@ pub(crate) struct Placed {
     pub(crate) face: Face,
     /// Its position among all columns of the table.
     pub(crate) index: usize,
-    /// Columns of the terminal for its text.
+    /// Width of its text, in columns of the terminal.
     pub(crate) width: usize,
-    /// Columns of the terminal for the bar behind it, if it has one.
+    /// Width of the bar after it, in columns of the terminal; 0 without a bar.
     pub(crate) bar: usize,
-    /// Blanks before it.
+    /// Number of blanks before it.
     pub(crate) gap: usize,
 }
 
 impl Placed {
-    /// The seventh column of a duration is for the `+` of what goes on.
+    /// The seventh column of a duration is for the `+` of an ongoing one.
     pub(crate) fn opens(&self) -> bool {
         self.face.grows
     }
 
-    /// Its title leaves no room for a mark.
+    /// Whether its title leaves no room for a mark.
     pub(crate) fn is_full(&self) -> bool {
         crate::text::width(self.face.title) >= self.width
     }
 
-    /// Digits that end where the words of the next column begin are hard to read.
+    /// Whether the columns touch: digits directly before the words of the next column are hard to
+    /// read.
     fn touches(&self, next: &Self) -> bool {
         self.face.unit.is_number() && !self.opens() && !next.face.unit.is_number()
     }
 
-    /// Takes what it is given, up to a width; gives how much that was.
+    /// Widens the column by at most `given`, up to `widest`; returns by how much.
     fn grow(&mut self, given: usize, widest: usize) -> usize {
         let grown = given.min(widest.saturating_sub(self.width));
         self.width += grown;
@@ -201,10 +203,11 @@ impl Placed {
     }
 }
 
-/// The columns of a table that are on a screen of that width, from left to right.
+/// The columns of a table that are visible at this width, from left to right.
 ///
-/// Of chosen columns as many as fit stand in their own order. Else those of rank 0 go from the right until the first column keeps three quarters of its width, the
-/// others come in the order of their rank. Scrolled columns stand in the order of the table.
+/// Columns chosen by the user are shown in their own order, as many as fit. Otherwise columns of
+/// rank 0 are removed from the right until the first column keeps three quarters of its width, and
+/// the others are added in the order of their rank. Scrolled columns are in the order of the table.
 pub(crate) fn columns(table: &dyn Rows, width: u16) -> Vec<Placed> {
     let (Some(first), others) = candidates(table, width) else {
         return Vec::new();
@@ -227,7 +230,8 @@ pub(crate) fn columns(table: &dyn Rows, width: u16) -> Vec<Placed> {
     chosen
 }
 
-/// The mark of the order stands in the gap beside a title that fills its column: one blank more keeps that title apart from the next one.
+/// The sort mark is in the gap beside a title that fills its column: one more blank separates that
+/// title from the next one.
 fn part_from_mark(chosen: &mut [Placed], sorted: &str) {
     let Some(at) = chosen.iter().position(|column| column.face.key == sorted) else {
         return;
@@ -238,7 +242,7 @@ fn part_from_mark(chosen: &mut [Placed], sorted: &str) {
     }
 }
 
-/// The first column, and the others in the order in which they stand: those that were chosen, else all.
+/// The first column, and the others in order: the chosen ones, else all.
 fn candidates(table: &dyn Rows, width: u16) -> (Option<Placed>, Vec<Placed>) {
     let mut all = placed(table, width).into_iter();
     let first = all.next();
@@ -253,7 +257,7 @@ fn candidates(table: &dyn Rows, width: u16) -> (Option<Placed>, Vec<Placed>) {
     (first, chosen.collect())
 }
 
-/// Whether columns further to the right are out of sight.
+/// Whether columns further to the right are hidden.
 pub(crate) fn columns_hidden_right(table: &dyn Rows, width: u16) -> bool {
     let (_, others) = candidates(table, width);
     let shown = columns(table, width);
@@ -297,10 +301,11 @@ fn by_rank(others: Vec<Placed>, first: &Placed, room: usize) -> Vec<Placed> {
     chosen
 }
 
-/// Gives what is left to the columns of words, or takes what is missing from the widest column.
+/// Distributes the remaining width to text columns, or takes the missing width from the widest
+/// column.
 ///
 /// Places grow until they can be written in full, the first column takes a third, and the widest of
-/// the other columns of words the rest.
+/// the other text columns the rest.
 fn spread(chosen: &mut [Placed], room: usize) {
     let used: usize = chosen.iter().map(Placed::cost).sum::<usize>() - 1;
     if let Some(missing) = used.checked_sub(room) {
@@ -320,7 +325,7 @@ fn spread(chosen: &mut [Placed], room: usize) {
         .iter_mut()
         .filter(|column| column.face.unit == Unit::Place)
     {
-        // Less than that is of no use to it.
+        // A smaller share would be useless.
         if place.width + left >= FULL_PLACE {
             left -= place.grow(left, FULL_PLACE);
         }
@@ -336,31 +341,31 @@ fn spread(chosen: &mut [Placed], room: usize) {
         first.grow(left, LONG_WORDS);
         return;
     };
-    // A short one holds a word, and no names.
+    // A short column contains a word, not names.
     if first.face.unit == Unit::Text && first.width >= NAMES {
         left -= first.grow(left / 3, LONG_WORDS);
     }
     words.grow(left, LONG_WORDS);
 }
 
-/// The frame of an overlay of that size, in the middle of the screen and never beyond it.
+/// The border of an overlay of that size, in the middle of the screen and never beyond it.
 pub(crate) fn overlay((width, height): (u16, u16), wanted: (u16, u16)) -> Rect {
     let (w, h) = (wanted.0.min(width), wanted.1.min(height));
     Rect::new((width - w) / 2, (height - h) / 2, w, h)
 }
 
-/// How many lines the help page has, and how many of them are seen at once.
+/// The number of lines of the help page, and how many of them fit on the screen.
 pub(crate) fn help_lines(state: &State, page: HelpPage) -> (usize, usize) {
     let height = usize::from(state.size.1).saturating_sub(2).max(1);
     (help::lines(state, page).len(), height)
 }
 
-/// Lines of the two columns of keys.
+/// Number of lines of the two columns of keys.
 pub(crate) fn key_lines() -> usize {
     helped().count().div_ceil(2)
 }
 
-/// The bindings that the help page lists: those of the console, not those of its overlays.
+/// The bindings listed on the help page: those of the console, not those of its overlays.
 pub(crate) fn helped() -> impl Iterator<Item = &'static super::keys::Binding> {
     KEYS.iter()
         .filter(|binding| is_console(binding.scope) && binding.scope != Scope::Record)

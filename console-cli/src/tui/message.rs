@@ -1,4 +1,4 @@
-//! What can happen to the console, and what it can ask the loop to do.
+//! Messages to the console, and requests from the console to the loop.
 
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::{Accounting, Snapshot, Spot};
@@ -9,7 +9,7 @@ use super::record::Excerpt;
 use super::state::{Listed, PausedTask, PeerState};
 use crate::theme::{Palette, Theme};
 
-/// Something happened.
+/// An event.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// A key was pressed.
@@ -24,35 +24,36 @@ pub(crate) enum Message {
     Snapshot(Box<Snapshot>),
     /// The worst rows of its tables, while a record is open.
     Survey(Box<Snapshot>),
-    /// How many nanoseconds the process watched leaves between two snapshots; it may be more than was asked for.
+    /// The process's interval between two snapshots, in nanoseconds; it may exceed the requested
+    /// one.
     Pace(u64),
-    /// The process watched does not answer: the tries so far, and what became of it.
+    /// The watched process does not answer: the number of attempts, and its state.
     Silent { tries: u32, fate: PeerState },
-    /// The processes that could be watched.
+    /// The processes that can be watched.
     Listed(Vec<Listed>),
-    /// Lines of source that the open record asked for.
+    /// Source lines that the open record requested.
     Source(Excerpt, Vec<String>),
-    /// The process switched its accounting, or says why not.
+    /// The process was armed or disarmed, or the reason why not.
     Switched(Result<Accounting, String>),
-    /// A task is paused, or the process says why not.
+    /// A task is paused, or the reason why not.
     Paused(PausedTask, Result<(), String>),
-    /// A task that was paused goes on, or the process says why not.
+    /// A paused task was resumed, or the reason why not.
     Resumed(PausedTask, Result<(), String>),
-    /// A task that this console has paused is not any more, or by somebody else.
+    /// A task that this console had paused is no longer paused, or is paused by another console.
     Unheld(PausedTask, String),
-    /// A debugger that was to have a task has ended, or has failed.
+    /// A debugger for a task has ended, or has failed.
     Debugged(PausedTask, Result<(), String>),
-    /// The whole snapshot that was asked for, to be written to a file; or why it did not come.
+    /// The requested full snapshot, to be written to a file; or the reason why it did not arrive.
     Fetched(Result<Box<Snapshot>, String>, Option<String>),
-    /// A file was written, or why not.
+    /// A file was written, or the reason why not.
     Written(Result<String, String>),
-    /// What came of something that the loop did.
+    /// The result of an action of the loop.
     Noted(String),
-    /// How things are drawn from now on.
+    /// The palette to use from now on.
     Palette(Palette),
 }
 
-/// What the mouse did; columns and lines from 0.
+/// A mouse event; columns and lines from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mouse {
     Click(u16, u16),
@@ -61,48 +62,48 @@ pub(crate) enum Mouse {
     WheelDown,
 }
 
-/// Something the loop has to do.
+/// An effect for the loop to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// Leave.
+    /// Exits the console.
     Quit,
-    /// Draw everything anew.
+    /// Redraws the whole screen.
     Redraw,
-    /// Give the terminal back and stop until continued.
+    /// Restores the terminal and stops until continued.
     Suspend,
-    /// Ask the process watched to switch its accounting.
+    /// Arms or disarms the watched process.
     Switch(Accounting),
-    /// Ask the process watched to keep a task from being polled.
+    /// Pauses a task of the watched process.
     Pause(PausedTask),
-    /// Ask it to let a task go on.
+    /// Resumes a task of the watched process.
     Resume(PausedTask),
-    /// Leave, and let the tasks that were paused here go on, or keep them paused.
+    /// Exits, and resumes the tasks that were paused here or keeps them paused.
     Leave { keep: bool },
-    /// Lend the terminal to a debugger.
+    /// Runs a debugger on the terminal.
     Debug { hold: PausedTask, lldb: bool },
-    /// Give a text to the terminal's clipboard.
+    /// Copies a text to the terminal's clipboard.
     Copy(String),
-    /// Take the mouse, or leave it to the terminal.
+    /// Captures the mouse, or leaves it to the terminal.
     Mouse(bool),
-    /// Ask the process watched for a snapshot, to be written to a file.
+    /// Requests a snapshot from the watched process, to be written to a file.
     Fetch {
         query: Box<Query>,
         file: Option<String>,
     },
     /// Write a file.
     Write(Box<File>),
-    /// Open the first of these places that is found in the user's editor.
+    /// Opens the first of these locations that is found in the user's editor.
     Edit(Vec<Spot>),
-    /// Look up the colours of a theme; none is what the environment says.
+    /// Selects the colours of a theme; `None` follows the environment.
     Theme(Option<Theme>),
 }
 
-/// A file to be written; what is there already is never overwritten.
+/// A file to be written; an existing file is never overwritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct File {
-    /// As it was typed, or a name for the folder in which the console runs.
+    /// The name as typed, or a name relative to the folder in which the console runs.
     pub(crate) name: String,
-    /// Where there is such a file, a number makes it another one.
+    /// Whether a number is added to the name of an existing file.
     pub(crate) numbered: bool,
     pub(crate) text: String,
 }

@@ -1,4 +1,4 @@
-//! Alerts that one does not want to hear of for a while. Only this console knows of them, and only while it runs.
+//! Muted alerts. Only this console knows of them, and only while it runs.
 
 use turbowish_model::snapshot::alert::{Alert, Party, Severity};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -6,7 +6,7 @@ use turbowish_model::snapshot::units::{self, Micro, SECOND};
 
 use crate::detail::rich_line::Link;
 
-/// How long an alert is muted.
+/// Duration of a mute.
 pub(crate) const MUTE_NS: u64 = 600 * SECOND;
 
 /// An alert that is muted.
@@ -21,24 +21,24 @@ struct Mute {
 }
 
 impl Mute {
-    /// The same alert, or the same trouble again after it was gone for a moment.
+    /// Whether it is the same alert, or the same problem again after a short absence.
     fn is(&self, alert: &Alert) -> bool {
         let again = self.pitfall == alert.pitfall && self.parties == alert.parties;
         again || self.link == Link::alert(alert)
     }
 }
 
-/// The alerts of one process that are muted.
+/// The muted alerts of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mutes(Vec<Mute>);
 
 impl Mutes {
-    /// Nothing is muted.
+    /// Whether nothing is muted.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How much longer an alert is muted; `None` if it is not.
+    /// Remaining time of an alert's mute in nanoseconds; `None` if it is not muted.
     pub(crate) fn left(&self, alert: &Alert, now_ns: u64) -> Option<u64> {
         let mute = self.0.iter().find(|mute| mute.is(alert))?;
         let left = mute.until_ns.checked_sub(now_ns)?;
@@ -57,12 +57,13 @@ impl Mutes {
         });
     }
 
-    /// Lets an alert be heard again.
+    /// Unmutes an alert.
     pub(crate) fn unmute(&mut self, alert: &Alert) {
         self.0.retain(|mute| !mute.is(alert));
     }
 
-    /// Forgets what is over, and alerts that have become worse; gives whether there was any.
+    /// Removes expired mutes, and those of alerts that have become worse; returns whether any was
+    /// removed.
     pub(crate) fn prune(&mut self, alerts: &[Alert], now_ns: u64) -> bool {
         let before = self.0.len();
         self.0.retain(|mute| {
@@ -75,7 +76,7 @@ impl Mutes {
 
 /// `muted 9m40s`
 pub(crate) fn word(left_ns: u64) -> String {
-    // Whole seconds: it is told once a second.
+    // Whole seconds, because it is updated once a second.
     let left = left_ns.div_ceil(SECOND) * SECOND;
     format!("muted {}", units::window(left, Micro::Ascii))
 }
@@ -100,7 +101,7 @@ mod tests {
         assert_eq!(mutes.left(&warning, SECOND), Some(MUTE_NS));
         assert_eq!(mutes.left(&warning, MUTE_NS), Some(SECOND));
         assert_eq!(mutes.left(&warning, MUTE_NS + SECOND), None);
-        // The same trouble, gone and back.
+        // The same problem, resolved and raised again.
         assert!(mutes.left(&alert(Severity::Note, 9), 2 * SECOND).is_some());
         let worse = alert(Severity::Alert, 5);
         assert_eq!(mutes.left(&worse, 2 * SECOND), None);

@@ -1,5 +1,5 @@
-//! What goes to the terminal is written by a thread of its own: a terminal that takes nothing, because of ^S or because
-//! nobody reads it, holds back that thread alone, and the console still hears keys and signals.
+//! Output thread. A terminal that accepts nothing, because of ^S or because nobody reads it, blocks
+//! this thread alone; the console still handles keys and signals.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// A terminal that takes no byte for so long, while the console wants to leave it, is left as it is.
+/// Maximal wait, when the console exits, for a terminal that accepts no byte; then it is left as it
+/// is.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Bytes that are written at once: few, so that it is seen in time that a slow line takes some.
+/// Bytes per write: few, so that progress on a slow line is noticed in time.
 const PIECE: usize = 512;
 
-/// The terminal as something to write to: flushing hands over what was written, and never blocks.
+/// The terminal as a writer: flushing hands the written bytes to the thread, and never blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Output {
     unsent: Vec<u8>,
@@ -24,7 +25,7 @@ pub(super) struct Output {
     way: Arc<Way>,
 }
 
-/// How far the thread has come.
+/// Progress of the thread.
 #[derive(Debug, Default)]
 struct Way {
     progress: Mutex<Progress>,
@@ -36,7 +37,7 @@ struct Way {
 struct Progress {
     sent: u64,
     written: u64,
-    /// Why nothing can be written any more.
+    /// The error after which nothing can be written.
     fault: Option<io::ErrorKind>,
 }
 
@@ -48,7 +49,7 @@ impl Progress {
 
 impl Way {
     fn lock(&self) -> MutexGuard<'_, Progress> {
-        // Numbers are whole at any time.
+        // A panic leaves the numbers consistent.
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,17 +87,19 @@ impl Output {
         }
     }
 
-    /// Everything is with the terminal, or will never be: there is room for another picture.
+    /// Whether the terminal has received everything, or never will: there is room for another
+    /// frame.
     pub(super) fn is_idle(&self) -> bool {
         self.way.lock().is_idle()
     }
 
-    /// Waits until it may be so.
+    /// Waits until that may be the case.
     pub(super) async fn drained(&self) {
         self.way.drained.notified().await;
     }
 
-    /// Waits until the terminal has everything, as long as it takes some of it; gives whether it has.
+    /// Waits until the terminal has received everything, as long as it makes progress; returns
+    /// whether it has.
     pub(super) fn settle(&self) -> bool {
         let mut progress = self.way.lock();
         loop {
@@ -137,7 +140,7 @@ impl Write for Output {
     }
 }
 
-/// The thread: until nobody is left who could write, or the terminal is gone.
+/// The body of the thread: runs until all writers are dropped, or the terminal is gone.
 fn write_all(mut to: impl Write, inbox: &Receiver<Vec<u8>>, way: &Way) {
     for bytes in inbox {
         for piece in bytes.chunks(PIECE) {
@@ -158,14 +161,14 @@ mod tests {
 
     use super::*;
 
-    /// Takes a piece whenever it is told to, and never by itself.
+    /// Accepts a piece only on request.
     struct Slow(Receiver<()>, Sender<Vec<u8>>);
 
     impl Write for Slow {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
             self.0.recv().map_err(gone)?;
-            // Whoever does not look at it has no need of it.
+            // The receiver may have been dropped.
             let _ = self.1.send(bytes.to_vec());
             Ok(bytes.len())
         }

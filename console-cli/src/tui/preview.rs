@@ -1,4 +1,4 @@
-//! The preview: what the record of the selected row says, below the table and in two columns.
+//! The preview: the record of the selected row, below the table and in two columns.
 
 use ratatui::layout::Rect;
 
@@ -7,26 +7,27 @@ use super::record::{self, Excerpt, Record};
 use super::state::State;
 use crate::detail::rich_line::{Link, RichLine};
 
-/// The preview is on; it is seen where the terminal has room for it.
+/// The preview is on; it is visible if the terminal has room for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Preview {
-    /// Lines of source, and what they are of; `None` until the loop has read them.
+    /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,
 }
 
-/// Its text.
+/// The text of the preview.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pages {
     pub(crate) left: Vec<RichLine>,
     pub(crate) right: Vec<RichLine>,
-    /// Lines for which there is no room.
+    /// Number of lines without room.
     pub(crate) more: usize,
 }
 
 /// Columns of the terminal between the two pages.
 pub(crate) const GAP: u16 = 3;
 
-/// The record of the selected row, from the rows at hand; `None` where there is none, as of a group.
+/// The record of the selected row, from the available rows; `None` if there is none, as for a
+/// group.
 pub(crate) fn record(state: &State) -> Option<Record> {
     let preview = state.visit.preview.as_ref().filter(|_| state.previews())?;
     let table = state.table();
@@ -37,20 +38,21 @@ pub(crate) fn record(state: &State) -> Option<Record> {
     Some(record)
 }
 
-/// How wide each of the two pages is in an area.
+/// Width of each of the two pages in an area, in columns.
 pub(crate) const fn width(area: Rect) -> u16 {
     area.width.saturating_sub(GAP) / 2
 }
 
-/// The lines of a record on two pages of an area; its first line is the title's.
+/// The lines of a record on two pages of an area; its first line is in the title.
 pub(crate) fn pages(state: &State, record: &Record, area: Rect) -> Pages {
     let lines = record::told(state, record, usize::from(width(area)));
     let height = usize::from(area.height).saturating_sub(1);
     split(lines, height)
 }
 
-/// Between two parts of the record if it has any: where both pages are about as long, else as late as
-/// the first page has room. A part that is longer than a page ends where that does.
+/// Splits the record, between two of its parts if possible: where both pages have about the same
+/// length, else as late as the first page has room. A part longer than a page is split at the end
+/// of the page.
 fn split(mut lines: Vec<RichLine>, height: usize) -> Pages {
     let blank = |line: &RichLine| line.text().trim().is_empty();
     let below = |at: usize| lines.len() - at - 1;
@@ -60,7 +62,7 @@ fn split(mut lines: Vec<RichLine>, height: usize) -> Pages {
     let part = both.min_by_key(|&at| at.abs_diff(below(at))).or_else(|| {
         let last = parts.last().copied()?;
         let rest = lines[last + 1..].iter();
-        // Else the next part has the right page for itself.
+        // Otherwise the next part has the right page alone.
         let fits = rest.take_while(|line| !blank(line)).count() <= height;
         (last > 0 && lines.len() > height && fits).then_some(last)
     });
@@ -77,7 +79,7 @@ fn split(mut lines: Vec<RichLine>, height: usize) -> Pages {
     }
 }
 
-/// What a click in the preview leads to: the link that lies there, else the record that it is of.
+/// The target of a click in the preview: the link at that point, else the subject of the record.
 pub(crate) fn under(state: &State, (x, y): (u16, u16)) -> Option<Link> {
     let area = layout::of(state).preview;
     let record = record(state)?;
@@ -99,7 +101,7 @@ mod tests {
     use super::split;
     use crate::detail::rich_line::RichLine;
 
-    /// Lines of one letter each, a blank between parts; the two pages, and what is left over.
+    /// Lines of one letter each, a blank between parts; the two pages, and the remaining lines.
     fn check(lines: &str, height: usize, expected: (&str, &str, usize)) {
         let lines = lines
             .chars()

@@ -1,4 +1,5 @@
-//! What a record shows: the lines of one row and what it is tied to, as wide as the screen; its links are data.
+//! The record view: the lines of one row and its related rows, at the width of the screen; links
+//! are data.
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
@@ -12,30 +13,30 @@ use crate::detail::problem::{self, AlertContext};
 use crate::detail::rich_line::{Kind, Link, RichLine};
 use crate::detail::{DetailContext, proc, resource, task};
 
-/// Rows beside the subject that a record asks for at most.
+/// Maximal number of rows that a record requests in addition to its subject.
 pub(crate) const BESIDE: u32 = 1_000;
 
 /// A record that is open, or was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// What it is of.
+    /// The subject of the record.
     pub(crate) subject: Link,
-    /// Its row as it came last.
+    /// The last received row of the subject.
     pub(crate) kept: Kept,
-    /// It is not part of the last snapshot.
+    /// Set if the subject is not part of the last snapshot.
     pub(crate) absent: Option<Absent>,
-    /// Which of its links is selected.
+    /// Index of the selected link.
     pub(crate) link: usize,
-    /// Lines that are out of sight above.
+    /// Number of lines scrolled out of sight at the top.
     pub(crate) scroll: usize,
-    /// Lines of source, and what they are of; `None` until the loop has read them.
+    /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,
 }
 
-/// The row that a record is of.
+/// The row of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// It has not come yet.
+    /// No row has arrived yet.
     Nothing,
     Alert(Box<Alert>),
     Proc(Box<ProcRow>),
@@ -43,12 +44,12 @@ pub(crate) enum Kept {
     Resource(Box<ResourceRow>),
 }
 
-/// A piece of source that a record shows.
+/// A source excerpt of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Excerpt {
-    /// Where the waits of an alert stand.
+    /// The locations of an alert's waits.
     Alert(Link),
-    /// An await point and what is around it.
+    /// An await point and its surroundings.
     Await(Place),
     /// The signature of a proc: its path, file and line.
     Signature(String, String, u32),
@@ -66,7 +67,7 @@ impl Record {
         }
     }
 
-    /// The alert that it is of, if it is of one.
+    /// The alert, if the record is of one.
     pub(crate) fn alert(&self) -> Option<&Alert> {
         match &self.kept {
             Kept::Alert(alert) => Some(alert),
@@ -74,7 +75,7 @@ impl Record {
         }
     }
 
-    /// What its subject is.
+    /// The kind of the subject.
     pub(crate) const fn word(&self) -> &'static str {
         match self.subject {
             Link::Task { .. } => "task",
@@ -84,7 +85,7 @@ impl Record {
         }
     }
 
-    /// What the breadcrumb calls it.
+    /// The name of the subject in the breadcrumb.
     pub(crate) fn name(&self) -> String {
         match (&self.subject, &self.kept) {
             (_, Kept::Alert(alert)) => alert.pitfall.title().to_owned(),
@@ -95,7 +96,7 @@ impl Record {
         }
     }
 
-    /// Its row as JSON has it.
+    /// The row as JSON.
     pub(crate) fn json(&self, shown: &Snapshot) -> Option<String> {
         fn page<R: Clone>(row: &R) -> Page<R> {
             Page {
@@ -130,7 +131,7 @@ impl Record {
         Some(json::document(&one, &[table], &json::Options::default()))
     }
 
-    /// The piece of source that belongs to it now.
+    /// The source excerpt that the record shows now.
     pub(crate) fn excerpt(&self) -> Option<Excerpt> {
         match &self.kept {
             Kept::Alert(_) => Some(Excerpt::Alert(self.subject.clone())),
@@ -144,14 +145,14 @@ impl Record {
         }
     }
 
-    /// What to ask the process for while it is open.
+    /// The query for the process while the record is open.
     pub(crate) fn query(&self, window_ns: Option<u64>) -> Query {
         let first = |limit| {
             let rows = Rows::default();
             Some(Rows { limit, ..rows })
         };
         let named = |column: &str, name: &str| {
-            // A text with quotes cannot be asked for: then it is one of all.
+            // A text with quotes cannot be a filter: then all rows are requested.
             let filter = match name.contains('"') {
                 true => String::new(),
                 false => format!("{column}:\"{name}\""),
@@ -168,7 +169,7 @@ impl Record {
         };
         match &self.subject {
             Link::Task { name, .. } => Query {
-                // Of many whose names hold it, it comes early.
+                // If many names contain it, it is among the first.
                 tasks: Some(Rows {
                     sort: "task".to_owned(),
                     ..named("task", name)
@@ -196,7 +197,7 @@ impl Record {
         }
     }
 
-    /// Takes its row from what is at hand; gives whether it is there.
+    /// Takes the row from the available ones; returns whether it is among them.
     pub(crate) fn find(&mut self, beside: &DetailContext<'_>) -> bool {
         let found = match &self.subject {
             Link::Alert(..) => {
@@ -222,7 +223,7 @@ impl Record {
             }
         };
         let Some(kept) = found else { return false };
-        // Of two with one name it stays with the first that was found.
+        // Of two rows with one name, it stays with the one found first.
         match (&mut self.subject, &kept) {
             (Link::Task { id, .. }, Kept::Task(row)) => *id = Some(row.id),
             (Link::Resource { id, .. }, Kept::Resource(row)) => *id = Some(row.id),
@@ -233,7 +234,7 @@ impl Record {
     }
 }
 
-/// The lines of the open record; none if none is open.
+/// The lines of the open record; empty if none is open.
 pub(crate) fn lines(state: &State) -> Vec<RichLine> {
     let open = state.record.as_ref();
     open.map_or_else(Vec::new, |open| {
@@ -241,10 +242,10 @@ pub(crate) fn lines(state: &State) -> Vec<RichLine> {
     })
 }
 
-/// The lines of a record in so many columns of the terminal.
+/// The lines of a record, wrapped at `room` columns of the terminal.
 pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
     let beside = DetailContext {
-        // The first column is the mark's.
+        // The first column is reserved for the mark.
         room: Some(room.saturating_sub(1)),
         ..state.beside()
     };
@@ -261,7 +262,7 @@ pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
     own.into_iter().flat_map(wrapped).collect()
 }
 
-/// The source goes behind that many lines, apart from what it follows at the end.
+/// Inserts the source after that many lines; at the end, with a separator before it.
 fn with_source(mut lines: Vec<RichLine>, source: &[String], after: usize) -> Vec<RichLine> {
     let at = after.min(lines.len());
     let mut more: Vec<RichLine> = source.iter().map(|line| line.as_str().into()).collect();
@@ -298,7 +299,7 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> 
     problem::lines(alert, &around)
 }
 
-/// The links of lines: line, part of it, and where it leads.
+/// The links of lines: line, piece of the line, and target.
 pub(crate) fn links(lines: &[RichLine]) -> Vec<(usize, usize, &Link)> {
     let of = |(at, told): (usize, &'_ RichLine)| {
         let parts = told.parts.iter().enumerate();
@@ -317,7 +318,7 @@ pub(crate) fn links(lines: &[RichLine]) -> Vec<(usize, usize, &Link)> {
         .collect()
 }
 
-/// The link that lies under a column of a line.
+/// The link at a column of a line.
 pub(crate) fn link_at(lines: &[RichLine], line: usize, column: usize) -> Option<usize> {
     let told = lines.get(line)?;
     let mut begin = 0;
@@ -334,7 +335,7 @@ pub(crate) fn link_at(lines: &[RichLine], line: usize, column: usize) -> Option<
     links.iter().position(|&(l, p, _)| (l, p) == (line, part))
 }
 
-/// The words of the breadcrumb, and how many steps back each of them is.
+/// The words of the breadcrumb, each with its number of steps back.
 pub(crate) fn crumbs(state: &State) -> Vec<(String, usize)> {
     let Some(open) = &state.record else {
         return Vec::new();
@@ -353,7 +354,7 @@ pub(crate) fn crumbs(state: &State) -> Vec<(String, usize)> {
     let last = trail.len();
     for (at, record) in trail.into_iter().enumerate() {
         let mut name = record.name();
-        // Who is involved tells alerts of one kind apart, where there is room for it.
+        // The parties distinguish alerts of one kind, if there is room for them.
         if let (Some(alert), true) = (record.alert(), at + 1 == last) {
             let tasks = alert.named(turbowish_model::snapshot::alert::PartyKind::Task);
             name = format!("{name} {}", tasks.join(" ")).trim_end().to_owned();
@@ -363,7 +364,7 @@ pub(crate) fn crumbs(state: &State) -> Vec<(String, usize)> {
     words
 }
 
-/// How many lines of the open record are on the screen at once.
+/// Number of lines of the open record that fit on the screen.
 pub(crate) fn height(state: &State, lines: usize) -> usize {
     layout::record_rows(state.size, lines)
 }

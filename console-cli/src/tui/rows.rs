@@ -1,4 +1,4 @@
-//! A table of one kind of row: the selection follows the identity of a row, never its position.
+//! A table of one kind of row. The selection follows the identity of a row, never its position.
 
 mod arrange;
 mod entries;
@@ -15,66 +15,68 @@ use turbowish_model::snapshot::{Snapshot, Spot};
 pub(crate) use self::table::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::detail::rich_line::Link;
 
-/// What makes a row the same row in the next snapshot.
+/// The identity of a row across snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowId {
-    /// A proc by its path and place.
+    /// A proc by its path and location.
     Proc(String, String, u32),
-    /// A task by its number, which is never used twice.
+    /// A task by its ID, which is never reused.
     Task(u64),
-    /// A resource by its number, which is never used twice.
+    /// A resource by its ID, which is never reused.
     Resource(u64),
-    /// An await point by its proc and place.
+    /// An await point by its proc and location.
     Await(String, String, u32, u32),
     /// An alert by its record.
     Alert(Link),
-    /// Rows that have something in common.
+    /// Rows with a common property.
     Group(String),
 }
 
-/// Rows of one group, whether they were sent or not.
+/// The sums of one group, whether its rows were sent or not.
 #[derive(Clone, Debug)]
 pub(crate) struct Sum<R> {
-    /// What they have in common.
+    /// The common property.
     pub(crate) key: String,
-    /// How many they are.
+    /// Number of rows.
     pub(crate) count: u64,
-    /// All of them as one.
+    /// The rows merged into one.
     pub(crate) row: R,
 }
 
-/// What a table of the console needs beyond what the model says of a row.
+/// Properties of a row that the console needs in addition to those of the model.
 pub(crate) trait Entry: Row + Record + Clone {
     /// Its table in JSON.
     const DOCUMENT: Document;
 
-    /// A bar follows the column with this key, so many cells long; twice that on a wide terminal.
+    /// The column, by key, that is followed by a bar, and the bar's length in cells; twice that on
+    /// a wide terminal.
     const BAR: Option<(&'static str, usize)>;
 
-    /// What makes the row the same row in the next snapshot.
+    /// The identity of the row across snapshots.
     fn id(&self) -> RowId;
 
-    /// Whether it is the row of that identity; many rows are asked, so nothing is copied.
+    /// Whether the row has that identity; called for many rows, so nothing is copied.
     fn is(&self, id: &RowId) -> bool;
 
     /// The record that it opens.
     fn link(&self) -> Link;
 
-    /// The line that says more about the row when it is selected.
+    /// The detail line of the row, shown when it is selected.
     fn detail(&self, style: Style) -> String;
 
-    /// By what rows are grouped, one after the other: a word, and what a row has there.
+    /// The groupings of rows, in order: a word, and the row's value.
     const GROUPINGS: &'static [Grouping<Self>];
 
-    /// Groups of rows of which not all were sent, as the process has added them up; it does so for the grouping that it is asked for.
+    /// Groups as summed by the process, for groups of which not all rows were sent. The process
+    /// computes them for the requested grouping only.
     fn sums(_: &mut Snapshot) -> Vec<Sum<Self>> {
         Vec::new()
     }
 
-    /// Takes another row of its group in: sums add up, ages are the largest, populations are one.
+    /// Merges another row of its group: sums add up, ages take the maximum, populations are merged.
     fn absorb(&mut self, other: &Self);
 
-    /// Calls it by another name.
+    /// Renames the row.
     fn call_it(&mut self, name: String);
 
     /// Whether it is marked with a warning.
@@ -82,26 +84,26 @@ pub(crate) trait Entry: Row + Record + Clone {
         false
     }
 
-    /// Whether it is kept from being polled.
+    /// Whether it is paused.
     fn is_paused(&self) -> bool {
         false
     }
 
-    /// How bad it is by itself.
+    /// The row's own severity.
     fn severity(&self) -> Option<Severity> {
         None
     }
 
-    /// How much longer it is muted, if it is an alert.
+    /// Remaining time of its mute in nanoseconds, if it is an alert.
     fn muted(&self, _: Muted<'_>) -> Option<u64> {
         None
     }
 
-    /// Where it stands in the source.
+    /// The source location of the row.
     fn spot(&self) -> Option<Spot>;
 }
 
-/// How much longer an alert is muted, in nanoseconds.
+/// Remaining time of an alert's mute, in nanoseconds.
 pub(crate) type Muted<'a> = &'a dyn Fn(&Alert) -> Option<u64>;
 
 /// The order of a table.
@@ -109,11 +111,11 @@ pub(crate) type Muted<'a> = &'a dyn Fn(&Alert) -> Option<u64>;
 pub(crate) struct Order {
     /// Key of the column, or the word for the table's own order.
     pub(crate) key: String,
-    /// The column's natural direction is turned round.
+    /// The column's natural direction is reversed.
     pub(crate) invert: bool,
 }
 
-/// The face of a column, without the kind of row.
+/// The properties of a column that do not depend on the kind of row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Face {
     pub(crate) key: &'static str,
@@ -122,23 +124,24 @@ pub(crate) struct Face {
     pub(crate) unit: Unit,
     pub(crate) width: usize,
     pub(crate) rank: u8,
-    /// Length of the bar behind it, 0 if there is none.
+    /// Length of the bar after it, 0 if there is none.
     pub(crate) bar: usize,
-    /// A column for `+` is kept free.
+    /// One column is reserved for `+`.
     pub(crate) grows: bool,
 }
 
-/// Why a row that one looks at is not part of the last snapshot.
+/// The reason why a displayed row is not part of the last snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// There is no such row any more.
+    /// The row no longer exists.
     Ended,
-    /// It was not sent: there are more rows than that, or the filter does not keep it. Whether it has ended is not known.
+    /// It was not sent, because there are too many rows or the filter excludes it. Whether it has
+    /// ended is not known.
     Unsent,
 }
 
 impl Absent {
-    /// Of a row that is not among those that were sent, which are all or not.
+    /// The reason for a row that was not sent; `is_all` if all rows were sent.
     pub(crate) const fn from_all(is_all: bool) -> Self {
         if is_all { Self::Ended } else { Self::Unsent }
     }
@@ -151,14 +154,15 @@ impl Absent {
     }
 }
 
-/// How many rows a table holds.
+/// Numbers of rows of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Lines of the table: rows at hand that match the filter and are not hidden, or their groups.
+    /// Lines of the table: available rows that match the filter and are not hidden, or their
+    /// groups.
     pub(crate) held: usize,
-    /// Rows at hand that match the filter.
+    /// Available rows that match the filter.
     pub(crate) kept: usize,
-    /// Rows that one has hidden.
+    /// Rows hidden by the user.
     pub(crate) hidden: usize,
     /// Rows that exist in the process.
     pub(crate) total: u64,
@@ -166,32 +170,32 @@ pub(crate) struct Counts {
     pub(crate) matched: u64,
 }
 
-/// A table, whatever its rows are.
+/// A table of any kind of row.
 pub(crate) trait Rows {
     fn faces(&self) -> Vec<Face>;
-    /// The table's own order as an entry of the sort menu, where it is not that of a column.
+    /// The table's own order as an entry of the sort menu, if it is not that of a column.
     fn own_order(&self) -> Option<Face>;
     fn counts(&self) -> Counts;
     fn order(&self) -> &Order;
-    /// The order as it is at first.
+    /// The initial order.
     fn first_order(&self) -> Order;
     fn filter(&self) -> &str;
     fn columns_skipped(&self) -> usize;
     fn skip_columns(&mut self, skip: usize);
-    /// The cell of a row in the column with that position among the faces.
+    /// The cell of a row in the column at that position among the faces.
     fn value(&self, row: usize, column: usize, context: &Context) -> Value<'_>;
     fn detail(&self, row: usize, style: Style) -> String;
     /// Whether the row is marked with a warning.
     fn warns(&self, row: usize) -> bool;
-    /// Whether the row, or one of its group, is kept from being polled.
+    /// Whether the row, or one of its group, is paused.
     fn is_paused(&self, row: usize) -> bool;
-    /// The worst of the alerts that it is part of.
+    /// The highest severity of the alerts that involve the row.
     fn severity(&self, row: usize) -> Option<Severity>;
-    /// What makes the row the same row in the next snapshot.
+    /// The identity of the row across snapshots.
     fn id(&self, row: usize) -> Option<RowId>;
     /// The record that a row opens.
     fn link(&self, row: usize) -> Option<Link>;
-    /// The row is not part of the last snapshot, and stays until the selection leaves it.
+    /// Set if the row is not part of the last snapshot; it stays until the selection leaves it.
     fn absent(&self, row: usize) -> Option<Absent>;
     /// Position of the selected row, if there is any row.
     fn selected(&self) -> Option<usize>;
@@ -199,41 +203,42 @@ pub(crate) trait Rows {
     fn first_shown(&self, height: usize) -> usize;
     /// Selects another row on a screen that shows `height` rows.
     fn select(&mut self, row: usize, height: usize);
-    /// Back to the top, and to following whatever row is first.
+    /// Returns to the top, and follows the first row from then on.
     fn follow_first(&mut self);
     fn sort(&mut self, order: Order, context: &Context);
     fn set_filter(&mut self, filter: String, context: &Context);
-    /// The part of a query that asks for these rows; a table in the background asks for fewer.
+    /// The part of a query that requests these rows; a table in the background requests fewer.
     fn rows_wanted(&self, open: bool) -> query::Rows;
-    /// Says what is wrong with a filter.
+    /// Reports an error in a filter.
     fn check_filter(&self, filter: &str) -> Result<(), String>;
-    /// The columns that were chosen, by key and in order, after the first one; `None` is as many as fit.
+    /// The chosen columns, by key and in order, without the first one; `None` if as many as fit are
+    /// shown.
     fn picked(&self) -> Option<&[&'static str]>;
     fn pick(&mut self, keys: Option<Vec<&'static str>>);
-    /// By what rows are grouped now.
+    /// The current grouping.
     fn grouping(&self) -> Option<&'static str>;
-    /// Groups by the next thing, after the last one not at all.
+    /// Selects the next grouping; after the last one, none.
     fn group_next(&mut self, context: &Context);
-    /// Folds or unfolds a group; gives whether the row is one, and was not so.
+    /// Folds or unfolds a group; returns whether the row is a group and its state changed.
     fn fold(&mut self, row: usize, fold: bool, context: &Context) -> bool;
     /// Whether the row is a group, and is folded.
     fn is_folded(&self, row: usize) -> Option<bool>;
-    /// Hides a row, or a group with whatever comes into it.
+    /// Hides a row, or a group with all its future rows.
     fn hide(&mut self, row: usize, context: &Context);
-    /// Shows again what was hidden; gives whether anything was.
+    /// Shows hidden rows again; returns whether there were any.
     fn unhide(&mut self, context: &Context) -> bool;
-    /// A row as JSON has it; of a group those of its members.
+    /// A row as JSON; for a group, those of its members.
     fn json(&self, row: usize, of: &Snapshot) -> String;
     /// Takes the rows out of a snapshot.
     fn take(&mut self, snapshot: &mut Snapshot);
-    /// Marks the rows by these alerts, of which some are muted for so long.
+    /// Marks the rows that these alerts involve; `muted` gives the remaining time of muted ones.
     fn mark(&mut self, alerts: &[Alert], muted: Muted<'_>, context: &Context);
-    /// How much longer the row is muted, if it is an alert that is.
+    /// Remaining time of the row's mute in nanoseconds, if it is a muted alert.
     fn muted(&self, row: usize) -> Option<u64>;
-    /// Where the row stands in the source; a group nowhere.
+    /// The source location of the row; `None` for a group.
     fn spot(&self, row: usize) -> Option<Spot>;
-    /// Says what is wrong with the name of a column to sort by.
+    /// Reports an unknown name of a sort column.
     fn check_sort(&self, key: &str) -> Result<(), String>;
-    /// Forgets the rows, and keeps filter and order.
+    /// Removes the rows, and keeps filter and order.
     fn clear(&mut self);
 }

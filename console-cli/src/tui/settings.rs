@@ -1,4 +1,5 @@
-//! What a console keeps for the next one: columns, order, window, theme, mouse. Filters and selections it does not.
+//! Settings kept between consoles: columns, order, window, theme, mouse. Filters and selections are
+//! not kept.
 
 use serde_json::{Map, Value, json};
 use turbowish_model::query::LONGEST_WINDOW_NS;
@@ -12,7 +13,7 @@ use crate::theme::Theme;
 /// Version of the document: it changes if an older console would misread it.
 const VERSION: u64 = 1;
 
-/// What is kept; what one has not touched is not there.
+/// The settings to keep; those that the user has not changed are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) window: Option<Window>,
@@ -22,11 +23,11 @@ pub(crate) struct Settings {
     tables: [Kept; View::ALL.len()],
 }
 
-/// What is wrong with a file of settings.
+/// An error in a file of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) text: String,
-    /// A newer console has written it, and can use it.
+    /// A newer console has written the file, and can use it.
     pub(crate) newer: bool,
 }
 
@@ -36,16 +37,16 @@ impl From<String> for Fault {
     }
 }
 
-/// What is kept of a table.
+/// The settings of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Kept {
-    /// By key, in order, after the first one.
+    /// By key, in order, without the first column.
     columns: Option<Vec<String>>,
     order: Option<Order>,
 }
 
 impl Settings {
-    /// Those of a console as it is now. What is as it would be without them is left out.
+    /// The settings of a console as it is now, without those that equal the default.
     pub(crate) fn of(state: &State) -> Self {
         let kept = |view: View| {
             let table = state.tables.of(view);
@@ -63,7 +64,7 @@ impl Settings {
         }
     }
 
-    /// These, where they have changed since `begin`, and else those that were kept before.
+    /// The settings that have changed since `begin`, and the kept ones for the rest.
     pub(crate) fn over(&self, begin: &Self, kept: &Self) -> Self {
         fn changed<T: Clone + PartialEq>(now: &T, begin: &T, kept: &T) -> T {
             if now == begin { kept } else { now }.clone()
@@ -82,7 +83,7 @@ impl Settings {
         }
     }
 
-    /// Makes a console so.
+    /// Applies the settings to a console.
     pub(crate) fn apply(&self, state: &mut State) {
         if let Some(window) = self.window {
             state.window = window;
@@ -94,7 +95,7 @@ impl Settings {
         self.apply_tables(state);
     }
 
-    /// Makes the tables so; what they do not have is left out.
+    /// Applies the settings of the tables; columns that a table lacks are omitted.
     pub(crate) fn apply_tables(&self, state: &mut State) {
         let context = state.context();
         for (view, kept) in View::ALL.into_iter().zip(&self.tables) {
@@ -111,7 +112,7 @@ impl Settings {
         }
     }
 
-    /// Whether a console can be made so.
+    /// Whether the settings can be applied to a console.
     ///
     /// # Errors
     /// A table has no such column.
@@ -128,7 +129,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// As the file has them.
+    /// The text of the file.
     pub(crate) fn text(&self) -> String {
         let mut tables = Map::new();
         for (view, kept) in View::ALL.into_iter().zip(&self.tables) {
@@ -157,10 +158,10 @@ impl Settings {
         format!("{document:#}\n")
     }
 
-    /// Reads what [`Self::text`] wrote.
+    /// Parses the output of [`Self::text`].
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of the error.
     pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
         let document: Value = serde_json::from_str(text).map_err(|fault| fault.to_string())?;
         match document.get("version").and_then(Value::as_u64) {
@@ -181,7 +182,7 @@ impl Settings {
         };
         let mut settings = Self::default();
         if let Some(text) = word("window")? {
-            // An earlier version kept longer ones: so much of the past there never was.
+            // An earlier version kept windows longer than the possible uptime.
             let is_too_long = units::parse_duration(text).is_some_and(|ns| ns > LONGEST_WINDOW_NS);
             settings.window = match args::window(text) {
                 Ok(window) => Some(Window(window.0)),

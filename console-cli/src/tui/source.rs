@@ -1,5 +1,5 @@
-//! What the state wants to be told of is kept up here: a watched process, reconnected by itself, and
-//! the list of processes, once a second.
+//! Data sources that the state requests: a watched process, with automatic reconnection, and the
+//! list of processes, once a second.
 
 mod holds;
 
@@ -22,24 +22,25 @@ use super::clock;
 use super::message::Message;
 use super::state::{Listed, PausedTask, Peer, PeerState, Wanted};
 
-/// Between two attempts, and between two looks at a process that is silent.
+/// Interval between two attempts, and between two checks of a silent process.
 const PAUSE: Duration = Duration::from_secs(1);
-/// A question so soon after another one waits for a moment: who types a filter asks twice, not with each letter.
+/// Minimal interval between two requests: while a filter is typed, a request is sent twice, not for
+/// each letter.
 const HURRY: Duration = Duration::from_millis(500);
 const REST: Duration = Duration::from_millis(150);
-/// A process of the list that does not answer by then is shown without numbers.
+/// Time limit for a process of the list; after that it is shown without numbers.
 const LIST_PATIENCE: Duration = Duration::from_millis(300);
 
-/// A message, and the subscription that it belongs to: what an older one still sends is not shown.
+/// A message, and its subscription: messages of an older subscription are not shown.
 #[derive(Debug)]
 pub(super) struct Envelope {
     generation: Option<u64>,
     pub(super) message: Message,
-    /// With a snapshot: as long as it is there, the next one is not read.
+    /// Accompanies a snapshot: the next one is not read before this is dropped.
     _turn: Option<OwnedSemaphorePermit>,
 }
 
-/// Of no subscription: it is always told.
+/// Messages without a subscription are always delivered.
 impl From<Message> for Envelope {
     fn from(message: Message) -> Self {
         Self {
@@ -50,15 +51,16 @@ impl From<Message> for Envelope {
     }
 }
 
-/// The tasks that feed the inbox.
+/// The tasks that send to the inbox.
 #[derive(Debug)]
 pub(super) struct Source {
     inbox: Sender<Envelope>,
-    /// Of what is watched one snapshot at a time is on its way to the inbox, whatever else the console does: one may take ten megabytes.
+    /// Limits the snapshots on their way to the inbox to one, whatever else the console does: a
+    /// snapshot may take ten megabytes.
     turns: Arc<Semaphore>,
     interval: Duration,
     wanted: Wanted,
-    /// When something else was asked for last.
+    /// The time of the last change of the subscription.
     asked: Option<Instant>,
     generation: u64,
     watcher: Option<AbortHandle>,
@@ -81,18 +83,18 @@ impl Source {
         }
     }
 
-    /// Whether a message still belongs to what is wanted.
+    /// Whether a message belongs to the current subscription.
     pub(super) fn is_current(&self, told: &Envelope) -> bool {
         told.generation
             .is_none_or(|generation| generation == self.generation)
     }
 
-    /// What has come while the console could not look is old: it is asked for anew.
+    /// Subscribes again, because data that arrived while the console was suspended are old.
     pub(super) fn renew(&mut self) {
         self.wanted.watch = None;
     }
 
-    /// Starts what is wanted anew, stops what no longer is.
+    /// Starts new subscriptions, and stops those that are no longer wanted.
     pub(super) fn follow(&mut self, wanted: Wanted) {
         if (&wanted.watch, &wanted.survey) != (&self.wanted.watch, &self.wanted.survey) {
             let last = self.asked.replace(Instant::now());
@@ -126,22 +128,23 @@ impl Source {
         self.wanted = wanted;
     }
 
-    /// Asks a process to keep a task from being polled.
+    /// Asks a process to pause a task.
     pub(super) fn pause(&self, hold: PausedTask) {
         tokio::spawn(holds::begin(hold, self.inbox.clone()));
     }
 
-    /// Asks a process to let a task go on.
+    /// Asks a process to resume a task.
     pub(super) fn resume(&self, hold: PausedTask) {
         tokio::spawn(holds::end(hold, self.inbox.clone()));
     }
 
-    /// The console leaves: what it has paused goes on, or stays paused. Gives what there is to say of that.
+    /// Resumes the paused tasks before the console exits, or keeps them paused. Returns the
+    /// messages about that.
     pub(super) async fn settle(&self, keep: bool) -> Vec<String> {
         holds::settle(self.wanted.holds.clone(), keep).await
     }
 
-    /// Asks the process watched for a snapshot, to be written to a file.
+    /// Requests a snapshot from the watched process, to be written to a file.
     pub(super) fn fetch(&self, query: Box<Query>, file: Option<String>) {
         let Some((peer, _)) = self.wanted.watch.clone() else {
             return;
@@ -150,12 +153,12 @@ impl Source {
         tokio::spawn(async move {
             let answer = whole(&peer.target, &query).await;
             let message = Message::Fetched(answer, file);
-            // The console is leaving if nobody takes it.
+            // If nobody receives it, the console is exiting.
             let _ = inbox.send(message.into()).await;
         });
     }
 
-    /// Asks the process watched to switch its accounting.
+    /// Asks the watched process to arm or disarm.
     pub(super) fn switch(&self, accounting: Accounting) {
         let Some((peer, _)) = self.wanted.watch.clone() else {
             return;
@@ -169,7 +172,7 @@ impl Source {
     }
 }
 
-/// More than a table of the screen: a process with many tasks needs a moment for it.
+/// Longer than for a table of the screen: a process with many tasks takes a moment for it.
 const WHOLE_PATIENCE: Duration = Duration::from_secs(10);
 
 async fn whole(target: &Target, query: &Query) -> Result<Box<Snapshot>, String> {
@@ -223,8 +226,8 @@ impl Watcher {
         }
     }
 
-    /// Passes snapshots on until there are no more. A process that is stopped is waited for: its
-    /// stream goes on when it does.
+    /// Forwards snapshots until there are no more. A stopped process is waited for: its stream
+    /// resumes with it.
     async fn stream(&self, connection: &Connection, tries: &mut u32) -> ClientError {
         let mut watch = match connection.watch(self.query.clone(), self.interval).await {
             Ok(watch) => watch,
@@ -232,7 +235,7 @@ impl Watcher {
         };
         let mut pace = None;
         loop {
-            // Nobody closes it.
+            // The semaphore is never closed.
             let turn = Arc::clone(&self.turns).acquire_owned().await.ok();
             match timeout(
                 self.interval.max(pace.unwrap_or_default()) + PAUSE,
@@ -267,7 +270,8 @@ impl Watcher {
         }
     }
 
-    /// Asks for the worst rows of the tables, if somebody wants them; one that does not answer is told of by the stream.
+    /// Requests the worst rows of the tables, if wanted. A process that does not answer is reported
+    /// by the stream.
     async fn survey(&self, connection: &Connection) {
         let Some(query) = &self.survey else { return };
         if let Ok(Ok(found)) = timeout(PAUSE, connection.snapshot(query)).await {
@@ -288,7 +292,7 @@ impl Watcher {
         let _ = self.inbox.send(told).await;
     }
 
-    /// What became of a process that does not answer.
+    /// The state of a process that does not answer.
     fn fate(&self, fault: Option<ClientError>) -> PeerState {
         match self.peer.pid {
             Some(pid) if !discovery::is_alive(pid) || is_zombie(pid) => PeerState::Ended {
@@ -308,20 +312,20 @@ fn pace_ns(pace: Duration) -> u64 {
     u64::try_from(pace.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A process that ended and was not waited for still has an id.
+/// Whether the process has ended but still has an ID, because its parent has not waited for it.
 fn is_zombie(pid: u32) -> bool {
     run_state(pid).is_some_and(|state| matches!(state, 'Z' | 'X'))
 }
 
-/// The letter that Linux gives the state of a process; elsewhere it is not known.
+/// Linux's letter for the state of a process; `None` on other systems.
 fn run_state(pid: u32) -> Option<char> {
     let stat =
         std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
-    // The name before it is in brackets, and may hold anything.
+    // The name before it is in brackets, and may contain anything.
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// Lists the processes of this user, again and again.
+/// Lists the processes of this user repeatedly.
 async fn list(inbox: Sender<Envelope>) {
     loop {
         let mut asked = JoinSet::new();
@@ -355,7 +359,7 @@ async fn ask(found: Found) -> Listed {
     Listed { peer, answer }
 }
 
-/// The last ten seconds of a process, without rows.
+/// The header of a process for the last ten seconds, without rows.
 async fn header(target: &Target) -> Result<Snapshot, String> {
     let query = Query {
         window_ns: Some(10 * SECOND),

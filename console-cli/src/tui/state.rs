@@ -1,4 +1,5 @@
-//! Everything the screen shows is in here; only `update` changes it, and only a message makes it do so.
+//! The state: everything that the screen shows. Only `update` changes it, and only in response to a
+//! message.
 
 pub(crate) mod typed;
 mod views;
@@ -22,14 +23,14 @@ use super::rows::Rows;
 use crate::detail::DetailContext;
 use crate::theme::{Palette, Theme};
 
-/// The length of the window that the tables speak of; `None` reaches back to the start.
+/// The length of the window of the tables; `None` reaches back to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window(pub(crate) Option<u64>);
 
 impl Window {
     const STEPS: [u64; 3] = [SECOND, 10 * SECOND, 60 * SECOND];
 
-    /// The next longer one; after "since start" the shortest.
+    /// The next longer window; after "since start" the shortest.
     pub(crate) fn next(self) -> Self {
         match self.0 {
             None => Self(Some(Self::STEPS[0])),
@@ -41,14 +42,14 @@ impl Window {
 /// A process that can be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
-    /// Process id, if it is one of this host.
+    /// Process ID, if the process runs on this host.
     pub(crate) pid: Option<u32>,
-    /// Where it is reached.
+    /// The address of the process.
     pub(crate) target: Target,
 }
 
 impl Peer {
-    /// Whether both are the same process, by whichever way they are reached.
+    /// Whether both are the same process, even if reached in different ways.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self.pid, other.pid) {
             (Some(a), Some(b)) => a == b,
@@ -56,7 +57,7 @@ impl Peer {
         }
     }
 
-    /// How a command names it.
+    /// The name of the process in commands.
     pub(crate) fn word(&self) -> String {
         match self.pid {
             Some(pid) => pid.to_string(),
@@ -65,10 +66,10 @@ impl Peer {
     }
 }
 
-/// What became of the process watched.
+/// The state of the watched process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PeerState {
-    /// It runs, as far as is known.
+    /// It runs, as far as known.
     Running,
     /// It exists and is stopped by a signal.
     Stopped,
@@ -78,31 +79,31 @@ pub(crate) enum PeerState {
     Refused(String),
 }
 
-/// Whom the console watches, and how well.
+/// The watched process, and the state of the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Watched {
     /// The process watched.
     pub(crate) peer: Option<Peer>,
-    /// When data came last, or the link began, on the console's clock.
+    /// The time of the last data, or of the start of the connection, on the console's clock.
     pub(crate) data_ns: u64,
-    /// What it leaves between two snapshots, in nanoseconds; 0 as long as it does not tell.
+    /// The process's interval between two snapshots, in nanoseconds; 0 while unknown.
     pub(crate) pace_ns: u64,
     /// Attempts to connect since data came last.
     pub(crate) tries: u32,
-    /// What became of it.
+    /// The state of the process.
     pub(crate) fate: PeerState,
 }
 
-/// One process of the picker.
+/// One entry of the process list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// Where it is reached.
+    /// The process.
     pub(crate) peer: Peer,
-    /// Its header, without rows, or why it does not answer.
+    /// Its header, without rows, or the reason why it does not answer.
     pub(crate) answer: Result<Snapshot, String>,
 }
 
-/// What lies over the table or replaces the hint line.
+/// The overlay, or the replacement of the hint line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Overlay {
     /// A page of help.
@@ -111,9 +112,9 @@ pub(crate) enum Overlay {
     Picker(Picker),
     /// The sort menu.
     Menu { typed: String, at: usize },
-    /// The columns of the table, to choose from.
+    /// The column list.
     Columns { at: usize },
-    /// The filter line, and the filter before.
+    /// The filter line, and the previous filter.
     Prompt { typed: Typed, before: String },
     /// The command line.
     Command(Typed),
@@ -121,22 +122,22 @@ pub(crate) enum Overlay {
     Question(Question),
 }
 
-/// What the console asks before it touches something.
+/// A question before an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// "Start accounting?", or stop it.
+    /// Whether to arm or disarm.
     Switch { arm: bool },
-    /// What becomes of the tasks that this console has paused?
+    /// Whether the tasks paused by this console are resumed.
     Leave,
-    /// Which debugger?
+    /// The choice of the debugger.
     Debugger(PausedTask),
 }
 
-/// A task of a process that this console has paused, or is asked to.
+/// A task of a process that this console has paused, or is to pause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PausedTask {
     pub(crate) peer: Peer,
-    /// Id of the task.
+    /// ID of the task.
     pub(crate) task: u64,
     /// Its name.
     pub(crate) name: String,
@@ -149,24 +150,24 @@ impl PausedTask {
     }
 }
 
-/// A task that is to be paused, or to go on.
+/// A request to pause or to resume a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PauseRequest {
     pub(crate) hold: PausedTask,
-    /// It is to be paused.
+    /// Whether the task is to be paused.
     pub(crate) paused: bool,
-    /// When the process said that it is so, on the console's clock; `None` until then.
+    /// The time at which the process confirmed it, on the console's clock; `None` until then.
     pub(crate) answered_ns: Option<u64>,
 }
 
-/// How things are drawn.
+/// The appearance of the console.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Appearance {
     pub(crate) palette: Palette,
     pub(crate) glyphs: &'static Glyphs,
-    /// Clicks are the console's; else the terminal selects text with them.
+    /// The console receives clicks; else the terminal uses them to select text.
     pub(crate) mouse: bool,
-    /// The theme that one has chosen; else the palette is what the environment says.
+    /// The theme that the user selected; else the palette follows the environment.
     pub(crate) theme: Option<Theme>,
 }
 
@@ -174,36 +175,36 @@ pub(crate) struct Appearance {
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) look: Appearance,
-    /// Columns and rows of the terminal.
+    /// Columns and lines of the terminal.
     pub(crate) size: (u16, u16),
     pub(crate) now: Now,
-    /// Time between snapshots.
+    /// Requested interval between snapshots, in nanoseconds.
     pub(crate) interval_ns: u64,
     pub(crate) window: Window,
     pub(crate) view: View,
     pub(crate) tables: Tables,
     pub(crate) link: Watched,
-    /// The header of what is shown, and its alerts, the worst first; its rows are in the tables.
+    /// The displayed header and its alerts, the worst first; its rows are in the tables.
     pub(crate) shown: Option<Snapshot>,
     pub(crate) pending: Pending,
     pub(crate) overlay: Option<Overlay>,
-    /// In place of the table, the record that was opened.
+    /// The open record, which replaces the table.
     pub(crate) record: Option<Record>,
     pub(crate) visit: Navigation,
-    /// Processes that could be watched; `None` until they have been looked for.
+    /// Processes that can be watched; `None` until they have been listed.
     pub(crate) listed: Option<Vec<Listed>>,
-    /// What is wrong with the last action, until the next key.
+    /// The error of the last action, shown until the next key.
     pub(crate) notice: Option<String>,
 }
 
-/// What the process watched is, as far as the console knows.
+/// The phase of the connection to the watched process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// No process is chosen.
+    /// No process is selected.
     Looking,
-    /// The first data have not come.
+    /// No data have arrived yet.
     Connecting,
-    /// Data come.
+    /// Data arrive.
     Live,
     /// No data for that many nanoseconds.
     Stale { ns: u64 },
@@ -211,7 +212,7 @@ pub(crate) enum Phase {
     Gone { ns: u64 },
 }
 
-/// Data older than this and the time between two snapshots are stale.
+/// Data older than this plus the time between two snapshots are stale.
 const PATIENCE_NS: u64 = 2 * SECOND;
 
 impl State {
@@ -246,7 +247,7 @@ impl State {
         }
     }
 
-    /// Says what was done: nothing is wrong with it.
+    /// Reports a successful action.
     pub(crate) fn say(&mut self, done: String) {
         self.notice = None;
         self.visit.news = Some(done);
@@ -262,28 +263,28 @@ impl State {
         self.tables.of_mut(self.view)
     }
 
-    /// The alerts that hold, the worst first; while the display is frozen too.
+    /// The active alerts, the worst first; current even while the display is frozen.
     pub(crate) fn alerts(&self) -> &[Alert] {
         let frozen = self.pending.frozen_ns.and(self.pending.held.as_deref());
         let last = frozen.or(self.shown.as_ref());
         last.map_or(&[], |snapshot| &snapshot.alerts.rows)
     }
 
-    /// Those of them that are not muted.
+    /// The alerts that are not muted.
     pub(crate) fn heard(&self) -> impl Iterator<Item = &Alert> {
         let (mutes, now) = (&self.visit.mutes, self.now.mono_ns);
         let alerts = self.alerts().iter();
         alerts.filter(move |alert| mutes.left(alert, now).is_none())
     }
 
-    /// What cells need beside their row.
+    /// The context of cells, in addition to their row.
     pub(crate) fn context(&self) -> Context {
         Context {
             window_ns: self.shown.as_ref().map_or(0, |shown| shown.window_ns),
         }
     }
 
-    /// How cells are printed.
+    /// The format of cells.
     pub(crate) fn style(&self) -> Style {
         Style {
             micro: self.look.glyphs.micro,
@@ -292,12 +293,12 @@ impl State {
         }
     }
 
-    /// Nanoseconds between two snapshots: what was asked for, or more where the process takes its time.
+    /// Nanoseconds between two snapshots: the requested interval, or that of the process if longer.
     pub(crate) fn pace_ns(&self) -> u64 {
         self.interval_ns.max(self.link.pace_ns)
     }
 
-    /// How well the process is seen.
+    /// The phase of the connection.
     pub(crate) fn phase(&self) -> Phase {
         let silent = self.now.mono_ns.saturating_sub(self.link.data_ns);
         match (&self.link.peer, &self.link.fate) {
@@ -311,10 +312,10 @@ impl State {
         }
     }
 
-    /// The rows at hand for a record: those that came for it, else those of the tables.
+    /// The rows available for a record: those that arrived for it, else those of the tables.
     pub(crate) fn beside(&self) -> DetailContext<'_> {
         let window_ns = self.context().window_ns;
-        // The first column is the mark's.
+        // The first column is reserved for the mark.
         let room = Some(usize::from(self.size.0).saturating_sub(1));
         let alerts = self.alerts();
         let lengths = Some(&self.visit.lengths);
@@ -334,7 +335,7 @@ impl State {
                 some_tasks: !self.tables.tasks.is_all(),
                 resources: self.tables.resources.rows(),
                 awaits: self.tables.awaits.rows(),
-                // They have no table: they come with the record, and with the preview.
+                // They have no table: they arrive with the record, and with the preview.
                 counters: self
                     .shown
                     .as_ref()

@@ -1,4 +1,5 @@
-//! The file of settings: read at the start, written when one changes something. A bad one is named, and left alone until then.
+//! The settings file: read at the start, written when a setting changes. An invalid file is
+//! reported, and left alone until then.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -8,19 +9,19 @@ use std::path::{Path, PathBuf};
 use super::settings::{Fault, Settings};
 use super::state::State;
 
-/// A file that is longer is none of ours.
+/// Maximal size of the file; a longer one was not written by the console.
 const LONGEST: u64 = 64 << 10;
 
-/// The file, and what it holds.
+/// The file, and its contents.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// None if nothing is to be kept.
+    /// `None` if nothing is to be kept.
     path: Option<PathBuf>,
-    /// What was wrong with the file at the start.
+    /// The error in the file at the start.
     bad: Option<Fault>,
-    /// What the console was like at the start, or when it was written last.
+    /// The settings at the start, or when they were last written.
     begin: Settings,
-    /// What it was like when that was tried last.
+    /// The settings at the last attempt to write.
     tried: Settings,
 }
 
@@ -35,7 +36,7 @@ pub(super) fn path(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf>
 }
 
 impl Store {
-    /// Makes the console as the file has it; says what is wrong with the file.
+    /// Applies the settings of the file to the console, and reports an error in the file.
     pub(super) fn open(path: Option<PathBuf>, state: &mut State) -> Self {
         let known = path
             .as_deref()
@@ -59,16 +60,17 @@ impl Store {
         }
     }
 
-    /// From here on what changes is kept: what the command line says is for this console alone.
+    /// Changes from here on are kept: options of the command line apply to this console alone.
     pub(super) fn begin(&mut self, state: &State) {
         self.begin = Settings::of(state);
         self.tried = self.begin.clone();
     }
 
-    /// Writes what has changed over what the file has by now: another console may have written as well.
+    /// Writes the changed settings over the present contents of the file: another console may have
+    /// written as well.
     ///
     /// # Errors
-    /// It cannot be written, or is not to be: said once, until something changes again.
+    /// The file cannot or must not be written: reported once, until something changes again.
     pub(super) fn keep(&mut self, state: &State) -> Result<(), String> {
         let Some(path) = &self.path else {
             return Ok(());
@@ -81,7 +83,7 @@ impl Store {
         let refused = |fault| format!("settings are not kept in {}: {fault}", path.display());
         let kept = match read(path, state) {
             Ok(kept) => kept,
-            // It was named at the start, and is of no use to anybody.
+            // It was reported at the start, and is of no use to any console.
             Err(fault) if !fault.newer && self.bad.as_ref() == Some(&fault) => Settings::default(),
             Err(fault) => return Err(refused(fault.text)),
         };
@@ -93,14 +95,14 @@ impl Store {
     }
 }
 
-/// The settings in a file that this console can have; those of a fresh one if there is no file.
+/// The settings in a file that apply to this console; the defaults if there is no file.
 fn read(path: &Path, state: &State) -> Result<Settings, Fault> {
     let there = match fs::metadata(path) {
         Ok(there) => there,
         Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(Settings::default()),
         Err(fault) => return Err(fault.to_string().into()),
     };
-    // A pipe would keep the console waiting.
+    // A pipe would block the console.
     if !there.is_file() || there.len() > LONGEST {
         return Err("it is no file of settings".to_owned().into());
     }
@@ -112,7 +114,7 @@ fn read(path: &Path, state: &State) -> Result<Settings, Fault> {
     Ok(settings)
 }
 
-/// All of it or nothing, for its owner alone; a link to the file stays one.
+/// Writes atomically, readable by the owner alone; a link to the file stays a link.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().unwrap_or(Path::new("/"));

@@ -1,4 +1,4 @@
-//! The terminal is given back as it was found: on quit, on error, on a panic and on a signal.
+//! Ownership of the terminal. It is restored on quit, on error, on a panic and on a signal.
 
 use std::io::{self, Write as _};
 use std::panic;
@@ -16,23 +16,23 @@ use super::output::Output;
 use super::state::State;
 use super::view::view;
 
-/// The terminal while it is ours. Dropping it gives it back.
+/// The terminal while the console owns it. Dropping it restores the terminal.
 #[derive(Debug)]
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Output>>,
     output: Output,
-    /// It is ours, and not given back.
+    /// The console owns the terminal.
     ours: bool,
 }
 
 impl Screen {
-    /// Takes the terminal. From here on a panic gives it back before it is reported.
+    /// Takes the terminal. From here on a panic restores it before it is reported.
     pub(super) fn open() -> io::Result<Self> {
         let output = Output::of_stdout()?;
         let report = panic::take_hook();
         let pictures = output.clone();
         panic::set_hook(Box::new(move |panic| {
-            // In order: what is still on its way must not come after it.
+            // In order: output still on its way must not follow it.
             restore(&mut pictures.clone());
             report(panic);
         }));
@@ -46,7 +46,7 @@ impl Screen {
             execute!(screen.output, EnterAlternateScreen)?;
             Ok(screen)
         });
-        // A screen gives the terminal back by itself.
+        // Dropping a screen restores the terminal.
         opened.inspect_err(|_| restore(&mut output.clone()))
     }
 
@@ -56,12 +56,12 @@ impl Screen {
         Ok((size.width, size.height))
     }
 
-    /// What was drawn last is with the terminal: another picture is of use.
+    /// Whether the terminal has received the last frame, so that another one is useful.
     pub(super) fn is_ready(&self) -> bool {
         self.output.is_idle()
     }
 
-    /// Waits until that may be so.
+    /// Waits until that may be the case.
     pub(super) async fn ready(&self) {
         self.output.drained().await;
     }
@@ -70,21 +70,22 @@ impl Screen {
         self.terminal.draw(|frame| view(state, frame)).map(|_| ())
     }
 
-    /// The next draw starts from nothing.
+    /// Clears the screen, so that the next draw starts from nothing.
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        // `Terminal::clear` asks where the cursor is, and the thread that reads keys takes the answer.
+        // `Terminal::clear` requests the cursor position, and the input thread would consume the
+        // answer.
         execute!(self.output, Clear(ClearType::All))?;
         self.terminal = fresh(&self.output)?;
         Ok(())
     }
 
-    /// Gives a text to the terminal's clipboard (OSC 52); not every terminal takes it.
+    /// Copies a text to the terminal's clipboard (OSC 52), which not every terminal supports.
     pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
         write!(self.output, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
         self.output.flush()
     }
 
-    /// Takes the mouse, or leaves it to the terminal.
+    /// Captures the mouse, or leaves it to the terminal.
     pub(super) fn mouse(&mut self, ours: bool) -> io::Result<()> {
         match ours {
             true => execute!(self.output, EnableMouseCapture),
@@ -92,7 +93,8 @@ impl Screen {
         }
     }
 
-    /// Gives the terminal back, stops as ctrl-Z stops a program, and takes it again when continued.
+    /// Restores the terminal, stops as Ctrl-Z stops a program, and takes the terminal again when
+    /// continued.
     pub(super) fn suspend(&mut self, mouse: bool) -> io::Result<()> {
         self.leave();
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
@@ -108,13 +110,14 @@ impl Screen {
         self.clear()
     }
 
-    /// Empties our screen and gives the terminal back: a multiplexer that was resized meanwhile would
-    /// else carry lines of ours over to the screen below. A terminal that takes nothing gets its mode back.
+    /// Clears the screen and restores the terminal: otherwise a multiplexer that was resized
+    /// meanwhile would carry lines over to the screen below. If a terminal accepts no output, only
+    /// its mode is restored.
     pub(super) fn leave(&mut self) {
         if !std::mem::take(&mut self.ours) {
             return;
         }
-        // Nobody is left to tell if one of these fails.
+        // Failures can be reported to nobody.
         let _ = queue!(self.output, Clear(ClearType::All), MoveTo(0, 0));
         restore(&mut self.output);
     }
@@ -130,14 +133,14 @@ fn fresh(output: &Output) -> io::Result<Terminal<CrosstermBackend<Output>>> {
     Terminal::new(CrosstermBackend::new(output.clone()))
 }
 
-/// Nobody is left to tell if one of these fails.
+/// Restores the terminal. Failures can be reported to nobody.
 fn restore(output: &mut Output) {
     let _ = execute!(output, DisableMouseCapture, LeaveAlternateScreen, Show);
     output.settle();
     let _ = disable_raw_mode();
 }
 
-/// Bytes as the terminal wants them: six bits a letter, filled up with `=`.
+/// Base64 for OSC 52: six bits per letter, padded with `=`.
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

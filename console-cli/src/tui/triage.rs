@@ -1,4 +1,5 @@
-//! One list of what stands out, over all tables: alerts, long polls, late polls, full channels, long waits, busy procs.
+//! The triage list of all tables: alerts, long polls, late polls, full channels, long waits, busy
+//! procs.
 
 use turbowish_model::account::resource::Role;
 use turbowish_model::snapshot::units::{self, Micro, SECOND};
@@ -8,18 +9,19 @@ use super::rows::Entry;
 use super::state::State;
 use crate::detail::rich_line::Link;
 
-/// A poll of that length, and a wake-up that old, stand out.
+/// Thresholds for the length of a poll and for the age of a wake-up.
 const LONG: u64 = SECOND / 10;
-/// A share of one core from which on a proc stands out, in millionths.
+/// Threshold for the load of a proc, in millionths of one core.
 const BUSY: u64 = 10_000;
-/// So many of each kind.
+/// Maximal number of entries of each kind.
 const EACH: usize = 3;
 
-/// Something that stands out.
+/// An entry of the triage list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Thing {
     pub(crate) link: Link,
-    /// Why, in a few words, without its name; nothing of an alert, which its record and its line tell.
+    /// The reason in a few words, without the name; empty for an alert, whose record and line
+    /// contain it.
     pub(crate) told: String,
 }
 
@@ -29,7 +31,7 @@ impl Thing {
     }
 }
 
-/// Whether both lead to the same record: a number is not known to everybody.
+/// Whether both lead to the same record; the ID may be unknown in one of them.
 pub(crate) fn same(a: &Link, b: &Link) -> bool {
     let ids = |a: &Option<u64>, b: &Option<u64>| a.is_none() || b.is_none() || a == b;
     match (a, b) {
@@ -51,7 +53,7 @@ pub(crate) fn same(a: &Link, b: &Link) -> bool {
     }
 }
 
-/// The rows that it is about.
+/// The rows to examine.
 struct Rows<'a> {
     procs: &'a [ProcRow],
     tasks: &'a [TaskRow],
@@ -60,7 +62,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Those that came last: while a record is open the tables are not asked for.
+    /// The rows received last: while a record is open the tables are not requested.
     fn of(state: &'a State) -> Self {
         let micro = state.look.glyphs.micro;
         let survey = state.visit.survey.as_ref();
@@ -85,7 +87,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What stands out in all tables, the worst first.
+/// The entries of all tables, the worst first.
 pub(crate) fn list(state: &State) -> Vec<Thing> {
     let rows = Rows::of(state);
     let mut list = alerts(state);
@@ -111,7 +113,7 @@ fn alerts(state: &State) -> Vec<Thing> {
     state.heard().map(told).collect()
 }
 
-/// The largest first, three of them.
+/// The three largest, in descending order.
 fn top<R>(rows: impl Iterator<Item = R>, by: impl Fn(&R) -> u64) -> Vec<R> {
     let mut rows: Vec<R> = rows.collect();
     rows.sort_by_key(|row| std::cmp::Reverse(by(row)));
@@ -127,7 +129,7 @@ fn in_state<'a>(rows: &Rows<'a>, is: TaskState, least: u64) -> Vec<&'a TaskRow> 
     top(late, |row| row.since_ns)
 }
 
-/// Tasks that somebody keeps from being polled.
+/// Paused tasks.
 fn paused(rows: &Rows<'_>) -> Vec<Thing> {
     let told = |row: &TaskRow| Thing {
         link: row.link(),
@@ -137,7 +139,7 @@ fn paused(rows: &Rows<'_>) -> Vec<Thing> {
     paused.into_iter().map(told).collect()
 }
 
-/// Tasks that poll for long, and tasks that are woken and not polled.
+/// Tasks with a long poll, and tasks that are woken and not polled.
 fn polls(rows: &Rows<'_>) -> Vec<Thing> {
     let told = |row: &TaskRow, word: &str| Thing {
         link: row.link(),
@@ -149,7 +151,7 @@ fn polls(rows: &Rows<'_>) -> Vec<Thing> {
     long.chain(late.map(|row| told(row, "ready"))).collect()
 }
 
-/// Channels that are full while somebody waits to send.
+/// Channels that are full while a task waits to send.
 fn resources(rows: &Rows<'_>) -> Vec<Thing> {
     let full = rows.resources.iter().filter(|row| {
         let sends = row.waiters.iter().any(|waiter| waiter.role == Role::Send);
@@ -166,7 +168,7 @@ fn resources(rows: &Rows<'_>) -> Vec<Thing> {
     told.collect()
 }
 
-/// Tasks that wait longest for something that somebody has.
+/// The tasks with the longest waits for a resource that is held.
 fn waits(rows: &Rows<'_>) -> Vec<Thing> {
     let blocks = |role| !matches!(role, Role::Receive | Role::Wait);
     let stuck = rows

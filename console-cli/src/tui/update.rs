@@ -1,4 +1,5 @@
-//! The one place where the state changes: a message goes in, at most one effect comes out.
+//! State transitions, and the only place where the state changes: one message in, at most one
+//! effect out.
 
 mod arrival;
 mod bar;
@@ -29,10 +30,10 @@ pub(crate) use self::overlay::menu;
 pub(crate) use self::picker::kept;
 pub(crate) use self::record::{position, worst};
 
-/// Data that come this soon after a key wait, so that rows never move under the fingers.
+/// Delay of new data after a key press, so that rows never move while the user types.
 const QUIET_NS: u64 = 300_000_000;
 
-/// What a message does to the state.
+/// Applies a message to the state.
 pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
     match message {
         Message::Key(key) => return press(state, key),
@@ -74,7 +75,7 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
     None
 }
 
-/// Where keys work now, the most particular scope first.
+/// The scopes of keys in the current state, the most specific first.
 pub(crate) fn scopes(state: &State) -> &'static [Scope] {
     match state.overlay {
         None if state.shown.is_none() => &[Scope::All],
@@ -103,14 +104,14 @@ fn press(state: &mut State, key: Key) -> Option<Effect> {
     perform(state, action)
 }
 
-/// Rows stand for a moment, and what was told is read.
+/// Holds the rows back for a moment, and clears the notice and the news.
 fn touched(state: &mut State) {
     state.pending.key_ns = Some(state.now.mono_ns);
     state.notice = None;
     state.visit.news = None;
 }
 
-/// What an action does where a table is open, and wherever nothing more particular is meant.
+/// Performs an action on a table, or wherever no more specific scope handles it.
 fn on_table(state: &mut State, action: Action) -> Option<Effect> {
     match action {
         Action::Quit => return hold::leave(state),
@@ -150,7 +151,7 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
-/// What an action does with the rows of the open table.
+/// Performs an action on the rows of the open table.
 fn on_rows(state: &mut State, action: Action) {
     match action {
         Action::Accept => accept(state),
@@ -175,7 +176,7 @@ fn on_rows(state: &mut State, action: Action) {
     }
 }
 
-/// What an action does that was called by its name.
+/// Performs an action that was called by name.
 fn perform(state: &mut State, action: Action) -> Option<Effect> {
     match state.overlay {
         None => on_table(state, action),
@@ -183,7 +184,7 @@ fn perform(state: &mut State, action: Action) -> Option<Effect> {
     }
 }
 
-/// Opens the record of a row; of a group its rows.
+/// Opens the record of a row, or folds or unfolds a group.
 fn accept(state: &mut State) {
     let selected = state.table().selected();
     match selected.and_then(|row| state.table().is_folded(row)) {
@@ -194,7 +195,7 @@ fn accept(state: &mut State) {
     }
 }
 
-/// Folds or unfolds the selected group; gives whether that changed anything.
+/// Folds or unfolds the selected group; returns whether anything changed.
 fn fold(state: &mut State, fold: bool) -> bool {
     let context = state.context();
     let selected = state.table().selected();
@@ -215,26 +216,26 @@ fn unhide(state: &mut State) {
     }
 }
 
-/// Turns the order round.
+/// Reverses the order.
 fn invert(state: &mut State) {
     let Order { key, invert } = state.table().order().clone();
     let invert = !invert;
     sort(state, Order { key, invert });
 }
 
-/// Sorts the rows at hand at once; the process is asked for the same order.
+/// Sorts the available rows at once, and requests the same order from the process.
 fn sort(state: &mut State, order: Order) {
     let context = state.context();
     state.table_mut().sort(order, &context);
 }
 
-/// Filters the rows at hand at once; the process is asked for the rest.
+/// Filters the available rows at once, and requests the rest from the process.
 fn set_filter(state: &mut State, filter: String) {
     let context = state.context();
     state.table_mut().set_filter(filter, &context);
 }
 
-/// Sorts by the column shown to the right or left of the one that the rows are sorted by.
+/// Sorts by the visible column to the right or left of the current sort column.
 fn sort_beside(state: &mut State, right: bool) {
     let shown = layout::columns(state.table(), state.size.0);
     let key = &state.table().order().key;
@@ -249,7 +250,7 @@ fn sort_beside(state: &mut State, right: bool) {
     sort(state, Order { key, invert: false });
 }
 
-/// Further while columns are hidden on the right, back while they are hidden on the left.
+/// Scrolls right while columns are hidden on the right, left while they are hidden on the left.
 fn scroll_columns(state: &mut State, right: bool) {
     let skip = state.table().columns_skipped();
     if !right {
@@ -274,7 +275,7 @@ fn move_selection(state: &mut State, action: Action) {
     state.table_mut().select(to, height);
 }
 
-/// How far an action moves.
+/// The distance that an action moves.
 enum Stride {
     By(isize),
     First,
@@ -296,7 +297,7 @@ fn stride(action: Action, height: usize) -> Option<Stride> {
     })
 }
 
-/// Freezes the display, or shows what has come since.
+/// Freezes the display, or shows the data that have arrived since.
 fn freeze(state: &mut State) {
     if state.pending.frozen_ns.take().is_some() {
         state.pending.key_ns = None;
@@ -306,7 +307,7 @@ fn freeze(state: &mut State) {
     }
 }
 
-/// Shows the preview or hides it, where there is room for it.
+/// Shows or hides the preview, if there is room for it.
 fn preview(state: &mut State) {
     if !layout::has_room(state.size) {
         let ((wide, high), (width, height)) = (layout::PREVIEW, state.size);

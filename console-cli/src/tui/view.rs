@@ -1,4 +1,4 @@
-//! The screen is a function of the state: drawing changes nothing.
+//! Drawing. The screen is a function of the state, and drawing changes nothing.
 
 mod alert;
 mod columns;
@@ -39,14 +39,15 @@ pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
     let (width, height) = state.size;
     let area = frame.area();
     if width > area.width || height > area.height {
-        // The terminal shrank a moment ago: the message that says so is on its way.
+        // The terminal has just shrunk; the resize message is still to arrive.
         return;
     }
     draw(state, frame);
     scrub(frame.buffer_mut());
 }
 
-/// Names come from the process. ratatui leaves out what controls a terminal, but not what turns the writing round.
+/// Replaces cells with unsafe characters, because names come from the process. ratatui drops
+/// control characters, but not bidirectional controls.
 fn scrub(buffer: &mut Buffer) {
     let is_bad = |symbol: &str| matches!(sanitize::line(symbol), Cow::Owned(_));
     for cell in &mut buffer.content {
@@ -77,7 +78,7 @@ fn draw(state: &State, frame: &mut Frame<'_>) {
     }
 }
 
-/// The screen of a process from which data came.
+/// The screen for a process that has sent data.
 fn process(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let Some(shown) = &state.shown else { return };
     if screen.form == Form::Tiny {
@@ -107,7 +108,7 @@ fn process(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     }
 }
 
-/// Workers, tasks and coverage, on as many lines as there are for them.
+/// Workers, tasks and coverage, on as many lines as are available.
 fn header(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let Some(shown) = &state.shown else { return };
     let width = usize::from(screen.header.width);
@@ -126,7 +127,7 @@ fn header(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
             tasks::with_coverage(state, shown, width),
         ],
     };
-    // What to do about missing data is said where the workers stood.
+    // The advice about missing data replaces the workers.
     let from = usize::from(alert::advice(state).is_some());
     for (at, line) in lines.into_iter().enumerate().skip(from) {
         put(frame, screen.header, at, line);

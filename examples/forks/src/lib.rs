@@ -1,4 +1,4 @@
-//! `fork`, and a wait for the child that gives up.
+//! `fork`, and a wait for the child with a timeout.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 #[allow(unsafe_code, reason = "no safe binding of `fork` exists")]
 mod system {
     unsafe extern "C" {
-        // SAFETY: it takes nothing. What a child may do is up to the C library, whose locks work in
-        // children.
+        // SAFETY: `fork` takes no arguments. What a child may do is up to the C library, whose
+        // locks work in children.
         #[link_name = "fork"]
         safe fn system_fork() -> i32;
     }

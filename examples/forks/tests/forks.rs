@@ -1,5 +1,5 @@
 //! Children of `fork` neither hang nor claim to be accounted, and a program that becomes a daemon
-//! says what it lacks.
+//! reports what it lacks.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};

@@ -1,4 +1,4 @@
-//! What the programs share: they start TurboWish, fall ill, and stay so until their input ends.
+//! Common code of the programs: start TurboWish, run into the problem, stay there until stdin ends.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! Each program raises its alert and no other, soon, and says whom it is about; the healthy one raises none.
+//! Each program soon raises its own alert, with the right parties, and no other; healthy ones none.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A load on a server that runs: operations per second, measured over so many seconds.
+//! Load on a running server: operations per second, measured over the given number of seconds.
 //!
 //! `cargo run --release -p turbowish-kv --example load -- 127.0.0.1:7379 10`
 

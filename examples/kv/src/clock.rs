@@ -1,4 +1,4 @@
-//! Where the store reads the time, so that a test can move it: everything below takes the time as a number.
+//! The clock of the store, which a test can move: everything below takes the time as a number.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

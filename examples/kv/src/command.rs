@@ -1,4 +1,4 @@
-//! Commands: [`parse`] makes one from a request or refuses it, [`apply`] does it on the store.
+//! Commands: [`parse`] makes one from a request or refuses it, [`apply`] executes it on the store.
 
 mod about;
 mod apply;

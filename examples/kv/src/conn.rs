@@ -1,4 +1,5 @@
-//! One client: requests are read, done in their order, and answered in one write for as many as had arrived together.
+//! A client connection: requests run in order; those that arrived together are answered in one
+//! write.
 
 use std::fmt;
 use std::io;

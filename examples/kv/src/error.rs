@@ -1,4 +1,4 @@
-//! What a command can be refused for; `Display` is the text that goes over the wire after the minus sign.
+//! Errors of commands; `Display` is the text that goes over the wire after the minus sign.
 
 use std::fmt;
 

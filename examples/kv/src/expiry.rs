@@ -1,4 +1,4 @@
-//! The expiry task: keys that nobody asks for any more are removed too, a bounded number at a time.
+//! The expiry task: removes expired keys that nobody requests, a bounded number at a time.
 
 use std::sync::Arc;
 use std::time::Duration;

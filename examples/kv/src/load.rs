@@ -1,4 +1,4 @@
-//! A load over real sockets: every connection sends one command, waits for its reply, and counts both.
+//! Load generator on real sockets: a connection sends one command, awaits the reply, counts both.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;

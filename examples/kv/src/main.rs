@@ -1,4 +1,4 @@
-//! `kv`: the server as a program. It ends with its last snapshot written, or with an error that says why not.
+//! `kv`: the server program. On exit it writes its last snapshot, or reports why it could not.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,4 +1,4 @@
-//! The store on disk: a file that is always whole, because it is written under another name first.
+//! The store on disk: the file is always complete, because it is written under another name first.
 
 mod format;
 

@@ -1,4 +1,4 @@
-//! The server from outside: a client library that knows nothing of it, and bytes on a socket.
+//! The server from outside: an independent client library, and bytes on a socket.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! A part of an argument that is only assigned is read by the argument's drop: the compiler knows that of an argument, and not of a
-//! capture.
+//! Suppression of `unused_assignments` for assignments to parts of a captured argument. The drop of
+//! an argument reads such a part: the compiler knows that of an argument, but not of a capture.
 
 use syn::visit_mut::{self, VisitMut};
 use syn::{
@@ -10,7 +10,7 @@ use syn::{
 use super::attr::ours;
 use super::drops::may_borrow;
 
-/// Excuses assignments to `self`, and to parts of arguments that are `mut`, where they stand.
+/// Allows `unused_assignments` on assignments to `self`, and to parts of `mut` arguments.
 pub(crate) fn excuse(signature: &Signature, block: &mut Block) {
     let names: Vec<Ident> = signature.inputs.iter().filter_map(changed).collect();
     if !names.is_empty() {
@@ -18,7 +18,7 @@ pub(crate) fn excuse(signature: &Signature, block: &mut Block) {
     }
 }
 
-/// Whether there can be assignments to excuse.
+/// Whether the body can contain assignments to allow.
 pub(crate) fn may_excuse(signature: &Signature) -> bool {
     signature
         .inputs
@@ -26,7 +26,7 @@ pub(crate) fn may_excuse(signature: &Signature) -> bool {
         .any(|input| changed(input).is_some())
 }
 
-/// The name of an argument that is a capture, and that the body can change a part of.
+/// The name of an argument that becomes a capture and of which the body can change a part.
 fn changed(input: &FnArg) -> Option<Ident> {
     match input {
         FnArg::Receiver(receiver) => {
@@ -35,7 +35,7 @@ fn changed(input: &FnArg) -> Option<Ident> {
                 .then(|| Ident::new("self", receiver.self_token.span))
         }
         FnArg::Typed(input) => match &*input.pat {
-            // What may borrow becomes a local.
+            // An argument that may borrow becomes a local.
             Pat::Ident(pat) if pat.mutability.is_some() && !may_borrow(&input.ty) => {
                 Some(pat.ident.clone())
             }
@@ -64,7 +64,7 @@ impl Excusing {
     }
 }
 
-/// What a place is a part of, and whether it is not all of it.
+/// The variable that a place belongs to, and whether the place is only a part of it.
 fn root(place: &Expr) -> (&Expr, bool) {
     let (mut place, mut is_part) = (place, false);
     loop {
@@ -105,7 +105,7 @@ impl VisitMut for Excusing {
             && let Some(attrs) = self.assignment(expr)
         {
             attrs.push(allow(&self.names[0]));
-            // An attribute stands on statements only; an assignment has no value.
+            // Attributes are allowed on statements only; an assignment has no value.
             semicolon.get_or_insert_with(|| Token![;](ours(self.names[0].span())));
         }
         visit_mut::visit_stmt_mut(self, stmt);
@@ -119,7 +119,7 @@ impl VisitMut for Excusing {
     }
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        // What these capture was captured in the function as written.
+        // Captures of these were captures in the original function as well.
         if !matches!(expr, Expr::Async(_) | Expr::Closure(_) | Expr::Const(_)) {
             visit_mut::visit_expr_mut(self, expr);
         }

@@ -1,4 +1,5 @@
-//! Arguments are read in one place, whether the attribute is expanded by the compiler or found inside an annotated block.
+//! Arguments of the attribute: one parser, whether the compiler expands the attribute or it is
+//! found inside an annotated block.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -9,7 +10,8 @@ use syn::{Attribute, Error, Ident, LitStr, Meta, Path, Result, Token, parenthesi
 use super::attributes::Attributes;
 use super::intents::{Explicit, Operation};
 
-/// What a user may say: `name = "…"`, `skip`, `crate = path`, `fields(…)`, `intends(…)`, `may(…)`.
+/// The arguments that a user may write: `name = "…"`, `skip`, `crate = path`, `fields(…)`,
+/// `intends(…)`, `may(…)`.
 #[derive(Default)]
 pub(crate) struct Arguments {
     pub(crate) name: Option<LitStr>,
@@ -34,12 +36,12 @@ impl Parse for Arguments {
     }
 }
 
-/// What every message about an argument ends in.
+/// The end of every error message about an argument.
 const CHOICE: &str =
     "there are `name = \"…\"`, `skip`, `crate = path`, `fields(…)`, `intends(…)` and `may(…)`";
 
 impl Arguments {
-    /// No other attribute called `instrument` takes these.
+    /// Whether there is an argument that no other attribute called `instrument` takes.
     const fn is_ours(&self) -> bool {
         let says_more = !self.attributes.is_empty() || !self.intents.is_empty();
         self.skip || self.krate.is_some() || says_more
@@ -79,7 +81,7 @@ impl Arguments {
 }
 
 impl Arguments {
-    /// `intends(send(tx), lock(self.db))`; whether the key was there before.
+    /// Parses `intends(send(tx), lock(self.db))`; returns whether the key was there before.
     fn intents(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<bool> {
         let will = key == "intends";
         let message = || format!("`{key}` needs what is meant: `{key}(send(tx), lock(self.db))`");
@@ -152,19 +154,20 @@ fn path(input: ParseStream<'_>) -> Result<Path> {
         .map_err(|_| Error::new(span, message))
 }
 
-/// What everything inside an annotated item inherits.
+/// The settings that everything inside an annotated item inherits.
 #[derive(Clone)]
 pub(crate) struct Scope {
-    /// Where the user says that the crate is; `None` for `::turbowish`.
+    /// The crate's path as the user gave it; `None` for `::turbowish`.
     krate: Option<Path>,
-    /// Those of every proc inside.
+    /// The attributes of every proc inside.
     pub(crate) attributes: Attributes,
-    /// An attribute of an enclosing block may be a macro that has yet to read the functions: they stay `async fn`.
+    /// Functions stay `async fn`, because an attribute of an enclosing block may be a macro that
+    /// has yet to read them.
     pub(crate) keep_async: bool,
 }
 
 impl Scope {
-    /// The scope of an item that is annotated itself.
+    /// The scope of an item that carries the attribute.
     pub(crate) fn new(krate: Option<Path>) -> Scope {
         Scope {
             krate,
@@ -173,7 +176,7 @@ impl Scope {
         }
     }
 
-    /// The scope inside an item that has arguments and other attributes of its own.
+    /// The scope inside an item with its own arguments and other attributes.
     pub(crate) fn inside(&self, arguments: &Arguments, foreign: bool) -> Scope {
         Scope {
             krate: arguments.krate.clone().or_else(|| self.krate.clone()),
@@ -182,7 +185,7 @@ impl Scope {
         }
     }
 
-    /// The module of the crate that expansions may name, as written at `span`.
+    /// The path of the module that generated code may name, with the span `span`.
     pub(crate) fn private(&self, span: Span) -> TokenStream {
         match &self.krate {
             Some(krate) => quote_spanned!(span=> #krate::__private),
@@ -190,7 +193,7 @@ impl Scope {
         }
     }
 
-    /// The path of the attribute, and the argument that says where the crate is.
+    /// The path of the attribute, and the `crate = …` argument if there is one.
     pub(crate) fn attribute(&self, span: Span) -> (TokenStream, Option<TokenStream>) {
         match &self.krate {
             Some(krate) => (
@@ -201,10 +204,11 @@ impl Scope {
         }
     }
 
-    /// Takes our attribute out of `attrs` and reads it; `None` if there is none.
+    /// Removes this crate's attribute from `attrs` and parses it; `None` if there is none.
     ///
-    /// A plain `#[instrument]` or `#[instrument(name = "…")]` may be another crate's and stays where it is. If it is ours
-    /// after all, it finds the function already rewritten and only adds the name (`function::instrument`).
+    /// A plain `#[instrument]` or `#[instrument(name = "…")]` may belong to another crate and is
+    /// left in place. If it does belong to this crate, its own expansion finds the function already
+    /// rewritten and only adds the name (`function::instrument`).
     pub(crate) fn take(&self, attrs: &mut Vec<Attribute>) -> Result<Option<Arguments>> {
         let mut found = None;
         for at in (0..attrs.len()).rev() {
@@ -250,7 +254,7 @@ fn read(attribute: &Attribute) -> Result<Arguments> {
     }
 }
 
-/// Printed tokens resolve their local names apart from the user's, and point at `place`.
+/// A span whose local names resolve apart from the user's and whose location is `place`.
 pub(crate) fn ours(place: Span) -> Span {
     Span::mixed_site().located_at(place)
 }

@@ -1,4 +1,5 @@
-//! `fields(shard = "7")`: constants that stand beside a proc's name, as text, and never a cost at run time.
+//! Constants of a proc, `fields(shard = "7")`: stored as text next to its name, at no run-time
+//! cost.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,7 +14,7 @@ pub(crate) struct Attributes(Vec<(Ident, String)>);
 const FORM: &str = "a field is a name and a constant: `fields(shard = \"7\", tier = 2)`";
 
 impl Parse for Attributes {
-    /// What stands between the parentheses.
+    /// Parses the tokens between the parentheses.
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut all = Self::default();
         while !input.is_empty() {
@@ -33,7 +34,7 @@ impl Parse for Attributes {
     }
 }
 
-/// A constant as it is shown.
+/// The text of a constant as it is shown.
 fn text(value: &Lit) -> Result<String> {
     let text = match value {
         Lit::Str(text) => text.value(),
@@ -55,14 +56,14 @@ impl Attributes {
         self.0.is_empty()
     }
 
-    /// These, and those of what is around that are not among them.
+    /// These attributes, plus those of the enclosing scope that they do not override.
     pub(crate) fn within(&self, around: &Self) -> Self {
         let is_own = |name: &Ident| self.0.iter().any(|(own, _)| own == name);
         let inherited = around.0.iter().filter(|(name, _)| !is_own(name));
         Self(inherited.chain(&self.0).cloned().collect())
     }
 
-    /// A line each, as the runtime reads them: `=shard 7`.
+    /// Writes one line for each, in the form that the runtime reads: `=shard 7`.
     pub(crate) fn write(&self, places: &mut String) {
         for (name, value) in &self.0 {
             let name = name.unraw();
@@ -70,7 +71,7 @@ impl Attributes {
         }
     }
 
-    /// As they are written; nothing if there are none.
+    /// The attributes as source tokens; `None` if there are none.
     pub(crate) fn again(&self) -> Option<TokenStream> {
         let each = self.0.iter().map(|(name, value)| quote!(#name = #value));
         (!self.is_empty()).then(|| quote!(fields(#(#each),*)))

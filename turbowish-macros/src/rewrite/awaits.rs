@@ -1,4 +1,5 @@
-//! Every `.await` belongs to the innermost `async` around it, and only awaits of a proc get an index.
+//! Numbering of await points. Every `.await` belongs to the innermost enclosing `async`; only
+//! awaits of a proc get an index.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -14,13 +15,15 @@ use super::proc_static::{self, number, proc};
 use super::site::{Site, first_span};
 use super::tracing_compat;
 
-/// Numbers the awaits of a proc's body: `OPERAND.await` becomes `at(&PROC, index, OPERAND).await`. `async` blocks inside
-/// become procs of their own. A statement that may await inside macros comes after a marker that says so.
+/// Numbers the awaits of a proc's body: `OPERAND.await` becomes `at(&PROC, index, OPERAND).await`.
+/// `async` blocks inside become separate procs. A statement that may await inside macros is
+/// preceded by a marker.
 pub(crate) fn number_in(block: &mut Block, scope: &Scope) -> Vec<Site> {
     walk(block, scope, true)
 }
 
-/// Only makes the `async` blocks of a function that is no future procs of their own.
+/// Turns the `async` blocks of a function that is not a future into separate procs, and changes
+/// nothing else.
 pub(crate) fn blocks_in(block: &mut Block, scope: &Scope) {
     walk(block, scope, false);
 }
@@ -40,14 +43,14 @@ fn walk(block: &mut Block, scope: &Scope, counting: bool) -> Vec<Site> {
 
 struct Numbering<'a> {
     scope: &'a Scope,
-    /// Awaits met now are those of the proc (and not of an async closure).
+    /// Awaits are those of the proc (and not of an `async` closure).
     counting: bool,
     sites: Vec<Site>,
-    /// The place that the marker before this statement stands for.
+    /// The index of the site of the marker before this statement.
     entered: Option<usize>,
-    /// The place of the macro that awaits by itself once what is visited now is evaluated.
+    /// The site of the macro that awaits after the expressions being visited have been evaluated.
     waiting: Option<usize>,
-    /// Blocks and awaits that are not written are tracing's.
+    /// Blocks and awaits that the user did not write come from tracing.
     traced: bool,
 }
 
@@ -147,16 +150,17 @@ impl VisitMut for Numbering<'_> {
         }
     }
 
-    // Items are compiled by themselves, and types hold no awaits.
+    // Items are compiled separately, and types contain no awaits.
     fn visit_item_mut(&mut self, _: &mut Item) {}
     fn visit_type_mut(&mut self, _: &mut Type) {}
 }
 
-/// Wraps the operand; `back` is the place that the call stands at again behind the await. The tokens at both ends keep the user's own span: its edition decides how long temporaries of a
-/// tail expression live.
+/// Wraps the operand; `back` is the site that the call returns to after the await. The first and
+/// the last token keep the user's own span: its edition decides how long temporaries of a tail
+/// expression live.
 fn mark(expr: &mut ExprAwait, index: usize, back: Option<usize>, wrapped: bool, scope: &Scope) {
     let span = first_span(expr.base.to_token_stream()).unwrap_or(expr.await_token.span);
-    // An argument needs no parentheses or braces, and the compiler would say so.
+    // An argument needs no parentheses or braces: `unused_parens` would fire.
     let mut operand = std::mem::replace(&mut *expr.base, Expr::PLACEHOLDER);
     while let Expr::Paren(inside) = operand {
         if !inside.attrs.is_empty() {
@@ -176,7 +180,8 @@ fn mark(expr: &mut ExprAwait, index: usize, back: Option<usize>, wrapped: bool, 
     *expr.base = Expr::Verbatim(tokens);
 }
 
-/// `at(&PROC, index, operand)`; `within(…)` if the awaits are those of a block that a future of somebody else wraps.
+/// `at(&PROC, index, operand)`; `within(…)` if the awaits are those of a block that an external
+/// future wraps.
 pub(crate) fn arrival(
     index: usize,
     operand: TokenStream,
@@ -192,7 +197,7 @@ pub(crate) fn arrival(
     quote_spanned!(span=> #private::at(&#proc, #index, #operand))
 }
 
-/// An `async` block as a proc of its own, named after its line; what it captures, and how, stays.
+/// An `async` block as a separate proc, named after its line; its captures do not change.
 fn nested(block: &mut ExprAsync, scope: &Scope) -> TokenStream {
     let place = block.async_token.span;
     let probe = output::probe_of_block(&block.block, scope, place);

@@ -1,4 +1,5 @@
-//! In a block or module only what is `async` is rewritten, and the attribute is never applied twice.
+//! Annotated blocks and modules: only `async` functions in them are rewritten, and the attribute is
+//! never applied twice.
 
 use syn::{
     Attribute, Block, Error, ImplItem, Item, ItemImpl, ItemMod, ItemTrait, Result, Signature,
@@ -9,7 +10,8 @@ use super::attr::{Arguments, Scope};
 use super::function::{self, Function};
 use super::{inert, shape, valid};
 
-/// Rewrites every `async fn` in `item`. Errors are gathered, so that the rest of the item is still rewritten.
+/// Rewrites every `async fn` in `item`. Errors are collected, so the rest of the item is still
+/// rewritten.
 pub(crate) fn instrument(item: &mut Item, scope: &Scope) -> Result<()> {
     let mut errors = Ok(());
     if let Item::Impl(ItemImpl { attrs, .. })
@@ -66,7 +68,7 @@ fn nested(item: &mut Item, scope: &Scope) -> Result<()> {
         Item::Impl(item) => &mut item.attrs,
         Item::Trait(item) => &mut item.attrs,
         Item::Mod(item) if item.content.is_some() => &mut item.attrs,
-        // Left alone; our attribute on one of these speaks for itself when it is expanded.
+        // Left alone: an attribute of this crate on one of these is expanded on its own.
         _ => return Ok(()),
     };
     let arguments = scope.take(attrs)?.unwrap_or_default();
@@ -77,7 +79,8 @@ fn nested(item: &mut Item, scope: &Scope) -> Result<()> {
     instrument(item, &scope.inside(&arguments, false))
 }
 
-/// A function of a block or module: rewritten if it is a future, or if it carries the attribute itself.
+/// A function of a block or module: rewritten if it is a future, or if it carries the attribute
+/// itself.
 fn method(
     attrs: &mut Vec<Attribute>,
     signature: &mut Signature,
@@ -99,7 +102,7 @@ fn method(
     function::instrument(function, &arguments, &scope)
 }
 
-/// A function without body stays as it is; `skip` may be written on it, a name has nothing to name.
+/// A function without a body does not change; `skip` is accepted on it, `name` is an error.
 fn declaration(attrs: &mut Vec<Attribute>, scope: &Scope) -> Result<()> {
     match scope.take(attrs)? {
         Some(arguments) => valid::no_name(&arguments),

@@ -1,9 +1,12 @@
-//! A call owns every argument, used or not, and drops them in the order in which the plain `async fn` does.
+//! Capture of arguments. A call owns every argument, used or not, and drops them in the same order
+//! as the original `async fn`.
 //!
-//! A plain call that was never polled drops its arguments in order; one that was, or that is done, in the reverse order, after its
-//! locals. An `async move` block captures what it mentions, in the order of first mention, and drops its captures in that order,
-//! always. So the arguments are mentioned in order, and all but the first one that may have something to drop are bound to
-//! locals, which are dropped in reverse and before the captures. A capture that is not bound to a local is not stored twice.
+//! An original call that was never polled drops its arguments in declaration order; one that was
+//! polled, or has completed, in reverse order, after its locals. An `async move` block captures the
+//! variables that it mentions, in the order of first mention, and always drops its captures in that
+//! order. Therefore the generated block mentions the arguments in order, and binds all but the
+//! first argument with drop glue to locals, which are dropped in reverse and before the captures. A
+//! capture that is not bound to a local is not stored twice.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -17,10 +20,11 @@ use super::drops::{may_borrow, may_drop, receiver_may_drop};
 use super::inert;
 use super::simple_body::Plain;
 
-/// Makes every argument of a signature a plain name, and returns the statements that the `async` block begins with:
-/// `let _ = &self; let _ = &x; let (a, b) = y; let z = z;`
+/// Gives every argument of a signature a plain name, and returns the statements that the `async`
+/// block begins with: `let _ = &self; let _ = &x; let (a, b) = y; let z = z;`
 ///
-/// What has nothing to drop need not be mentioned where the body does: a mention takes the compiler its time.
+/// Arguments without drop glue need no explicit mention if the body uses them: every mention costs
+/// compile time.
 pub(crate) fn plan(
     inputs: &mut Punctuated<FnArg, Token![,]>,
     plain: Option<&Plain>,
@@ -59,8 +63,8 @@ pub(crate) fn plan(
     statements
 }
 
-/// The same for a block inside an `async fn`, which is polled as soon as it is made: that its captures come last to first is enough,
-/// up to the first pattern.
+/// The same for a block inside an `async fn`, which is polled as soon as it is created: only the
+/// order of the captures up to the first pattern has to be right, last to first.
 pub(crate) fn moved(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
     let mut mentions = Vec::new();
     let mut binds = TokenStream::new();
@@ -79,9 +83,11 @@ pub(crate) fn moved(inputs: &mut Punctuated<FnArg, Token![,]>) -> TokenStream {
     mentions.into_iter().rev().chain([binds]).collect()
 }
 
-/// Mentions of everything that patterns bind, last to first, for a function whose arguments are to stay as they are, because another
-/// macro reads them. What has no name stays outside, and so does what has nothing to drop: that macro may put the body into a box
-/// that outlives an argument which the body does not use. From the first argument on that is to be a local, all are.
+/// Mentions of everything that the patterns bind, last to first, for a function whose arguments
+/// must not change because another macro reads them. Arguments without a name are left out, and so
+/// are those without drop glue: that macro may put the body into a box that outlives an argument
+/// which the body does not use. All arguments from the first that must become a local become
+/// locals.
 pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> TokenStream {
     let mut names = Names::default();
     for input in inputs {
@@ -101,12 +107,13 @@ pub(crate) fn names(inputs: &Punctuated<FnArg, Token![,]>) -> TokenStream {
     captures.chain([names.locals]).collect()
 }
 
-/// Whether something may be put into an argument that lives shorter than the call.
+/// Whether a value with a shorter lifetime than the call may be stored in the argument.
 fn may_change(input: &PatType) -> bool {
     matches!(&*input.pat, Pat::Ident(pat) if pat.mutability.is_some()) && may_borrow(&input.ty)
 }
 
-/// `let name = name;`, and before it, where the argument is `mut` and stays so, `let _ = &mut name;`: it has to be.
+/// `let name = name;`. If the argument is `mut` and must stay so, it is preceded by `let _ = &mut
+/// name;`.
 fn local(pat: &PatIdent, cfg: &[Attribute]) -> TokenStream {
     let name = &pat.ident;
     let span = ours(name.span());
@@ -132,7 +139,7 @@ fn mention<T: ToTokens + Spanned>(attrs: &[Attribute], name: &T) -> TokenStream 
     quote_spanned!(ours(name.span())=> #(#attrs)* #quiet let _ = &#name;)
 }
 
-/// The user may have said by the name that an argument is not used.
+/// An `allow` for an argument whose name declares it unused.
 fn quiet(name: &str, span: proc_macro2::Span) -> Option<TokenStream> {
     name.starts_with('_').then(|| {
         quote_spanned! {ours(span)=>
@@ -154,14 +161,14 @@ fn attributes(attrs: &[Attribute], fits: impl Fn(&syn::Path) -> bool) -> Vec<Att
 struct Names {
     cfg: Vec<Attribute>,
     captures: Vec<TokenStream>,
-    /// What comes is to be a local.
+    /// The bindings that follow must become locals.
     local: bool,
     locals: TokenStream,
 }
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
-        // A constant is no local.
+        // A constant in a pattern is not a binding.
         if self.local && !is_upper(&pat.ident) {
             self.locals.extend(local(pat, &self.cfg));
         } else {
@@ -171,18 +178,19 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// What an `async` block begins with for one argument.
+/// The statement at the head of an `async` block for one argument.
 enum CaptureStatement {
-    /// It becomes a capture.
+    /// The argument becomes a capture.
     Mention(TokenStream),
-    /// It becomes a local.
+    /// The argument becomes a local.
     Bind(TokenStream),
 }
 
-/// Gives the argument a plain name, and binds it again if `local` or for the sake of its pattern.
+/// Gives the argument a plain name, and rebinds it if `local` is set or if it has a pattern.
 ///
-/// What is `mut` and may borrow is a local as well: the body may put something into it that lives shorter than the call, or assign
-/// it as a whole. A local can have a shorter lifetime than the argument, a capture has the argument's.
+/// A `mut` argument that may borrow becomes a local as well: the body may store something in it
+/// that lives shorter than the call, or assign it as a whole. A local can have a shorter lifetime
+/// than the argument; a capture has the lifetime of the argument.
 fn argument(input: &mut PatType, index: usize, local: bool) -> CaptureStatement {
     let local = local || may_change(input);
     let cfg = attributes(&input.attrs, |path| path.is_ident("cfg"));
@@ -203,7 +211,7 @@ fn argument(input: &mut PatType, index: usize, local: bool) -> CaptureStatement 
     let pat = std::mem::replace(&mut *input.pat, plain(&name));
     let span = ours(name.span());
     match (is_wild, local) {
-        // `let _ = x` would leave `x` where it is.
+        // `let _ = x` would not move `x`.
         (true, true) => CaptureStatement::Bind(quote_spanned!(span=> #(#cfg)* let #name = #name;)),
         (true, false) => CaptureStatement::Mention(quote_spanned!(span=> #(#cfg)* let _ = &#name;)),
         (false, _) => CaptureStatement::Bind(bind(&pat, &name, &input.attrs, &cfg)),
@@ -219,7 +227,8 @@ fn is_upper(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }
 
-/// `let (a, b) = name;`, in the way of the compiler: what a pattern leaves over is a local as well.
+/// `let (a, b) = name;`, as the compiler does it: the part that the pattern does not bind is a
+/// local as well.
 fn bind(pat: &Pat, name: &Ident, attrs: &[Attribute], cfg: &[Attribute]) -> TokenStream {
     let lints = attributes(attrs, inert::is_lint_level);
     let span = ours(name.span());
@@ -255,12 +264,12 @@ fn plain(name: &Ident) -> Pat {
     })
 }
 
-/// What a pattern does to its value besides moving all of it.
+/// Effects of a pattern on its value other than moving all of it.
 #[derive(Default)]
 struct Rest {
-    /// It may leave a part where it was: that part must not stay among the captures.
+    /// The pattern may leave a part unmoved: that part must not stay among the captures.
     left: bool,
-    /// It borrows a part for changes.
+    /// The pattern borrows a part mutably.
     mutable: bool,
 }
 

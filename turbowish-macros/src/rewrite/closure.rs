@@ -1,9 +1,11 @@
-//! An `async` closure keeps its kind, its captures and its drops; the block that its body becomes is the call.
+//! `async` closures. A closure keeps its kind, its captures and its drops; the block that replaces
+//! its body is the call.
 //!
-//! `async |x| body` becomes `async |x| { …; call(&PROC, probe, async { let x = x; body }).await }`. What the block uses of
-//! the closure's surroundings it takes as the body did: by reference, or by value where the body consumes it. A closure that is
-//! `move` owns what its body may only borrow, and a block that borrows it is `Send` only if that is `Sync`: such a closure stays
-//! as it is. Arguments are handed over wrapped, because a block would borrow what is `Copy`.
+//! `async |x| body` becomes `async |x| { …; call(&PROC, probe, async { let x = x; body }).await }`.
+//! The block captures from the closure's environment as the body did: by reference, or by value
+//! where the body consumes the variable. A `move` closure owns variables that its body may only
+//! borrow, and a block that borrows them is `Send` only if they are `Sync`: such a closure is not
+//! rewritten. Arguments are passed wrapped, because a block would borrow `Copy` values.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -18,7 +20,8 @@ use super::output::{self, Output};
 use super::proc_static::{self, proc};
 use super::site::first_span;
 
-/// Accounts the calls of a closure, if that can be done; otherwise nothing in it has changed.
+/// Accounts the calls of a closure if possible; otherwise leaves it unchanged. Returns whether it
+/// was rewritten.
 pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
     let Some(place) = closure.asyncness.map(|token| token.span) else {
         return false;
@@ -38,7 +41,7 @@ pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
                 output.probe(scope, place),
             )
         }
-        // What is returned is known from the body alone, as it was.
+        // The return type is inferred from the body alone, as in the original.
         ReturnType::Default => (
             TokenStream::new(),
             output::probe_of_block(&body, scope, place),
@@ -49,7 +52,8 @@ pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
     let span = ours(place);
     let private = scope.private(span);
     let proc = proc(span);
-    // A body's temporaries end before its arguments do, as those of a `match` arm end before the locals around it.
+    // Temporaries of a body are dropped before its arguments, like those of a `match` arm before
+    // the locals around it.
     let tokens = quote_spanned! {span=>
         #declared
         #give
@@ -93,7 +97,7 @@ impl<'ast> Visit<'ast> for ClosureAttributes {
     }
 }
 
-/// How arguments come into the block.
+/// The statements that pass arguments into the block.
 #[derive(Default)]
 struct ClosureArguments {
     /// `let x = Arg::new(x);`
@@ -103,7 +107,7 @@ struct ClosureArguments {
 }
 
 impl ClosureArguments {
-    /// Makes every argument a plain name.
+    /// Gives every argument a plain name.
     fn of(inputs: &mut Punctuated<Pat, Token![,]>, scope: &Scope) -> ClosureArguments {
         let mut arguments = ClosureArguments::default();
         for (index, input) in inputs.iter_mut().enumerate() {
@@ -141,13 +145,13 @@ impl ClosureArguments {
         self.take.extend(if simple.is_some() {
             quote_spanned!(span=> #quiet let #written = #name.taken();)
         } else {
-            // What the pattern leaves over is dropped with the rest.
+            // The part that the pattern does not bind is dropped with the rest.
             quote_spanned!(span=> let #name = #name.taken(); let #written = #name;)
         });
     }
 }
 
-/// A name in lower case; one in upper case may be a constant.
+/// A lowercase name; an uppercase one may be a constant.
 fn is_binding(pat: &PatIdent) -> bool {
     let is_upper = pat.ident.to_string().starts_with(char::is_uppercase);
     pat.by_ref.is_none() && pat.subpat.is_none() && !is_upper

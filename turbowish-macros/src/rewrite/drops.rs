@@ -36,7 +36,8 @@ pub(crate) fn may_drop(ty: &Type) -> bool {
     }
 }
 
-/// Whether a value of the type may hold a borrow whose lifetime is not said to be the caller's, as far as can be read.
+/// Whether a value of the type may hold a borrow whose lifetime is not said to be the caller's, as
+/// far as can be read.
 pub(crate) fn may_borrow(ty: &Type) -> bool {
     match ty {
         Type::Ptr(_) | Type::FnPtr(_) | Type::Never(_) | Type::ImplTrait(_) => false,

@@ -1,5 +1,6 @@
-//! A closure that is returned as `impl Fn(A) -> R` learns there what it takes and gives; an `async` block would keep that from it, so
-//! the types are written into the closure.
+//! Types of a closure that is returned as `impl Fn(A) -> R`. The return type gives the closure its
+//! argument and return types; an `async` block would hide them, so they are written into the
+//! closure.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -14,7 +15,7 @@ use syn::{
 use super::attr::{Scope, ours};
 use super::awaits::as_expr;
 
-/// Traits that closures have.
+/// The traits that closures implement.
 const CALLED: &[&str] = &[
     "AsyncFn",
     "AsyncFnMut",
@@ -24,8 +25,9 @@ const CALLED: &[&str] = &[
     "FnOnce",
 ];
 
-/// Writes what `impl Fn(…)` in `output` says of a closure into every one that `block` returns. `false`, and nothing of use is
-/// written, if it says what cannot be written: that the closure gives back what it borrows.
+/// Writes the types that `impl Fn(…)` in `output` gives a closure into every closure that `block`
+/// returns. Returns `false`, and writes nothing useful, if a type cannot be written: if the closure
+/// returns a borrow of an argument.
 pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope) -> bool {
     let ty = match output {
         ReturnType::Type(_, ty) if says(ty) => ty,
@@ -41,7 +43,7 @@ pub(crate) fn write_types(output: &ReturnType, block: &mut Block, scope: &Scope)
     !writing.left
 }
 
-/// Whether `output` may say something of a closure.
+/// Whether `output` may contain the types of a closure.
 pub(crate) fn may_write(output: &ReturnType) -> bool {
     matches!(output, ReturnType::Type(_, ty) if says(ty))
 }
@@ -55,20 +57,20 @@ fn says(ty: &Type) -> bool {
     }
 }
 
-/// What a bound says of a closure.
+/// The types that a bound gives a closure.
 struct Called {
     types: Vec<Type>,
     output: ReturnType,
-    /// A future is asked for, and the body of an `async` closure expects no type.
+    /// A future is required; the body of an `async` closure has no expected type.
     is_async: bool,
-    /// Called once: a closure that does not move what it captures must still be one that is.
+    /// `FnOnce`: a closure that does not move its captures must still be one.
     once: bool,
-    /// Its value borrows from its arguments.
+    /// The returned value borrows from the arguments.
     lends: bool,
 }
 
 impl Called {
-    /// What `impl Fn(…)` says. Inside of other types it says nothing, as the compiler has it.
+    /// The types in `impl Fn(…)`. Inside other types it gives none, as in the compiler.
     fn of(ty: &Type) -> Option<Called> {
         match ty {
             Type::ImplTrait(bounds) => bounds.bounds.iter().find_map(|bound| match bound {
@@ -111,7 +113,7 @@ impl Called {
     }
 }
 
-/// Whether a lifetime is left out, or `'_`.
+/// Whether a lifetime is elided, or `'_`.
 struct FindElided(bool);
 
 impl<'ast> Visit<'ast> for FindElided {
@@ -125,7 +127,8 @@ impl<'ast> Visit<'ast> for FindElided {
     }
 }
 
-/// A closure cannot name the lifetimes of a `for<'a>`, but each of its own `'_` stands for any lifetime as well.
+/// A closure cannot name the lifetimes of a `for<'a>`, but each of its own `'_` stands for any
+/// lifetime as well.
 struct HideBound<'a>(Option<&'a BoundLifetimes>);
 
 impl VisitMut for HideBound<'_> {
@@ -145,7 +148,7 @@ struct Writing<'a> {
     /// What the function returns.
     output: &'a Type,
     scope: &'a Scope,
-    /// A closure was met that cannot be told what it is.
+    /// A closure was found whose types cannot be written.
     left: bool,
 }
 
@@ -156,7 +159,8 @@ impl Writing<'_> {
         }
     }
 
-    /// An expression whose value is returned, or is a part of what is, and the type of it.
+    /// Visits an expression whose value is returned, or is part of the returned value, and its
+    /// type.
     fn returned(&mut self, expr: &mut Expr, ty: &Type) {
         match expr {
             Expr::Closure(closure) => {
@@ -215,7 +219,7 @@ impl Writing<'_> {
         called.once.then(|| self.called_once(closure))
     }
 
-    /// It moves a value that is nothing.
+    /// Makes the closure `FnOnce`: it moves a zero-sized value.
     fn called_once(&self, closure: &mut ExprClosure) -> Expr {
         let span = ours(closure.inputs_begin.span);
         let private = self.scope.private(span);
@@ -227,7 +231,7 @@ impl Writing<'_> {
     }
 }
 
-/// Writes the type that a closure returns, which needs a block for its body.
+/// Writes the return type of a closure, which requires a block as its body.
 fn gives(closure: &mut ExprClosure, output: ReturnType) {
     if !matches!(closure.output, ReturnType::Default) {
         return;
@@ -258,7 +262,7 @@ impl VisitMut for Writing<'_> {
                     self.visit_expr_mut(value);
                 }
             }
-            // They return to elsewhere.
+            // A `return` in these leaves the inner body.
             Expr::Async(_) | Expr::Closure(_) | Expr::Const(_) => {}
             _ => visit_mut::visit_expr_mut(self, expr),
         }

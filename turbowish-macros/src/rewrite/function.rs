@@ -1,4 +1,5 @@
-//! The rewritten function means what the written one means: same signature to callers, same body, same drops.
+//! Rewriting of one function. The result has the same signature for callers, the same body and the
+//! same drops.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -21,7 +22,7 @@ use super::site::{self, Site};
 use super::tracing_compat;
 use super::valid;
 
-/// A function, wherever it stands.
+/// A function: free, in an `impl`, or in a trait.
 pub(crate) struct Function<'a> {
     pub(crate) attrs: &'a mut Vec<Attribute>,
     pub(crate) signature: &'a mut Signature,
@@ -77,7 +78,7 @@ pub(crate) fn instrument(
     if shape != Shape::Rewritten {
         inert::excuse(attrs);
     }
-    // By another macro, later.
+    // Whether another macro reads the function later.
     let read = scope.keep_async || inert::any_macro(attrs);
     match shape {
         Shape::Future => rewriting.future(signature, block, plain),
@@ -93,7 +94,7 @@ pub(crate) fn instrument(
     Ok(())
 }
 
-/// Looks over the body of an `async fn`; `None` if it stays as it is, because it cannot be read.
+/// Analyses the body of an `async fn`; `None` if it cannot be parsed and is left unchanged.
 fn body(
     signature: &Signature,
     block: &mut Block,
@@ -105,7 +106,7 @@ fn body(
         true => raw_body::tokens(block),
         false => Some(block.stmts.iter().map(ToTokens::to_token_stream).collect()),
     };
-    // The compiler has read it: what cannot be read here is newer than this.
+    // The compiler has parsed it: syntax that fails here is newer than this crate.
     let plain = simple_body::mark(block, scope).ok()?;
     if plain.is_none() {
         if !expected::write_types(&signature.output, block, scope) {
@@ -125,7 +126,8 @@ struct Rewriting<'a> {
 }
 
 impl Rewriting<'_> {
-    /// `async fn f(x: X) -> R { body }` to `fn f(x: X) -> impl Future<Output = R> { call(…, async move { body }) }`.
+    /// `async fn f(x: X) -> R { body }` to `fn f(x: X) -> impl Future<Output = R> { call(…, async
+    /// move { body }) }`.
     fn future(&self, signature: &mut Signature, block: &mut Block, plain: Option<Plain>) {
         lifetimes::name_in_impl_trait(signature);
         let captures = capture::plan(&mut signature.inputs, plain.as_ref());
@@ -135,7 +137,8 @@ impl Rewriting<'_> {
         let quiet = output.quiet(self.place);
         signature.asyncness = None;
         signature.output = self.future_of(&output, signature);
-        // A probe that looks at the future needs a name for it; without one there is less to compile.
+        // A probe that looks at the future needs a name for it; without a name there is less to
+        // compile.
         let (named, future) = match output.is_inferred() {
             true => (Some(self.named(&body)), self.name_of_future()),
             false => (None, body),
@@ -150,7 +153,8 @@ impl Rewriting<'_> {
         *block = as_block(tokens, block.brace_token);
     }
 
-    /// `-> impl Future<Output = R>`; `impl` is ours, and captures what an `async fn` captures.
+    /// `-> impl Future<Output = R>`. The `impl` is generated, and captures what an `async fn`
+    /// captures.
     fn future_of(&self, output: &Output, signature: &Signature) -> ReturnType {
         let (place, end) = match &signature.output {
             ReturnType::Default => (signature.ident.span(), signature.paren_token.span.close()),
@@ -162,7 +166,8 @@ impl Rewriting<'_> {
         let span = Span::call_site().located_at(place);
         let private = self.scope.private(span);
         let written = output.written(self.scope, span);
-        // A signature whose last token is the user's is theirs, and the compiler points at it, not at the attribute.
+        // If the last token of a signature has the user's span, the compiler attributes the
+        // signature to the user and points at it, not at the attribute.
         let clause = signature.generics.where_clause.as_ref();
         let end = clause
             .is_none_or(|clause| clause.predicates.is_empty())
@@ -171,7 +176,8 @@ impl Rewriting<'_> {
         ReturnType::Type(Token![->](span), Box::new(Type::Verbatim(ty)))
     }
 
-    /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body }).await }`.
+    /// `async fn f(x: X) -> R { body }` to `async fn f(x: X) -> R { call(…, async move { body
+    /// }).await }`.
     fn kept_async(
         &self,
         signature: &mut Signature,
@@ -199,7 +205,7 @@ impl Rewriting<'_> {
         let tail = if never {
             quote_spanned!(span=> match #call.await {})
         } else if read {
-            // The body may become an expression of theirs, which is to have a value.
+            // The surrounding macro may turn the body into an expression that must have a value.
             quote_spanned!(span=> #call.await)
         } else {
             quote_spanned!(span=> return #call.await;)
@@ -213,8 +219,8 @@ impl Rewriting<'_> {
         *block = as_block(tokens, block.brace_token);
     }
 
-    /// A plain function that amounts to an `async` block: the block is the call.
-    /// A macro that looks for an `async` block must find one, and it encloses the call.
+    /// A plain function that amounts to an `async` block: the block is the call. A macro that looks
+    /// for an `async` block must find one, so the block encloses the call.
     fn block(&self, signature: &Signature, block: &mut Block, read: bool) {
         let runs = shape::runs_body(block);
         let Some(place) = shape::future_block(block) else {
@@ -261,8 +267,8 @@ impl Rewriting<'_> {
         prepend(block, declared);
     }
 
-    /// The declarations, and the `async move` block that the body becomes. It keeps the user's braces, so that the compiler
-    /// marks what it would mark in the function as written.
+    /// The declarations, and the `async move` block that replaces the body. It keeps the user's
+    /// braces, so the compiler marks the same places as in the original function.
     fn body(
         &self,
         block: &mut Block,
@@ -324,7 +330,8 @@ fn prepend(block: &mut Block, head: TokenStream) {
     insert(block, 0, head);
 }
 
-/// Statements that the user's own come after; but not the items that the block begins with, or they would be items after statements.
+/// Puts statements before the user's own, but after the items that the block begins with: otherwise
+/// these would be items after statements.
 fn begin(block: &mut Block, head: TokenStream) {
     let is_item = |stmt: &&Stmt| matches!(stmt, Stmt::Item(_));
     insert(block, block.stmts.iter().take_while(is_item).count(), head);

@@ -1,13 +1,15 @@
-//! An attribute that is not listed here may be a macro, and a macro must find the `async fn` that the user wrote.
+//! Attributes that are known not to be macros. Any other attribute may be a macro, and a macro must
+//! find the `async fn` that the user wrote.
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Path, Token, parse_quote_spanned};
 
 use super::attr::ours;
 
-/// Built-in attributes that mean the same on `async fn f() -> R` and on `fn f() -> impl Future<Output = R>`.
+/// Built-in attributes that mean the same on `async fn f() -> R` and on `fn f() -> impl
+/// Future<Output = R>`.
 ///
-/// `must_use` is absent on purpose: on an `async fn` it speaks of the awaited value.
+/// `must_use` is absent on purpose: on an `async fn` it applies to the awaited value.
 const INERT: &[&str] = &[
     "allow",
     "cfg",
@@ -31,7 +33,8 @@ const LINT_LEVELS: &[&str] = &["allow", "deny", "expect", "forbid", "warn"];
 /// Tools whose attributes the compiler ignores.
 const TOOLS: &[&str] = &["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
 
-/// Attributes of the language that read an `async fn` otherwise than a `fn`, or only stand on one kind of them.
+/// Built-in attributes that treat an `async fn` differently from a `fn`, or are allowed on only one
+/// of them.
 const BUILT_IN: &[&str] = &[
     "export_name",
     "link_section",
@@ -72,13 +75,14 @@ fn is_inert(meta: &Meta) -> bool {
     }
 }
 
-/// Asks the compiler for the name once, and not once per comparison.
+/// Asks the compiler for the name once, instead of once for each comparison.
 fn is_one_of(path: &Path, names: &[&str]) -> bool {
     path.get_ident()
         .is_some_and(|ident| names.contains(&ident.to_string().as_str()))
 }
 
-/// A lint that is expected may find nothing in the rewritten function, as `unused_async` in a `fn`: that is no news to the user.
+/// Suppresses unfulfilled `#[expect]`: an expected lint may find nothing in the rewritten function,
+/// such as `unused_async` in a `fn`, and that is irrelevant to the user.
 pub(crate) fn excuse(attrs: &mut Vec<Attribute>) {
     if let Some(attribute) = attrs.iter().find(|attribute| expects(&attribute.meta)) {
         let span = ours(attribute.pound_token.span);
@@ -93,7 +97,7 @@ fn expects(meta: &Meta) -> bool {
     }
 }
 
-/// Whether the attribute says what becomes of a lint.
+/// Whether the attribute sets the level of a lint.
 pub(crate) fn is_lint_level(path: &Path) -> bool {
     is_one_of(path, LINT_LEVELS)
 }

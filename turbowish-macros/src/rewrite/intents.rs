@@ -1,8 +1,10 @@
-//! What a call means to do: said in the arguments of the attribute, or found in the body. It is told once, at the beginning of the
-//! body, by the places that the operations name there; nothing of the body changes.
+//! Intents of a call: declared in the arguments of the attribute, or inferred from the body. They
+//! are declared once, at the beginning of the body, with the places that the operations name there;
+//! the body does not change.
 //!
-//! Found is only what is certain to be the same thing at the beginning of the body as where it is used, so no name that the body may
-//! bind again or give away (`body`), and only parameters whose type names a handle that we know, or fields of `self` (`handles`).
+//! Inference accepts only places that certainly mean the same thing at the beginning of the body as
+//! at the operation: no name that the body may rebind or move away (`body`), and only parameters
+//! whose type names a known handle, or fields of `self` (`handles`).
 
 mod body;
 mod handles;
@@ -20,7 +22,7 @@ use body::{Body, Sort, Use};
 use handles::Handles;
 pub(crate) use operation::{Explicit, Operation, Verb};
 
-/// How sure an intent is, and why: the bits of `turbowish::__private`.
+/// Certainty and source of an intent: the bits of `turbowish::__private`.
 const WILL: u8 = 1;
 const AGAIN: u8 = 2;
 const PROVEN: u8 = 4;
@@ -33,11 +35,12 @@ pub(crate) struct Intents {
     found: Vec<(Operation, u8)>,
 }
 
-/// How often one operation on one thing is told of; more often, it is one that is done again and again.
+/// The maximal number of times that one operation on one handle is declared; beyond that it counts
+/// as repeated.
 const MOST: usize = 3;
 
 impl Intents {
-    /// What is said, alone.
+    /// Explicit intents only.
     pub(crate) fn said(said: &[Explicit]) -> Intents {
         let said = said.iter().map(|each| {
             let how = if each.will { SAID | WILL } else { SAID };
@@ -49,7 +52,7 @@ impl Intents {
         }
     }
 
-    /// What is said, and what is found in the `written` body of an `async fn`.
+    /// Explicit intents, and those inferred from the `written` body of an `async fn`.
     pub(crate) fn of(
         said: &[Explicit],
         signature: &Signature,
@@ -74,7 +77,7 @@ impl Intents {
         intents
     }
 
-    /// What the body does.
+    /// Adds the operations that the body performs.
     fn find(&mut self, body: &Body, handles: &Handles) {
         let mut seen: Vec<&str> = Vec::new();
         for first in &body.uses {
@@ -102,7 +105,8 @@ impl Intents {
                         .iter()
                         .map(|each| (each.operation.clone(), WILL | proven)),
                 ),
-                // From the last one on it is no longer proven, unless it is there all the time.
+                // After the last one it is no longer proven, unless the handle is kept all the
+                // time.
                 _ => self.add(&wills[0].operation, WILL | AGAIN | kept),
             }
         }
@@ -112,7 +116,8 @@ impl Intents {
         self.found.push((operation.clone(), how));
     }
 
-    /// A parameter that is a handle may be used by whatever the body does with it.
+    /// Adds the default operation of each parameter that is a handle, for uses that are not
+    /// recognised.
     fn default(&mut self, body: &Body, handles: &Handles) {
         if body.awaits == 0 {
             return;
@@ -129,7 +134,8 @@ impl Intents {
         }
     }
 
-    /// What is said and found is one intent, with the best of both.
+    /// Merges explicit and inferred intents of the same operation; the result is as certain as the
+    /// more certain one.
     fn merge(&mut self, body: &Body, handles: &Handles) {
         for (said, how) in &mut self.said {
             let found = self.found.iter().filter(|(found, _)| found.key == said.key);
@@ -165,7 +171,7 @@ impl Intents {
         for (operation, how) in self.said.iter().rev() {
             let (verb, operand) = (operation.name(), &operation.operand);
             let how = Literal::u8_suffixed(*how);
-            // A place that is none is an error there.
+            // An operand that is not a place is a compile error at its own span.
             let span = ours(operation.span);
             let private = scope.private(span);
             told = quote_spanned! {span=>
@@ -180,7 +186,8 @@ impl Intents {
         quote_spanned!(span=> #quiet let __turbowish_intents = { #probes #owns #told };)
     }
 
-    /// The user may have said by the name that it is not used, and may use it all the same where that lint is allowed.
+    /// An `allow` for a name that declares the argument unused: the user may use it all the same
+    /// where that lint is allowed.
     fn quiet(&self, span: Span) -> Option<TokenStream> {
         self.said
             .iter()
@@ -190,7 +197,8 @@ impl Intents {
     }
 }
 
-/// The end that an operation uses is the call's alone for as long as its body runs, whether the operation is ever done or not.
+/// The `KEPT` bit: the end that an operation uses belongs to the call alone while its body runs,
+/// whether the operation is ever performed or not.
 fn kept(operation: &Operation, body: &Body, handles: &Handles) -> u8 {
     match handles.proves(operation) && body.never_moves(operation) {
         true => PROVEN,
@@ -198,7 +206,8 @@ fn kept(operation: &Operation, body: &Body, handles: &Handles) -> u8 {
     }
 }
 
-/// `&tx`, and a field unless a `Deref` of the user's may be what finds it: that would be run once more.
+/// `&tx`. A field is left out if a user's `Deref` may be needed to find it: it would be run once
+/// more.
 fn looked_at(operation: &Operation, private: &TokenStream, span: Span) -> TokenStream {
     let operand = &operation.operand;
     if !operation.is_field() {

@@ -1,7 +1,9 @@
-//! Of a block only the items are parsed that may be rewritten: those in which `async` or `instrument` is written. All others, and
-//! documentation, stay the tokens that they are, which takes a fraction of the time.
+//! Partial parsing of a block: only items that may be rewritten are parsed, those in which `async`
+//! or `instrument` is written. All others, and documentation, stay unparsed tokens, which takes a
+//! fraction of the time.
 //!
-//! Where an item ends is told by its tokens. Whatever does not come out as items that way is parsed as a whole.
+//! The end of an item is found by its tokens. A block that cannot be split into items this way is
+//! parsed as a whole.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::{ImplItem, Item, TraitItem};
@@ -10,7 +12,8 @@ use super::outer_attrs::{Braced, Head};
 use super::raw_body::{self, MayBeFn};
 use super::site;
 
-/// A block, read as far as it has to be; `None` if it is none, or if it is to be parsed as a whole.
+/// A block, parsed as far as necessary; `None` if it is not a block, or if it must be parsed as a
+/// whole.
 pub(crate) fn read(head: &Head) -> Option<Item> {
     if !is_block(head) {
         return None;
@@ -28,7 +31,7 @@ pub(crate) fn read(head: &Head) -> Option<Item> {
     Some(item)
 }
 
-/// Whether the first word that says what it is says so of a block.
+/// Whether the first keyword of the item is that of a block.
 fn is_block(head: &Head) -> bool {
     let kinds = [
         "impl", "trait", "mod", "fn", "struct", "enum", "union", "extern",
@@ -37,7 +40,7 @@ fn is_block(head: &Head) -> bool {
     kind.is_some_and(|kind| ["impl", "trait", "mod"].contains(&kind.as_str()))
 }
 
-/// The items of a block: parsed, where something may be to do, and as they are elsewhere.
+/// The items of a block: parsed if they may be rewritten, unparsed otherwise.
 fn parts<T: MayBeFn>(body: Vec<TokenTree>, as_written: fn(TokenStream) -> T) -> Option<Vec<T>> {
     let mut parts = Vec::new();
     for part in split(body) {
@@ -54,7 +57,7 @@ fn parts<T: MayBeFn>(body: Vec<TokenTree>, as_written: fn(TokenStream) -> T) -> 
     Some(parts)
 }
 
-/// Items, by their tokens.
+/// Splits tokens into items.
 fn split(trees: Vec<TokenTree>) -> Vec<Vec<TokenTree>> {
     let mut trees = trees.into_iter().peekable();
     let (mut items, mut item) = (Vec::new(), Vec::new());
@@ -77,7 +80,8 @@ fn split(trees: Vec<TokenTree>) -> Vec<Vec<TokenTree>> {
     items
 }
 
-/// Whether an item can begin with `tree`, behind braces; if not, the braces are in the middle of one.
+/// Whether `tree`, after braces, can begin an item; if not, the braces are in the middle of an
+/// item.
 fn begins(tree: &TokenTree) -> bool {
     match tree {
         TokenTree::Ident(word) => !["as", "else", "where"].contains(&word.to_string().as_str()),
@@ -87,7 +91,7 @@ fn begins(tree: &TokenTree) -> bool {
     }
 }
 
-/// Whether there may be something to do in an item.
+/// Whether an item may have to be rewritten.
 fn is_of_interest(item: &[TokenTree]) -> bool {
     site::any_of(item, |tree| match tree {
         TokenTree::Ident(word) => ["async", "instrument"].contains(&word.to_string().as_str()),

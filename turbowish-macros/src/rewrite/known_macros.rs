@@ -1,7 +1,9 @@
-//! Awaits in a macro's arguments are read only where the macro evaluates them as they are written; all else is passed on untouched.
+//! Known macros. Awaits in a macro's arguments are numbered only if the macro evaluates the
+//! arguments as written; all other arguments are passed on unchanged.
 //!
-//! A macro is known by the last word of its path, and read by its shape: `select!` may be tokio's or that of futures. What does
-//! not read to its end as one of the forms stays as it is, and the body says that it is inside the macro (`hidden`).
+//! A macro is known by the last segment of its path, and parsed by its form: `select!` may be
+//! tokio's or that of futures. Arguments that do not match one of the forms completely are left
+//! unchanged, and the body records that it is inside the macro (`opaque_macros`).
 
 mod fields;
 mod list;
@@ -14,19 +16,19 @@ use syn::{Expr, Macro, Path, Result};
 
 use super::site;
 
-/// What can be said of a macro.
+/// The classification of a macro.
 pub(crate) enum Known {
-    /// It awaits nothing.
+    /// The macro awaits nothing.
     Quiet,
-    /// Its arguments, taken apart.
+    /// The parsed arguments.
     Read(MacroArguments),
-    /// It may await anything.
+    /// The macro may await anything.
     Opaque,
 }
 
-/// A macro's arguments, in order; together they are its tokens.
+/// A macro's arguments, in order; concatenated they are its tokens.
 pub(crate) struct MacroArguments {
-    /// The macro awaits by itself, after its expressions and before its arms.
+    /// The macro itself awaits, after its expressions and before its arms.
     pub(crate) waits: bool,
     pub(crate) pieces: Vec<Piece>,
 }
@@ -39,16 +41,16 @@ pub(crate) enum Piece {
     Expr(Box<Expr>),
     /// Evaluated after the wait, like the body of a `match` arm.
     Arm(Box<Expr>),
-    /// Evaluated, and perhaps printed as source: to be left as it is.
+    /// Evaluated, and perhaps printed as source: must not be changed.
     Shown(Box<Expr>),
 }
 
-/// How arguments are read.
+/// The form of the arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     /// Nothing in them is evaluated here.
     Inert,
-    /// They are no Rust, or have forms that nobody awaits in.
+    /// They are not Rust, or have forms in which nobody awaits.
     Unread,
     /// Expressions, also `name = expression`, between `,` or `;`.
     List,
@@ -58,11 +60,11 @@ enum Form {
     Asserted,
     /// An expression, then a pattern with or without a guard.
     Matched,
-    /// An expression, then what the macro makes of it.
+    /// An expression, then arguments that are not parsed.
     First,
     /// Fields and values, then a message: `target: "t", a.b = ?x, "{}", y`.
     Event,
-    /// Fields and values behind a name.
+    /// Fields and values after a name.
     Span,
     /// Expressions, or statements `let name = expression;`.
     Pinned,
@@ -73,13 +75,13 @@ enum Form {
 }
 
 impl Form {
-    /// The macro awaits by itself.
+    /// Whether the macro itself awaits.
     fn waits(self) -> bool {
         matches!(self, Form::Joined | Form::Selected)
     }
 }
 
-/// Macros of std and of the usual crates.
+/// Macros of std and of common crates.
 const FORMS: &[(Form, &[&str])] = &[
     (
         Form::Inert,
@@ -165,7 +167,7 @@ const FORMS: &[(Form, &[&str])] = &[
     (Form::Selected, &["select", "select_biased"]),
 ];
 
-/// Reads the arguments of `invocation`, if it is known how.
+/// Parses the arguments of `invocation`, if its form is known.
 pub(crate) fn read(invocation: &Macro) -> Known {
     let Some(form) = form(&invocation.path) else {
         return Known::Opaque;
@@ -194,7 +196,7 @@ pub(crate) fn read(invocation: &Macro) -> Known {
             waits,
             pieces: reading.pieces,
         }),
-        // A macro of this name awaits what is awaited in its arguments.
+        // A macro with this form awaits only what is awaited in its arguments.
         None if waits || has_await(tokens.clone()) => Known::Opaque,
         None => Known::Quiet,
     }
@@ -212,7 +214,7 @@ fn form_of(name: &str) -> Option<Form> {
         .map(|&(form, _)| form)
 }
 
-/// Whether a macro of this name awaits nothing but what is awaited in its arguments.
+/// Whether a macro of this name awaits only what is awaited in its arguments.
 pub(crate) fn awaits_nothing(name: &str) -> bool {
     form_of(name).is_some_and(|form| !form.waits())
 }
@@ -222,18 +224,19 @@ pub(crate) fn evaluates(name: &str) -> bool {
     form_of(name).is_some_and(|form| !matches!(form, Form::Inert | Form::Unread))
 }
 
-/// Whether it awaits by itself: what is in its arguments need not be read to know that it is a place.
+/// Whether the macro itself awaits: it is then an await point, and its arguments need not be parsed
+/// to know that.
 pub(crate) fn waits(path: &Path) -> bool {
     form(path).is_some_and(Form::waits)
 }
 
-/// A macro of the crate itself, which has only the name of a known one.
+/// Whether the macro is the crate's own, and only has the name of a known one.
 fn is_local(path: &Path) -> bool {
     let words = ["$crate", "crate", "self", "super"];
     path.segments.len() > 1 && words.iter().any(|word| path.segments[0].ident == word)
 }
 
-/// Whether there can be an await or an `async` block in `tokens`, or in what a macro makes of them.
+/// Whether there can be an await or an `async` block in `tokens`, or in their expansion by a macro.
 pub(crate) fn may_matter(tokens: TokenStream) -> bool {
     let mut name = String::new();
     let mut is_macro = false;
@@ -282,7 +285,7 @@ impl ToTokens for MacroArguments {
     }
 }
 
-/// What has been read so far.
+/// The part of the arguments parsed so far.
 #[derive(Default)]
 struct Reading {
     pieces: Vec<Piece>,
@@ -304,7 +307,7 @@ impl Reading {
         }
     }
 
-    /// One token, or one group, as it is.
+    /// One token, or one group, unchanged.
     fn token(&mut self, input: ParseStream<'_>) -> Result<()> {
         let tree: TokenTree = input.parse()?;
         self.pieces.push(Piece::Tokens(tree.into()));
@@ -321,7 +324,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Everything that is left, where nothing of ours may be.
+    /// The remaining tokens, unchanged; none of them can contain an await to number.
     fn rest(&mut self, input: ParseStream<'_>) -> Result<()> {
         let rest: TokenStream = input.parse()?;
         if has_await(rest.clone()) {

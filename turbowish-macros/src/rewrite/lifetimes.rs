@@ -1,4 +1,5 @@
-//! An `async fn` may leave out lifetimes in the `impl Trait` of an argument; a plain `fn` may not (E0658), so they get a name.
+//! Anonymous lifetimes in the `impl Trait` of an argument: an `async fn` may elide them, a plain
+//! `fn` may not (E0658), so they get a name.
 
 use proc_macro2::Span;
 use syn::visit_mut::{self, VisitMut};
@@ -9,7 +10,8 @@ use syn::{
 
 use super::attr::ours;
 
-/// Names the anonymous lifetimes inside `impl Trait`: each is a parameter of its own, as the compiler has it for an `async fn`.
+/// Names the anonymous lifetimes inside `impl Trait`: each is a separate parameter, as the compiler
+/// treats it in an `async fn`.
 pub(crate) fn name_in_impl_trait(signature: &mut Signature) {
     let mut naming = Naming::default();
     for input in &mut signature.inputs {

@@ -1,8 +1,10 @@
-//! Awaits in a macro that is not known, or that prints them as written, are not touched: the body says that it enters the macro.
+//! Markers for awaits inside macros. Awaits in an unknown macro, or in one that prints them as
+//! written, are not changed: the body records that it enters the macro.
 //!
-//! The place of a call that is suspended in there is then the macro, or the await as written, and not the await point before it.
-//! One marker covers all that one statement evaluates itself: the blocks and match arms in it hold statements of their own, and so
-//! does the condition of a `while`. Behind a visible await of the same statement the place is that await.
+//! The site of a call that is suspended there is then the macro, or the await as written, and not
+//! the preceding await point. One marker covers everything that one statement itself evaluates: the
+//! blocks and match arms in it contain separate statements, and so does the condition of a `while`.
+//! After a visible await of the same statement, the site is that await.
 
 use proc_macro2::Span;
 use quote::{ToTokens, quote_spanned};
@@ -17,7 +19,8 @@ use super::known_macros::{self, Known, Piece};
 use super::proc_static::{number, proc};
 use super::site::{self, Site};
 
-/// Where the calls suspended in macros of `stmt` stand, and what makes them stand there: the `index`th of the proc's places.
+/// The site for calls that are suspended in macros of `stmt`, and the marker statement that sets
+/// it: the `index`th site of the proc.
 pub(crate) fn marker(stmt: &Stmt, index: usize, scope: &Scope) -> Option<(Site, Stmt)> {
     let mut hiding = Hiding::default();
     match stmt {
@@ -37,8 +40,9 @@ pub(crate) fn marker(stmt: &Stmt, index: usize, scope: &Scope) -> Option<(Site, 
     Some((site, marker))
 }
 
-/// Turns parts of `expr` that run apart from its beginning into statements, if macros that may await stand there: the
-/// body of a match arm into a block, `while CONDITION { … }` into `loop { if CONDITION { … } else { break } }`.
+/// Turns parts of `expr` that run separately from its beginning into statements, if they contain
+/// macros that may await: the body of a match arm into a block, `while CONDITION { … }` into `loop
+/// { if CONDITION { … } else { break } }`.
 pub(crate) fn make_statements(expr: &mut Expr) {
     match expr {
         Expr::Match(choice) => {
@@ -51,7 +55,8 @@ pub(crate) fn make_statements(expr: &mut Expr) {
     }
 }
 
-/// Makes `expr`, which is evaluated apart from the statement around it, a statement, if macros that may await are in it.
+/// Turns `expr`, which is evaluated separately from the enclosing statement, into a statement if it
+/// contains macros that may await.
 pub(crate) fn make_statement(expr: &mut Expr) {
     if !hides(expr) {
         return;
@@ -65,7 +70,8 @@ pub(crate) fn make_statement(expr: &mut Expr) {
     });
 }
 
-/// What the compiler makes of a `while`. Its condition's temporaries end as they did: before the `break`, and after the body.
+/// The desugaring of a `while`. Temporaries of its condition are dropped when they were before:
+/// before the `break`, and after the body.
 fn as_loop(repeated: &mut ExprWhile) -> Expr {
     let span = ours(repeated.while_token.span);
     let end = Expr::Verbatim(quote_spanned!(span=> break));
@@ -120,13 +126,13 @@ fn hides(expr: &Expr) -> bool {
     hiding.first.is_some()
 }
 
-/// What cannot be numbered and may await, where its awaits are those of the body.
+/// Macros and awaits that cannot be numbered and may await, if their awaits belong to the body.
 #[derive(Default)]
 struct Hiding {
     sites: Vec<Site>,
-    /// Of the first one.
+    /// The span of the first one.
     first: Option<Span>,
-    /// What is visited now is printed as written, so that its awaits stay as they are.
+    /// The visited tokens are printed as written, so their awaits must not change.
     printed: bool,
 }
 
@@ -200,7 +206,7 @@ impl<'ast> Visit<'ast> for Hiding {
     fn visit_type(&mut self, _: &'ast Type) {}
 }
 
-/// `X!(…).await`: the macro is there for the future, and its await can be seen.
+/// `X!(…).await`: the macro creates a future, and its await is visible.
 fn makes_a_future(awaited: &ExprAwait) -> bool {
     let Expr::Macro(invocation) = &*awaited.base else {
         return false;

@@ -1,10 +1,11 @@
-//! What stands before an item is told apart before the item is parsed: most of it is documentation, which nobody here reads.
+//! Attributes and documentation in front of an item. They are separated before the item is parsed:
+//! most are documentation, which this crate never reads.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Attribute;
 use syn::parse::Parser;
 
-/// An item, in the order in which it is written, but for documentation between attributes.
+/// An item, in source order, except that documentation is separated from the other attributes.
 pub(crate) struct Head {
     pub(crate) docs: TokenStream,
     /// All other attributes.
@@ -31,7 +32,7 @@ impl Head {
         }
     }
 
-    /// The item and its attributes but for documentation.
+    /// The item and its attributes without documentation.
     pub(crate) fn tokens(&self) -> TokenStream {
         self.attrs.iter().chain(&self.item).cloned().collect()
     }
@@ -41,19 +42,19 @@ impl Head {
         self.item.iter().cloned().collect()
     }
 
-    /// The attributes but for documentation, if there are any and they can be read.
+    /// The attributes without documentation, if there are any and they can be parsed.
     pub(crate) fn attributes(&self) -> Option<Vec<Attribute>> {
         let attrs = (!self.attrs.is_empty()).then(|| self.attrs.iter().cloned().collect())?;
         Attribute::parse_outer.parse2(attrs).ok()
     }
 
-    /// Whether the item is an `async fn`, told from the words before its `fn`.
+    /// Whether the item is an `async fn`, by the words before its `fn`.
     pub(crate) fn is_async_fn(&self) -> bool {
         let mut words = self.words().take_while(|word| word != "fn");
         words.any(|word| word == "async")
     }
 
-    /// The words of the item that are not inside of anything.
+    /// The top-level words of the item, outside of any delimiters.
     pub(crate) fn words(&self) -> impl Iterator<Item = String> {
         self.item.iter().filter_map(|tree| match tree {
             TokenTree::Ident(word) => Some(word.to_string()),
@@ -61,7 +62,7 @@ impl Head {
         })
     }
 
-    /// What is between the braces that the item ends in, apart from the rest.
+    /// The item without the content of its final braces, and that content.
     pub(crate) fn braced(&self) -> Option<Braced> {
         let (last, before) = self.item.split_last()?;
         let TokenTree::Group(group) = last else {

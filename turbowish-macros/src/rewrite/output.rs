@@ -1,4 +1,5 @@
-//! What a function returns is known from its signature alone: it gives the body its type, and says whether `Err` can be counted.
+//! The return type of a function, from its signature alone: it gives the body its type, and decides
+//! whether `Err` can be counted.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -11,27 +12,27 @@ use syn::{
 use super::attr::{Scope, ours};
 use super::{drops, raw_body, site};
 
-/// Common types that are no futures.
+/// Common types that are not futures.
 const NO_FUTURE: &[&str] = &["Arc", "Option", "Rc", "Result", "String", "Vec"];
 
-/// The type that a call comes to.
+/// The type of a call's value.
 pub(crate) struct Output {
-    /// As written; `()` where nothing is.
+    /// As written; `()` if no type is written.
     written: TokenStream,
-    /// The same with `_` for every `impl Trait`, as a `let` can have it; `None` if that leaves nothing.
+    /// The same with `_` for every `impl Trait`, as allowed in a `let`; `None` if only `_` remains.
     known: Option<Type>,
-    /// There is a `_` in it.
+    /// `known` contains a `_`.
     inferred: bool,
     /// Never a `Result`, so there is nothing to probe.
     unit: bool,
     /// `!`
     never: bool,
-    /// The type of the future, where what it comes to is not written.
+    /// The type of the future, if the type of its output is not written.
     future: Option<Type>,
 }
 
 impl Output {
-    /// Of an `async fn`.
+    /// The output of an `async fn`.
     pub(crate) fn of(output: &ReturnType) -> Output {
         match output {
             ReturnType::Default => Output {
@@ -46,8 +47,9 @@ impl Output {
         }
     }
 
-    /// Of a function that returns a future: `impl Future<Output = R>` or `Pin<Box<dyn Future<Output = R>>>`; `BoxFuture<R>` or
-    /// `Self::Future` are known to the compiler alone.
+    /// The output of a function that returns a future: `impl Future<Output = R>` or `Pin<Box<dyn
+    /// Future<Output = R>>>`. `BoxFuture<R>` or `Self::Future` can be resolved by the compiler
+    /// alone.
     pub(crate) fn of_future(output: &ReturnType) -> Output {
         let ReturnType::Type(_, ty) = output else {
             return Output::unknown();
@@ -66,7 +68,7 @@ impl Output {
         }
     }
 
-    /// Of a block whose type is nowhere written.
+    /// The output of a block whose type is not written.
     pub(crate) fn unknown() -> Output {
         Output {
             written: quote!(_),
@@ -94,7 +96,7 @@ impl Output {
         }
     }
 
-    /// The type, as `impl Future<Output = …>` can have it: `!` can only be written as what a function returns.
+    /// The type as allowed in `impl Future<Output = …>`: `!` can be written only as a return type.
     pub(crate) fn written(&self, scope: &Scope, span: Span) -> TokenStream {
         if self.never {
             let private = scope.private(span);
@@ -104,11 +106,11 @@ impl Output {
         }
     }
 
-    /// A return that is never reached and that gives an `async` block its type, so that coercions and inference work as in
-    /// the function as written.
+    /// An unreachable return that gives an `async` block its type, so that coercions and inference
+    /// work as in the original function.
     pub(crate) fn dead_return(&self, body: &Block, scope: &Scope, place: Span) -> TokenStream {
         if self.unit {
-            // A body without a value has its type already.
+            // A body without a value already has its type.
             return match gives_value(body) {
                 true => quote_spanned!(ours(place)=> if false { return; }),
                 false => TokenStream::new(),
@@ -123,7 +125,8 @@ impl Output {
         self.known.is_some() && self.inferred
     }
 
-    /// On the block that the body becomes: an `async fn` may return a future without clippy's doubts.
+    /// Lint levels for the generated block: an `async fn` may return a future without clippy's
+    /// warnings.
     pub(crate) fn quiet(&self, place: Span) -> TokenStream {
         let no_future = match &self.known {
             Some(Type::Path(ty)) => ty.path.segments.last().is_some_and(|last| {
@@ -138,7 +141,7 @@ impl Output {
         quote_spanned!(ours(place)=> #[allow(clippy::async_yields_async)])
     }
 
-    /// What tells `Err` from everything else in the output of `future`.
+    /// The expression that distinguishes `Err` from everything else in the output of `future`.
     pub(crate) fn probe(&self, scope: &Scope, place: Span) -> TokenStream {
         let span = ours(place);
         let private = scope.private(span);
@@ -159,7 +162,7 @@ impl Output {
     }
 }
 
-/// A block that never returns can still be awaited: it is given a type without values.
+/// A block that never returns can still be awaited: its type is given as one without values.
 pub(crate) fn dead_return_never(scope: &Scope, place: Span) -> TokenStream {
     let span = ours(place);
     let private = scope.private(span);
@@ -179,8 +182,9 @@ fn dead_return(ty: Option<TokenStream>, scope: &Scope, span: Span) -> TokenStrea
     }
 }
 
-/// The probe of a nested block. Which trait answers is decided while the expression is compiled, so the type of the block must be
-/// known to be a `Result` by then; only what is written can say so: an `Ok(…)` or `Err(…)` that the block ends in.
+/// The probe of a nested block. The trait that answers is selected while the expression is
+/// compiled, so the type of the block must be known to be a `Result` by then. Only source text can
+/// show that: a final `Ok(…)` or `Err(…)` in the block.
 pub(crate) fn probe_of_block(block: &Block, scope: &Scope, place: Span) -> TokenStream {
     let mut returns = Returns(false);
     returns.tail_of(block);
@@ -201,7 +205,8 @@ fn inferred_probe(scope: &Scope, span: Span) -> TokenStream {
     }
 }
 
-/// Whether a body may come to something else than `()`, as far as can be read: if so, the compiler is to say it where that stands.
+/// Whether a body may have a value other than `()`, as far as its source shows: if so, the compiler
+/// must report it at that place.
 fn gives_value(body: &Block) -> bool {
     if let Some(tokens) = raw_body::tokens(body) {
         return may_give_value(tokens);
@@ -216,7 +221,7 @@ fn gives_value(body: &Block) -> bool {
     gives.0
 }
 
-/// The same of tokens; where it is not certain, a value.
+/// The same for tokens; if unsure, true.
 fn may_give_value(tokens: TokenStream) -> bool {
     let ends = match tokens.clone().into_iter().last() {
         Some(TokenTree::Punct(punct)) => punct.as_char() == ';',
@@ -237,7 +242,7 @@ impl<'ast> Visit<'ast> for GivesValue {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
             Expr::Return(value) => self.0 |= value.expr.is_some(),
-            // They return to elsewhere.
+            // A `return` in these leaves the inner body.
             Expr::Async(_) | Expr::Closure(_) | Expr::Const(_) => {}
             _ => visit::visit_expr(self, expr),
         }
@@ -260,7 +265,7 @@ fn is_never_type(ty: &Type) -> bool {
     }
 }
 
-/// Whether a type is certainly no `Result`: there is no need to ask the compiler.
+/// Whether a type is certainly not a `Result`, so that the compiler need not be asked.
 fn is_no_result(ty: &Type) -> bool {
     match ty {
         Type::Path(ty) => drops::is_primitive(&ty.path),
@@ -283,7 +288,7 @@ fn unit() -> Type {
 
 /// `impl Trait` is not allowed in a `let`, where `_` stands for the same type.
 struct HideImpl {
-    /// Now there is one, or there was.
+    /// An `impl Trait` is being visited, or was.
     inferred: bool,
 }
 
@@ -323,7 +328,7 @@ impl<'ast> Visit<'ast> for FindOutput {
     }
 }
 
-/// Whether something that a block ends in is written as a `Result`.
+/// Whether a final expression of a block is written as a `Result`.
 struct Returns(bool);
 
 impl Returns {
@@ -366,7 +371,7 @@ impl<'ast> Visit<'ast> for Returns {
                     self.visit_expr(value);
                 }
             }
-            // They return to elsewhere.
+            // A `return` in these leaves the inner body.
             Expr::Async(_) | Expr::Closure(_) | Expr::Const(_) => {}
             _ => visit::visit_expr(self, expr),
         }

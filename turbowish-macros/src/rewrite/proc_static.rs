@@ -1,4 +1,5 @@
-//! Every proc is one `static` at the head of the code that it describes, found by its name from there inwards.
+//! The `static` of a proc. It stands at the head of the code that it describes, and inner code
+//! finds it by its name.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -7,17 +8,18 @@ use syn::{Block, Expr, Item, LitStr, Stmt};
 use super::attr::{Scope, ours};
 use super::site::Site;
 
-/// The name of the `static`; the innermost one in sight is the proc of the code that names it.
+/// The name of the `static`; the innermost one in scope is the proc of the code that names it.
 pub(crate) const PROC: &str = "__TURBOWISH_PROC";
 
-/// The name of the type that is where the proc is: the compiler tells its path. Blocks inside use the same.
+/// The name of the type that marks the proc's location: the compiler gives its path. Nested blocks
+/// use the same type.
 const PATH: &str = "__TurbowishPath";
 
 /// A proc as it will be declared.
 pub(crate) struct Proc<'a> {
-    /// Shown in place of the function's name; empty for none.
+    /// Replaces the function's name; empty for none.
     pub(crate) name: &'a str,
-    /// Where it begins: the name of a function, the `async` of a block.
+    /// The beginning of the proc: the name of a function, the `async` of a block.
     pub(crate) place: Span,
     /// Its await points, by index.
     pub(crate) sites: &'a [Site],
@@ -36,7 +38,7 @@ impl Proc<'_> {
         }
     }
 
-    /// Where it stands, its attributes and its await points, a line each.
+    /// The location, the attributes and the await points, one line each.
     fn places(&self, scope: &Scope) -> String {
         let start = self.place.start();
         let mut places = format!("{} {}", start.line, self.place.file());
@@ -60,14 +62,15 @@ pub(crate) fn nested(place: Span, sites: &[Site], scope: &Scope) -> TokenStream 
     proc.declare(scope)
 }
 
-/// `struct __TurbowishPath;`: of all items the cheapest to compile, and one that has none of the function's generics.
+/// `struct __TurbowishPath;`: the cheapest item to compile, and one without the function's
+/// generics.
 pub(crate) fn path(place: Span) -> TokenStream {
     let span = ours(place);
     let path = Ident::new(PATH, span);
     quote_spanned!(span=> struct #path;)
 }
 
-/// Gives a proc that is declared already, at the head of `block`, the name that the user wrote.
+/// Sets the user's name in a proc that is already declared at the head of `block`.
 pub(crate) fn rename(block: &mut Block, name: &LitStr) {
     if let Some(Stmt::Item(Item::Static(proc))) = block.stmts.first_mut()
         && let Expr::Call(call) = &mut *proc.expr
@@ -80,7 +83,7 @@ pub(crate) fn rename(block: &mut Block, name: &LitStr) {
     }
 }
 
-/// A reference to the proc in sight.
+/// A reference to the proc in scope.
 pub(crate) fn proc(span: Span) -> Ident {
     format_ident!("{}", PROC, span = span)
 }

@@ -1,5 +1,5 @@
-//! The body of an `async fn` is not parsed with its item. Most bodies are `plain`: their awaits are found among the tokens, which
-//! takes a fraction of the time.
+//! Unparsed bodies. The body of an `async fn` is not parsed with its item. Most bodies are simple
+//! (`simple_body`): their awaits are found among the tokens, which takes a fraction of the time.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::Parse;
@@ -8,7 +8,7 @@ use syn::{Block, Expr, ImplItem, Item, ItemFn, Result, Signature, Stmt, TraitIte
 use super::outer_attrs::{Braced, Head};
 use super::{assigned, expected};
 
-/// What may turn out to be a function with a body.
+/// An item that may be a function with a body.
 pub(crate) trait MayBeFn: Parse {
     fn parts(&mut self) -> Option<(&Signature, &mut Block)>;
 }
@@ -46,7 +46,8 @@ impl MayBeFn for TraitItem {
     }
 }
 
-/// Parses an item without its documentation, but leaves the body of an `async fn` unread if it can.
+/// Parses an item without its documentation, and leaves the body of an `async fn` unparsed if
+/// possible.
 pub(crate) fn parse<T: MayBeFn>(head: &Head) -> Result<T> {
     match unread(head) {
         Some(item) => Ok(item),
@@ -62,7 +63,7 @@ fn unread<T: MayBeFn>(head: &Head) -> Option<T> {
     }
     let mut item: T = syn::parse2(header).ok()?;
     let (signature, block) = item.parts()?;
-    // What the signature says is to be found in the body.
+    // The signature requires changes in the body, so the body must be parsed.
     if assigned::may_excuse(signature) || expected::may_write(&signature.output) {
         return None;
     }
@@ -74,7 +75,7 @@ fn unread<T: MayBeFn>(head: &Head) -> Option<T> {
     Some(item)
 }
 
-/// Every `use …;` that a body begins with, and the rest.
+/// The `use …;` statements that a body begins with, and the rest.
 fn split_uses(mut body: Vec<TokenTree>) -> (Vec<TokenTree>, Vec<TokenTree>) {
     let is_end =
         |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';');
@@ -89,7 +90,7 @@ fn split_uses(mut body: Vec<TokenTree>) -> (Vec<TokenTree>, Vec<TokenTree>) {
     (body, rest)
 }
 
-/// Words that items begin with.
+/// Keywords that items begin with.
 const ITEMS: &[&str] = &[
     "async",
     "auto",
@@ -114,7 +115,7 @@ const ITEMS: &[&str] = &[
     "use",
 ];
 
-/// Whether a body may begin with items: what we put into it comes behind them.
+/// Whether a body may begin with items: generated statements come after them.
 fn may_begin_with_item(body: &[TokenTree]) -> bool {
     match body.first() {
         Some(TokenTree::Ident(word)) => ITEMS.contains(&word.to_string().as_str()),
@@ -128,7 +129,7 @@ pub(crate) fn as_written(tokens: TokenStream) -> Stmt {
     Stmt::Expr(Expr::Verbatim(tokens), None)
 }
 
-/// The tokens of a body that was left unread, but for what it uses at its head.
+/// The tokens of an unparsed body, without the `use` statements at its head.
 pub(crate) fn tokens(block: &Block) -> Option<TokenStream> {
     match &*block.stmts {
         [Stmt::Expr(Expr::Verbatim(tokens), None)]

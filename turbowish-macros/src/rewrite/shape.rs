@@ -1,4 +1,4 @@
-//! A function has exactly one shape, and it is decided by what is written, never by types.
+//! The shape of a function: exactly one, decided by syntax and never by types.
 
 use syn::{Block, Expr, ItemStatic, Local, Signature, Stmt};
 
@@ -6,18 +6,18 @@ use super::attr::Scope;
 use super::inert;
 use super::proc_static::PROC;
 
-/// What becomes of a function.
+/// The form that a function is rewritten to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
-    /// `async fn` that becomes `fn -> impl Future`.
+    /// An `async fn` that becomes `fn -> impl Future`.
     Future,
-    /// `async fn` that stays one, with its body wrapped.
+    /// An `async fn` that stays one, with its body wrapped.
     KeptAsync,
-    /// `fn` whose body is an `async` block: the block is the call.
+    /// A `fn` whose body is an `async` block: the block is the call.
     Block,
-    /// `fn`, accounted as one poll.
+    /// A `fn`, accounted as one poll.
     Poll,
-    /// Rewritten before, by the attribute of the enclosing block.
+    /// Already rewritten by the attribute of the enclosing block.
     Rewritten,
 }
 
@@ -43,7 +43,8 @@ pub(crate) fn of(
     }
 }
 
-/// Whether a function in a block or module is a future: an `async fn`, or one that ends in an `async` block, boxed or not.
+/// Whether a function in a block or module is a future: an `async fn`, or one that ends in an
+/// `async` block, boxed or not.
 pub(crate) fn is_future(signature: &Signature, block: &mut Block) -> bool {
     signature.asyncness.is_some()
         || signature.constness.is_none() && tail(block).and_then(ending).is_some()
@@ -69,7 +70,7 @@ fn tail(block: &mut Block) -> Option<&mut Expr> {
     }
 }
 
-/// `async { … }`, `async { … }.boxed()` or `Box::pin(async { … })`, with whatever path leads to `Box`.
+/// Matches `async { … }`, `async { … }.boxed()` or `Box::pin(async { … })`, with any path to `Box`.
 fn ending(tail: &mut Expr) -> Option<&mut Expr> {
     let call = match tail {
         Expr::Async(_) => return as_async(tail),
@@ -103,9 +104,11 @@ fn as_async(expr: &mut Expr) -> Option<&mut Expr> {
     matches!(expr, Expr::Async(block) if block.attrs.is_empty()).then_some(expr)
 }
 
-/// `let body = async { … }; … block_on(body)`: what `#[tokio::main]` and `#[tokio::test]` make of an `async fn`.
+/// Whether the body is `let body = async { … }; … block_on(body)`, the expansion of
+/// `#[tokio::main]` and `#[tokio::test]` for an `async fn`.
 ///
-/// Accounting such a function as one poll would call the whole life of the runtime running.
+/// If such a function were accounted as one poll, the whole life of the runtime would count as
+/// running.
 pub(crate) fn runs_body(block: &Block) -> bool {
     let (Some(Stmt::Local(first)), Some(last)) = (block.stmts.first(), block.stmts.last()) else {
         return false;

@@ -1,7 +1,8 @@
-//! In a plain body every await is written and none is inside a macro, an `async` block or a closure of its own, and what is awaited
-//! is a chain of names, calls, fields and `?`. It need not be parsed: such a chain is told from its end.
+//! Simple bodies, whose awaits can be found without parsing. In a simple body every await is
+//! written out, none is inside a macro, an `async` block or an `async` closure, and every operand
+//! is a chain of names, calls, fields and `?`. Such a chain is recognised from its end.
 //!
-//! Whatever is not certain makes the body one that is to be parsed.
+//! If anything is uncertain, the body is parsed.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, TokenStream, TokenTree};
 use syn::parse::Parser;
@@ -13,7 +14,7 @@ use super::known_macros;
 use super::site::{self, Site};
 use super::{raw_body, tracing_compat};
 
-/// What is known of a plain body.
+/// Facts about a simple body.
 pub(crate) struct Plain {
     /// Where its awaits are.
     pub(crate) sites: Vec<Site>,
@@ -21,18 +22,18 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// Whether the body has the word, outside of macros.
+    /// Whether the body contains the word, outside of macros.
     pub(crate) fn has_word(&self, name: &str) -> bool {
         self.words.iter().any(|word| word == name)
     }
 
-    /// Whether the body has one of the words, outside of macros.
+    /// Whether the body contains one of the words, outside of macros.
     pub(crate) fn has_any_word(&self, names: &[&str]) -> bool {
         self.words.iter().any(|word| names.contains(&word.as_str()))
     }
 }
 
-/// Marks the awaits of a body that was left unread, if it is plain; parses it otherwise.
+/// Marks the awaits of an unparsed body if it is simple; parses it otherwise.
 pub(crate) fn mark(block: &mut Block, scope: &Scope) -> Result<Option<Plain>> {
     let Some(body) = raw_body::tokens(block) else {
         return Ok(None);
@@ -62,21 +63,21 @@ pub(crate) fn mark(block: &mut Block, scope: &Scope) -> Result<Option<Plain>> {
     }
 }
 
-/// The body is to be parsed.
+/// The body must be parsed.
 struct NotPlain;
 
 struct Marking<'a> {
     scope: &'a Scope,
     plain: Plain,
-    /// Blocks and awaits that are not written are tracing's.
+    /// Blocks and awaits that the user did not write come from tracing.
     traced: bool,
 }
 
-/// What has been marked of a stream, and where each of its tokens came from.
+/// The marked part of a stream, and the origin of each of its tokens.
 #[derive(Default)]
 struct Done {
     trees: Vec<TokenTree>,
-    /// By token: how many tokens of the source come before it.
+    /// By token: the number of source tokens before it.
     origins: Vec<usize>,
 }
 
@@ -138,7 +139,7 @@ impl Marking<'_> {
         !self.traced || tracing_compat::is_written(word.span(), text)
     }
 
-    /// Marks what is awaited by an `await` that comes next.
+    /// Marks the operand of an `await` that comes next.
     fn operand(
         &mut self,
         done: &mut Done,
@@ -166,7 +167,7 @@ impl Marking<'_> {
     }
 }
 
-/// Where the chain begins that `trees` end with.
+/// The start of the chain that `trees` ends with.
 fn start_of_chain(trees: &[TokenTree]) -> Option<usize> {
     let mut end = trees.len();
     loop {
@@ -188,7 +189,7 @@ fn start_of_chain(trees: &[TokenTree]) -> Option<usize> {
     }
 }
 
-/// `a::b::c` and `::a::b`, from its last word.
+/// The start of `a::b::c` or `::a::b`, given its last word.
 fn start_of_path(trees: &[TokenTree], last: usize, word: &Ident) -> Option<usize> {
     if is_keyword(word) || is(trees, last, '\'') {
         return None;
@@ -211,11 +212,11 @@ fn start_of_path(trees: &[TokenTree], last: usize, word: &Ident) -> Option<usize
     Some(start)
 }
 
-/// What stands before a group in parentheses or brackets.
+/// The token before a group in parentheses or brackets.
 enum Before {
-    /// What is called or indexed.
+    /// The group is an argument list or an index.
     Chain,
-    /// Anything else: the group is a value of its own.
+    /// Anything else: the group is a separate value.
     NoIntents,
 }
 
@@ -228,7 +229,7 @@ fn before_group(trees: &[TokenTree], group: usize) -> Option<Before> {
         TokenTree::Ident(_) if is(trees, before, '\'') => None,
         TokenTree::Ident(_) => Some(Before::Chain),
         TokenTree::Group(group) => match group.delimiter() {
-            // Not that of an attribute.
+            // The group does not belong to an attribute.
             Delimiter::Parenthesis | Delimiter::Bracket
                 if !is(trees, before, '#') && !is(trees, before, '!') =>
             {
@@ -247,7 +248,7 @@ fn before_group(trees: &[TokenTree], group: usize) -> Option<Before> {
     }
 }
 
-/// Whether `c` stands before the token `at`.
+/// Whether `c` precedes the token `at`.
 fn is(trees: &[TokenTree], at: usize, c: char) -> bool {
     punct_before(trees, at).is_some_and(|punct| punct.as_char() == c)
 }
@@ -259,7 +260,7 @@ fn punct_before(trees: &[TokenTree], at: usize) -> Option<&Punct> {
     }
 }
 
-/// Whether a `.` stands before the token `at`, and no `..`.
+/// Whether a `.`, and not a `..`, precedes the token `at`.
 fn is_dot(trees: &[TokenTree], at: usize) -> bool {
     is(trees, at, '.') && !is(trees, at - 1, '.')
 }
@@ -269,7 +270,7 @@ fn is_path_separator(trees: &[TokenTree], at: usize) -> bool {
     is(trees, at, ':') && punct_before(trees, at - 1).is_some_and(joint)
 }
 
-/// Words that no path has, and that an expression can follow.
+/// Keywords that cannot be in a path and that an expression can follow.
 const KEYWORDS: &[&str] = &[
     "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else",
     "enum", "extern", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod",
@@ -299,7 +300,8 @@ fn around(group: &Group, inside: TokenStream) -> Group {
     around
 }
 
-/// An argument needs no parentheses, and the compiler would say so; a block in them would then be the argument.
+/// Removes parentheses, because an argument needs none and `unused_parens` would fire; a block in
+/// them would then be the argument.
 fn without_parentheses(operand: Vec<TokenTree>) -> Option<TokenStream> {
     let inside = match &*operand {
         [TokenTree::Group(group)] if group.delimiter() == Delimiter::Parenthesis => group.stream(),

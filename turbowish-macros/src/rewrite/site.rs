@@ -1,4 +1,4 @@
-//! A place is known by its own tokens, so that it is right whatever stands around it.
+//! The site of an await point: it is defined by its own tokens, so it is correct in any context.
 
 use std::fmt::Write;
 
@@ -6,38 +6,41 @@ use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{ExprAwait, Macro, MacroDelimiter};
 
-/// The longest expression text, in characters; the rest becomes `..`.
+/// Maximal length of an expression's text, in characters; the rest becomes `..`.
 const MAX_TEXT: usize = 200;
 
-/// One `.await` as written, or what one marker stands for: macros that may hide some, awaits that macros print.
+/// One `.await` as written, or the range of one marker: macros that may hide awaits, awaits that
+/// macros print.
 pub(crate) struct Site {
-    /// Of the first character, lines and columns from 1.
+    /// Line and column of the first character, from 1.
     start: (usize, usize),
-    /// Of the last character.
+    /// Line and column of the last character, from 1.
     end: (usize, usize),
-    /// What is awaited, as written, on one line; of a macro only how it begins and ends.
+    /// The awaited expression as written, on one line; of a macro only its beginning and end.
     text: String,
 }
 
 impl Site {
-    /// Where `expr` stands, and what it awaits.
+    /// The site of `expr`, with the text of its operand.
     pub(crate) fn of(expr: &ExprAwait) -> Site {
         Site::of_tokens(expr.base.to_token_stream(), expr.await_token.span)
     }
 
-    /// Where the `await` of an operand stands.
+    /// The site of the `await` of an operand.
     pub(crate) fn of_tokens(operand: TokenStream, word: Span) -> Site {
         let first = first_span(operand.clone()).unwrap_or(word).start();
         let last = word.end();
         Site {
             start: (first.line, first.column + 1),
-            // The end is the column after the last one, counted from 0: the last one, counted from 1.
+            // proc_macro2's end is the column after the last one, counted from 0, which equals the
+            // last one counted from 1.
             end: (last.line, last.column),
             text: text(operand),
         }
     }
 
-    /// Where a macro stands, and how it begins and ends: `path! {..}`, with the delimiters as written.
+    /// The site of a macro, with its beginning and end as the text: `path! {..}`, with the
+    /// delimiters as written.
     pub(crate) fn of_macro(invocation: &Macro) -> Site {
         let path = invocation.path.to_token_stream();
         let first = first_span(path.clone())
@@ -56,7 +59,7 @@ impl Site {
         }
     }
 
-    /// All of `sites` as one place, from the first to the last.
+    /// All of `sites` as one site, from the first to the last.
     pub(crate) fn joined(mut sites: Vec<Site>) -> Option<Site> {
         let last = sites.pop()?;
         let Some(first) = sites.first() else {
@@ -128,7 +131,8 @@ pub(crate) fn last_span(tokens: TokenStream) -> Option<Span> {
     }
 }
 
-/// The source of `tokens` on one line, with a blank wherever the source has room between two of them.
+/// The source of `tokens` on one line, with one blank wherever the source has space between two
+/// tokens.
 pub(crate) fn text(tokens: TokenStream) -> String {
     let mut line = Line::default();
     line.stream(tokens);
@@ -136,7 +140,7 @@ pub(crate) fn text(tokens: TokenStream) -> String {
 }
 
 fn shortened(mut text: String) -> String {
-    // Characters are counted only where there may be too many.
+    // Characters are counted only if there may be too many.
     if text.len() > MAX_TEXT
         && let Some((end, _)) = text.char_indices().nth(MAX_TEXT)
     {
@@ -145,7 +149,7 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-/// Tokens written one after the other. Neither the file nor unstable spans are needed to know where blanks were.
+/// Tokens written in sequence. Neither the file nor unstable spans are needed to place the blanks.
 #[derive(Default)]
 struct Line {
     text: String,
@@ -167,13 +171,14 @@ impl Line {
                         self.stream(group.stream());
                         continue;
                     }
-                    // A group that was parsed has one span for both ends, from the first to the last character.
+                    // A parsed group has one span for both ends, from the first to the last
+                    // character.
                     let (start, end) = (group.span().start(), group.span().end());
                     self.token(open, start, shifted(start, 1));
                     self.stream(group.stream());
                     self.token(close, shifted(end, -1), end);
                 }
-                // The only token that can have blanks and ends of lines in it.
+                // The only token that can contain blanks and line ends.
                 TokenTree::Literal(literal) => {
                     let text = literal.to_string();
                     let words: Vec<&str> = text.split_whitespace().collect();
@@ -185,8 +190,8 @@ impl Line {
         }
     }
 
-    /// Where an identifier or a sign ends follows from where it begins: each question to the compiler takes time. Both tokens of a
-    /// lifetime begin where it begins.
+    /// The end of an identifier or a punctuation character is computed from its beginning, because
+    /// each request to the compiler takes time. Both tokens of a lifetime begin at the same place.
     fn word(&mut self, text: &str, tree: &TokenTree) {
         let start = tree.span().start();
         let of_lifetime = text == "'" || self.text.ends_with('\'');

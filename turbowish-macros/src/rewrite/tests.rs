@@ -11,7 +11,8 @@ use super::shape::{self, Shape};
 use super::site::Site;
 use super::{inert, instrument};
 
-/// Source without blanks, but for those between two words: what tokens are, whatever they look like.
+/// Source without blanks, but for those between two words: what tokens are, whatever they look
+/// like.
 pub(super) fn squeeze(source: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut squeezed = String::new();
@@ -228,7 +229,8 @@ fn an_expansion_contains_what_makes_it_right() {
                 "let c = c;",
             ],
         ),
-        // Another macro has yet to read the function, and may make a value of its body: `let value = { … };`
+        // Another macro has yet to read the function, and may make a value of its body: `let value
+        // = { … };`
         (
             "#[tokio::main] async fn main() { g().await }",
             &[
@@ -346,7 +348,8 @@ fn a_block_that_a_function_ends_in_is_its_call() {
     }
 }
 
-/// Of these blocks `async fn f() {}` is rewritten, whatever stands around it, and nothing else changes.
+/// Of these blocks `async fn f() {}` is rewritten, whatever stands around it, and nothing else
+/// changes.
 #[test]
 fn in_a_block_only_what_is_async_is_touched() {
     let rewritten = expansion("", "async fn f() {}");
@@ -395,7 +398,8 @@ fn tracing_comes_first() {
             "impl S { #[instrument] async fn f() {} }",
             "impl S { #[instrument] #[::turbowish::instrument] async fn f() {} }",
         ),
-        // The attribute of an annotated module took ours, of which it saw the last word alone, for tracing's.
+        // The attribute of an annotated module took ours, of which it saw the last word alone, for
+        // tracing's.
         (
             "",
             "#[tracing::instrument] #[turbowish::instrument(name = \"n\")] async fn f() {}",

@@ -1,4 +1,4 @@
-//! Everything that is refused is refused here, with the place and the way out.
+//! Validation. Every error of the attribute is raised here, with the place and the remedy.
 
 use quote::ToTokens;
 use syn::{Error, ForeignItem, Item, Result, Signature, TraitItem};
@@ -10,7 +10,7 @@ const ONLY: &str = "only a function, an `impl`, a `trait` or an inline `mod` can
 const TYPE: &str = "a type runs no code; write the attribute on its `impl` blocks";
 const VALUE: &str = "a value runs no code that could be accounted; write the attribute on the functions that use it";
 
-/// Whether the attribute can stand on `item` with these arguments.
+/// Whether the attribute is allowed on `item` with these arguments.
 pub(crate) fn target(item: &Item, arguments: &Arguments) -> Result<()> {
     match item {
         Item::Fn(_) => return Ok(()),
@@ -30,7 +30,7 @@ pub(crate) fn target(item: &Item, arguments: &Arguments) -> Result<()> {
     no_name(arguments)
 }
 
-/// Where the attribute belongs that stands on `item`.
+/// The place where the attribute belongs instead of `item`.
 fn instead_of(item: &Item) -> &'static str {
     match item {
         Item::Struct(_) | Item::Enum(_) | Item::Union(_) | Item::Type(_) => TYPE,
@@ -61,7 +61,7 @@ pub(crate) fn no_name(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Functions that cannot run code of ours.
+/// Rejects functions that cannot run generated code.
 pub(crate) fn signature(signature: &Signature) -> Result<()> {
     match &signature.constness {
         Some(token) => {
@@ -72,13 +72,13 @@ pub(crate) fn signature(signature: &Signature) -> Result<()> {
     }
 }
 
-/// Whether an item was read, but not understood.
+/// Whether an item was parsed, but not understood.
 pub(crate) fn is_unknown(item: &Item) -> bool {
     matches!(item, Item::Verbatim(tokens) if declared(tokens).is_none())
 }
 
-/// Where the attribute belongs that stands on what a trait or an `extern` block only declares; `None` if these tokens are something
-/// else.
+/// The place where the attribute belongs instead of a declaration in a trait or an `extern` block;
+/// `None` if these tokens are something else.
 fn declared(tokens: &proc_macro2::TokenStream) -> Option<&'static str> {
     match syn::parse2(tokens.clone()) {
         Ok(TraitItem::Fn(_)) => {
@@ -96,7 +96,7 @@ fn declared(tokens: &proc_macro2::TokenStream) -> Option<&'static str> {
     }
 }
 
-/// The item without its body, so that the error marks a line and not a page.
+/// The item without its body, so that the error marks one line.
 fn first_tokens(item: &Item) -> proc_macro2::TokenStream {
     let is_head = |tree: &proc_macro2::TokenTree| !matches!(tree, proc_macro2::TokenTree::Group(_));
     let mut trees = item.to_token_stream().into_iter().peekable();

@@ -1,4 +1,5 @@
-//! A library's tests start no accounting, since only a `main` does; this facade starts it before any `main`.
+//! A facade that starts accounting before any `main`. Tests of a library have no `main` of their
+//! own to start it.
 
 use std::fs;
 use std::io;
@@ -14,7 +15,7 @@ fn arm() {
 }
 ";
 
-/// Writes it below `home`, around the facade in `root`.
+/// Writes the facade below `home`, as a wrapper of the one in `root`.
 pub(super) fn facade(root: &Path, home: &Path) -> io::Result<PathBuf> {
     let folder = home.join("armed");
     // Another version than the real one: a lock file holds both.

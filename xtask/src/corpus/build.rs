@@ -1,4 +1,5 @@
-//! A build is what cargo's messages say about one package: its warnings, its errors, its test programs.
+//! The result of a build: cargo's messages about one package, with its warnings, errors and test
+//! programs.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -10,14 +11,14 @@ use serde_json::Value;
 
 use super::child::{self, Ended};
 
-/// How often each was seen.
+/// The number of occurrences of each.
 pub(super) type Counts = BTreeMap<String, usize>;
 
 /// Cargo, as all copies are built: one target folder, so that dependencies are built once.
 pub(super) struct Cargo {
     pub(super) target: PathBuf,
-    /// Cargo takes the copies of a package for one, and files that are older than its last build for built. A profile of its own
-    /// tells the copy of this package apart: so many codegen units.
+    /// Cargo takes the copies of a package for one, and files that are older than its last build
+    /// for built. A profile of its own tells the copy of this package apart: so many codegen units.
     pub(super) apart: (String, u32),
 }
 

@@ -1,4 +1,5 @@
-//! A step ends in its time or is ended, with all that it started; and ctrl-C ends it too.
+//! A child process with a time limit. When the limit is reached, and on Ctrl-C, it is killed with
+//! all processes that it started.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// The group of the step that runs now: there is never more than one.
+/// The process group of the running step; at most one runs at a time.
 static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
 
 /// What a step left.
@@ -55,7 +56,8 @@ pub(super) fn end_with_us() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs `command` for at most `limit`. What it prints goes to `log` with the endings `.out` and `.err`, and stays there.
+/// Runs `command` for at most `limit`. What it prints goes to `log` with the endings `.out` and
+/// `.err`, and stays there.
 pub(super) fn run(command: &mut Command, limit: Duration, log: &Path) -> io::Result<Ended> {
     let (stdout, stderr) = (log.with_extension("out"), log.with_extension("err"));
     command

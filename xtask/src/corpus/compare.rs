@@ -1,9 +1,10 @@
-//! A copy is as good as the plain crate when nothing is new in what the compiler says and every test ends as it did.
+//! Comparison of a copy with the plain crate: the compiler must report nothing new, and every test
+//! must end as before.
 
 use super::build::Counts;
 use super::suite::{Verdict, Verdicts};
 
-/// What is not as it was.
+/// The differences.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(super) struct Differences {
     /// `file: message`, and how many more.

@@ -1,6 +1,7 @@
-//! A crate stands here because its code holds constructs that others do not, and because its tests run without a network.
+//! The crates of the corpus. Each is listed because its code has constructs that others lack, and
+//! because its tests run without a network.
 
-/// A published crate, at a version, and how its tests are run.
+/// A published crate, its version, and the way to run its tests.
 #[derive(Clone, Copy)]
 pub(super) struct Crate<'a> {
     pub(super) name: &'a str,

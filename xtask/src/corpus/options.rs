@@ -1,8 +1,9 @@
-//! An option that is not known is an error, so that a misspelt crate is not a clean table.
+//! Options of the command. An unknown option is an error, so a misspelt crate does not yield a
+//! clean table.
 
 use super::list::{CRATES, Crate};
 
-/// What one may write behind `cargo xtask corpus`.
+/// The arguments after `cargo xtask corpus`.
 const USAGE: &str = "usage: cargo xtask corpus [--list] [--mode fn|block] [--check] [--armed] [--no-doc] [--keep] [NAME | NAME@VERSION]... [-- CARGO_OPTION...]
   --list     print the crates, and why they are there
   --mode     only functions, or only blocks (impl, trait, mod); else both
@@ -43,7 +44,8 @@ pub(super) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// `words` stand before `--`, and `cargo` behind it. The error says what is wrong, and how it is written.
+    /// `words` stand before `--`, and `cargo` behind it. The error says what is wrong, and how it
+    /// is written.
     pub(super) fn read(words: &[&'a str], cargo: &'a [&'a str]) -> Result<Self, String> {
         let mut options = Self {
             list: false,

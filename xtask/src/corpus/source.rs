@@ -1,4 +1,4 @@
-//! What is compared is what the registry holds: its folder is copied, never built in place.
+//! The sources of a crate, as in the registry: its folder is copied, never built in place.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,8 +14,8 @@ use super::list::Crate;
 
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// Files of a package that say nothing about it, and its lock file: all copies of a crate get the same one, resolved anew,
-/// so that crates share what is built.
+/// Files that are left out of a copy: package metadata without effect, and the lock file. All
+/// copies of a crate get the same new lock file, so that crates share build results.
 const LEFT_OUT: &[&str] = &[
     ".cargo-ok",
     ".cargo_vcs_info.json",
@@ -67,7 +67,8 @@ fn written(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// A copy of `source` to change and to mirror from: a workspace of its own, as it is outside of ours.
+/// A copy of `source` to change and to mirror from: a workspace of its own, as it is outside of
+/// ours.
 pub(super) fn aside(source: &Path, folder: &Path) -> io::Result<PathBuf> {
     let aside = folder.join("aside");
     mirror(source, &aside)?;
@@ -79,7 +80,8 @@ pub(super) fn aside(source: &Path, folder: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Makes `to` the same as `from`. A file that is the same already keeps its time, so that cargo does not build it again.
+/// Makes `to` the same as `from`. A file that is the same already keeps its time, so that cargo
+/// does not build it again.
 pub(super) fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let mut names = BTreeSet::new();

@@ -1,4 +1,5 @@
-//! A test has one verdict, known by its program and its name; what a program lists and never reports is a test that did not end.
+//! Results of a test suite. A test has one verdict, identified by its program and its name; a test
+//! that a program lists and never reports did not end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +15,7 @@ const LIST_LIMIT: Duration = Duration::from_secs(60);
 const LIMIT: Duration = Duration::from_secs(600);
 const DOC_LIMIT: Duration = Duration::from_secs(1800);
 
-/// The name of what is no libtest program, and of what could not even list its tests.
+/// The name used for a program that is not libtest, and for one that could not list its tests.
 const WHOLE: &str = "(the whole program)";
 
 /// How a test ended.
@@ -98,7 +99,8 @@ impl Suite<'_> {
         Ok(verdict.map_or(Verdict::Lost, |(_, verdict)| verdict))
     }
 
-    /// The examples in the documentation: the lines that their names hold move with the attributes, so they are numbered per item.
+    /// The examples in the documentation: the lines that their names hold move with the attributes,
+    /// so they are numbered per item.
     pub(super) fn documentation(&self, cargo: &Cargo) -> Result<Verdicts, String> {
         let mut command = cargo.command("test", self.folder);
         command

@@ -1,4 +1,4 @@
-//! The table is the claim, and what stands below it is the evidence against.
+//! The table of results, followed by the details of each failure.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ const HEAD: [&str; 10] = [
     "other verdict",
 ];
 
-/// Errors of a row that are printed.
+/// Maximal number of errors printed for a row.
 const SHOWN: usize = 3;
 
 /// One crate in one mode.

@@ -1,4 +1,5 @@
-//! One crate: the plain copy is built and tested first, then each annotated copy in the same way.
+//! The trial of one crate: the plain copy is built and tested first, then each annotated copy in
+//! the same way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use super::table::{Outcome, Row};
 
 const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 const ANNOTATE_LIMIT: Duration = Duration::from_secs(300);
-/// How often a test that ended in another way is run again, in both copies.
+/// Number of times that a test with another outcome is repeated, in both copies.
 const AGAIN: usize = 2;
 
 /// What all crates share.
@@ -197,7 +198,8 @@ impl Trial<'_> {
         Ok(copy)
     }
 
-    /// Runs what ended in another way again. What then ends both ways in one copy is unsteady, and no difference.
+    /// Runs what ended in another way again. What then ends both ways in one copy is unsteady, and
+    /// no difference.
     fn settle(
         &self,
         krate: &Crate<'_>,

@@ -1,9 +1,10 @@
-//! A crate depends on what the design lets it depend on; inside a crate the lower folder does not know the upper one.
+//! Allowed dependencies. A crate depends only on the crates that the design allows; inside a crate,
+//! a lower folder does not name an upper one.
 
 use super::manifest::{entries, package};
 use super::tree::{Fault, Tree};
 
-/// What a package may depend on. `None` outside: whatever it needs.
+/// The dependencies that a package may have. If `outside` is `None`, any external crate is allowed.
 struct Arrows {
     package: &'static str,
     ours: &'static [&'static str],
@@ -28,7 +29,8 @@ const GRAPH: &[Arrows] = &[
         package: "turbowish",
         ours: &["turbowish-macros", "turbowish-runtime"],
         optional: &[],
-        // Only with its feature, for who compiles us out: the twins of tokio's types are tokio's then.
+        // Only with its feature, for who compiles us out: the twins of tokio's types are tokio's
+        // then.
         outside: Some(&["tokio"]),
     },
     Arrows {

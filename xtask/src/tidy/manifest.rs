@@ -1,11 +1,11 @@
-//! What the manifests say: read as the lines that we write, which is less than all of TOML.
+//! Manifests, read as lines in the style of this workspace, which is a subset of TOML.
 
 use super::tree::{Fault, File, Tree};
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 
-/// A manifest's line: the section that it stands in, its number from 1, key and value.
+/// A line of a manifest: its section, its number from 1, key and value.
 pub(super) struct Entry<'a> {
     pub(super) section: &'a str,
     pub(super) line: usize,

@@ -1,11 +1,11 @@
-//! Names say what a thing is: none of the words that fit everything.
+//! Rules for names: vague words that fit everything are refused.
 
 use syn::visit::{self, Visit};
 
 use super::sizes::is_test;
 use super::tree::{Fault, File, Tree};
 
-/// Anywhere in a name.
+/// Words refused anywhere in a name.
 const WORDS: &[&str] = &[
     "manager", "handler", "helper", "helpers", "util", "utils", "common", "data", "info",
 ];

@@ -1,4 +1,4 @@
-//! What is loved stays small: functions, files and types outside tests, and a short list of exceptions.
+//! Size limits of functions, files and types outside tests, with a short list of exceptions.
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -9,7 +9,8 @@ const FUNCTION_LINES: usize = 60;
 const FILE_LINES: usize = 400;
 const TYPE_FIELDS: usize = 15;
 
-/// `(file, item or nothing for the file, why it is one piece)`. One that is not needed any more is a fault.
+/// Exceptions: `(file, item or nothing for the file, reason)`. An exception that is no longer
+/// needed is a violation.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
         "turbowish-model/src/snapshot.rs",

@@ -1,8 +1,8 @@
-//! What can be seen in the text of a file without reading it as Rust.
+//! Rules on the text of a file, checked without parsing it as Rust.
 
 use super::tree::{Fault, Tree};
 
-/// Beginnings of paths that only one machine has; written so that this file does not hold them.
+/// Prefixes of machine-specific paths, written so that this file does not contain them.
 const MACHINE_PATHS: &[&str] = &[
     concat!("/ro", "ot/"),
     concat!("/ho", "me/"),

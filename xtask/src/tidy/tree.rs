@@ -1,11 +1,11 @@
-//! The text files of the workspace, as a clean clone has them: paths relative to its root, with `/`.
+//! The text files of the workspace, as in a clean clone: paths relative to its root, with `/`.
 
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Folders that hold nothing of ours, and those that no clone has.
+/// Folders without files of the project, and those that no clone has.
 const LEFT_OUT: &[&str] = &["target", ".git", "mutants.out"];
 
 /// Every text file.
@@ -89,8 +89,8 @@ impl Tree {
         })
     }
 
-    /// The manifests of the workspace's packages: the tools that it is compared with are packages of a workspace of
-    /// their own.
+    /// The manifests of the workspace's packages: the tools that it is compared with are packages
+    /// of a workspace of their own.
     pub(super) fn manifests(&self) -> impl Iterator<Item = &File> {
         self.files().filter(|file| {
             let path = &file.path;

@@ -1,11 +1,12 @@
-//! Pieces of Rust in which `@` stands for an inserted attribute on its own line, and `%` for one on the line of its function.
+//! Snippets of Rust in which `@` marks an inserted attribute on its own line, and `%` one on the
+//! line of its function.
 
 use super::{Filter, filter, insert, remove};
 
 const ATTRIBUTE: &str = "#[::turbowish::instrument]";
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// `marked` shows where attributes go. Without them it is the input, which removal also gives back.
+/// `marked` contains the marks. Without them it is the input, which removal also restores.
 fn check(blocks: bool, marked: &str) {
     check_filtered(&Filter::default(), blocks, marked);
 }

@@ -1,9 +1,9 @@
-//! What `--check` lists.
+//! Output of `--check`.
 
 use super::super::tokio_types::WRAPPED;
 use super::{Filter, decide, filter, read};
 
-/// `expected`: line, column and path of what is not covered.
+/// `expected`: line, column and path of each function that is not covered.
 fn check_uncovered(text: &str, expected: &[&str]) {
     let (source, decision) = decide(text, &Filter::default(), false);
     let found: Vec<String> = decision

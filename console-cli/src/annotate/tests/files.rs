@@ -1,4 +1,4 @@
-//! Real files: all of this workspace.
+//! Tests on real files: the whole workspace.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a Cargo.toml gains and loses.
+//! Lines that a `Cargo.toml` gains and loses.
 
 use std::path::Path;
 
@@ -11,7 +11,8 @@ fn parse(text: &str) -> Manifest {
         .unwrap_or_else(|why| panic!("{why} in {text}"))
 }
 
-/// `marked` shows by lines that begin with `+` what is added; removal takes the same lines. `said` is the line that is shown.
+/// Lines of `marked` that begin with `+` are added, and removal removes the same lines. `said` is
+/// the line in the report.
 fn check_added(section: Section, origin: &Origin, marked: &str, said: &str) {
     let mut before = String::new();
     let mut after = String::new();

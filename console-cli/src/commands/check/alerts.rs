@@ -1,4 +1,4 @@
-//! That no alert holds: of the kinds and severities that count.
+//! The condition that no alert of the selected kinds and severities is active.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::args::CheckArgs;
 
-/// Which alerts count, and those that were seen.
+/// The selected alerts, and those that were seen.
 pub(super) struct NoAlerts {
-    /// What is not even as bad as this does not count.
+    /// Alerts of a lower severity do not count.
     least: Severity,
     only: Vec<Pitfall>,
     except: Vec<Pitfall>,
-    /// Each once, however often it was seen: by severity, when it began, and which.
+    /// Each alert once, however often it was seen: by severity, start time and kind.
     pub(super) seen: BTreeMap<(Severity, u64, Pitfall), Alert>,
 }
 
 impl NoAlerts {
-    /// What the command line says; `alone` if nothing else is checked.
+    /// The check that the command line requests; `alone` if nothing else is checked.
     pub(super) fn of(args: &CheckArgs, alone: bool) -> Option<Self> {
         let said = args.no_alerts.is_some() || !args.alert.is_empty() || !args.except.is_empty();
         (alone || said).then(|| Self {
@@ -31,7 +31,7 @@ impl NoAlerts {
     }
 
     fn counts(&self, alert: &Alert) -> bool {
-        // The worst comes first.
+        // The highest severity is the smallest value.
         alert.severity <= self.least
             && (self.only.is_empty() || self.only.contains(&alert.pitfall))
             && !self.except.contains(&alert.pitfall)
@@ -46,7 +46,7 @@ impl NoAlerts {
         }
     }
 
-    /// What was asked for, in words.
+    /// The condition in words.
     pub(super) fn text(&self) -> String {
         let titles = |pitfalls: &[Pitfall]| {
             let titles: Vec<&str> = pitfalls.iter().map(|each| each.title()).collect();

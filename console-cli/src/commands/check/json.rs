@@ -1,4 +1,4 @@
-//! The verdict as a document of docs/json.md.
+//! The verdict as a JSON document, described in docs/json.md.
 
 use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::column::Unit;
@@ -67,7 +67,7 @@ fn broken(out: &mut Writer, broken: &Broken) {
     });
 }
 
-/// A field that is an integer, below zero too, or `null`.
+/// An integer field, possibly negative, or `null`.
 pub(crate) fn integer(out: &mut Writer, name: &str, n: Option<i128>) {
     out.key(name);
     match n.map(|n| (u64::try_from(n), i64::try_from(n))) {
@@ -77,7 +77,7 @@ pub(crate) fn integer(out: &mut Writer, name: &str, n: Option<i128>) {
     }
 }
 
-/// What one of a column's values is.
+/// The JSON name of a column's unit.
 pub(crate) const fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Duration => "ns",

@@ -1,4 +1,4 @@
-//! A limit that every row of a table must keep: of each row the worst look counts.
+//! A limit for every row of a table: the worst sample of each row counts.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snap
 use crate::failure::Failure;
 use crate::report_file::{Comparable, Saved, TABLES};
 
-/// A table that a limit can be about.
+/// A table that a limit can apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tabled {
     Procs,
@@ -23,7 +23,7 @@ pub(super) enum Tabled {
 }
 
 impl Tabled {
-    /// Its rows are sums of the window; others are of now.
+    /// Whether rows are sums over the window; others show the present.
     pub(super) const fn is_of_a_window(self) -> bool {
         matches!(self, Self::Procs | Self::Awaits | Self::Counters)
     }
@@ -31,26 +31,26 @@ impl Tabled {
 
 /// A limit on a column of some table.
 pub(super) trait Limit {
-    /// Which table.
+    /// The table that the limit applies to.
     fn table(&self) -> Tabled;
 
-    /// The column by which rows that break it come first, and whether its order is turned round.
+    /// The sort column that puts violating rows first, and whether its order is reversed.
     fn worst_first(&self) -> (String, bool);
 
-    /// Whether a file says enough to tell.
+    /// Checks that a file has the required fields.
     fn is_in(&self, saved: &Saved) -> Result<(), Failure>;
 
-    /// Looks at all rows.
+    /// Checks all rows of a snapshot.
     fn look(&mut self, snapshot: &Snapshot);
 
-    /// Begins anew.
+    /// Discards what was seen so far.
     fn forget(&mut self);
 
-    /// What came out of it.
+    /// The result so far.
     fn outcome(&self) -> Outcome;
 }
 
-/// What came out of a limit.
+/// The result of a limit.
 pub(super) struct Outcome {
     /// The limit as it was written.
     pub(super) text: String,
@@ -60,17 +60,17 @@ pub(super) struct Outcome {
     pub(super) unit: Unit,
     /// The limit in that unit.
     pub(super) limit: u64,
-    /// Rows that break it, the worst first.
+    /// Rows that violate it, the worst first.
     pub(super) broken: Vec<Broken>,
-    /// Rows that keep it.
+    /// Number of rows that keep it.
     pub(super) within: u64,
-    /// Rows of which nothing was measured.
+    /// Number of rows without a measured value.
     pub(super) no_sample: u64,
-    /// Rows of which it cannot be known.
+    /// Number of rows whose value cannot be known.
     pub(super) unknown: u64,
-    /// Rows that the process did not send.
+    /// Number of rows that the process did not send.
     pub(super) left_out: u64,
-    /// Without a single proc the limit says nothing of the program.
+    /// There is no proc, so the limit says nothing about the program.
     pub(super) vacuous: bool,
 }
 
@@ -79,31 +79,32 @@ impl Outcome {
         self.broken.is_empty() && !self.vacuous
     }
 
-    /// How many rows there are.
+    /// Total number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.broken.len() as u64 + self.within + self.no_sample + self.unknown
     }
 }
 
-/// A row that breaks a limit.
+/// A row that violates a limit.
 #[derive(Clone, Debug)]
 pub(super) struct Broken {
-    /// What it is called.
+    /// The name of the row.
     pub(super) row: String,
-    /// Where it stands.
+    /// The source location of the row.
     pub(super) place: Option<String>,
     /// The value, in the column's unit.
     pub(super) value: i128,
-    /// The value as people read it.
+    /// The value as text for people.
     pub(super) shown: String,
     /// If the column is about polls: the rows whose polls contain those of this one.
     pub(super) polled_by: Vec<String>,
     beyond: u128,
-    /// The table's own order tells rows of one value apart: of two that hold the same polls, the one that runs.
+    /// Order of rows with the same value, from the table's own order: of two with the same polls,
+    /// the one that runs comes first.
     order: (u8, Reverse<u64>),
 }
 
-/// What was seen of a row, the worse the later.
+/// The state of a row; later variants are worse.
 enum Seen {
     NoSample,
     Unknown,
@@ -127,12 +128,12 @@ struct RowLimit<R: 'static> {
     table: Tabled,
     condition: Condition<R>,
     filter: Filter<R>,
-    // Names alone may be equal.
+    // Different rows may have the same name.
     seen: BTreeMap<(String, u64), Seen>,
     left_out: u64,
 }
 
-/// Reads `procs.hold_p99 < 10ms`.
+/// Parses `procs.hold_p99 < 10ms`.
 pub(super) fn parse(text: &str, filter: &str) -> Result<Box<dyn Limit>, Failure> {
     let text = text.trim();
     let shape = || {
@@ -174,7 +175,7 @@ fn typed<R: Comparable>(
     }))
 }
 
-/// Makes sure that a file has a table.
+/// Checks that a file has a table.
 pub(super) fn has<R: Row>(saved: &Saved) -> Result<(), Failure> {
     if saved.has::<R>() {
         return Ok(());
@@ -187,7 +188,8 @@ pub(super) fn has<R: Row>(saved: &Saved) -> Result<(), Failure> {
     )))
 }
 
-/// What a poll lasts is what the polls around it last too.
+/// Whether the column is about polls: the duration of a poll is included in the polls that enclose
+/// it.
 fn of_polls(key: &str) -> bool {
     key == "longest" || key.starts_with("hold_")
 }
@@ -274,7 +276,7 @@ impl<R: Comparable> Limit for RowLimit<R> {
                 _ => None,
             })
             .collect();
-        // Stable: what is equal stays by name.
+        // The sort is stable: equal rows stay ordered by name.
         broken.sort_by_key(|broken| (Reverse(broken.beyond), broken.order));
         let (no_sample, unknown, within) = (count(0), count(1), count(2));
         Outcome {

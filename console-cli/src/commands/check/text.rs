@@ -1,4 +1,5 @@
-//! The verdict as lines: one for each thing that fails, with the row, its value and the limit; then a summary.
+//! The verdict as text: a line for each violation with the row, its value and the limit; then a
+//! summary.
 
 use turbowish_model::snapshot::alert::Alert;
 
@@ -6,7 +7,7 @@ use super::Checks;
 use super::limit::{Broken, Outcome};
 use crate::text::{self, printed};
 
-/// Rows that are named beside the worst one.
+/// Number of rows named in addition to the worst one.
 const NAMED: usize = 3;
 
 pub(super) fn report(checks: &Checks) -> String {
@@ -37,7 +38,8 @@ pub(super) fn report(checks: &Checks) -> String {
     printed(&lines)
 }
 
-/// `kv::snapshot::write 38.4ms (src/snapshot.rs:90); also kv::snapshot::run, which holds the same polls`
+/// `kv::snapshot::write 38.4ms (src/snapshot.rs:90); also kv::snapshot::run, which holds the same
+/// polls`
 fn broken(outcome: &Outcome) -> String {
     let Some((worst, others)) = outcome.broken.split_first() else {
         return match outcome.rows() {

@@ -1,4 +1,4 @@
-//! Which debugger, whether it is there, and what it is told of the task.
+//! The debugger: its choice, whether it is installed, and its arguments for the task.
 
 use std::env;
 use std::fs;
@@ -23,7 +23,7 @@ impl Debugger {
         if args.lldb { Self::Lldb } else { Self::Gdb }
     }
 
-    /// What is run.
+    /// The name of the executable.
     pub(super) const fn program(self) -> &'static str {
         match self {
             Self::Gdb => "gdb",
@@ -38,10 +38,10 @@ impl Debugger {
         }
     }
 
-    /// Whether it is there: a task is not paused for nothing.
+    /// Checks that the debugger is installed, before a task is paused.
     ///
     /// # Errors
-    /// It is in no folder of `PATH`.
+    /// The debugger is in no folder of `PATH`.
     pub(super) fn look(self) -> Result<(), Failure> {
         let program = self.program();
         let folders = env::var_os("PATH").unwrap_or_default();
@@ -58,7 +58,7 @@ impl Debugger {
         )))
     }
 
-    /// Attaches it to the process, with the task at hand.
+    /// The command that attaches the debugger to the process, with the task's future at hand.
     pub(super) fn command(self, pid: u32, row: &TaskRow) -> Command {
         let mut command = Command::new(self.program());
         match self {
@@ -79,29 +79,30 @@ impl Debugger {
     }
 }
 
-/// Where the future of the task lies; 0 is not known.
+/// The address of the task's future; 0 if not known.
 fn address(row: &TaskRow) -> u64 {
     row.pause.as_ref().map_or(0, |pause| pause.address)
 }
 
-/// The future of an instrumented `async fn` is its first `async` block. What is generic, or is a method, has a name that only the debug
-/// information knows.
+/// The type of the task's future: that of an instrumented `async fn` is its first `async` block.
+/// For a generic function or a method, only the debug information knows the name.
 fn type_of(row: &TaskRow) -> String {
     format!("{}::{{async_block_env#0}}", row.root)
 }
 
-/// The last name of a path.
+/// The last segment of a path.
 fn last(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
-/// Text that a debugger prints as it is: names come from the program.
+/// Text that a debugger prints literally: names come from the program.
 fn plain(text: &str) -> String {
     let is_plain = |c: &char| !is_unprintable(*c) && !matches!(c, '\\' | '"' | '\'' | '%' | ';');
     text.chars().filter(is_plain).collect()
 }
 
-/// The thread that polls the task: there is its poll. gdb finds it by itself, and stands in it where it has Python.
+/// Commands that select the thread that polls the task. gdb finds it automatically, and selects it
+/// if it has Python.
 fn gdb_thread(row: &TaskRow) -> Vec<String> {
     let Some(id) = row.os_thread_id else {
         return Vec::new();
@@ -122,7 +123,8 @@ fn lldb_thread(row: &TaskRow) -> Option<String> {
     ))
 }
 
-/// First an address without a type, which is always there; then with it, if gdb knows the type.
+/// Commands that print an address without a type, which always exists; then with the type, if gdb
+/// knows it.
 fn gdb(row: &TaskRow) -> Vec<String> {
     let (at, ty) = (address(row), plain(&type_of(row)));
     let echo = |text: String| format!("echo {}\\n", plain(&text));
@@ -138,7 +140,7 @@ fn gdb(row: &TaskRow) -> Vec<String> {
         )),
         "set language c".to_owned(),
         format!("set $task = (void *) {at:#x}"),
-        // A future may ask for more alignment than most, and then lies a little further on.
+        // A future may require a larger alignment than usual, and then begins at a higher address.
         format!("set $task = ('{ty}' *) (({at:#x} + _Alignof('{ty}') - 1) & -_Alignof('{ty}'))"),
         "set language auto".to_owned(),
     ]
@@ -159,7 +161,7 @@ fn lldb(row: &TaskRow) -> Vec<String> {
     ]
 }
 
-/// Says beforehand what the debugger will complain of, and what to do about it.
+/// Warns in advance of errors that the debugger will report, with the remedy.
 pub(super) fn warn_of_ptrace() {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
     let scope = scope.ok().and_then(|text| text.trim().parse().ok());

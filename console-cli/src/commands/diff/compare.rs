@@ -1,4 +1,4 @@
-//! What has changed between two tables: rows are the same that are called the same.
+//! Differences between two tables. Rows are matched by name.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,56 +11,56 @@ use turbowish_model::snapshot::units;
 use crate::args::Share;
 use crate::report_file::{Comparable, Saved};
 
-/// What has changed by less than this has not changed, in billionths.
+/// Relative changes below this count as no change; in billionths.
 pub(super) const SAME: Share = Share(20_000_000);
 
-/// All that is different.
+/// All differences between two tables.
 pub(super) struct Compared {
     /// `procs`
     pub(super) table: &'static str,
-    /// Columns of rows that are in both files, what fails first, and then the largest growth.
+    /// Columns of rows that are in both files: failures first, then the largest growth.
     pub(super) changes: Vec<Change>,
     /// Rows that are only in the second file.
     pub(super) new: Vec<String>,
     /// Rows that are only in the first one.
     pub(super) gone: Vec<String>,
-    /// How many rows are in both.
+    /// Number of rows in both files.
     pub(super) both: usize,
-    /// What fails is worse by more than this.
+    /// A change for the worse fails if it exceeds this.
     pub(super) fail_over: Share,
 }
 
 /// One column of one row that has changed.
 #[derive(Debug)]
 pub(super) struct Change {
-    /// What the row is called.
+    /// The name of the row.
     pub(super) row: String,
     /// The column's key.
     pub(super) column: String,
-    /// What its numbers are.
+    /// The unit of the column's values.
     pub(super) unit: Unit,
-    /// Before and after.
+    /// The values before and after.
     pub(super) before: Side,
     pub(super) after: Side,
-    /// What it means.
+    /// The verdict on the change.
     pub(super) verdict: Verdict,
 }
 
 /// A value in one of the files.
 #[derive(Debug)]
 pub(super) struct Side {
-    /// In the column's unit; `None` is "not measured", or not known.
+    /// In the column's unit; `None` if not measured, or not known.
     pub(super) number: Option<i128>,
-    /// As people read it.
+    /// The value as text for people.
     pub(super) text: String,
 }
 
-/// What a change means, the worst first.
+/// The verdict on a change, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
-    /// Worse by more than is allowed.
+    /// Worse by more than the allowed change.
     Fail,
-    /// Worse, but not by that much.
+    /// Worse, within the allowed change.
     Worse,
     /// Better.
     Better,
@@ -96,7 +96,7 @@ impl Compared {
                 }
             }
         }
-        // What has no ratio comes last; rows and columns of one ratio stay in order.
+        // Changes without a ratio come last; rows and columns of one ratio stay in order.
         changes.sort_by_key(|change| (change.verdict, Reverse(change.ratio())));
         let missing = |there: &Keyed<'_, R>, here: &Keyed<'_, R>| -> Vec<String> {
             let missing = there.keys().filter(|key| !here.contains_key(*key));
@@ -112,14 +112,14 @@ impl Compared {
         }
     }
 
-    /// Something is worse by more than is allowed.
+    /// Whether a value is worse by more than the allowed change.
     pub(super) fn has_failed(&self) -> bool {
         self.changes
             .iter()
             .any(|change| change.verdict == Verdict::Fail)
     }
 
-    /// Rows of which a column satisfies this.
+    /// Number of rows of which a column satisfies `which`.
     pub(super) fn rows(&self, which: impl Fn(&Change) -> bool) -> usize {
         let mut names: Vec<&str> = self
             .changes
@@ -134,8 +134,8 @@ impl Compared {
 }
 
 impl Change {
-    /// After / before in billionths; `None` if there is nothing to divide by, or less than nothing.
-    /// From 0 on it is without bound.
+    /// After / before in billionths; `None` if either is missing or negative, `u64::MAX` if before
+    /// is 0.
     pub(super) fn ratio(&self) -> Option<u64> {
         let whole = |side: &Side| u64::try_from(side.number?).ok();
         match (whole(&self.before)?, whole(&self.after)?) {
@@ -145,7 +145,7 @@ impl Change {
     }
 }
 
-/// Rows by what they are called, and which of those that are called the same.
+/// Rows by name, and by their index among rows of the same name.
 type Keyed<'a, R> = BTreeMap<(String, usize), &'a R>;
 
 /// `kv::db::get`, and `kv::db::get #2` for the next one of that name.
@@ -186,7 +186,7 @@ fn side<R: Comparable>(column: &Column<R>, row: &R, context: &Context) -> Side {
     }
 }
 
-/// What a change means; `None` if there is none worth speaking of.
+/// The verdict on a change; `None` if there is no significant change.
 fn judge<R>(column: &Column<R>, before: &Side, after: &Side, allowed: Share) -> Option<Verdict> {
     let (Some(old), Some(new)) = (before.number, after.number) else {
         return (before.number != after.number).then_some(Verdict::Changed);
@@ -197,7 +197,7 @@ fn judge<R>(column: &Column<R>, before: &Side, after: &Side, allowed: Share) -> 
         off > old.unsigned_abs().saturating_mul(u128::from(share.0))
     };
     if !beyond(SAME) {
-        // Not worth a line, unless it is all that is allowed.
+        // Not significant, unless the allowed change is smaller still.
         return (new > old && column.larger_is_worse() && beyond(allowed)).then_some(Verdict::Fail);
     }
     Some(match (column.larger_is_worse(), new > old) {

@@ -1,4 +1,4 @@
-//! What has changed, as a table, a document of docs/json.md, or CSV.
+//! The differences as a table, a document of docs/json.md, or CSV.
 
 use turbowish_model::snapshot::json::{SCHEMA, Writer};
 use turbowish_model::snapshot::text_table::{Header, TextTable};
@@ -60,7 +60,7 @@ fn cells(change: &Change) -> Vec<String> {
     ]
 }
 
-/// `+42.0%`; nothing where there is nothing to divide by.
+/// `+42.0%`; empty if there is nothing to divide by.
 fn percent(change: &Change) -> String {
     match change.ratio() {
         None => String::new(),
@@ -139,7 +139,7 @@ fn change(out: &mut Writer, change: &Change) {
     });
 }
 
-/// `null` where there is nothing to divide by, 0 before included.
+/// `null` if there is nothing to divide by, including 0 before.
 fn ratio_ppm(change: &Change) -> Option<u64> {
     let ratio = change.ratio().filter(|ratio| *ratio != u64::MAX)?;
     Some(ratio / 1_000)

@@ -1,4 +1,4 @@
-//! Who waits because of an alert: names that differ in a number only are one.
+//! Tasks that wait because of an alert. Names that differ only in a number are grouped.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn grouped(names: &[&str]) -> Vec<String> {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for name in names {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        // A name that is a number is no group.
+        // A name that is only a number forms no group.
         let stem = if stem.is_empty() { name } else { stem };
         groups.entry(stem).or_default().push(name);
     }

@@ -1,4 +1,5 @@
-//! A chain of waits: tasks and resources in turn, each line beginning where the one before leads.
+//! A chain of waits: alternating tasks and resources, where each line begins with the end of the
+//! line before.
 
 use turbowish_model::snapshot::alert::{Alert, Step};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -8,7 +9,7 @@ use super::AlertContext;
 use crate::detail::rich_line::{Link, RichLine};
 use crate::text;
 
-/// The steps of an alert, as the cycle or the two futures that they are.
+/// The steps of an alert, arranged as a cycle or as two futures.
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     if alert.pitfall == Pitfall::Futurelock {
         return futures(alert, around);
@@ -31,7 +32,7 @@ pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     lines
 }
 
-/// Indented lines, the first of which begins with words of its own.
+/// Indented lines, with `words` before the first one.
 fn begin(words: RichLine, indent: usize, lines: Vec<String>) -> Vec<RichLine> {
     let mut lines = lines.into_iter();
     let rest = lines.next().unwrap_or_default();
@@ -43,7 +44,7 @@ fn begin(words: RichLine, indent: usize, lines: Vec<String>) -> Vec<RichLine> {
         .collect()
 }
 
-/// How wide the columns of a chain are.
+/// Widths of the columns of a chain.
 struct Widths {
     name: usize,
     proc: usize,
@@ -55,7 +56,7 @@ impl Widths {
         let steps = || alert.steps.iter();
         let most = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
         let name = most(&mut steps().map(|step| {
-            // "task " and "  on " are as long.
+            // "task " and "  on " have the same length.
             5 + text::width(&step.task.name).max(text::width(&step.on.name))
         }));
         let proc = most(&mut steps().map(|step| text::width(&step.point.proc)));
@@ -87,7 +88,7 @@ fn place(step: &Step, around: &AlertContext<'_>) -> String {
 
 /// ` task conn:51022   kv::conn::serve      waits 41.4 s   conn.rs:88:9-33`
 fn waits(alert: &Alert, step: &Step, widths: &Widths, around: &AlertContext<'_>) -> RichLine {
-    // "task " stands before it, and a blank behind it.
+    // "task " precedes it, and a blank follows it.
     let name = text::head(&step.task.name, widths.name.saturating_sub(6));
     let proc = text::fit_path(&step.point.proc, "::", widths.proc.saturating_sub(1));
     let mut link = RichLine::from(" task ").link(name, Link::party(&step.task));
@@ -99,7 +100,7 @@ fn waits(alert: &Alert, step: &Step, widths: &Widths, around: &AlertContext<'_>)
         .say(expression(step, around))
 }
 
-/// The expression, where there is room for it.
+/// The expression, if there is room for it.
 fn expression(step: &Step, around: &AlertContext<'_>) -> String {
     let expr = step.point.place.as_ref().map(|place| one_line(&place.expr));
     match expr {
@@ -108,7 +109,8 @@ fn expression(step: &Step, around: &AlertContext<'_>) -> String {
     }
 }
 
-/// Of a futurelock: the future that has its turn and is not polled, and the one that waits behind it.
+/// The two futures of a futurelock: the one that is next in the queue and is not polled, and the
+/// one that waits behind it.
 fn futures(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = Vec::new();
     let steps = alert.steps.iter();

@@ -1,4 +1,4 @@
-//! Lines of source that a record shows, read from disk if what was compiled still stands there.
+//! Source excerpts in a record, read from disk if the file still matches the compiled source.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,16 +10,17 @@ use turbowish_model::snapshot::report::one_line;
 
 use crate::text;
 
-/// More would hide the rest.
+/// Maximal number of lines; more would hide the rest.
 const LINES: usize = 4;
-/// A proc's line is that of its name, or of an attribute above it.
+/// Lines searched for a proc's name: a proc's line may be that of an attribute above its name.
 const SIGNATURE: usize = 6;
-/// A file that is longer is no source that somebody wrote.
+/// Maximal size of a file in bytes; a larger one is not handwritten source.
 const LONGEST: u64 = 4 << 20;
 
-/// `conn.rs:88 |  self.repl.send(cmd).await?;`, a line for each place that can be read.
+/// `conn.rs:88 |  self.repl.send(cmd).await?;`, a line for each location that can be read.
 ///
-/// A place is looked for from here, and from the folder in which the process runs, if it is one of this host.
+/// Files are searched relative to the current folder, and to the folder of the process if it runs
+/// on this host.
 pub(crate) fn lines(alert: &Alert, pid: Option<u32>) -> Vec<String> {
     let folders = folders(pid);
     let found: Vec<(String, String)> = places(alert)
@@ -33,7 +34,8 @@ pub(crate) fn lines(alert: &Alert, pid: Option<u32>) -> Vec<String> {
     found.iter().map(told).collect()
 }
 
-/// The await point with the line before it, its own columns marked; a line that says so if the source has changed.
+/// The await point and the line before it, with its columns marked; a line that says so if the
+/// source has changed.
 pub(crate) fn around(place: &Place, pid: Option<u32>) -> Vec<String> {
     let Some(source) = found(&place.file, &folders(pid)) else {
         return Vec::new();
@@ -69,7 +71,7 @@ fn excerpt(place: &Place, source: &str) -> Option<Vec<String>> {
         true => place.end_column as usize,
         false => line.chars().count(),
     };
-    // Columns are of letters; a tab is one of them, and is written as one blank.
+    // Columns count characters; a tab is one of them, and is printed as one blank.
     let letters: String = line.chars().take(column).collect();
     let marked: String = line.chars().take(end).skip(column).collect();
     let blanks = " ".repeat(text::width(&printable(&letters)));
@@ -78,7 +80,7 @@ fn excerpt(place: &Place, source: &str) -> Option<Vec<String>> {
     Some(told)
 }
 
-/// `async fn write(&self, id: usize) -> io::Result<()>`, the signature of a proc as far as it is on its first line.
+/// `async fn write(&self, id: usize) -> io::Result<()>`, the first line of a proc's signature.
 pub(crate) fn signature(proc: &str, file: &str, line: u32, pid: Option<u32>) -> Vec<String> {
     let Some(source) = found(file, &folders(pid)) else {
         return Vec::new();
@@ -93,7 +95,7 @@ pub(crate) fn signature(proc: &str, file: &str, line: u32, pid: Option<u32>) -> 
     told.into_iter().collect()
 }
 
-/// Attributes and words stand before it, and no other letter.
+/// Whether only attributes and keywords precede the name, and no other letter.
 fn is_signature(line: &str, name: &str) -> bool {
     line.split_once("fn ").is_some_and(|(before, rest)| {
         let end = rest.strip_prefix(name);
@@ -103,29 +105,30 @@ fn is_signature(line: &str, name: &str) -> bool {
     })
 }
 
-/// What is printed of a line of somebody's file: no control characters, and each tab as a blank.
+/// A line of an untrusted file for printing: no control characters, and each tab as a blank.
 fn printable(line: &str) -> String {
     let shown = |c: char| if c.is_control() { ' ' } else { c };
     line.chars().map(shown).collect()
 }
 
-/// From here, and from the folder in which the process runs, if it is one of this host.
+/// The current folder, and that of the process if it runs on this host.
 fn folders(pid: Option<u32>) -> Vec<PathBuf> {
     let own = pid.map(|pid| PathBuf::from(format!("/proc/{pid}/cwd")));
     [Some(PathBuf::new()), own].into_iter().flatten().collect()
 }
 
-/// The file on this host, if it is source: looked for from here, and from the folder in which the process runs.
+/// The source file on this host: searched relative to the current folder, and to the folder of the
+/// process.
 pub(crate) fn path(file: &str, pid: Option<u32>) -> Option<PathBuf> {
     let there = folders(pid).into_iter().map(|folder| folder.join(file));
     let path = { there }.find(|path| is_source(path))?;
-    // Its own name, where that is the same file: a process can see other folders than we do.
+    // The canonical name, if it is the same file: a process may see other folders than the console.
     let real = fs::canonicalize(&path).ok();
     let same = real.filter(|real| id(real).is_some() && id(real) == id(&path));
     Some(same.unwrap_or(path))
 }
 
-/// What tells a file from others, whatever it is called.
+/// The identity of a file, independent of its name.
 fn id(path: &Path) -> Option<(u64, u64)> {
     let there = fs::metadata(path).ok()?;
     Some((there.dev(), there.ino()))
@@ -135,7 +138,7 @@ fn found(file: &str, folders: &[PathBuf]) -> Option<String> {
     folders.iter().find_map(|folder| read(&folder.join(file)))
 }
 
-/// Where its waits stand, each line once.
+/// The source locations of an alert's waits, each line once.
 fn places(alert: &Alert) -> Vec<&Place> {
     let steps = alert.steps.iter().map(|step| &step.point);
     let points = alert.at.iter().chain(steps);
@@ -155,7 +158,7 @@ fn name(place: &Place) -> String {
     format!("{}:{}", file.unwrap_or_default(), place.line)
 }
 
-/// The first line of the expression, if it is still what was compiled.
+/// The first line of the expression, if it still matches the compiled source.
 fn line(place: &Place, folders: &[PathBuf]) -> Option<String> {
     stands(place, &found(&place.file, folders)?).map(printable)
 }
@@ -165,7 +168,7 @@ fn stands<'a>(place: &Place, source: &'a str) -> Option<&'a str> {
     let count = usize::try_from(last.checked_sub(first)?).ok()?;
     let lines = source.lines().skip(usize::try_from(first).ok()?);
     let there: String = lines.clone().take(count).collect();
-    // What a macro holds is not written out.
+    // The content of a macro is abbreviated.
     let ends = ["{..}", "(..)", "[..]"];
     let expr = ends.iter().find_map(|end| place.expr.strip_suffix(end));
     let expr = bare(expr.unwrap_or(&place.expr));
@@ -173,12 +176,12 @@ fn stands<'a>(place: &Place, source: &'a str) -> Option<&'a str> {
     lines.map(str::trim).next().filter(|_| same)
 }
 
-/// How an expression is broken into lines is no matter.
+/// The text without white space, so that line breaks do not matter.
 fn bare(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// A pipe or a device could keep the console waiting: only files, and only those of Rust.
+/// Reads regular files with Rust source only: a pipe or a device could block the console.
 fn read(path: &Path) -> Option<String> {
     is_source(path).then(|| fs::read_to_string(path).ok())?
 }

@@ -1,10 +1,10 @@
-//! The keys of what lies over the console: menus, lines that are typed into, questions.
+//! The keys of overlays: menus, text input, questions.
 
 use crossterm::event::KeyCode;
 
 use super::{Action, Binding, Scope, bind, char, ctrl, key};
 
-/// Scope by scope; hints stand in the order of the hint line.
+/// Keys by scope; hints are in the order of the hint line.
 pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Menu,

@@ -1,11 +1,11 @@
-//! The keys of the console, each once. To add one is to add a row.
+//! The keys of the console, one row each.
 
 use crossterm::event::KeyCode;
 
 use super::{Action, Binding, Scope, bind, char, ctrl, f, key};
 use crate::tui::state::View;
 
-/// What the hint line says only where the rows are tasks.
+/// Hints shown only where the rows are tasks.
 pub(crate) const PAUSE_HINT: &str = "p pause";
 
 /// In the order of the help page; hints stand in the order of the hint line.

@@ -1,4 +1,4 @@
-//! Which rows are seen, and in which order: filtered, without the hidden ones, sorted, grouped.
+//! Visible rows and their order: filtered, without hidden rows, sorted, grouped.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -104,7 +104,8 @@ impl<R: Entry> Arrangement<'_, R> {
         }
     }
 
-    /// Groups of sorted rows, themselves in the order of the table; `sums` tell of rows that were not sent too.
+    /// Groups of sorted rows, themselves in the order of the table; `sums` tell of rows that were
+    /// not sent too.
     pub(super) fn group(
         &self,
         sorted: &[usize],

@@ -1,4 +1,4 @@
-//! What the console needs to know of each kind of row: identity, record, group, and the line that says more.
+//! Properties of each kind of row for the console: identity, record, group, and detail line.
 
 use turbowish_model::query::{Grouping, TASK_GROUPINGS, absorb_task};
 use turbowish_model::snapshot::alert::{Alert, Severity};
@@ -14,7 +14,7 @@ use crate::detail::rich_line::Link;
 use crate::detail::task::stands_at;
 use crate::tui::detail;
 
-/// The path without its last name.
+/// The path without its last segment.
 fn module(path: &str) -> String {
     let (module, _) = path.rsplit_once("::").unwrap_or(("", path));
     format!("{module}::*")

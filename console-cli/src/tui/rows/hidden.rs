@@ -1,10 +1,10 @@
-//! What one does not want to see in a table, until one asks for it again.
+//! Hidden rows: rows that the user removed from a table until asked for again.
 
 use std::collections::BTreeSet;
 
 use super::{Entry, RowId};
 
-/// Rows, and groups with whatever comes into them.
+/// Hidden rows, and hidden groups with all their present and future rows.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
     rows: Vec<RowId>,

@@ -1,4 +1,5 @@
-//! Rows of a group as one: sums add up, ages and peaks are the largest, populations are merged, never averaged.
+//! Rows of a group merged into one: sums add up, ages and peaks take the maximum, populations are
+//! merged, never averaged.
 
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow};

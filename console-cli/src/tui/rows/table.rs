@@ -1,4 +1,4 @@
-//! The rows of one kind: what came from the process, what of it is visible, and which row is selected.
+//! The rows of one kind: those received from the process, the visible ones, and the selected one.
 
 mod rows;
 
@@ -13,7 +13,8 @@ use super::arrange::{Arrangement, At, Group};
 use super::hidden::Hidden;
 use super::{Absent, Entry, Order, RowId, Sum};
 
-/// An open table asks for no more rows than this: more than anybody reads, and a filter or another order gets at all of them.
+/// Maximal number of rows that an open table requests. It exceeds what anybody reads, and a filter
+/// or another order reaches the rest.
 pub(crate) const OPEN_ROWS: u32 = 5_000;
 
 /// A table in the background asks for no more rows than this, so that opening it shows something.
@@ -133,8 +134,8 @@ impl<R: Entry> Table<R> {
         })
     }
 
-    /// Applies filter, order and groups to the rows at hand. A filter that means nothing keeps every
-    /// row: the process has the last word, and says so.
+    /// Applies filter, order and groups to the rows at hand. A filter that means nothing keeps
+    /// every row: the process has the last word, and says so.
     fn arrange(&mut self, context: &Context) {
         let filter = Filter::<R>::parse(&self.filter).ok();
         let rows = &self.page.rows;
@@ -186,7 +187,8 @@ impl<R: Entry> Table<R> {
         };
     }
 
-    /// Words of a group are those that all of its rows have there; its name and its numbers are its own.
+    /// Words of a group are those that all of its rows have there; its name and its numbers are its
+    /// own.
     fn shared<'a>(
         &'a self,
         group: &'a Group<R>,

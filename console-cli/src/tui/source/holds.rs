@@ -1,4 +1,5 @@
-//! What this console has paused stays paused as long as the console runs: it says so again before half of the lease is gone.
+//! Lease renewal. Tasks paused by this console stay paused while it runs: it renews each lease
+//! before half of it has passed.
 
 use std::time::Duration;
 
@@ -14,9 +15,10 @@ use crate::commands::pause::LEASE_NS;
 use crate::tui::message::Message;
 use crate::tui::state::PausedTask;
 
-/// The lease is renewed so often; it is thrice as long.
+/// Interval of lease renewal; a lease is three times as long.
 const RENEWAL: Duration = Duration::from_nanos(LEASE_NS / 3);
-/// On its way out the console waits no longer than this for a process: its tasks go on by themselves.
+/// On its way out the console waits no longer than this for a process: its tasks go on by
+/// themselves.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// Nor than this for one whose tasks are to stay paused.
 const KEEPING: Duration = Duration::from_secs(5);
@@ -76,7 +78,8 @@ pub(super) async fn end(hold: PausedTask, inbox: Sender<Envelope>) {
     tell(&inbox, Message::Resumed(hold, answer)).await;
 }
 
-/// The console leaves: tasks go on, or stay paused until somebody lets them go on. Gives what there is to say of those that do not.
+/// The console leaves: tasks go on, or stay paused until somebody lets them go on. Gives what there
+/// is to say of those that do not.
 pub(super) async fn settle(holds: Vec<PausedTask>, keep: bool) -> Vec<String> {
     let mut settled = JoinSet::new();
     for hold in holds {
@@ -111,7 +114,8 @@ async fn stay(hold: &PausedTask) -> Result<(), String> {
     stays.unwrap_or_else(|_| Err(leased(hold, &reason)))
 }
 
-/// `conn:51022 goes on within 60 s: it does not answer; it stays paused with: turbowish pause 4242 17 --keep`
+/// `conn:51022 goes on within 60 s: it does not answer; it stays paused with: turbowish pause 4242
+/// 17 --keep`
 fn leased(hold: &PausedTask, reason: &str) -> String {
     let (name, seconds, peer, task) = (&hold.name, LEASE_NS / SECOND, hold.peer.word(), hold.task);
     format!(

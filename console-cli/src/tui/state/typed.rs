@@ -1,10 +1,10 @@
-//! A line as it is being typed, the list of processes, and the pages of help.
+//! State of text input, of the list of processes, and of the help pages.
 
 use turbowish_model::snapshot::Snapshot;
 
 use super::{Listed, Peer};
 
-/// Lines that are kept.
+/// Maximal number of lines in the history.
 const KEPT: usize = 100;
 
 /// The command line, or the filter line.

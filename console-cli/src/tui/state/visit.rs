@@ -1,4 +1,5 @@
-//! What waits to be shown, where one is, and what one has made of the processes that one has left.
+//! Data waiting to be shown, the current place, and the state of the sessions with processes that
+//! the user has left.
 
 use turbowish_model::snapshot::Snapshot;
 
@@ -10,7 +11,7 @@ use crate::tui::mutes::Mutes;
 use crate::tui::preview::Preview;
 use crate::tui::record::Record;
 
-/// Data that have come and are not shown yet.
+/// Data that have arrived and are not shown yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     /// The last snapshot, if it waits.

@@ -1,4 +1,4 @@
-//! What the state wants to be told of: which process, which rows of it, which list.
+//! The subscriptions of the state: a process, rows of it, the list of processes.
 
 use turbowish_model::query::{Query, Rows as Asked};
 
@@ -6,7 +6,8 @@ use super::{Overlay, PausedTask, Peer, PeerState, State, View};
 use crate::tui::rows::BACKGROUND_ROWS;
 use crate::tui::{layout, record};
 
-/// What the state wants to be told of: the loop keeps that up, whatever led there.
+/// The data that the state requires: the loop keeps the subscriptions up, however the state came to
+/// require them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// Snapshots of a process.
@@ -59,7 +60,8 @@ impl State {
             Some(rows)
         };
         Query {
-            // All of them, whatever the filter of their table: the alert line and the marks need them.
+            // All of them, whatever the filter of their table: the alert line and the marks need
+            // them.
             alerts: None,
             window_ns: self.window.0,
             procs: rows(View::Procs),

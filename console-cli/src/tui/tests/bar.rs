@@ -1,4 +1,4 @@
-//! The command line: what is typed, what it becomes, what it does.
+//! The command line: typed text, completion and effect.
 
 use turbowish_model::snapshot::Accounting;
 

@@ -1,11 +1,11 @@
-//! Which place in the source `e` opens.
+//! The source location that `e` opens.
 
 use super::alerts::deadlock;
 use super::fixture::{alarmed, attached, press, screen};
 use super::screens::SMALL;
 use crate::tui::message::Effect;
 
-/// The places that are tried after these keys, the best first.
+/// The locations that are tried after these keys, the best first.
 fn check(keys: &str, expected: &[&str]) {
     let mut state = alarmed(SMALL, vec![deadlock()]);
     let spots = match press(&mut state, &format!("{keys} e")) {

@@ -80,7 +80,8 @@ fn file(proc: &str) -> String {
     format!("src/{}.rs", proc.split("::").nth(1).unwrap())
 }
 
-/// The last minute of a proc that runs at this share now: up and down by a third, what runs seldom only now.
+/// The last minute of a proc that runs at this share now: up and down by a third, what runs seldom
+/// only now.
 fn trend(path: &str, ppm: u64) -> Vec<u64> {
     let seldom = path.starts_with("kv::snapshot") || path.starts_with("kv::wal");
     let cell = |at: u64| match at {
@@ -145,7 +146,8 @@ fn place(file: &str, line: u32, columns: (u32, u32), expr: &str) -> Place {
     }
 }
 
-/// A waiting task, its root proc, where its innermost call waits, and since when, in tenths of a second.
+/// A waiting task, its root proc, where its innermost call waits, and since when, in tenths of a
+/// second.
 fn task(id: u64, name: &str, chain: &[&str], at: Place, tenths: u64) -> TaskRow {
     let since_ns = tenths * SECOND / 10;
     let stack = chain

@@ -1,4 +1,4 @@
-//! Whatever the process calls its things, the screen stays the screen.
+//! Hostile names: no name from the process corrupts the screen.
 
 use super::alerts::{deadlock, long_poll};
 use super::fixture::{alarmed, arrives, attached, kv, press, screen, until};
@@ -14,7 +14,7 @@ const NAMES: [&str; 5] = [
     "a\u{200d}b 👩\u{200d}🚒 \u{200c}",
 ];
 
-/// Wider than any screen, and longer than what a formatter pads to.
+/// Wider than any screen, and longer than the maximal padding of a formatter.
 fn long() -> [String; 5] {
     [
         "a::".repeat(25_000),

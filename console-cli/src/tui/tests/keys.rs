@@ -1,4 +1,4 @@
-//! The key table holds no key twice where both would work, and none that does nothing.
+//! The key table has no key twice where both would work, and no key without an effect.
 
 use std::collections::BTreeSet;
 
@@ -125,7 +125,8 @@ fn every_binding_does_something() {
                 binding.scope
             );
             assert!(action(scopes(&state), *pressed).is_some(), "{pressed:?}");
-            // The open view's own digit changes nothing, so come from another one; forward is after back.
+            // The open view's own digit changes nothing, so come from another one; forward is after
+            // back.
             for (needs, before) in [("1", "2"), ("H", "2"), ("L", "2 H"), ("X", "x")] {
                 if *pressed == key(needs) {
                     press(&mut state, before);

@@ -1,4 +1,4 @@
-//! docs/console.md says the keys and columns as the tables say them.
+//! Consistency of docs/console.md with the tables of keys and columns.
 
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Family, Row};
@@ -9,7 +9,7 @@ use crate::tui::keys::{KEYS, Scope};
 
 const MANUAL: &str = include_str!("../../../../docs/console.md");
 
-/// Every line that the manual lacks, so that it can be pasted.
+/// Every line that the manual lacks, ready to be pasted.
 fn check(expected: impl Iterator<Item = String>) {
     let missing: Vec<String> = expected
         .filter(|line| !MANUAL.lines().any(|written| written == line))

@@ -1,4 +1,4 @@
-//! Alerts that are muted: unheard, not unseen.
+//! Muted alerts: silent, but still visible.
 
 use turbowish_model::snapshot::alert::{Alert, Severity};
 
@@ -12,7 +12,7 @@ fn line(state: &State, at: usize) -> String {
     screen(state).lines().nth(at).unwrap_or_default().to_owned()
 }
 
-/// The alert line after a mute was told and a key pressed.
+/// The alert line after a mute was reported and a key pressed.
 fn banner(state: &mut State) -> String {
     press(state, "k");
     line(state, 1)

@@ -1,4 +1,4 @@
-//! Tasks that are paused: how they look, what `p` and `D` do, and what the console does not forget.
+//! Paused tasks: their display, the keys `p` and `D`, and the renewal of leases.
 
 use turbowish_model::snapshot::alert::{Alert, Party, PartyKind};
 use turbowish_model::snapshot::{Accounting, PauseRow, Snapshot, TaskState};
@@ -10,7 +10,8 @@ use super::fixture::{
 use crate::tui::message::{Effect, Message};
 use crate::tui::state::{PausedTask, State};
 
-/// One paused by this console, one by another and woken since, one that is polled for the last time.
+/// Three tasks: one paused by this console, one paused by another and woken since, one that is
+/// polled for the last time.
 fn paused() -> Snapshot {
     let mut snapshot = kv();
     let pause = |by: &str, left: Option<u64>, woken| {

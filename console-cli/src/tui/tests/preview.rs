@@ -1,4 +1,4 @@
-//! The preview: when it is there, what it asks for, where its links lead.
+//! The preview: its visibility, its requests and its links.
 
 use super::alerts::{deadlock, long_poll};
 use super::fixture::{alarmed, attached, press, screen, tell};
@@ -10,7 +10,7 @@ use crate::tui::state::State;
 
 const SIZE: (u16, u16) = (160, 40);
 
-/// The title of the preview; nothing if there is none.
+/// The title of the preview; empty if there is none.
 fn title(state: &State) -> String {
     let screen = screen(state);
     let title = screen.lines().find(|line| line.starts_with("-- preview"));

@@ -1,4 +1,5 @@
-//! Alerts on the screen: what `!`, `n`, Enter and Esc open, what is marked, and what becomes of an alert that goes.
+//! Alerts on the screen: the effects of `!`, `n`, Enter and Esc, the marks, and the display of
+//! resolved alerts.
 
 use turbowish_model::snapshot::alert::{Alert, Severity};
 
@@ -13,7 +14,7 @@ fn line(state: &State, at: usize) -> String {
     screen(state).lines().nth(at).unwrap().to_owned()
 }
 
-/// The title of the alert that is open.
+/// The title of the open alert.
 fn open(state: &State) -> Option<&str> {
     let open = state.record.as_ref()?;
     Some(open.alert()?.pitfall.title())

@@ -1,4 +1,4 @@
-//! Records: what Enter and clicks open, the way back and forward, and what becomes of what ended.
+//! Records: the effects of Enter and clicks, back and forward, and the display of ended rows.
 
 use turbowish_model::snapshot::{Page, TaskRow};
 
@@ -107,7 +107,7 @@ fn a_record_asks_for_its_own_rows_and_the_tables_keep_theirs() {
 fn what_was_sent_for_another_place_is_not_shown() {
     let mut state = attached(SIZE);
     press(&mut state, "2 j j");
-    // A key was pressed just now: this waits.
+    // A key was pressed just now, so this waits.
     let mut empty = kv();
     empty.tasks = Page::default();
     arrives(&mut state, empty);

@@ -1,4 +1,4 @@
-//! Saving what is shown: what is asked for, what is written, and that it can be read again.
+//! Saving of tables: the request, the file, and reading it back.
 
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{ProcRow, TaskRow};
@@ -37,7 +37,7 @@ fn a_process_that_answers_is_asked_for_all_of_it() {
     };
     assert_eq!(file, None);
     assert_eq!(query.window_ns, Some(10_000_000_000));
-    // The filter of the screen is none of the file.
+    // The filter of the screen does not apply to the file.
     let all = [&query.procs, &query.tasks, &query.resources, &query.awaits];
     for rows in all {
         let rows = rows.as_ref().unwrap();

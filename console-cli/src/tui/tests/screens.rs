@@ -1,4 +1,5 @@
-//! Every view, overlay and empty state at three sizes, beside the mock-ups of the screens' specification.
+//! Every view, overlay and empty state at three sizes, next to the mock-ups of the screens'
+//! specification.
 
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{Accounting, Page, Snapshot};

@@ -1,4 +1,4 @@
-//! What is kept from one console to the next, and what a file that is not good does.
+//! Settings kept between consoles, and the effect of an invalid file.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

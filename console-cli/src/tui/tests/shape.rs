@@ -1,4 +1,4 @@
-//! What one makes of a table: columns that are chosen, rows in groups, rows that are hidden, rows that are copied.
+//! Changes of a table's shape: columns chosen, rows grouped, hidden and copied.
 
 use turbowish_model::snapshot::{PauseRow, Snapshot, TaskGroup, TaskRow};
 
@@ -141,7 +141,8 @@ fn groups_are_of_all_tasks_whether_they_were_sent_or_not() {
     );
     press(&mut state, "l");
     assert!(screen(&state).contains("conn:51022"));
-    // Of another grouping, of another filter, and of a group without its hidden rows these sums say nothing.
+    // Of another grouping, of another filter, and of a group without its hidden rows these sums say
+    // nothing.
     for keys in ["t", "/ k v Enter", "l j x"] {
         let mut state = at_a_large_group();
         press(&mut state, keys);

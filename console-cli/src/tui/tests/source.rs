@@ -1,4 +1,5 @@
-//! What feeds the console, against a mock monitor: data come, stop, and come again, and what is wrong is said in one line.
+//! Data sources against a mock monitor: data arrive, stop and resume, and each error is reported in
+//! one line.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::tui::message::Message;
 use crate::tui::source::{Envelope, Source};
 use crate::tui::state::{PausedTask, Peer, PeerState, Wanted};
 
-/// A console that watches a socket, and whoever answers there.
+/// A console that watches a socket, and the peer that answers there.
 struct Stage {
     folder: TempDir,
     source: Source,
@@ -145,7 +146,8 @@ async fn the_worst_rows_come_with_each_snapshot_of_a_record() {
     }
 }
 
-/// A process that takes its time says so before its data, and not again as long as it stays the same.
+/// A process that takes its time says so before its data, and not again as long as it stays the
+/// same.
 #[tokio::test]
 async fn how_often_data_come_is_told_when_it_changes() {
     let mut stage = Stage::new();
@@ -233,7 +235,8 @@ async fn a_slow_monitor_is_waited_for_and_goes_on() {
     assert!(matches!(message, Message::Snapshot(_)), "{message:?}");
 }
 
-/// However long the loop has something else to do, one snapshot waits for it and no second one is read.
+/// However long the loop has something else to do, one snapshot waits for it and no second one is
+/// read.
 #[tokio::test]
 async fn one_snapshot_at_a_time_is_on_its_way() {
     let mut stage = Stage::new();
@@ -273,7 +276,8 @@ async fn one_snapshot_at_a_time_is_on_its_way() {
     }
 }
 
-/// What is said of a monitor that does not behave, again and again, and the data when a good one takes its place.
+/// What is said of a monitor that does not behave, again and again, and the data when a good one
+/// takes its place.
 async fn check(manner: Manner, expected: &str) {
     let mut stage = Stage::new();
     let server = stage.start(manner);

@@ -309,7 +309,8 @@ fn data_get_old_and_fresh_again() {
     check(90, Phase::Stale { ns: 90 * SECOND });
 }
 
-/// With very many tasks a process sends less often than it is asked to: that is said, and what is on the screen is not stale.
+/// With very many tasks a process sends less often than it is asked to: that is said, and what is
+/// on the screen is not stale.
 #[test]
 fn a_process_that_takes_its_time_is_not_silent() {
     let check = |pace_ns, seconds, phase, badge: &str| {

@@ -1,4 +1,5 @@
-//! Data and news of the link: what waits, what is shown, whom the console turns to.
+//! Arrival of data and of connection events: data held back, data shown, and the process that the
+//! console switches to.
 
 use std::mem::take;
 
@@ -15,7 +16,8 @@ use crate::tui::mutes::Mutes;
 use crate::tui::record::Record;
 use crate::tui::state::{Listed, Overlay, Peer, PeerState, Picker, State, View, Watched};
 
-/// A snapshot came: shown at once, or held while the display is frozen or keys are being pressed.
+/// A snapshot arrived: it is shown at once, or held while the display is frozen or keys are being
+/// pressed.
 pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     snapshot.alerts.rows.sort_by_key(column::worst_first);
     let micro = state.look.glyphs.micro;
@@ -51,7 +53,8 @@ fn write_times(alert: &mut Alert, micro: Micro) {
     }
 }
 
-/// The worst rows of the tables came, for an open record; while the display is frozen they stay as they were.
+/// The worst rows of the tables came, for an open record; while the display is frozen they stay as
+/// they were.
 pub(super) fn survey(state: &mut State, survey: Box<Snapshot>) {
     if state.record.is_some() && state.pending.frozen_ns.is_none() {
         state.visit.survey = Some(survey);
@@ -171,8 +174,8 @@ fn successor(state: &State, listed: &[Listed]) -> Option<Peer> {
     }
 }
 
-/// Turns to a process; filter and order of the tables are kept, their rows are not. Of records those of
-/// procs stay open: numbers of tasks and resources mean nothing in another process.
+/// Turns to a process; filter and order of the tables are kept, their rows are not. Of records
+/// those of procs stay open: numbers of tasks and resources mean nothing in another process.
 pub(super) fn attach(state: &mut State, peer: Peer) {
     if state.link.peer.as_ref().is_some_and(|now| now.is(&peer))
         && !matches!(state.link.fate, PeerState::Ended { .. })

@@ -1,4 +1,4 @@
-//! The command line: what is typed into it, and what it does.
+//! The command line: its input and its effects.
 
 use turbowish_model::snapshot::Accounting;
 use turbowish_wire::client::Target;

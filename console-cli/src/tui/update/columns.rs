@@ -1,4 +1,4 @@
-//! The list of columns: which ones are shown, and in which order.
+//! The column list: the visible columns and their order.
 
 use crate::tui::keys::Action;
 use crate::tui::layout;

@@ -1,4 +1,4 @@
-//! What is copied: the selected row under its titles or the whole record, as text or as JSON.
+//! Copying: the selected row with its titles, or the whole record, as text or as JSON.
 
 use turbowish_model::snapshot::sanitize;
 

@@ -1,4 +1,4 @@
-//! The place in the source of what is selected: of a row, or of a record's line and link.
+//! The source location of the selection: of a row, or of a line or link of a record.
 
 use turbowish_model::snapshot::Spot;
 
@@ -8,7 +8,7 @@ use crate::tui::record;
 use crate::tui::rows::Entry;
 use crate::tui::state::State;
 
-/// Opens it in the user's editor.
+/// Opens the location in the user's editor.
 pub(super) fn open(state: &mut State) -> Option<Effect> {
     let spots = spots(state);
     if spots.is_empty() {

@@ -1,4 +1,4 @@
-//! Tasks are paused and go on, and what this console has paused is not forgotten.
+//! Pausing and resuming of tasks, and the list of tasks that this console has paused.
 
 use turbowish_model::snapshot::alert::{Party, PartyKind};
 use turbowish_model::snapshot::units;
@@ -13,7 +13,7 @@ use crate::tui::record::{self, Kept};
 use crate::tui::rows::Absent;
 use crate::tui::state::{Overlay, PauseRequest, PausedTask, Phase, Question, State, View};
 
-/// Pauses the task that is selected or open, or lets it go on; or asks which debugger is to look at it.
+/// Pauses or resumes the task that is selected or open, or asks which debugger to attach to it.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     if state.record.is_none()
         && state.view == View::Tasks
@@ -40,7 +40,8 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     }
 }
 
-/// Pauses a task or lets it go on. What was asked for last counts, until data have come that show it.
+/// Pauses a task or lets it go on. What was asked for last counts, until data have come that show
+/// it.
 fn toggle(state: &mut State, hold: PausedTask, paused: bool) -> Option<Effect> {
     let mut toggles = state.visit.toggles.iter();
     let paused = match toggles.find(|toggle| toggle.hold.is(&hold)) {
@@ -70,7 +71,8 @@ fn forget_toggle(state: &mut State, hold: &PausedTask) {
     state.visit.toggles.retain(|toggle| !toggle.hold.is(hold));
 }
 
-/// The process has answered: what it does shows in data to come, what it does not is not waited for.
+/// The process has answered: what it does shows in data to come, what it does not is not waited
+/// for.
 fn answered(state: &mut State, hold: &PausedTask, done: bool) {
     let now = state.now.mono_ns;
     if !done {
@@ -83,7 +85,8 @@ fn answered(state: &mut State, hold: &PausedTask, done: bool) {
     }
 }
 
-/// The rows are new: they say which tasks are paused, also if a debugger or somebody else let one go on.
+/// The rows are new: they say which tasks are paused, also if a debugger or somebody else let one
+/// go on.
 pub(super) fn shown(state: &mut State) {
     let (data_ns, interval_ns) = (state.link.data_ns, state.pace_ns());
     let visit = &mut state.visit;
@@ -118,8 +121,8 @@ fn ask_for_debugger(state: &mut State, hold: PausedTask) {
 /// What a key is for: the task, and whether it is paused; else why there is none.
 type Meant = Result<(PausedTask, bool), &'static str>;
 
-/// The task of an open alert that a debugger is to look at: the one whose link is selected, else the first that is polled now, else the
-/// first. `None` if no alert is open.
+/// The task of an open alert that a debugger is to look at: the one whose link is selected, else
+/// the first that is polled now, else the first. `None` if no alert is open.
 fn of_alert(state: &State) -> Option<Meant> {
     let open = state.record.as_ref()?;
     let alert = open.alert()?;

@@ -1,4 +1,5 @@
-//! The mouse: a click selects, again opens, the header sorts, the wheel scrolls, the right button goes back.
+//! The mouse: a click selects, a second click opens, the header sorts, the wheel scrolls, the right
+//! button goes back.
 
 use super::{on_table, overlay, record, sort, touched};
 use crate::tui::hit_test::{self, Hit};

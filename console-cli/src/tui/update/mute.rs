@@ -1,10 +1,10 @@
-//! Muted alerts: no banner, no mark, and at the end of what is worst.
+//! Muted alerts: they have no banner and no mark, and come last in the triage list.
 
 use crate::detail::rich_line::Link;
 use crate::tui::state::{State, View};
 use crate::tui::{layout, mutes};
 
-/// Mutes the selected alert or that of the open record; again lets it be heard.
+/// Mutes the selected alert or that of the open record; unmutes it if it is muted.
 pub(super) fn switch(state: &mut State) {
     let Some(link) = selected(state) else {
         state.notice = Some("m mutes an alert; 5 lists them".to_owned());

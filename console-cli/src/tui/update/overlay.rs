@@ -1,4 +1,4 @@
-//! Keys while something lies over the table: help, picker, sort menu, filter line, question.
+//! Keys while an overlay is open: help, picker, sort menu, filter line, question.
 
 use crossterm::event::KeyCode;
 use turbowish_model::snapshot::Accounting;
@@ -30,7 +30,7 @@ pub(super) fn open_menu(state: &mut State) {
     });
 }
 
-/// The entries of the sort menu that what was typed leaves; the table's own order is one of them.
+/// The entries of the sort menu that match the typed text; the table's own order is one of them.
 pub(crate) fn menu(state: &State, typed: &str) -> Vec<Face> {
     let mut faces = state.table().faces();
     if let Some(own) = state.table().own_order() {

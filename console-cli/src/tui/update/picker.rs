@@ -1,11 +1,11 @@
-//! Keys while the list of processes is open, and which processes are in it.
+//! The list of processes: its entries, and the keys while it is open.
 
 use super::{Stride, on_table, seats, stride};
 use crate::tui::keys::Action;
 use crate::tui::message::Effect;
 use crate::tui::state::{Listed, Overlay, Picker, State};
 
-/// Opens the list; the process that is watched is selected.
+/// Opens the list with the watched process selected.
 pub(super) fn open(state: &mut State) {
     state.overlay = Some(Overlay::Picker(Picker {
         selected: state.link.peer.clone(),

@@ -1,4 +1,4 @@
-//! Records: what is open, where its links lead, and the way back.
+//! Records: the open one, the targets of its links, and the way back.
 
 use turbowish_model::snapshot::alert::Alert;
 
@@ -21,7 +21,8 @@ pub(super) fn worst_alert(state: &mut State) {
     }
 }
 
-/// Opens the next of the worst things or the one before, round the end; the first if none of them is open.
+/// Opens the next of the worst things or the one before, round the end; the first if none of them
+/// is open.
 pub(super) fn step(state: &mut State, forward: bool) {
     let list = triage::list(state);
     let here = stands(state, &list);
@@ -192,7 +193,8 @@ pub(super) fn follow(state: &mut State) {
     }
 }
 
-/// What became of a subject that is not among the rows at hand; none if they are not those that were asked for.
+/// What became of a subject that is not among the rows at hand; none if they are not those that
+/// were asked for.
 fn absence(state: &State, subject: &Link) -> Option<Absent> {
     let near = || state.visit.near.as_deref();
     let left_out = match subject {
@@ -228,7 +230,8 @@ pub(super) fn act(state: &mut State, action: Action) {
     }
 }
 
-/// One line further is one link further, and beyond the last link one line of text; pages move the text.
+/// One line further is one link further, and beyond the last link one line of text; pages move the
+/// text.
 fn walk(state: &mut State, action: Action) {
     let lines = record::lines(state);
     let links = record::links(&lines);

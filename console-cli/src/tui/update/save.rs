@@ -1,4 +1,5 @@
-//! A snapshot for a file: asked of the process in full, or what is at hand where it does not answer or the display stands.
+//! Saving of a snapshot: requested from the process in full, or the data at hand if the process
+//! does not answer or the display is frozen.
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::Snapshot;
@@ -7,7 +8,7 @@ use turbowish_model::snapshot::json::{self, Table};
 use crate::tui::message::{Effect, File};
 use crate::tui::state::{Phase, State};
 
-/// Saves to a file, or to one that is named after the process and the time.
+/// Saves to the given file, or to one named after the process and the time.
 pub(super) fn save(state: &mut State, file: Option<&str>) -> Option<Effect> {
     let file = file.map(str::to_owned);
     if state.shown.is_none() {

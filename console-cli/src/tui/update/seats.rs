@@ -1,4 +1,5 @@
-//! View, window, filters and history are kept for each process while another one is watched.
+//! Sessions: view, window, filters and history are kept for each process while another one is
+//! watched.
 
 use std::mem::take;
 
@@ -6,7 +7,7 @@ use super::arrival::attach;
 use crate::tui::settings::Settings;
 use crate::tui::state::{Peer, PeerState, Session, State, View};
 
-/// Seats that are kept, the oldest go first.
+/// Maximal number of sessions; the oldest are dropped first.
 const KEPT: usize = 16;
 
 /// Turns to another process, as one has left it.

@@ -1,4 +1,4 @@
-//! Row 2 says what is wrong: with the data themselves, else the alerts that hold, and that there are none.
+//! Row 2: a problem with the data if there is one, else the active alerts, or that there are none.
 
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
@@ -13,7 +13,7 @@ use crate::theme::Role;
 use crate::tui::layout::{Form, Screen};
 use crate::tui::state::{PeerState, Phase, State};
 
-/// The line, and what to do about missing data on the line below.
+/// The line; if data are missing, the line below names the remedy.
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     if let (None, Some((_, todo))) = (&state.notice, advice(state))
         && screen.form != Form::Tiny
@@ -131,7 +131,8 @@ fn lost(state: &State) -> String {
     };
     let switched = shown.process.accounting_since_unix_ns;
     let recent = shown.at_unix_ns.saturating_sub(switched) < 60 * SECOND;
-    // After accounting was switched on these are as they must be: said for a minute, then only counted.
+    // After accounting was switched on these are as they must be: said for a minute, then only
+    // counted.
     let reasons = shown.lost.reasons();
     let told: Vec<String> = reasons
         .filter(|(_, reason)| recent || !reason.at_switch)

@@ -1,4 +1,4 @@
-//! The list of columns: a mark before those that are shown, in the order in which they stand.
+//! The column list: visible columns have a mark, and all are in their order in the table.
 
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -16,7 +16,7 @@ pub(super) fn draw(state: &State, at: usize, frame: &mut Frame<'_>) {
     let (faces, shown) = update::listed(state);
     let wanted = u16::try_from(faces.len() + 2).unwrap_or(u16::MAX);
     let (width, height) = state.size;
-    // The hint line stays in sight.
+    // The hint line stays visible.
     let area = layout::overlay((width, height.saturating_sub(1)), (WIDTH, wanted));
     let framed = Framed { state, area };
     let lines = framed.lines();

@@ -1,4 +1,4 @@
-//! How much of the program the numbers speak of, what was lost, and what they cost.
+//! Coverage: the share of the program that the numbers cover, lost data, and the overhead.
 
 use ratatui::text::Line;
 use turbowish_model::snapshot::Snapshot;

@@ -1,4 +1,4 @@
-//! The line below the table says more about the selected row.
+//! The line below the table: more facts about the selected row.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! Where there is nothing to show, one line says what is, and one line begins with "Do:".
+//! Empty states: one line states the condition, and one line begins with "Do:".
 
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
@@ -11,7 +11,7 @@ use crate::tui::layout::Screen;
 use crate::tui::rows::Rows;
 use crate::tui::state::{PeerState, Phase, State, View};
 
-/// No process, or one from which nothing has come yet.
+/// No process, or one that has sent nothing yet.
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let (title, status, what, todo) = match state.phase() {
         Phase::Looking => looking(state),

@@ -1,4 +1,4 @@
-//! The frame of an overlay, in the glyphs of the set.
+//! The border of an overlay, in the glyphs of the current set.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use super::{put, text};
 use crate::theme::Role;
 use crate::tui::state::State;
 
-/// A framed area with a title above and words below.
+/// A bordered area with a title above and text below.
 #[derive(Debug)]
 pub(super) struct Framed<'a> {
     pub(super) state: &'a State,

@@ -1,4 +1,4 @@
-//! A page of help, over the screen.
+//! A help page, drawn over the screen.
 
 use ratatui::Frame;
 use ratatui::style::Style;

@@ -1,4 +1,4 @@
-//! The last line names keys that work here, read from the key table.
+//! The hint line: keys that work in the current state, from the key table.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -20,7 +20,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     );
 }
 
-/// What one does with a record.
+/// The hints for a record.
 pub(crate) const RECORD_HINTS: [&str; 7] = [
     "j k links",
     "Enter open",
@@ -55,7 +55,8 @@ const ALERT_HINTS: [&str; 8] = [
     "q quit",
 ];
 
-/// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit" go.
+/// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit"
+/// go.
 pub(super) fn line(state: &State, width: usize) -> String {
     let scopes = update::scopes(state);
     let armed = state

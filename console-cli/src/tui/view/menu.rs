@@ -1,4 +1,4 @@
-//! The sort menu: the columns with their meaning, narrowed by what is typed.
+//! The sort menu: the columns with their meaning, filtered by the typed text.
 
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -17,7 +17,7 @@ pub(super) fn draw(state: &State, typed: &str, at: usize, frame: &mut Frame<'_>)
     let entries = update::menu(state, typed);
     let wanted = u16::try_from(entries.len().max(1) + 2).unwrap_or(u16::MAX);
     let (width, height) = state.size;
-    // The hint line stays in sight.
+    // The hint line stays visible.
     let area = layout::overlay((width, height.saturating_sub(1)), (WIDTH, wanted));
     let framed = Framed { state, area };
     let lines = framed.lines();

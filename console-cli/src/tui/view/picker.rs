@@ -1,4 +1,4 @@
-//! The processes of this user that run TurboWish.
+//! The list of the user's processes that run TurboWish.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -15,7 +15,7 @@ use crate::tui::layout::Screen;
 use crate::tui::state::{Listed, Peer, Picker, State};
 use crate::tui::update;
 
-/// Columns for the number of alerts.
+/// Width of the number of alerts, in columns.
 const ALERTS: usize = 9;
 
 pub(super) fn draw(state: &State, picker: &Picker, frame: &mut Frame<'_>, screen: &Screen) {

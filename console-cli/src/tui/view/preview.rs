@@ -1,4 +1,4 @@
-//! The preview of the selected row, between the table and the line below it.
+//! The preview of the selected row, between the table and the detail line.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

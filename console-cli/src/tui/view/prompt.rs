@@ -1,4 +1,4 @@
-//! The line that is typed into, and the line that asks, replace the hints.
+//! Text input and questions, in place of the hint line.
 
 use ratatui::Frame;
 use ratatui::layout::Position;

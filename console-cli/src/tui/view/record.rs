@@ -1,4 +1,4 @@
-//! A record, in place of header and table: the way to it, and all that is known.
+//! A record, in place of header and table: the path to it, and its lines.
 
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -44,7 +44,7 @@ pub(super) fn draw(state: &State, open: &Record, frame: &mut Frame<'_>, parts: &
     }
 }
 
-/// One line; the part that is selected stands out, and a mark says in which line it is.
+/// One line. The selected part is highlighted, and a mark shows the line that it is in.
 pub(super) fn line(
     state: &State,
     open: &Record,
@@ -106,7 +106,8 @@ fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
     text::apart(begin, Line::from(end), usize::from(width))
 }
 
-/// What it is, and where it stands among others: `2 of 3   n next`, `3 of 9 worst: ready 212ms   n next`, `task, ended`.
+/// What it is, and where it stands among others: `2 of 3   n next`, `3 of 9 worst: ready 212ms   n
+/// next`, `task, ended`.
 fn standing(state: &State, open: &Record) -> String {
     let left = |alert| state.visit.mutes.left(alert, state.now.mono_ns);
     let worst = update::worst(state);

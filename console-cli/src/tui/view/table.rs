@@ -1,4 +1,4 @@
-//! A table: titles, as many rows as fit, and how many are out of sight.
+//! A table: titles, as many rows as fit, and the number of rows out of sight.
 
 use ratatui::Frame;
 use ratatui::text::{Line, Span};

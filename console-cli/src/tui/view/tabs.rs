@@ -1,4 +1,4 @@
-//! The views that exist, with the number of their rows, and the order and filter of the open one.
+//! The available views with their numbers of rows, and the order and filter of the open one.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -32,7 +32,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     );
 }
 
-/// The filter, and the order where no column says it.
+/// The filter, and the order if no column shows it.
 fn order(state: &State) -> String {
     let table = state.table();
     let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! How many tasks do what; states that are not observed are left out.
+//! Number of tasks by state; states that are not observed are omitted.
 
 use ratatui::text::Line;
 use turbowish_model::snapshot::quantile::Percentile;
@@ -34,7 +34,8 @@ pub(super) fn with_coverage(state: &State, shown: &Snapshot, width: usize) -> Li
     })
 }
 
-/// `   ready p99 88.0us`: how long tasks that were woken waited for their poll; nothing as long as none was.
+/// `   ready p99 88.0us`: how long tasks that were woken waited for their poll; nothing as long as
+/// none was.
 fn ready(state: &State, shown: &Snapshot, percents: &[u8]) -> String {
     let time = |ns| units::duration(ns, state.look.glyphs.micro);
     let latency = &shown.ready_latency;

@@ -1,4 +1,4 @@
-//! Row 1: which process, whether it accounts, which window, how fresh.
+//! Row 1: the process, whether accounting is armed, the window, and the age of the data.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -15,7 +15,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     put(frame, area, 0, line(state, shown, usize::from(area.width)));
 }
 
-/// What goes first where there is no room for all of it; the badge stays.
+/// Parts in the order in which they are omitted when space is short; the badge stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Left {
     None,

@@ -1,4 +1,4 @@
-//! The titles of a table's columns; a mark says by which one the rows are sorted, and which way.
+//! The titles of a table's columns; a mark shows the sort column and direction.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -9,7 +9,7 @@ use crate::theme::Role;
 use crate::tui::layout::{GUTTER, Placed};
 use crate::tui::state::State;
 
-/// Where the mark of the order finds room.
+/// The position of the sort mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// After the title, inside its column.

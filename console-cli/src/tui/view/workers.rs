@@ -1,4 +1,4 @@
-//! One bar a worker: how much of the window it spent in polls of covered tasks.
+//! One bar for each worker: the share of the window that it spent in polls of covered tasks.
 
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::units;
@@ -8,7 +8,7 @@ use super::coverage;
 use crate::theme::Role;
 use crate::tui::state::State;
 
-/// More workers than this are one glyph each.
+/// Beyond this number of workers, each is one glyph.
 const BARS: usize = 8;
 
 /// ` w0 [####   ] 61.2%  w1 [####   ] 58.7%`

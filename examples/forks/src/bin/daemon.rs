@@ -1,5 +1,5 @@
-//! Becomes a daemon: forks twice, and the first two processes exit. Lives until its input ends.
-//! `daemon before|after` says whether `init` is called before the forks or after them.
+//! A daemon: forks twice, the first two processes exit, and the last one lives until its input
+//! ends. `daemon before|after` selects whether `init` is called before the forks or after them.
 
 use std::io::{Read, Write};
 

@@ -1,7 +1,7 @@
-//! Forks again and again while two threads poll, spawn, wake and lock: `storm FORKS SECONDS`.
+//! Repeated forks while two threads poll, spawn, wake and lock: `storm FORKS SECONDS`.
 //!
-//! Every child uses what it has inherited and makes new tasks. A child that is not over after so
-//! many seconds hangs.
+//! Every child uses inherited objects and creates new tasks. A child that has not ended after
+//! SECONDS seconds hangs.
 
 use std::future::Future;
 use std::pin::Pin;

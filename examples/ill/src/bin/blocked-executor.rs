@@ -1,4 +1,4 @@
-//! All workers are held by tasks without the attribute: nothing that is woken is polled any more.
+//! All workers are held by tasks without the attribute: no woken task is polled any more.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A sender waits for room that its receiver does not make.
+//! A sender waits for capacity that its receiver does not free.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A channel that is always full: all that passes it waits for all that is before it.
+//! A channel that is always full: every message waits for all messages before it.
 
 use std::time::Duration;
 

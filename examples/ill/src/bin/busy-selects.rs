@@ -1,4 +1,4 @@
-//! Loops over `select!`, `FuturesUnordered` and `buffered`, under load: futures are left for a while, and come to their turn. Not ill.
+//! `select!` loops, `FuturesUnordered`, `buffered` under load: futures idle, then resume. Healthy.
 
 use std::sync::Arc;
 use std::time::Duration;

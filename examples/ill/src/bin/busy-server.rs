@@ -1,4 +1,4 @@
-//! The key-value server of the examples under load: not ill.
+//! The key-value server of the examples under load. Healthy.
 
 use kv::load::{self, Load};
 use kv::{Config, Server};

@@ -1,4 +1,4 @@
-//! Futures are dropped half-way, or before they begin, and nothing is lost by it. Locks are taken in all orders that cannot meet. Not ill.
+//! Futures are dropped half-way or unpolled without loss; lock orders never conflict. Healthy.
 
 use std::pin::pin;
 use std::sync::Arc;

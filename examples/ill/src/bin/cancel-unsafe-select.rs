@@ -1,4 +1,4 @@
-//! A frame is read in three steps, by a branch of a `select!` in a loop: the timer ends it in the middle.
+//! A `select!` branch in a loop reads a frame in three steps; the timer cancels it half-way.
 
 use std::time::Duration;
 

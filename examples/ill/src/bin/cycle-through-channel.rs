@@ -1,4 +1,4 @@
-//! Three tasks, a lock and a full channel: the sender holds what the reader needs before it reads.
+//! Three tasks, a lock and a full channel: the sender holds the lock that the reader needs first.
 
 use std::sync::Arc;
 

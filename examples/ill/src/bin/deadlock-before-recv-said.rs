@@ -1,4 +1,4 @@
-//! The same as `deadlock-before-recv`, where the authors say what the calls mean to do.
+//! The same as `deadlock-before-recv`, with explicit intents.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Three tasks, two locks and a full channel, whose receiver has never received: it waits for a lock first.
+//! Three tasks, two locks, a full channel: its receiver waits for a lock before its first receive.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Two tasks take two locks in opposite orders, and meet; hundreds wait for one of the locks before the second task asks for it.
+//! Two tasks take two locks in opposite orders; hundreds of tasks wait for one of the locks.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Two tasks have one of two permits each, and want one more.
+//! Two tasks hold one of two permits each, and both wait for one more.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Two tasks take two locks in opposite orders, and meet.
+//! Two tasks take two locks in opposite orders, and deadlock.
 
 use std::sync::Arc;
 

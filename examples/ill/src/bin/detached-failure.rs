@@ -1,4 +1,4 @@
-//! A task panics, and its handle was dropped: nobody will know.
+//! A task panics after its handle was dropped: nobody notices.
 
 use std::time::Duration;
 

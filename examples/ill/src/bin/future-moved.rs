@@ -1,4 +1,4 @@
-//! A task waits for what it began to make itself, and then gave to a task of its own, which is at work on it.
+//! A task waits for a message from a future that it first polled, and then moved to a running task.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Two futures of one task stand in the queue of a lock, and the second one is awaited: the first one is served, and nobody polls it.
+//! Two futures of one task queue for a lock; the task awaits the second, the first gets the lock.
 
 use std::sync::Arc;
 

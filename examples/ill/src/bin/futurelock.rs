@@ -1,4 +1,4 @@
-//! A `select!` goes on with another branch, and leaves behind a future that is next in the queue of a lock.
+//! A `select!` takes another branch and abandons a future that is next in the queue of a lock.
 
 use std::sync::Arc;
 use std::time::Duration;

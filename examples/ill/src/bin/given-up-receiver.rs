@@ -1,4 +1,4 @@
-//! A sender waits for room: the call that received has timed out, its task does other things, and keeps the receiver.
+//! A sender waits for capacity: the receiving call timed out, and its idle task keeps the receiver.
 
 use std::time::Duration;
 

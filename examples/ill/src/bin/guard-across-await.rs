@@ -1,4 +1,4 @@
-//! A lock is held while its task waits for something slow.
+//! A lock is held while its task waits for a slow operation.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A task waits for a lock whose guard it has given to another task, which is at work with it.
+//! A task waits for a lock whose guard it has moved to another, running task.
 
 use std::time::Duration;
 

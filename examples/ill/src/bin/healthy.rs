@@ -1,4 +1,4 @@
-//! A program that uses everything and is not ill.
+//! A program that uses every feature and is healthy.
 
 use std::sync::Arc;
 use std::time::Duration;

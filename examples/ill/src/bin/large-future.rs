@@ -1,4 +1,4 @@
-//! A call whose future carries a buffer of 64 KiB wherever it goes, also within the one that awaits it.
+//! A call whose future contains a buffer of 64 KiB, and so does the future of its caller.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A bell wakes everybody, and everybody wants the same lock.
+//! A notification wakes all tasks, and all want the same lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

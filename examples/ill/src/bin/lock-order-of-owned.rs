@@ -1,4 +1,4 @@
-//! Two tasks take two locks in opposite orders, with guards that could go to other tasks, and do not.
+//! Two tasks take two locks in opposite orders, with owned guards that stay in their task.
 
 use std::sync::Arc;
 use std::time::Duration;

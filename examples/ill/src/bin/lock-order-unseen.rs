@@ -1,4 +1,4 @@
-//! Two tasks take two free locks in opposite orders, for no time at all: nobody ever sees one with both.
+//! Two tasks take two free locks in opposite orders so briefly that no snapshot sees both held.
 
 use std::sync::Arc;
 use std::time::Duration;

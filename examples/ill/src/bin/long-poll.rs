@@ -1,4 +1,4 @@
-//! A poll that works for long before it yields, again and again.
+//! A poll that computes for long before it yields, repeatedly.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A future says that it waits, and keeps nobody's waker.
+//! A future returns `Pending` without keeping a waker.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Calls that are awaited in one place, and forgotten in another.
+//! Calls that are awaited at one place, and not awaited at another.
 
 use std::time::Duration;
 

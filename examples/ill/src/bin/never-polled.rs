@@ -1,4 +1,4 @@
-//! Calls that are made, and that nobody awaits.
+//! Calls that are created, and never awaited.
 
 use std::time::Duration;
 

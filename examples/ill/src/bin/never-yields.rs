@@ -1,4 +1,4 @@
-//! A task computes in its first poll, and does not come out of it.
+//! A task computes in its first poll, which never returns.
 
 #[turbowish::instrument]
 async fn solve() -> u64 {

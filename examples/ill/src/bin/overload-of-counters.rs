@@ -1,4 +1,4 @@
-//! A counter in the innermost loop: telling of each step costs more than the step.
+//! A counter in the innermost loop: counting a step costs more than the step.
 
 #[turbowish::instrument]
 async fn sum(numbers: &[u64]) -> u64 {

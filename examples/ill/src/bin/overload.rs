@@ -1,4 +1,4 @@
-//! So many tiny calls that looking at them costs more than they do.
+//! So many tiny calls that accounting costs more than the calls.
 
 #[turbowish::instrument]
 async fn tiny(n: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! Fifty thousand tasks that wait: a console that comes late sees all of them, and at once. Not ill.
+//! Fifty thousand waiting tasks: a console that attaches late sees all of them at once. Healthy.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A poll that is long because the machine runs other threads: its own work is less than half a second.
+//! A poll that is long because its thread is preempted: its own work takes under half a second.
 
 use std::sync::Barrier;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A `select!` in a loop whose arm takes the lock that a future of its head waits for: the arm stands behind that future, which nobody polls.
+//! A `select!` arm takes the lock that an unpolled future of the same `select!` is queued for.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A task asks for a lock that it holds.
+//! A task waits for a lock that it holds.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A task that asks again and again whether it may go on, and wakes itself to ask again.
+//! A task that polls a condition in a loop by waking itself.
 
 use std::future::poll_fn;
 use std::task::Poll;

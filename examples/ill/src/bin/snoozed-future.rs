@@ -1,4 +1,4 @@
-//! A future is woken, and its task looks at another one.
+//! A future is woken, but its task polls another one.
 
 use std::time::Duration;
 

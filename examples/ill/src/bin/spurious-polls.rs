@@ -1,4 +1,4 @@
-//! One task with twenty futures in a `join_all`: each wake-up is for one, and polls them all.
+//! A task with twenty futures in a `join_all`: each wake-up is for one, and polls all of them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! One thread, and a task that takes all of it: another one is ready, and is not polled.
+//! One thread, which one task occupies completely: another task is ready, and is not polled.
 
 use std::sync::Arc;
 use std::task::{Context, Waker};

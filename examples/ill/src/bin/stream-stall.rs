@@ -1,4 +1,4 @@
-//! Pages are fetched four at a time, and stored between two of them: while one is stored, nobody polls those that are on their way.
+//! Pages are fetched four at a time; while one is stored, nobody polls the other fetches.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A job is taken out of a queue and done, all within one timeout: what was taken is gone when that is over.
+//! A job is received and processed within one timeout: when it expires, the job is lost.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A channel without bound, whose sender is faster than its receiver.
+//! An unbounded channel whose sender is faster than its receiver.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A lock, and a channel that nobody has sent into yet: who will send needs the lock that the receiver holds. That it will is in its source.
+//! A receiver holds the lock that its only future sender needs first, as the sender's source shows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A future that clones its waker anew in every poll, many times over.
+//! A future that clones its waker many times in every poll.
 
 use std::future::poll_fn;
 use std::task::Waker;

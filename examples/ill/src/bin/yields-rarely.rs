@@ -1,4 +1,4 @@
-//! A task that yields, but has its thread nearly all of the time.
+//! A task that yields, but occupies its thread nearly all the time.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What the server says of itself: `CONFIG GET`, `COMMAND`, `HELLO`, `INFO`.
+//! Information about the server: `CONFIG GET`, `COMMAND`, `HELLO`, `INFO`.
 
 use std::sync::atomic::Ordering;
 

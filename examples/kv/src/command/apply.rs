@@ -1,4 +1,4 @@
-//! From a [`Command`] to a [`Reply`], through the store.
+//! Execution of a [`Command`] on the store, which yields a [`Reply`].
 
 use crate::command::{Command, Unit, about};
 use crate::db::{Blob, Ttl};

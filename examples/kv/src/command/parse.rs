@@ -1,4 +1,4 @@
-//! From a request to a [`Command`]: after this every number is a number, and every option is one that exists.
+//! Parsing of requests into [`Command`]s, in which every number and every option is valid.
 
 use std::vec;
 

@@ -1,4 +1,4 @@
-//! Requests and what they mean, or why they are refused.
+//! Requests, and their commands or errors.
 
 use super::parse;
 use crate::command::table::COMMANDS;

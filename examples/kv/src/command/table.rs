@@ -1,4 +1,4 @@
-//! The commands as data, sorted by name: what `COMMAND` prints, what is checked, and how each is understood.
+//! The commands as data, sorted by name: for the output of `COMMAND`, for checks, and for parsing.
 
 use crate::command::Command;
 use crate::command::parse::{self, Args};

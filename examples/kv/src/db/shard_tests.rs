@@ -1,4 +1,4 @@
-//! A shard against tables of steps: what is done, at what time, and what comes back.
+//! A shard against tables of steps: operation, time, expected result.
 
 use super::{Blob, Condition, End, Entry, Expiry, Shard, Ttl, Value, parse_integer};
 use crate::error::Refusal;

@@ -1,4 +1,4 @@
-//! Replies, both ways: the server writes them, the load reads them.
+//! Replies in both directions: the server writes them, the load generator reads them.
 
 use crate::db::{Blob, parse_integer};
 use crate::resp::{ProtocolError, line};

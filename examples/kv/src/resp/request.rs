@@ -1,4 +1,4 @@
-//! Requests from a stream of bytes, however it is cut: an argument that has arrived is never looked at again.
+//! Parser of requests from a byte stream in arbitrary pieces; no received argument is parsed twice.
 
 use crate::db::{Blob, parse_integer};
 use crate::resp::{ProtocolError, inline, line};

@@ -1,4 +1,4 @@
-//! Snapshots as bytes: there and back, and everything that is not one.
+//! Snapshots as bytes: round trip, and rejection of invalid input.
 
 use super::{Broken, Decoder, Encoder, MAGIC};
 use crate::db::{Blob, Entry, Value};

@@ -1,4 +1,4 @@
-//! The store to disk and back, in a folder of its own.
+//! Round trip of the store to disk, in a separate folder.
 
 use std::io;
 use std::path::Path;

@@ -1,8 +1,9 @@
-//! A look over the tokens of a body: which operations it does on the handles of its function, and what else it does with those.
+//! Scan of the tokens of a body: the operations on the handles of its function, and all other uses
+//! of those handles.
 //!
-//! An operation is on the straight path if nothing that may be around it, or may have left before it, decides whether it is done: every
-//! doubt makes it a may. A handle that is not only used, but named in any other way, may have been given away or be another thing
-//! by then: of that nothing is found at all.
+//! An operation is unconditional if neither an enclosing construct nor an earlier exit can decide
+//! whether it is performed; if unsure, it is a `May`. A handle that is also named in any other way
+//! may have been moved away or replaced by then: no intent is inferred for it.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +85,8 @@ struct Around {
     apart: bool,
     /// What stands there might be an error elsewhere.
     in_unsafe: bool,
-    /// A field that is named there may be none elsewhere, or one of which a lint tells: it is in a macro that makes of it what it
-    /// likes, or where lints are allowed.
+    /// A field that is named there may be none elsewhere, or one of which a lint tells: it is in a
+    /// macro that makes of it what it likes, or where lints are allowed.
     there_only: bool,
 }
 
@@ -128,7 +129,8 @@ impl Body {
         self.lends_self && operation.is_field()
     }
 
-    /// Whether a place stays where it is for as long as the body runs: all that is done with it is to call methods that leave it there.
+    /// Whether a place stays where it is for as long as the body runs: all that is done with it is
+    /// to call methods that leave it there.
     pub(crate) fn never_moves(&self, operation: &Operation) -> bool {
         let named = self.named(&operation.place);
         let stays = named.is_some_and(|named| !named.otherwise && !named.given && !named.moved);

@@ -1,11 +1,12 @@
-//! Which names of a function are handles: told from the tokens of their types, since that is all there is.
+//! Parameters and fields that are handles, recognised by the tokens of their types, since no other
+//! type information exists.
 
 use proc_macro2::Ident;
 use syn::{FnArg, GenericArgument, Pat, PatType, PathArguments, Safety, Signature, Type};
 
 use super::operation::{Operation, Verb};
 
-/// What a handle of this name is mostly for.
+/// The default operation of a handle with this type name.
 const NAMES: &[(&str, Verb)] = &[
     ("Sender", Verb::Send),
     ("UnboundedSender", Verb::Send),
@@ -75,8 +76,9 @@ impl Handles {
             .any(|parameter| parameter.name == name)
     }
 
-    /// Whether the end that an operation uses is the call's alone until then: whoever receives has it so, and whoever sends if it is
-    /// a parameter of its own, which is used further down and cannot have been given away.
+    /// Whether the end that an operation uses is the call's alone until then: whoever receives has
+    /// it so, and whoever sends if it is a parameter of its own, which is used further down and
+    /// cannot have been given away.
     pub(crate) fn proves(&self, operation: &Operation) -> bool {
         let of_place = |parameter: &&Parameter| operation.is_of(&parameter.name);
         let is_own = || {

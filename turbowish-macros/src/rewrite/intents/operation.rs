@@ -1,4 +1,4 @@
-//! `send(tx)`: a verb, and the place that it is done with.
+//! An operation, `send(tx)`: a verb, and the place that it applies to.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Member, Result, UnOp};
 
-/// What can be done with a resource.
+/// The kind of an operation on a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verb {
     Send,
@@ -36,7 +36,8 @@ impl Verb {
         "send", "recv", "lock", "read", "write", "acquire", "wait", "notified", "changed",
     ];
 
-    /// What a method that is called with arguments, or without, and awaited or not, does to what it is called on.
+    /// What a method that is called with arguments, or without, and awaited or not, does to what it
+    /// is called on.
     pub(crate) fn of_method(name: &str, has_arguments: bool, is_awaited: bool) -> Option<Verb> {
         Some(match (name, has_arguments, is_awaited) {
             ("send", true, _) => Verb::Send,

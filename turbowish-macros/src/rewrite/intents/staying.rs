@@ -1,10 +1,11 @@
-//! Methods that leave a handle where it is: whoever calls nothing else has given it to nobody.
+//! Methods that leave a handle in place: a body that calls no others has not moved the handle away.
 
 use proc_macro2::{Delimiter, TokenTree};
 
 use super::tokens::{is, is_word};
 
-/// Methods of the handles that neither take them nor put another one in their place. What is our handle has these of its own.
+/// Methods of the handles that neither consume nor replace them. The methods of the `turbowish`
+/// types are inherent.
 const STAYING: &[&str] = &[
     "recv",
     "try_recv",

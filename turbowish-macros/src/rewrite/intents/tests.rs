@@ -1,4 +1,4 @@
-//! What is found in a body, what is said, and what is printed for both.
+//! Inferred and declared intents, and the code generated for both.
 
 use std::str::FromStr;
 
@@ -330,7 +330,8 @@ fn a_parameter_that_is_a_handle_may_be_used() {
     );
 }
 
-/// It is used only by methods that leave it where it is: whether it will be used or not, nobody else has it while the body runs.
+/// It is used only by methods that leave it where it is: whether it will be used or not, nobody
+/// else has it while the body runs.
 #[test]
 fn what_is_never_given_away_is_the_calls_own() {
     let check_body = |body: &str, expected: &str| {

@@ -1,4 +1,4 @@
-//! What stands around a token: asked of the tokens before and behind it.
+//! The context of a token, determined from the tokens before and after it.
 
 use proc_macro2::{Delimiter, TokenTree};
 
@@ -14,7 +14,7 @@ pub(super) fn before(trees: &[TokenTree], at: usize) -> Option<&TokenTree> {
     trees.get(at.checked_sub(1)?)
 }
 
-/// Whether a `.` stands before the token `at`, and no `..`.
+/// Whether a `.`, and not a `..`, precedes the token `at`.
 pub(super) fn is_dot(trees: &[TokenTree], at: usize) -> bool {
     is(before(trees, at), '.') && !is(before(trees, at - 1), '.')
 }
@@ -32,7 +32,8 @@ pub(super) fn is_borrowed(trees: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// A block that is evaluated where it stands, and not a branch, a value or a pattern of a type with fields, an arm.
+/// A block that is evaluated where it stands, and not a branch, a value or a pattern of a type with
+/// fields, an arm.
 pub(super) fn is_block(trees: &[TokenTree], at: usize) -> bool {
     match before(trees, at) {
         None => true,

@@ -1,4 +1,5 @@
-//! Events and spans of tracing and log: a field without `=` is printed by its source, everything else is a value.
+//! Arguments of events and spans of tracing and log: a field without `=` is printed by its source,
+//! everything else is a value.
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
@@ -10,8 +11,8 @@ use super::list::{end_of_item, is_separator};
 use super::{Piece, Reading, may_matter};
 
 impl Reading {
-    /// `target: t, parent: p, a.b = ?x, "c" = %y, ?d, e; "message {}", f`. What follows a message is its arguments, where
-    /// there `is_message`.
+    /// `target: t, parent: p, a.b = ?x, "c" = %y, ?d, e; "message {}", f`. If `is_message`,
+    /// everything after a message is its arguments.
     pub(super) fn fields(&mut self, input: ParseStream<'_>, is_message: bool) -> Result<()> {
         let mut fields = true;
         while !input.is_empty() {
@@ -44,7 +45,8 @@ impl Reading {
         Ok(())
     }
 
-    /// `a.b =`, `"c" =`, `{ D } =`, or nothing but the `=` of what was read already; whether there was one.
+    /// `a.b =`, `"c" =`, `{ D } =`, or nothing but the `=` of what was read already; whether there
+    /// was one.
     fn name(&mut self, input: ParseStream<'_>) -> Result<bool> {
         let ahead = input.fork();
         let mut length = 0;

@@ -1,4 +1,4 @@
-//! Arguments that are expressions, or nearly so.
+//! Arguments that are expressions, or lists similar to expressions.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;

@@ -1,4 +1,5 @@
-//! `select!` of tokio and of futures: `biased;`, `pattern = future, if condition => arm`, and `else`, `complete`, `default`.
+//! Arguments of `select!` of tokio and of futures: `biased;`, `pattern = future, if condition =>
+//! arm`, and `else`, `complete`, `default`.
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -7,7 +8,7 @@ use syn::{Expr, Ident, Pat, Result, Token, token};
 
 use super::{Piece, Reading};
 
-/// What stands before `=>` in place of a future.
+/// Words that may precede `=>` in place of a future.
 const WORDS: &[&str] = &["else", "complete", "default"];
 
 impl Reading {

@@ -1,4 +1,4 @@
-//! What is read of a macro, and what becomes of it and of the statement around it.
+//! Parsing of macro arguments, and the rewriting of the macro and of the statement around it.
 
 use quote::ToTokens;
 use syn::{Expr, Macro};
@@ -15,7 +15,8 @@ fn rewritten(body: &str) -> String {
     body.trim_start_matches("if false{return;}").to_owned()
 }
 
-/// `AT(N, x)` marks an await, `ENTER(N)` a statement, `BACK(N, x)` an await behind which a macro awaits by itself.
+/// `AT(N, x)` marks an await, `ENTER(N)` a statement, `BACK(N, x)` an await behind which a macro
+/// awaits by itself.
 #[track_caller]
 fn check(body: &str, expected: &str) {
     let at = "::turbowish::__private::at(&__TURBOWISH_PROC,";
@@ -340,7 +341,8 @@ fn a_marker_is_where_its_macros_or_awaits_stand() {
 
 #[test]
 fn an_expression_is_not_read_as_another() {
-    // What `syn` accepts and the macro would not, the compiler still refuses: the tokens are the same.
+    // What `syn` accepts and the macro would not, the compiler still refuses: the tokens are the
+    // same.
     let Expr::Macro(invocation) = syn::parse_str("println!(a.await b)").unwrap() else {
         panic!("no macro");
     };

@@ -1,4 +1,4 @@
-//! A plain body comes out as the same tokens and places as if it had been parsed.
+//! A simple body yields the same tokens and sites as if it had been parsed.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use super::super::tests::squeeze;
 use super::super::{awaits, raw_body};
 use super::mark;
 
-/// What becomes of a body: its tokens, and its places.
+/// The rewritten body: its tokens and its sites.
 fn marked(body: TokenStream) -> Option<(String, String)> {
     let mut block = block(vec![raw_body::as_written(body)]);
     let plain = mark(&mut block, &Scope::new(None)).ok()??;

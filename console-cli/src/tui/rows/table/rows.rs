@@ -1,4 +1,4 @@
-//! A table of one kind as the console sees any table.
+//! The interface by which the console uses a table of any kind.
 
 use turbowish_model::query::{self, Filter, QueryError};
 use turbowish_model::snapshot::alert::{Alert, Severity};
@@ -16,7 +16,7 @@ use super::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::detail::rich_line::Link;
 use crate::tui::mutes;
 
-/// The column in which a muted row says that it is, and how wide that is: `muted 10m00s`.
+/// The column in which a muted row is marked, and the width of the mark: `muted 10m00s`.
 const MUTED_IN: &str = "severity";
 const MUTED_WIDTH: usize = 12;
 
