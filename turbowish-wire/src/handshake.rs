@@ -298,14 +298,20 @@ mod tests {
         let console = Caller::begin().unwrap();
         let mut later = console.hello();
         later[9] = 7;
-        assert_eq!(Callee::read(&later).unwrap_err(), HandshakeFault::Version(7));
+        assert_eq!(
+            Callee::read(&later).unwrap_err(),
+            HandshakeFault::Version(7)
+        );
         let mut http = console.hello();
         http[..10].copy_from_slice(b"PRI * HTTP");
         assert_eq!(Callee::read(&http).unwrap_err(), HandshakeFault::Stranger);
         let mut theirs = refusal();
         assert_eq!(console.prove(TOKEN, &theirs), Err(HandshakeFault::Token));
         theirs[9] = 2;
-        assert_eq!(console.prove(TOKEN, &theirs), Err(HandshakeFault::Version(2)));
+        assert_eq!(
+            console.prove(TOKEN, &theirs),
+            Err(HandshakeFault::Version(2))
+        );
     }
 
     #[test]

@@ -196,7 +196,12 @@ impl Ledger {
 
 /// Charges open polls as if they ended at `now`, innermost first; with `only`, just those of that
 /// proc. Returns the total `hold` and the `running` time that was charged.
-fn charge_open(open: &[OpenPollReading], now: u64, into: &mut Aggregate, only: Option<u32>) -> Charge {
+fn charge_open(
+    open: &[OpenPollReading],
+    now: u64,
+    into: &mut Aggregate,
+    only: Option<u32>,
+) -> Charge {
     let (mut nested, mut foreign, mut running) = (0, 0, 0_u64);
     for poll in open.iter().rev() {
         let charge = poll.charge(now, nested, foreign);

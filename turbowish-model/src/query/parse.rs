@@ -60,7 +60,9 @@ pub(super) fn comparison_alone<R: Row>(
     }
     parser.rest = number;
     match parser.compare(column, sign)? {
-        FilterNode::Compare(column, sign, limit) if parser.rest.is_empty() => Ok((column, sign, limit)),
+        FilterNode::Compare(column, sign, limit) if parser.rest.is_empty() => {
+            Ok((column, sign, limit))
+        }
         _ => parser.fail(format!(
             "one number and its unit without a blank, and then nothing more, not {:?}",
             parser.rest.trim_start()
@@ -351,7 +353,10 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 }
 
-fn single_or<R>(mut parts: Vec<FilterNode<R>>, many: fn(Vec<FilterNode<R>>) -> FilterNode<R>) -> FilterNode<R> {
+fn single_or<R>(
+    mut parts: Vec<FilterNode<R>>,
+    many: fn(Vec<FilterNode<R>>) -> FilterNode<R>,
+) -> FilterNode<R> {
     match (parts.len(), parts.pop()) {
         (1, Some(only)) => only,
         (_, Some(last)) => {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
-use turbowish_wire::handshake::{self, Callee, HandshakeFault, HELLO_BYTES, PROOF_BYTES};
+use turbowish_wire::handshake::{self, Callee, HELLO_BYTES, HandshakeFault, PROOF_BYTES};
 
 use super::Say;
 use super::accept::Listen;

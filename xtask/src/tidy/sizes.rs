@@ -28,7 +28,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "a row is flat, as the table, the JSON and the message are",
     ),
     (
-        "turbowish-model/src/resource.rs",
+        "turbowish-model/src/account/resource.rs",
         "Reading",
         "a record as it is at one instant: flat, as the row that is made of it",
     ),

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::fixpoint::{Solver, asks_permits, sure_of, user};
 use super::graph::Vertex;
-use super::{Dependency, Evidence, CycleStep};
+use super::{CycleStep, Dependency, Evidence};
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::situation::{FutureRef, Resource, Strength, Waiter};
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::Dependency;
 use super::await_tree::Wait;
 use super::blockers::{Blocker, Needs};
-use super::fixpoint::{Solver, Solution};
+use super::fixpoint::{Solution, Solver};
 use crate::account::resource::Role;
 use crate::diagnose::situation::FutureRef;
 

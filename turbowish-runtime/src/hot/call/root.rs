@@ -12,7 +12,7 @@ use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
 use super::nested::Around;
-use crate::hot::task::{self, FirstPoll, CoveredTask, TaskEntry};
+use crate::hot::task::{self, CoveredTask, FirstPoll, TaskEntry};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
 use crate::hot::{clock, origin, thread};

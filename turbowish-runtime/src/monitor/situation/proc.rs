@@ -164,7 +164,13 @@ impl SituationBuilder<'_> {
 
 impl PollPace {
     /// Number of polls that changed nothing and had no reason.
-    fn turn(&mut self, stage: &SituationBuilder<'_>, proc: u32, tally: &ProcStats, fans: &mut Fans) -> u64 {
+    fn turn(
+        &mut self,
+        stage: &SituationBuilder<'_>,
+        proc: u32,
+        tally: &ProcStats,
+        fans: &mut Fans,
+    ) -> u64 {
         let sites = (0..)
             .zip(&tally.sites)
             .filter(|(_, site)| site.spurious > 0);

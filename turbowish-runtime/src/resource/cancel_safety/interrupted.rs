@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::resource::{CurrentCall, Role};
 
-use super::{PendingEffects, EffectSource};
+use super::{EffectSource, PendingEffects};
 use crate::resource;
 
 /// Kind of interruption.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::error::TryRecvError;
 
 use crate::intent::{IntentTarget, ResourceRef, verb};
-use crate::resource::{WaitEntry, Role};
+use crate::resource::{Role, WaitEntry};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
 use crate::sync::channel::{OnlyRx, Stamped};
