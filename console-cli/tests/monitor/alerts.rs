@@ -114,7 +114,7 @@ pub(crate) fn deadlock() -> Alert {
             tasks: behind,
             unlisted: 0,
         },
-        why: "No task of the cycle can run before another one does. None was woken.".to_owned(),
+        why: "No task in the cycle can run until another one in it does. None was woken.".to_owned(),
         fixes: vec![
             "conn.rs:88 sends while it holds mutex db: end the guard before".to_owned(),
             "take mutex db before mutex log in kv::snapshot::write (it takes mutex log, then mutex db)"

@@ -99,7 +99,7 @@ fn the_cycle_is_told_in_its_order() {
     assert!(alert.certain);
     assert_eq!(
         alert.why,
-        "No task of the cycle can run before another one does. None was woken."
+        "No task in the cycle can run until another one in it does. None was woken."
     );
     assert_eq!(
         alert.fixes,
@@ -310,7 +310,7 @@ fn one_task_at_both_ends_of_a_channel() {
     check_still(
         build,
         500,
-        &["250 + alert self deadlock: a waits on mpsc q, of which it has the only senders, 250ms"],
+        &["250 + alert self deadlock: a waits on mpsc q, whose only senders it holds, 250ms"],
     );
     let another = |stage: &mut Stage| {
         build(stage);

@@ -13,7 +13,7 @@ use crate::diagnose::alert::words::{self, last, time};
 use crate::diagnose::alert::{Party, PartyKind, Point, Step};
 use crate::diagnose::situation::{Node, Task, Waiter, last_method};
 
-const DOUBT: &str = " That both wait for the same one is told by the text of the two places alone: it is none of turbowish::sync.";
+const DOUBT: &str = " That both wait for the same resource is inferred from the text of the two await points alone: it is not a type of turbowish::sync.";
 
 /// Methods that wait for a turn which stays with whoever was given it.
 const TURNS: &[&str] = &[
