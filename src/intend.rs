@@ -45,7 +45,7 @@ macro_rules! intend {
     };
     ($strength:ident $verb:ident $(())?) => {
         ::core::compile_error!(::core::concat!(
-            "`", ::core::stringify!($verb), "` needs what it is done with: `intend!(",
+            "`", ::core::stringify!($verb), "` needs a resource: `intend!(",
             ::core::stringify!($strength), " ", ::core::stringify!($verb), "(tx))`"
         ))
     };
@@ -144,9 +144,9 @@ macro_rules! __verb {
 macro_rules! __no_verb {
     ($other:ident) => {
         ::core::compile_error!(::core::concat!(
-            "no verb `",
+            "unknown verb `",
             ::core::stringify!($other),
-            "`; there are `send`, `recv`, `lock`, `read`, `write`, `acquire` and `wait`"
+            "`; the verbs are `send`, `recv`, `lock`, `read`, `write`, `acquire` and `wait`"
         ))
     };
 }

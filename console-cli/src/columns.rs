@@ -109,7 +109,7 @@ impl fmt::Display for Listing {
         columns::<TaskRow>(f)?;
         writeln!(
             f,
-            "  {:<10} an attribute that the program gave it\n",
+            "  {:<10} an attribute set by the program\n",
             "attr.NAME"
         )?;
         columns::<ResourceRow>(f)?;
@@ -121,10 +121,10 @@ impl fmt::Display for Listing {
         columns::<CounterRow>(f)?;
         write!(
             f,
-            "\nFilter:\n  word           in name, place or expression; small letters match any case\n  \
+            "\nFilter:\n  word           in name, place or expression; lower case matches any case\n  \
              a b   a | b    and, or;  -a not;  ( )  group;  \"text\" as it is\n  \
              column:a,b     text of a column; * and ? are wildcards for the whole of it\n  \
-             column:?       it is not known\n  \
+             column:?       the value is unknown\n  \
              column>5ms     also < <= >= =; units ns us ms s m h, %, k M G, KiB MiB GiB, /s"
         )
     }

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &DebugArgs, token: Option<&str>) -> Result<(), Failure> 
     let target = source::target(target, token)?;
     if let Some(Target::Tcp { addr, .. }) = &target {
         return Err(Failure::usage(format!(
-            "{addr} is reached over TCP, and debuggers attach to processes of their own host: run this there, with the process id"
+            "{addr} is reached over TCP, and debuggers attach only to processes of their own host: run this there, with the process ID"
         )));
     }
     let debugger = Debugger::of(args.debugger);
@@ -63,7 +63,7 @@ async fn session(
         Ok(()) => true,
         // One that is in its first poll has nothing to pause yet, and a debugger can look at that poll.
         Err(Failure::Local(reason)) if found.row.state == TaskState::Polling => {
-            note(&format!("{reason}; it is looked at without a pause"));
+            note(&format!("{reason}; the debugger attaches without a pause"));
             false
         }
         Err(failure) => return Err(failure),

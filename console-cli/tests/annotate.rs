@@ -337,7 +337,7 @@ fn a_dependency_by_another_name_is_refused() {
         (code, err.as_str()),
         (
             1,
-            "turbowish: Cargo.toml calls turbowish `tw`; call it turbowish, as the attribute does\n"
+            "turbowish: Cargo.toml renames turbowish to `tw`; use the name turbowish, which the attribute needs\n"
         )
     );
     assert_eq!(folder.files(), before);

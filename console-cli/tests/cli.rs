@@ -521,13 +521,13 @@ fn errors_have_a_code_and_say_what_to_do() {
             &one,
             &["top", "--filter", "(get"],
             2,
-            "filter of procs: a ( without its )",
+            "filter of procs: unmatched (",
         ),
         (
             &one,
             &["query", "procs", "kv"],
             2,
-            "kv is no process id, socket path or host:port; turbowish ps lists the processes",
+            "kv is not a process ID, socket path or host:port; turbowish ps lists the processes",
         ),
         (
             &one,

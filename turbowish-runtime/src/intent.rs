@@ -25,7 +25,7 @@ pub use crate::resource::{Link, Meant};
 
 /// What something can be meant to be used for, by a verb. Without instrumented primitives everything can, and nothing comes of it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no resource that this can be done with",
+    message = "`{Self}` is not a resource that supports this operation",
     label = "an intent names something of `turbowish::sync`, or a reference to it",
     note = "`send(…)` and `recv(…)` take an end of a channel, `lock(…)` a Mutex, `read(…)` and `write(…)` a RwLock, `acquire(…)` a Semaphore, `wait(…)` a Notify, a Barrier or a OnceCell"
 )]

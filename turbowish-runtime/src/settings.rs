@@ -99,7 +99,7 @@ impl Environment {
             Some("off" | "0" | "false") => settings.mode = Mode::Off,
             Some("paused") => settings.mode = Mode::Paused,
             Some(other) => lines.push(format!(
-                "TURBOWISH={other} is none of on, off, paused; it is ignored"
+                "TURBOWISH={other} is not one of on, off, paused; it is ignored"
             )),
         }
         if self.listen.is_some() {
@@ -122,7 +122,7 @@ impl Environment {
                 Some("on" | "1" | "true") => *switch = true,
                 Some("off" | "0" | "false") => *switch = false,
                 Some(other) => {
-                    lines.push(format!("{name}={other} is none of on, off; it is ignored"));
+                    lines.push(format!("{name}={other} is not one of on, off; it is ignored"));
                 }
             }
         }

@@ -53,7 +53,7 @@ impl Debugger {
             return Ok(());
         }
         Err(Failure::Local(format!(
-            "{program} is not installed, or in no folder of PATH: install the package {program}, or try {}",
+            "{program} is not installed or not in PATH: install the package {program}, or try {}",
             self.other()
         )))
     }
@@ -127,7 +127,7 @@ fn gdb(row: &TaskRow) -> Vec<String> {
     let (at, ty) = (address(row), plain(&type_of(row)));
     let echo = |text: String| format!("echo {}\\n", plain(&text));
     if at == 0 {
-        return vec![echo(format!("where {} lies is not known", row.name))];
+        return vec![echo(format!("the address of {} is unknown", row.name))];
     }
     vec![
         echo(format!(
@@ -148,7 +148,7 @@ fn lldb(row: &TaskRow) -> Vec<String> {
     let (at, ty) = (address(row), plain(&type_of(row)));
     let script = |text: String| format!("script print(\"{}\")", plain(&text));
     if at == 0 {
-        return vec![script(format!("where {} lies is not known", row.name))];
+        return vec![script(format!("the address of {} is unknown", row.name))];
     }
     vec![
         script(format!(
@@ -277,7 +277,7 @@ mod tests {
                 "-p",
                 "4242",
                 "-ex",
-                "echo where conn1 lies is not known\\n",
+                "echo the address of conn1 is unknown\\n",
             ],
         );
     }

@@ -54,7 +54,7 @@ fn head(row: &ResourceRow, beside: &Beside<'_>) -> Told {
         line += "  closed";
     }
     Told::default().title(line).say(format!(
-        "   made at {}   in use for {}",
+        "   made at {}   first used {} ago",
         beside.spot(&row.made_at),
         beside.time(row.age_ns)
     ))

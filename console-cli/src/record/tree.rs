@@ -53,7 +53,7 @@ pub(super) fn lines_at(
         forks.retain(|fork| *fork < call.depth);
         let is_first_aside = call.aside && !row.stack[..at].iter().any(|call| call.aside);
         if is_first_aside {
-            lines.push((0, "left aside".into()));
+            lines.push((0, "no longer polled".into()));
         }
         let depth = call.depth + forks.len() as u32 + u32::from(call.aside);
         let text = line(row, at, (&claims[at], resources), micro, place);
@@ -116,12 +116,26 @@ pub(super) fn reason(claim: &Claim, resources: &[ResourceRow]) -> Told {
         let verb = match (claim.role, row.kind) {
             (Role::Send, _) => "received by ",
             (_, Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch) => "sent by ",
-            (_, Kind::Notify) => "told by ",
+            (_, Kind::Notify) => "notified by ",
             _ => "held by ",
         };
         words.push(Told::from(verb).join(by));
     }
     Told::joined(words, ", ")
+}
+
+/// What the tasks of [`by`] are to the resource: `held by`.
+pub(super) fn relation(row: &ResourceRow) -> &'static str {
+    let is_drained = match row.waiters.first() {
+        Some(first) => first.role == Role::Send,
+        None => row.level.is_some_and(|level| level > 0),
+    };
+    match row.kind {
+        Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch if is_drained => "drained by",
+        Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch => "filled by",
+        Kind::Notify => "notified by",
+        _ => "held by",
+    }
 }
 
 /// Who has a resource, fills or empties it: names, or their number where there are many.

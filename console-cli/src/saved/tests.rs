@@ -136,7 +136,7 @@ fn what_is_no_report_is_refused() {
     for (text, expected) in [
         (
             "",
-            "no JSON: EOF while parsing a value at line 1 column 0".to_owned(),
+            "not JSON: EOF while parsing a value at line 1 column 0".to_owned(),
         ),
         (
             "PROC RUN%",
@@ -144,7 +144,7 @@ fn what_is_no_report_is_refused() {
         ),
         (
             "{}\n{}",
-            "has several documents; take one line of it".to_owned(),
+            "has several documents; use one line of it".to_owned(),
         ),
         ("[1]", format!("{start}no object")),
         ("{}", format!("{start}no schema")),

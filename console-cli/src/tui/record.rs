@@ -275,7 +275,7 @@ fn with_source(mut lines: Vec<Told>, source: &[String], after: usize) -> Vec<Tol
 fn missing(state: &State, open: &Record) -> Told {
     let (word, name) = (open.word(), open.name());
     let why = match (&state.visit.near, state.pending.frozen_ns) {
-        (Some(_), _) => format!("there is no {word} {name} any more, or it has no row"),
+        (Some(_), _) => format!("{word} {name} has ended or has no row"),
         (None, Some(_)) => format!("{word} {name} is not among the rows at hand; Space goes on"),
         (None, None) => format!("asking for {word} {name}"),
     };

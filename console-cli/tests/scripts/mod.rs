@@ -347,7 +347,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--max", "procs.run < 5 calls > 1"],
             2,
-            "limit procs.run < 5 calls > 1: one number and its unit without a blank, and then nothing more, not \"calls > 1\"",
+            "limit procs.run < 5 calls > 1: write one number and its unit, without a blank, not \"calls > 1\"",
         ),
         (
             &["--max", "hold_p99<1ms"],
@@ -357,12 +357,12 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--filter", "kv"],
             2,
-            "--filter is about the rows of a limit, and there is none: --max 'procs.hold_p99 < 10ms'",
+            "--filter selects the rows of a limit, and no limit is given: --max 'procs.hold_p99 < 10ms'",
         ),
         (
             &["--max", "procs.run<5", "--filter", "(kv"],
             2,
-            "filter of procs: a ( without its )",
+            "filter of procs: unmatched (",
         ),
         (
             &["--from", &saved, "--max", "procs.hold_p95<1s"],
@@ -560,7 +560,7 @@ fn what_cannot_be_compared_is_said() {
         (
             &[&before, &path("lines.json")],
             2,
-            "lines.json: has several documents; take one line of it",
+            "lines.json: has several documents; use one line of it",
         ),
         (
             &[&before, &path("none.json")],
@@ -641,7 +641,7 @@ fn a_watch_prints_a_document_a_line() {
         (
             &["4242", "rpocs"][..],
             2,
-            "rpocs is none of the tables: procs, tasks, resources, awaits, alerts, counters",
+            "no such table rpocs; tables: procs, tasks, resources, awaits, alerts, counters",
         ),
         (
             &["4242", "procs", "tasks", "-c", "proc"],

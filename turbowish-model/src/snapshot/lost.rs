@@ -82,17 +82,17 @@ impl Lost {
         }),
         reason(
             "clock_backwards",
-            "readings of a clock that went back",
+            "clock readings went backwards",
             |lost| lost.clock_backwards,
         ),
         reason(
             "counters",
-            "counts found no room, or were no number of theirs",
+            "counts had no room or an invalid value",
             |lost| lost.counters,
         ),
         reason(
             "details",
-            "details found no room: alerts may be missing",
+            "details had no room: alerts may be missing",
             |lost| lost.details,
         ),
     ];

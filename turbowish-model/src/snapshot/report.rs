@@ -40,7 +40,7 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
     lines.extend(counters::lines(snapshot));
     let live = "live view next time: turbowish top";
     lines.push(match saved {
-        Some(file) => format!("whole report: {file}    {live}"),
+        Some(file) => format!("full report:  {file}    {live}"),
         None => live.to_string(),
     });
     lines.push(String::new());
@@ -80,24 +80,24 @@ fn headline(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `own cost ~1.4% + monitor 0.2%`, of one core: accounting on the threads of the program, and the
+/// `overhead ~1.4% + monitor 0.2%`, of one core: accounting on the threads of the program, and the
 /// monitor's thread; `None` where it is not known.
 #[must_use]
 pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
     let cost = snapshot.process.own_cost?;
     let accounting = about(cost.ppm);
     Some(match cost.monitor_ppm {
-        None => format!("own cost {accounting}%"),
-        Some(monitor) => format!("own cost {accounting}% + monitor {}%", share(monitor)),
+        None => format!("overhead {accounting}%"),
+        Some(monitor) => format!("overhead {accounting}% + monitor {}%", share(monitor)),
     })
 }
 
-/// `own cost ~1.6%`: both together, where there is no room for [`own_cost`].
+/// `overhead ~1.6%`: both together, where there is no room for [`own_cost`].
 #[must_use]
 pub fn own_cost_in_all(snapshot: &Snapshot) -> Option<String> {
     let cost = snapshot.process.own_cost?;
     let all = cost.ppm.saturating_add(cost.monitor_ppm.unwrap_or(0));
-    Some(format!("own cost {}%", about(all)))
+    Some(format!("overhead {}%", about(all)))
 }
 
 fn share(ppm: u64) -> String {
@@ -205,7 +205,7 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
     let rows = &snapshot.procs.rows;
     if rows.is_empty() {
         return alloc::vec![
-            "no call of an instrumented proc: put #[turbowish::instrument] on one".to_string()
+            "no instrumented proc was called: put #[turbowish::instrument] on one".to_string()
         ];
     }
     let context = Context::of(snapshot);

@@ -104,10 +104,10 @@ fn the_cycle_is_told_in_its_order() {
     assert_eq!(
         alert.fixes,
         [
-            "conn.rs:88 sends while it holds mutex db: end the guard before",
-            "snapshot.rs:97 locks while it holds mutex log: end the guard before",
+            "conn.rs:88 sends while it holds mutex db: drop the guard first",
+            "snapshot.rs:97 locks while it holds mutex log: drop the guard first",
             "take mutex db before mutex log in app::snapshot (it takes mutex log, then mutex db)",
-            "do not wait for mutex log in a receiver of mpsc repl, app::repl",
+            "do not wait for mutex log in app::repl, a receiver of mpsc repl",
         ]
     );
     assert_eq!(alert.row().docs, "docs/alerts/deadlock.md");
@@ -126,7 +126,7 @@ fn an_end_that_was_only_used_is_no_proof() {
     assert!(
         alert
             .why
-            .ends_with("if it went to another task since, this is none.")
+            .ends_with("if it has moved to another task since, this is not a deadlock.")
     );
     assert_eq!(
         alert.steps[0].how,
@@ -252,7 +252,7 @@ fn one_task_alone() {
     );
     assert_eq!(
         alert.fixes,
-        ["a.rs:2 locks while it holds mutex x: end the guard before"]
+        ["a.rs:2 locks while it holds mutex x: drop the guard first"]
     );
     assert_eq!(alert.steps[0].how, "held 2.00 s, taken at a.rs:1, by");
     // The guard may be in a future that is not polled.
@@ -278,7 +278,7 @@ fn what_may_have_gone_to_another_task_is_a_possibility() {
     assert!(!alert.certain);
     assert_eq!(
         alert.why,
-        "Only main could end this wait, and it cannot run before it is over. child was made since, and may have been given what this rests on: if it was, this is none."
+        "Only main could end this wait, and it cannot run until the wait ends. child was created since and may have received the guard or channel end in question: if it did, this is not a deadlock."
     );
     assert_eq!(
         alert.steps[0].how,

@@ -45,7 +45,7 @@ pub(super) fn replace(
             return Ok(path);
         }
     }
-    Err(io::Error::other("there are too many reports beside it"))
+    Err(io::Error::other("too many reports are there already"))
 }
 
 /// Puts it there. `false` if a report is there that was written since `begun`.
@@ -84,7 +84,7 @@ fn look(path: &Path) -> io::Result<Option<File>> {
         }
     }
     Err(io::Error::other(
-        "the file is there and is not a report; remove it or name another",
+        "the file exists and is not a report; remove it or name another",
     ))
 }
 

@@ -87,7 +87,7 @@ async fn beat(monitor: Arc<Monitor>) {
         if catch_unwind(AssertUnwindSafe(|| monitor.tick())).is_err() && !said {
             said = true;
             say(
-                "the monitor panicked: some numbers or alerts are missing; please tell the authors",
+                "the monitor panicked: some numbers or alerts are missing; please report this bug",
             );
         }
         for _ in 1..PARTS {

@@ -155,7 +155,7 @@ impl Answer {
 
 /// A snapshot as it is sent.
 fn frame(made: &Made) -> Result<Bytes, Status> {
-    let too_large = || Status::out_of_range("the snapshot is larger than a console takes");
+    let too_large = || Status::out_of_range("the snapshot is larger than a console accepts");
     let frame = framing::frame(&made.snapshot).ok_or_else(too_large)?;
     Ok(frame.into())
 }

@@ -103,7 +103,7 @@ fn account<T>(request: &Request<T>) -> Option<Arc<Account>> {
 }
 
 fn malformed(fault: Malformed) -> Status {
-    Status::invalid_argument(format!("the request makes no sense: {fault}"))
+    Status::invalid_argument(format!("invalid request: {fault}"))
 }
 
 fn refused(why: Refused) -> Status {
@@ -165,7 +165,7 @@ impl Turbowish for Service {
     ) -> Result<Response<proto::ControlReply>, Status> {
         if self.read_only {
             let text = format!(
-                "{} is read-only: consoles may look, not touch",
+                "{} is read-only: consoles can only read",
                 self.label()
             );
             return Err(Status::permission_denied(text));

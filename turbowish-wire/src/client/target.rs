@@ -145,9 +145,9 @@ async fn greet(
     match proved.await.map_err(|cause| stranger(cause.to_string()))? {
         Ok(_) => Ok(stream),
         Err(Fault::Token) => Err(ClientError::Token { target: target() }),
-        Err(Fault::Stranger) => Err(stranger("it greets otherwise".to_owned())),
+        Err(Fault::Stranger) => Err(stranger("its greeting differs".to_owned())),
         Err(Fault::Version(theirs)) => Err(stranger(format!(
-            "it greets in version {theirs}, this console in {VERSION}"
+            "its greeting has version {theirs}, that of this console {VERSION}"
         ))),
     }
 }

@@ -126,7 +126,7 @@ fn a_mistake_is_named_and_can_be_mended() {
     check("tsks", "no command tsks; tasks?");
     check("xyzzyxyzzy", "no command xyzzyxyzzy; Tab lists them");
     check("sort", "sort COLUMN: sort the table; again: invert");
-    check("tasks now", "tasks stands alone, without now");
+    check("tasks now", "tasks takes no argument; leave out now");
     check(
         "sort hold_p98",
         "no field hold_p98 in procs; did you mean hold_p99?",
@@ -144,7 +144,7 @@ fn a_mistake_is_named_and_can_be_mended() {
         "window takes at most 60s, as no more of the past is kept, or start",
     );
     check("theme blue", "theme is dark, light, mono or auto");
-    check("process kv", "process takes a process id; 0 lists them");
+    check("process kv", "process takes a process ID; 0 lists them");
     check("arm", "accounting in kv is on already");
     check(
         "help me",
@@ -211,8 +211,8 @@ fn tab_completes_as_far_as_it_is_clear() {
         press(&mut state, "Tab");
         assert_eq!(fault(&state), Some(expected), "{typed}");
     };
-    nothing("theme x", "nothing here begins with x");
-    nothing("tasks ", "there is nothing to complete here");
+    nothing("theme x", "nothing begins with x");
+    nothing("tasks ", "nothing to complete here");
 }
 
 #[test]

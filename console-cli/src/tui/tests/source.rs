@@ -346,6 +346,6 @@ async fn a_task_that_cannot_be_kept_paused_is_named() {
     let _server = stage.start(Manner::Good);
     assert_eq!(stage.source.settle(false).await, [""; 0]);
     let told = stage.source.settle(true).await;
-    let expected = "serve-17 is not kept paused: the script cannot be touched";
+    let expected = "serve-17 does not stay paused: the script cannot be touched";
     assert_eq!(told, [expected]);
 }

@@ -17,7 +17,7 @@ pub(super) fn worst_alert(state: &mut State) {
     match worst {
         Some(link) => open(state, link),
         None if state.alerts().is_empty() => state.notice = Some("no alerts".to_owned()),
-        None => state.notice = Some("no alert that is not muted; 5 lists them".to_owned()),
+        None => state.notice = Some("all alerts are muted; 5 lists them".to_owned()),
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn step(state: &mut State, forward: bool) {
         (None, _) => 0,
     };
     let Some(thing) = list.get(to) else {
-        state.notice = Some("nothing stands out".to_owned());
+        state.notice = Some("no problems found".to_owned());
         return;
     };
     let link = thing.link.clone();
@@ -70,7 +70,7 @@ pub(super) fn restep(state: &mut State) {
 pub(crate) fn worst(state: &State) -> Option<String> {
     let Step { at, stands_out } = state.visit.step?;
     if !stands_out {
-        return Some("none of the worst now".to_owned());
+        return Some("no longer a problem".to_owned());
     }
     let list = worst::list(state);
     let place = format!("{} of {} worst", at + 1, list.len());

@@ -87,12 +87,12 @@ pub(super) fn advice(state: &State) -> Option<(String, String)> {
             let (why, first) = match &state.link.fate {
                 Fate::Stopped => (
                     "the process is stopped (SIGSTOP)".to_owned(),
-                    format!("kill -CONT {pid}.   (reconnects by itself"),
+                    format!("kill -CONT {pid}.   (reconnects automatically"),
                 ),
-                Fate::Refused(reason) => (reason.clone(), "wait (reconnects by itself".to_owned()),
+                Fate::Refused(reason) => (reason.clone(), "wait (reconnects automatically".to_owned()),
                 _ => (
-                    "it does not answer".to_owned(),
-                    "wait (reconnects by itself".to_owned(),
+                    "no answer".to_owned(),
+                    "wait (reconnects automatically".to_owned(),
                 ),
             };
             let tries = match state.link.tries {

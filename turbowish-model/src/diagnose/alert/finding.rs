@@ -122,7 +122,7 @@ impl Finding {
         self
     }
 
-    /// Its title; `{for}` is how long it has held.
+    /// Its title; `{for}` is how long it has been active.
     pub(super) fn titled(mut self, title: String) -> Self {
         self.alert.title = title;
         self

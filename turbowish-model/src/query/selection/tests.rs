@@ -504,8 +504,8 @@ fn mistakes_are_named() {
             "proc>5",
             "filter of procs: proc is text; write proc:WORD",
         ),
-        ("procs", "(get", "filter of procs: a ( without its )"),
-        ("procs", "get)", "filter of procs: a ) without its ("),
+        ("procs", "(get", "filter of procs: unmatched ("),
+        ("procs", "get)", "filter of procs: unmatched )"),
         (
             "procs",
             "get |",
@@ -519,7 +519,7 @@ fn mistakes_are_named() {
         (
             "procs",
             "\"get",
-            "filter of procs: a \" without its second one",
+            "filter of procs: unmatched \"",
         ),
         ("procs", "proc:", "filter of procs: a value is missing"),
         (
@@ -557,7 +557,7 @@ fn mistakes_in_comparisons_and_signs_are_named() {
     let unknown = "no field hold_p98 in procs; did you mean hold_p99?";
     let column = |sign| {
         format!(
-            "a column stands before {sign}, as in size{sign}1KiB; a text with {sign} goes in quotes"
+            "write a column before {sign}, as in size{sign}1KiB; put a text with {sign} in quotes"
         )
     };
     let is_text = "proc is text; write proc:WORD";
@@ -601,8 +601,8 @@ fn mistakes_in_regular_expressions_are_named() {
         let expected = alloc::format!("filter of procs: {expected}");
         assert_eq!(fault, Some(expected), "{filter}");
     };
-    check("/^kv", "a / without its second one; a path goes in quotes");
-    let path = "/regex/ ends at its second /; a path goes in quotes";
+    check("/^kv", "unmatched /; put a path in quotes");
+    let path = "/regex/ ends at its second /; put a path in quotes";
     check("/var/kv/src", path);
     check("/a(/", "unclosed group inside / /");
     check("/a{9999}{9999}/", "/regex/ is larger than 256 KiB");
@@ -882,7 +882,7 @@ fn a_query_that_is_too_much_says_what_was() {
         let selection = Selection::parse(&query).expect("a filter");
         selection.apply(&mut snapshot, &Budget::new(steps, &|| None))
     };
-    let expected = "filter of tasks: too much work: 4 steps were used up by 1 of 5 rows; fewer words, or words of one column, take less";
+    let expected = "filter of tasks: too much work: 4 steps were used up by 1 of 5 rows; use fewer words, or words of one column";
     for (table, filter) in [
         ("procs", "zz"),
         ("procs", "-kv"),
