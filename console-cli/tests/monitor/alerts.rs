@@ -132,7 +132,7 @@ pub(crate) fn futurelock() -> Alert {
     let report = point("kv::snapshot::report", (61, 18, 37), "db.lock()");
     Alert {
         title: "futurelock: snapshot got mutex db 12.4 s ago, but does not poll write".to_owned(),
-        summary: "a future owns its turn and its task polls another one; certain, 1 task".to_owned(),
+        summary: "a future owns the next turn, but its task polls another future; certain, 1 task".to_owned(),
         parties: vec![snapshot.clone(), db.clone()],
         at: Some(save.clone()),
         steps: vec![

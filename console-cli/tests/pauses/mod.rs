@@ -407,7 +407,7 @@ fn what_cannot_be_paused_or_debugged_says_why() {
         .output()
         .unwrap();
     let (code, _, stderr) = ended(&output);
-    let expected = "turbowish: gdb is not installed, or in no folder of PATH: install the package gdb, or try --lldb\n";
+    let expected = "turbowish: gdb is not installed or not in PATH: install the package gdb, or try --lldb\n";
     assert_eq!((code, &*stderr), (Some(1), expected));
     for args in [
         &["pause"][..],
@@ -502,7 +502,7 @@ fn gdb_stands_in_the_thread_that_polls_the_task() {
         assert_eq!(code, Some(0), "{stdout}\n{stderr}");
         let backtrace = stdout.rsplit_once("\n#0 ").unwrap_or_default().1;
         assert!(backtrace.contains("stuck_in_a_poll"), "{stdout}\n{stderr}");
-        let told = "it is looked at without a pause";
+        let told = "the debugger attaches without a pause";
         assert_eq!(stderr.contains(told), yields == "0", "{stderr}");
         drop(program.stdin.take());
         program.wait().unwrap();

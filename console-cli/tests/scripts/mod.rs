@@ -252,7 +252,7 @@ fn a_check_takes_its_time() {
     let nobody = Host::empty();
     let (code, text) = nobody.failure(&["check", "--within", "1ms"]);
     assert_eq!(code, Some(3));
-    assert!(text.starts_with("turbowish: no process of yours"), "{text}");
+    assert!(text.starts_with("turbowish: none of your processes"), "{text}");
     let young = Host::empty();
     let mut snapshot = kv();
     (snapshot.window_ns, snapshot.since_start) = (10_000_000, true);
@@ -352,7 +352,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--max", "hold_p99<1ms"],
             2,
-            "\"hold_p99<1ms\" is no limit; write a table (procs, tasks, resources, awaits, alerts, counters), a point, and what must hold of a column: procs.hold_p99 < 10ms",
+            "\"hold_p99<1ms\" is not a limit; write TABLE.COLUMN OP VALUE, such as procs.hold_p99 < 10ms; tables: procs, tasks, resources, awaits, alerts, counters",
         ),
         (
             &["--filter", "kv"],
@@ -378,7 +378,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--from", &broken],
             2,
-            "no.json: no JSON: expected value at line 1 column 1",
+            "no.json: not JSON: expected value at line 1 column 1",
         ),
         (
             &["--from", "/nowhere/b.json"],
@@ -398,7 +398,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
     for (args, expected) in [
         (
             &["--alert", "doom"][..],
-            "no alert is called so; there are deadlock, ",
+            "no such alert; there are deadlock, ",
         ),
         (
             &["--no-alerts=bad"],
@@ -646,7 +646,7 @@ fn a_watch_prints_a_document_a_line() {
         (
             &["4242", "procs", "tasks", "-c", "proc"],
             2,
-            "--columns is about one table; leave it out, or watch each table by itself",
+            "--columns applies to one table; leave it out, or watch each table separately",
         ),
         (
             &["procs", "-f", "run>"],

@@ -40,7 +40,7 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
     lines.extend(counters::lines(snapshot));
     let live = "live view next time: turbowish top";
     lines.push(match saved {
-        Some(file) => format!("full report:  {file}    {live}"),
+        Some(file) => format!("full report: {file}    {live}"),
         None => live.to_string(),
     });
     lines.push(String::new());

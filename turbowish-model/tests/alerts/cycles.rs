@@ -248,7 +248,7 @@ fn one_task_alone() {
     assert_eq!(alert.pitfall, Pitfall::SelfDeadlock);
     assert_eq!(
         alert.why,
-        "Only a could end this wait, and it cannot run before it is over."
+        "Only a could end this wait, and it cannot run until the wait ends."
     );
     assert_eq!(
         alert.fixes,
@@ -259,7 +259,7 @@ fn one_task_alone() {
     play.until(1_250, |stage, _| {
         stage.on("x").holders[0].proc = Some("app::step".to_owned());
     });
-    let hint = "if app::step is alive and not polled now, it keeps the guard: spawn it, or drop it before (see futurelock)";
+    let hint = "if app::step is alive but not polled now, it keeps the guard: spawn it, or drop it first (see futurelock)";
     assert_eq!(one(&play).fixes[1..], [hint]);
 }
 
@@ -282,7 +282,7 @@ fn what_may_have_gone_to_another_task_is_a_possibility() {
     );
     assert_eq!(
         alert.steps[0].how,
-        "not given back for 2.00 s, taken at m.rs:2, by"
+        "not released for 2.00 s, taken at m.rs:2, by"
     );
     // The child ends, and it is known.
     play.until(1_500, |stage, _| stage.scene.heirs.clear());

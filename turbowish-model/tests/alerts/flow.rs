@@ -103,7 +103,7 @@ fn a_sender_whose_receiver_does_not_receive() {
     );
     assert_eq!(
         play.last[0].why,
-        "mpsc jobs is full. recv receives from it, and waits at recv.rs:7 instead."
+        "mpsc jobs is full. Its receiver recv waits at recv.rs:7 instead of receiving."
     );
     check_still(
         |stage| {

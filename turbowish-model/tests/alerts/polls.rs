@@ -365,7 +365,7 @@ fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
             stage.scene.workers[0].run_delay_ns = Some(SECOND);
             stage.scene.workers[1].run_delay_ns = Some(SECOND + ms.min(10) * MS);
         },
-        " In the last 3.00 s the machine did not run thread w1 for 10.0ms.",
+        " In the last 3.00 s the kernel did not run thread w1 for 10.0ms.",
     );
     check(
         &mut |stage, ms| {

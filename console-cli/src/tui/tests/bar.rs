@@ -141,7 +141,7 @@ fn a_mistake_is_named_and_can_be_mended() {
     );
     check(
         "window 5m",
-        "window takes at most 60s, as no more of the past is kept, or start",
+        "window takes at most 60s, because older data is not kept, or start",
     );
     check("theme blue", "theme is dark, light, mono or auto");
     check("process kv", "process takes a process ID; 0 lists them");
@@ -153,7 +153,7 @@ fn a_mistake_is_named_and_can_be_mended() {
     check("proc db::gte", "no proc db::gte; kv::db::get?");
     check(
         "proc run",
-        "run is kv::main::run and kv::repl::run: say which",
+        "run is kv::main::run or kv::repl::run: be more specific",
     );
 }
 

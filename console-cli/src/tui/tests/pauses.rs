@@ -150,7 +150,7 @@ fn elsewhere_it_is_said_what_the_keys_are_for() {
         let notice = state.notice.clone().unwrap_or_default();
         assert!(notice.contains(expected), "{keys}: {notice}");
     };
-    check("p", "2 lists them; Space freezes");
+    check("p", "(2 lists them); Space freezes");
     check("3 Enter p", "2 lists them");
     check("2 t j j j j p", "l unfolds it");
     check("2 t j j j j D", "l unfolds it");
@@ -195,11 +195,11 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
         peer: peer(4300),
         ..other.clone()
     };
-    let gone = || "the task is paused by console pid 9 now".to_owned();
+    let gone = || "the task is now paused by console pid 9".to_owned();
     tell(&mut state, Message::Unheld(elsewhere, gone()));
     assert_eq!(holds(&state), std::slice::from_ref(&other));
     tell(&mut state, Message::Unheld(other, gone()));
-    let told = "stats: the task is paused by console pid 9 now";
+    let told = "stats: the task is now paused by console pid 9";
     assert_eq!(state.notice.as_deref(), Some(told));
     assert_eq!(press(&mut state, "q"), Some(Effect::Quit));
 }

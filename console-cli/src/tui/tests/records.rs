@@ -292,7 +292,7 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     assert_eq!(standing(&state), "1 of 2 worst: polling for 9.00 s   n next");
     // It has ended its poll: what was second comes up to its place.
     tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
-    assert_eq!(standing(&state), "none of the worst now   n next");
+    assert_eq!(standing(&state), "no longer a problem   n next");
     press(&mut state, "n");
     assert_eq!(trail(&state), "Procs > wal");
     assert_eq!(standing(&state), "1 of 1 worst: ready 1.40 s   n next");

@@ -100,11 +100,11 @@ fn a_bad_file_is_named_and_left_alone_until_something_changes() {
     );
     check(
         r#"{"version":1,"window":"1s","theme":"blue"}"#,
-        "theme is not what it can be",
+        "theme has an invalid value",
     );
     check(
         r#"{"version":1,"window":"1s","tables":{"tasks":{"columns":[7]}}}"#,
-        "tables.tasks is not what it can be",
+        "tables.tasks has an invalid value",
     );
     check(
         r#"{"version":1,"window":"1s","tables":{"procs":{"sort":"hold_p98"}}}"#,

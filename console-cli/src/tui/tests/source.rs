@@ -304,24 +304,24 @@ async fn what_is_wrong_is_one_line_and_a_good_one_is_taken() {
     .await;
     check(
         Manner::Garbage,
-        "SOCKET does not answer as TurboWish does (",
+        "SOCKET does not speak the TurboWish protocol (",
     )
     .await;
     check(
         Manner::HangsUp,
-        "SOCKET does not answer as TurboWish does (",
+        "SOCKET does not speak the TurboWish protocol (",
     )
     .await;
     check(Manner::Mute, "SOCKET does not answer within 1s: ").await;
     check(Manner::Cuts(5000), "kv 4242 is gone (").await;
     check(
         Manner::Oversize,
-        "kv 4242 sends more than the 64 MiB that this console takes at once",
+        "kv 4242 sends more than the 64 MiB that this console accepts at once",
     )
     .await;
     check(
         Manner::Malformed,
-        "kv 4242 sent what this console does not understand (",
+        "kv 4242 sent data that this console does not understand (",
     )
     .await;
 }

@@ -545,7 +545,7 @@ fn mistakes_are_named() {
         Some("filter of procs: longer than 4096 bytes")
     );
     let deep = "(".repeat(40);
-    let expected = "filter of procs: more than 32 parentheses inside each other";
+    let expected = "filter of procs: more than 32 nested parentheses";
     assert_eq!(
         select("procs", rows(&deep, "")).err().as_deref(),
         Some(expected)
@@ -817,7 +817,7 @@ fn a_grouping_that_is_none_is_named() {
         ..Query::default()
     };
     let error = Selection::parse(&query).expect_err("there is none");
-    let expected = "tasks are not grouped by \"colour\", but by: root, await point, spawn site";
+    let expected = "tasks cannot be grouped by \"colour\", only by: root, await point, spawn site";
     assert_eq!(error.to_string(), expected);
 }
 
@@ -865,7 +865,7 @@ fn a_window_is_no_longer_than_what_is_kept() {
         assert_eq!(parse(window), Ok(()), "{window:?}");
     }
     let refused = parse(Some(5 * 60 * S));
-    let expected = "a window is 1m00s at most, not 5m00s; start reaches back to the start";
+    let expected = "a window is at most 1m00s, not 5m00s; start reaches back to the start";
     assert_eq!(refused, Err(expected.to_string()));
 }
 

@@ -143,7 +143,7 @@ fn a_report() {
             "3 more                   <0.1 30.0ms",
             "all = in polls          101.1 12m39s",
             "stuck at exit: nothing; no covered task was alive",
-            "full report:  kv-4242.json    live view next time: turbowish top",
+            "full report: kv-4242.json    live view next time: turbowish top",
         ],
     );
 }
