@@ -51,13 +51,13 @@ macro_rules! intend {
     };
     ($verb:ident($operand:expr)) => {
         ::core::compile_error!(::core::concat!(
-            "is it sure? write `intend!(will ", ::core::stringify!($verb), "(…))` or `intend!(may ",
+            "certain or not? write `intend!(will ", ::core::stringify!($verb), "(…))` or `intend!(may ",
             ::core::stringify!($verb), "(…))`"
         ))
     };
     ($($other:tt)*) => {
         ::core::compile_error!(
-            "an intent is `will` or `may`, a verb and what it is done with: `intend!(will send(tx))`"
+            "an intent is `will` or `may`, a verb and a resource: `intend!(will send(tx))`"
         )
     };
 }

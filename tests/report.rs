@@ -54,7 +54,7 @@ fn both_ends(path: &Path) -> File {
 fn a_fifo_that_nobody_reads() {
     let program = program();
     let path = fifo(program.folder.path());
-    check(&to(program, &path).run(), "nobody reads there");
+    check(&to(program, &path).run(), "no process reads from it");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_fifo_whose_reader_does_not_read() {
     let path = fifo(program.folder.path());
     let mut reader = both_ends(&path);
     reader.write_all(&[0; 65_536]).expect("it holds so much");
-    check(&to(program, &path).run(), "nobody reads there");
+    check(&to(program, &path).run(), "no process reads from it");
 }
 
 #[test]

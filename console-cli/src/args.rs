@@ -136,7 +136,7 @@ impl Default for Command {
 const TOP_EXAMPLES: &str = "\
 Examples:
   turbowish top                           the only process, or a list of them
-  turbowish top 4242 --window 60s         by process id
+  turbowish top 4242 --window 60s         by process ID
   turbowish top 127.0.0.1:6680            over TCP, with TURBOWISH_TOKEN
   turbowish top --sort hold_p99           longest polls first
   turbowish top --limit 6 | cat           without a terminal: one plain snapshot";

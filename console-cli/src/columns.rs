@@ -103,7 +103,7 @@ impl fmt::Display for Listing {
         writeln!(
             f,
             "  N is one of {}\n  hold, poll, ready, run_p, incl_p in --columns: their --percentiles\n  \
-             attr.NAME  an attribute that is written at it\n",
+             attr.NAME  an attribute set at the proc\n",
             column::PERCENTILES.join(" ")
         )?;
         columns::<TaskRow>(f)?;
@@ -123,7 +123,7 @@ impl fmt::Display for Listing {
             f,
             "\nFilter:\n  word           in name, place or expression; lower case matches any case\n  \
              a b   a | b    and, or;  -a not;  ( )  group;  \"text\" as it is\n  \
-             column:a,b     text of a column; * and ? are wildcards for the whole of it\n  \
+             column:a,b     text of a column; with * or ? it must match the whole text\n  \
              column:?       the value is unknown\n  \
              column>5ms     also < <= >= =; units ns us ms s m h, %, k M G, KiB MiB GiB, /s"
         )

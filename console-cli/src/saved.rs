@@ -121,15 +121,15 @@ impl Saved {
         let field = column.fields.first().filter(|_| column.is_percentile());
         let population = row.and_then(|row| row.get(*field?)?.as_object());
         let hint = population.map_or_else(
-            || "it was written without, or by another version".to_owned(),
+            || "it was written without it, or by another version".to_owned(),
             |population| {
                 let names = population.keys().filter(|name| name.starts_with('p'));
                 let names: Vec<&str> = names.map(String::as_str).collect();
-                format!("of this population it has {}", names.join(", "))
+                format!("it has only {} of this population", names.join(", "))
             },
         );
         Err(Failure::usage(format!(
-            "{} does not say {} of {}; {hint}",
+            "{} does not contain {} of {}; {hint}",
             self.name,
             column.key,
             R::TABLE

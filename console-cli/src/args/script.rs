@@ -31,7 +31,7 @@ pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
   turbowish check                         no alert is active now
   turbowish check 4242 --for 30s --max 'procs.hold_p99 < 10ms' --no-alerts
-                                          nor in the next 30 s, and no poll is long
+                                          nor in the next 30 s, and no long poll
   turbowish check --max 'procs.run_p99<5ms' --filter 'proc:kv::db::*'
   turbowish check --max 'tasks.since < 1m' --max 'resources.waiters < 10'
   turbowish check --no-alerts=alert --except lock_convoy
@@ -42,7 +42,7 @@ Examples:
 A limit is TABLE.COLUMN, one of < <= > >= =, and a number with its unit; it must hold
 for every row. turbowish query --help lists the columns.
 
-Exit codes: 0 everything passes; 1 a limit does not hold or an alert is active, both are
+Exit codes: 0 everything passes; 1 a limit does not hold or an alert is active, and it is
 printed; 2 wrong usage; 3 the target cannot be reached.";
 
 #[derive(Args, Debug)]
@@ -52,7 +52,7 @@ pub(crate) struct CheckArgs {
     /// A limit that must hold for every row: procs.hold_p99 < 10ms
     #[arg(long, visible_alias = "min", value_name = "LIMIT")]
     pub(crate) max: Vec<String>,
-    /// No alert is active, or none of this severity: alert, warning or note. The default if
+    /// No alert is active, or none of this severity or worse: alert, warning or note. The default if
     /// no limit is given
     #[arg(
         long,
@@ -107,8 +107,8 @@ Examples:
 
 Each line is a document of docs/json.md.
 
-Exit codes: 0 the process has ended, the lines asked for are printed, or nobody reads
-them; 2 wrong usage; 3 the target cannot be reached, or has ended before that.";
+Exit codes: 0 the process has ended, the lines asked for are printed, or stdout is
+closed; 2 wrong usage; 3 the target cannot be reached, or has ended before that.";
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
@@ -201,7 +201,7 @@ pub(crate) enum ReportFormat {
 /// From how bad an alert on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SeverityName {
-    /// Only alerts: something does not work and cannot recover
+    /// Only alerts: something does not work and will not recover
     Alert,
     /// Alerts and warnings
     Warning,

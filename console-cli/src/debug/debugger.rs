@@ -173,11 +173,11 @@ fn ptrace_advice(scope: u32, root: bool) -> Option<&'static str> {
         (0, _) | (1 | 2, true) => None,
         (1 | 2, false) => Some(
             "debuggers may not attach to a process here unless they run as root: sudo sysctl kernel.yama.ptrace_scope=0 allows it until \
-             the next start, or run this with sudo",
+             the next boot, or run this with sudo",
         ),
         _ => Some(
-            "debuggers may not attach to a process here: kernel.yama.ptrace_scope is 3, which only another setting at the system's start \
-             changes",
+            "debuggers may not attach to a process here: kernel.yama.ptrace_scope is 3, which can be changed \
+             only by a reboot with another setting",
         ),
     }
 }

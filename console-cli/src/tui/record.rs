@@ -276,7 +276,7 @@ fn missing(state: &State, open: &Record) -> Told {
     let (word, name) = (open.word(), open.name());
     let why = match (&state.visit.near, state.pending.frozen_ns) {
         (Some(_), _) => format!("{word} {name} has ended or has no row"),
-        (None, Some(_)) => format!("{word} {name} is not among the rows at hand; Space goes on"),
+        (None, Some(_)) => format!("{word} {name} is not in the frozen rows; Space unfreezes"),
         (None, None) => format!("asking for {word} {name}"),
     };
     why.into()

@@ -367,7 +367,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--from", &saved, "--max", "procs.hold_p95<1s"],
             2,
-            "a.json does not say hold_p95 of procs; of this population it has p50, p90, p99, p99.9",
+            "a.json does not contain hold_p95 of procs; it has only p50, p90, p99, p99.9 of this population",
         ),
         (
             &["--from", &saved, "--max", "tasks.since<1s"],
@@ -575,7 +575,7 @@ fn what_cannot_be_compared_is_said() {
         (
             &[&before, &after, "-c", "hold", "-p", "95"],
             2,
-            "before.json does not say hold_p95 of procs; of this population it has p50, p90, p99, p99.9",
+            "before.json does not contain hold_p95 of procs; it has only p50, p90, p99, p99.9 of this population",
         ),
         (
             &[&before, &after, "-c", "lognest"],

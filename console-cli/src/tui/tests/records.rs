@@ -66,7 +66,7 @@ fn the_same_link_and_line_are_found_again() {
         line(&alarmed((80, 16), vec![deadlock()]), 1)
     );
     press(&mut state, "H");
-    assert_eq!(line(&state, 1), "! there is nothing further that way");
+    assert_eq!(line(&state, 1), "! no further history in this direction");
 }
 
 #[test]
@@ -178,10 +178,10 @@ fn what_has_no_row_says_so() {
     let told = " task repl-2 has ended or has no row";
     assert_eq!(line(&state, 3), told);
     press(&mut state, "Enter");
-    assert_eq!(line(&state, 1), "! nothing here leads further");
+    assert_eq!(line(&state, 1), "! no link here");
     press(&mut state, "H Space Enter");
     assert!(
-        line(&state, 3).contains("not among the rows at hand"),
+        line(&state, 3).contains("not in the frozen rows"),
         "{}",
         line(&state, 3)
     );

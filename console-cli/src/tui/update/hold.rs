@@ -167,7 +167,7 @@ fn meant(state: &State) -> Meant {
         None => {
             let table = state.table();
             let Some(selected) = table.selected() else {
-                return Err("there is no task");
+                return Err("no task is selected");
             };
             let id = match table.link(selected) {
                 Some(Link::Task { id, .. }) => id,

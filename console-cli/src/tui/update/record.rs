@@ -148,7 +148,7 @@ pub(super) fn forward(state: &mut State) {
 fn travel(state: &mut State, way: fn(&mut History, Stop) -> Option<Stop>) {
     let here = here(state);
     let Some(there) = way(&mut state.visit.history, here) else {
-        state.notice = Some("there is nothing further that way".to_owned());
+        state.notice = Some("no further history in this direction".to_owned());
         return;
     };
     state.view = there.view;
@@ -192,7 +192,7 @@ pub(super) fn follow(state: &mut State) {
     }
 }
 
-/// What became of a subject that is not among the rows at hand; none if they are not those that were asked for.
+/// What became of a subject that is not in the frozen rows; none if they are not those that were asked for.
 fn absence(state: &State, subject: &Link) -> Option<Absent> {
     let near = || state.visit.near.as_deref();
     let left_out = match subject {
@@ -268,7 +268,7 @@ fn follow_link(state: &mut State) {
     let selected = state.record.as_ref().map_or(0, |open| open.link);
     let link = links.get(selected.min(links.len().saturating_sub(1)));
     let Some(link) = link.map(|&(.., link)| link.clone()) else {
-        state.notice = Some("nothing here leads further".to_owned());
+        state.notice = Some("no link here".to_owned());
         return;
     };
     let own = state
@@ -276,7 +276,7 @@ fn follow_link(state: &mut State) {
         .as_ref()
         .is_some_and(|open| worst::same(&open.subject, &link));
     if own {
-        state.notice = Some("this is its record".to_owned());
+        state.notice = Some("its record is already open".to_owned());
         return;
     }
     open(state, link);
