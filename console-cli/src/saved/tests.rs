@@ -146,7 +146,7 @@ fn what_is_no_report_is_refused() {
             "{}\n{}",
             "has several documents; use one line of it".to_owned(),
         ),
-        ("[1]", format!("{start}no object")),
+        ("[1]", format!("{start}not an object")),
         ("{}", format!("{start}no schema")),
         (r#"{"schema":"1"}"#, format!("{start}no schema")),
         (

@@ -158,11 +158,11 @@ mod tests {
         check("127.0.0.1:6680", short, Err("has 15 of the 16"));
         let repetitive = Some("abababababababab");
         check("127.0.0.1:6680", repetitive, Err("2 different"));
-        check("127.0.0.1", token, Err("no address"));
-        check("6680", token, Err("no address"));
-        check(":6680", token, Err("no address"));
-        check("example.org:6680", token, Err("no address"));
-        check("127.0.0.1:66800", token, Err("no address"));
-        check("", token, Err("no address"));
+        check("127.0.0.1", token, Err("not an address"));
+        check("6680", token, Err("not an address"));
+        check(":6680", token, Err("not an address"));
+        check("example.org:6680", token, Err("not an address"));
+        check("127.0.0.1:66800", token, Err("not an address"));
+        check("", token, Err("not an address"));
     }
 }

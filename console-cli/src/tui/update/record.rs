@@ -192,7 +192,7 @@ pub(super) fn follow(state: &mut State) {
     }
 }
 
-/// What became of a subject that is not in the frozen rows; none if they are not those that were asked for.
+/// What became of a subject that is not among the rows at hand; none if they are not those that were asked for.
 fn absence(state: &State, subject: &Link) -> Option<Absent> {
     let near = || state.visit.near.as_deref();
     let left_out = match subject {
