@@ -56,10 +56,8 @@ mod off;
 pub use turbowish_macros::instrument;
 
 #[cfg(feature = "enabled")]
-pub use turbowish_runtime::hot::{origin, pause};
-#[cfg(feature = "enabled")]
 pub use turbowish_runtime::{
-    Builder, Guard, Intent, Root, TaskBuilder, counter, gauge, init, resume,
+    Builder, Guard, Intent, Root, TaskBuilder, counter, gauge, init, pause, resume, root,
 };
 
 #[cfg(all(feature = "enabled", feature = "tokio"))]

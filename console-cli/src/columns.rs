@@ -107,11 +107,7 @@ impl fmt::Display for Listing {
             column::PERCENTILES.join(" ")
         )?;
         columns::<TaskRow>(f)?;
-        writeln!(
-            f,
-            "  {:<10} an attribute set by the program\n",
-            "attr.NAME"
-        )?;
+        writeln!(f, "  {:<10} an attribute set by the program\n", "attr.NAME")?;
         columns::<ResourceRow>(f)?;
         writeln!(f)?;
         columns::<AwaitRow>(f)?;

@@ -168,7 +168,9 @@ impl Builder {
         child::watch();
         let name = self.settings.name.clone().unwrap_or_else(executable);
         let Some(monitor) = monitor::start(name) else {
-            say("init was already called in this process; the settings of the first call stay in effect");
+            say(
+                "init was already called in this process; the settings of the first call stay in effect",
+            );
             return Guard { owner: None };
         };
         runtimes::note();

@@ -230,11 +230,7 @@ mod tests {
             &[("EDITOR", "vi"), ("VISUAL", "vim -n")],
             "vim -n +12",
         );
-        check(
-            &[],
-            &[("EDITOR", "vi")],
-            "the source location is unknown",
-        );
+        check(&[], &[("EDITOR", "vi")], "the source location is unknown");
     }
 
     #[test]

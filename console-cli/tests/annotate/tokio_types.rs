@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::folder::Folder;
 
 /// What the runtime exports, as it is written there.
-const SYNC: &str = include_str!("../../../turbowish-runtime/src/sync/mod.rs");
-const TIME: &str = include_str!("../../../turbowish-runtime/src/time/mod.rs");
+const SYNC: &str = include_str!("../../../turbowish-runtime/src/sync.rs");
+const TIME: &str = include_str!("../../../turbowish-runtime/src/time.rs");
 
 fn check(text: &str) -> (i32, String, String) {
     let folder = Folder::of(&[
@@ -31,7 +31,7 @@ src/lib.rs:1:19: tokio::sync::Mutex is not observed; use turbowish::sync::Mutex
 src/lib.rs:1:26: tokio::sync::mpsc is not observed; use turbowish::sync::mpsc
 src/lib.rs:6:5: tokio::spawn is not observed; use turbowish::spawn
 src/lib.rs:8:13: tokio::time::sleep is not observed; use turbowish::time::sleep
-turbowish::sync, turbowish::time and turbowish::spawn behave as tokio's; they need the feature \"tokio\" of turbowish
+turbowish::sync, turbowish::time and turbowish::spawn behave like tokio's; they need the feature \"tokio\" of turbowish
 "
             .to_owned(),
             "turbowish: 4 uses of tokio that TurboWish does not observe\n".to_owned()

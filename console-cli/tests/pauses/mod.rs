@@ -407,7 +407,8 @@ fn what_cannot_be_paused_or_debugged_says_why() {
         .output()
         .unwrap();
     let (code, _, stderr) = ended(&output);
-    let expected = "turbowish: gdb is not installed or not in PATH: install the package gdb, or try --lldb\n";
+    let expected =
+        "turbowish: gdb is not installed or not in PATH: install the package gdb, or try --lldb\n";
     assert_eq!((code, &*stderr), (Some(1), expected));
     for args in [
         &["pause"][..],

@@ -252,7 +252,10 @@ fn a_check_takes_its_time() {
     let nobody = Host::empty();
     let (code, text) = nobody.failure(&["check", "--within", "1ms"]);
     assert_eq!(code, Some(3));
-    assert!(text.starts_with("turbowish: none of your processes"), "{text}");
+    assert!(
+        text.starts_with("turbowish: none of your processes"),
+        "{text}"
+    );
     let young = Host::empty();
     let mut snapshot = kv();
     (snapshot.window_ns, snapshot.since_start) = (10_000_000, true);

@@ -26,8 +26,9 @@ impl Parse for Arguments {
             arguments.argument(input)?;
             if !input.is_empty() {
                 let comma = input.parse::<Token![,]>();
-                comma
-                    .map_err(|error| Error::new(error.span(), "expected a comma between arguments"))?;
+                comma.map_err(|error| {
+                    Error::new(error.span(), "expected a comma between arguments")
+                })?;
             }
         }
         Ok(arguments)
@@ -35,8 +36,7 @@ impl Parse for Arguments {
 }
 
 /// What every message about an argument ends in.
-const CHOICE: &str =
-    "the arguments are `name = \"…\"`, `skip`, `crate = path`, `attributes(…)`, `intends(…)` and `may(…)`";
+const CHOICE: &str = "the arguments are `name = \"…\"`, `skip`, `crate = path`, `attributes(…)`, `intends(…)` and `may(…)`";
 
 impl Arguments {
     /// No other attribute called `instrument` takes these.
@@ -82,7 +82,8 @@ impl Arguments {
     /// `intends(send(tx), lock(self.db))`; whether the key was there before.
     fn intents(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<bool> {
         let will = key == "intends";
-        let message = || format!("`{key}` needs a list of intents: `{key}(send(tx), lock(self.db))`");
+        let message =
+            || format!("`{key}` needs a list of intents: `{key}(send(tx), lock(self.db))`");
         if !input.peek(syn::token::Paren) {
             return Err(Error::new(key.span(), message()));
         }
@@ -99,15 +100,14 @@ impl Arguments {
                 .iter()
                 .any(|said| said.operation.key == operation.key)
             {
-                return Err(Error::new(
-                    operation.span,
-                    "this intent is given twice",
-                ));
+                return Err(Error::new(operation.span, "this intent is given twice"));
             }
             self.intents.push(Said { will, operation });
             if !inside.is_empty() {
                 let comma = inside.parse::<Token![,]>();
-                comma.map_err(|error| Error::new(error.span(), "expected a comma between intents"))?;
+                comma.map_err(|error| {
+                    Error::new(error.span(), "expected a comma between intents")
+                })?;
             }
         }
         Ok(twice)

@@ -225,9 +225,7 @@ impl<'t, R: Row> Parser<'t, R> {
     fn group(&mut self) -> Result<Node<R>, QueryError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return self.fail(format!(
-                "more than {MAX_DEPTH} nested parentheses"
-            ));
+            return self.fail(format!("more than {MAX_DEPTH} nested parentheses"));
         }
         let node = self.any()?;
         self.depth -= 1;

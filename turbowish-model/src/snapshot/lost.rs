@@ -80,11 +80,9 @@ impl Lost {
         reason("forced_pop", "polls did not end in order", |lost| {
             lost.forced_pop
         }),
-        reason(
-            "clock_backwards",
-            "clock readings went backwards",
-            |lost| lost.clock_backwards,
-        ),
+        reason("clock_backwards", "clock readings went backwards", |lost| {
+            lost.clock_backwards
+        }),
         reason(
             "counters",
             "counts had no room or an invalid value",

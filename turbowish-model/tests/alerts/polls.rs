@@ -201,7 +201,8 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     check(10, &told("200ms"));
     check(50, &told("1.00 s"));
     // What is left is a second and more.
-    let still = "1000 + alert never yields: hog has been in its first poll for 1.00 s+, in app::write";
+    let still =
+        "1000 + alert never yields: hog has been in its first poll for 1.00 s+, in app::write";
     let why = "hog has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other \
                task. The kernel did not run thread w0 for 800ms+ of this poll.";
     let log = [long, still, "1000 - long_poll"];

@@ -174,7 +174,9 @@ fn a_task_that_wakes_itself_and_gets_nowhere() {
         build,
         5_000,
         wakes(8_000, 8_000, Some(7_900)),
-        &["1250 + warning self-wake spin: t wakes itself 8.00k times a second and makes no progress"],
+        &[
+            "1250 + warning self-wake spin: t wakes itself 8.00k times a second and makes no progress",
+        ],
     );
     check(
         build,
@@ -203,8 +205,9 @@ fn a_task_that_stands_still_gets_nowhere() {
     let build = |stage: &mut Stage| {
         stage.task("t", "spin.rs:3 Ready { flag }");
     };
-    let spin =
-        ["1250 + warning self-wake spin: t wakes itself 8.00k times a second and makes no progress"];
+    let spin = [
+        "1250 + warning self-wake spin: t wakes itself 8.00k times a second and makes no progress",
+    ];
     check(build, 20_000, wakes(8_000, 8_000, None), &spin);
     // Now and then it is seen in a poll, which does not show where.
     let tree = {

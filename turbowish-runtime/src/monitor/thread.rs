@@ -86,9 +86,7 @@ async fn beat(monitor: Arc<Monitor>) {
         // What counts the leases of paused tasks must not end by a fault of ours.
         if catch_unwind(AssertUnwindSafe(|| monitor.tick())).is_err() && !said {
             said = true;
-            say(
-                "the monitor panicked: some numbers or alerts are missing; please report this bug",
-            );
+            say("the monitor panicked: some numbers or alerts are missing; please report this bug");
         }
         for _ in 1..PARTS {
             if !monitor.is_dense() {

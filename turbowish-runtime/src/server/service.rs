@@ -164,10 +164,7 @@ impl Turbowish for Service {
         request: Request<proto::ControlRequest>,
     ) -> Result<Response<proto::ControlReply>, Status> {
         if self.read_only {
-            let text = format!(
-                "{} is read-only: consoles can only read",
-                self.label()
-            );
+            let text = format!("{} is read-only: consoles can only read", self.label());
             return Err(Status::permission_denied(text));
         }
         match Action::try_from(request.into_inner()).map_err(malformed)? {

@@ -267,7 +267,10 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     assert_eq!(state.wanted().survey, None);
     press(&mut state, "n");
     assert_eq!(trail(&state), "Procs > stats");
-    assert_eq!(standing(&state), "1 of 9 worst: polling for 2.10 s   n next");
+    assert_eq!(
+        standing(&state),
+        "1 of 9 worst: polling for 2.10 s   n next"
+    );
     let survey = state.wanted().survey.unwrap();
     assert!(survey.procs.is_some() && survey.tasks.is_some() && survey.resources.is_some());
     let later = |name: &str, since_ns| {
@@ -289,7 +292,10 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
         &mut state,
         Message::Survey(Box::new(later("stats", 9 * SECOND))),
     );
-    assert_eq!(standing(&state), "1 of 2 worst: polling for 9.00 s   n next");
+    assert_eq!(
+        standing(&state),
+        "1 of 2 worst: polling for 9.00 s   n next"
+    );
     // It has ended its poll: what was second comes up to its place.
     tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
     assert_eq!(standing(&state), "no longer a problem   n next");

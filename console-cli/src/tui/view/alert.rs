@@ -89,7 +89,9 @@ pub(super) fn advice(state: &State) -> Option<(String, String)> {
                     "the process is stopped (SIGSTOP)".to_owned(),
                     format!("kill -CONT {pid}.   (reconnects automatically"),
                 ),
-                Fate::Refused(reason) => (reason.clone(), "wait (reconnects automatically".to_owned()),
+                Fate::Refused(reason) => {
+                    (reason.clone(), "wait (reconnects automatically".to_owned())
+                }
                 _ => (
                     "no answer".to_owned(),
                     "wait (reconnects automatically".to_owned(),

@@ -262,8 +262,7 @@ mod tests {
             "1e6",
             Err("limit overload: 1e6 is not a whole number"),
         );
-        let huge =
-            "limit large_future.warn: 99999999999999999999KiB is not a number of bytes, such as 4KiB";
+        let huge = "limit large_future.warn: 99999999999999999999KiB is not a number of bytes, such as 4KiB";
         check("large_future.warn", "99999999999999999999KiB", Err(huge));
     }
 

@@ -516,11 +516,7 @@ fn mistakes_are_named() {
             "- get",
             "filter of procs: - (not) stands directly before a word, as in -conn",
         ),
-        (
-            "procs",
-            "\"get",
-            "filter of procs: unmatched \"",
-        ),
+        ("procs", "\"get", "filter of procs: unmatched \""),
         ("procs", "proc:", "filter of procs: a value is missing"),
         (
             "procs",

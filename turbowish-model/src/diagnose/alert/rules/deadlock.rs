@@ -54,8 +54,7 @@ const FIXES: &[&str] = &[
 ];
 
 /// A task is known that may have what it rests on.
-const POSSIBLE: &str =
-    " {heir} was created since and may have received the guard or channel end in question: if it did, this is not a deadlock.";
+const POSSIBLE: &str = " {heir} was created since and may have received the guard or channel end in question: if it did, this is not a deadlock.";
 
 const DOUBT: &str = " A channel end is attributed to the task that last used it: if it has moved to another task since, this is not a deadlock.";
 
