@@ -14,13 +14,13 @@ static ALERTS: [Field<Alert>; 18] = [
     Field::new("severity", "alert, warning or note", |row| {
         Fact::Text(row.severity.word())
     }),
-    Field::new("title", "the alert in one sentence", |row| {
+    Field::new("title", "the whole of it in a sentence", |row| {
         Fact::Text(&row.title)
     }),
     Field::new("summary", "what it is, in a few words", |row| {
         Fact::Text(&row.summary)
     }),
-    Field::new("since_ns", "how long it has been active", |row| {
+    Field::new("since_ns", "how long it has held", |row| {
         Fact::Number(row.held_ns)
     }),
     Field::new(

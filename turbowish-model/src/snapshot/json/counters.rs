@@ -37,7 +37,7 @@ static COUNTERS: [Field<CounterRow>; 10] = [
     }),
     Field::new(
         "min",
-        "lowest value of a gauge since the start of accounting",
+        "the least that a gauge was set to since the start of accounting",
         |row| Fact::Signed(row.min),
     ),
     Field::new("max", "the most", |row| Fact::Signed(row.max)),

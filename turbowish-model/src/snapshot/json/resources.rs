@@ -31,7 +31,7 @@ static RESOURCES: [Field<ResourceRow>; 24] = [
     ),
     Field::new(
         "level",
-        "amount held, or number of items; null if there is no such thing",
+        "what is held, or the number of items inside; null if there is no such thing",
         |row| Fact::Optional(row.level),
     ),
     Field::new("closed", "nothing comes any more", |row| {
