@@ -49,19 +49,19 @@ macro_rules! intend {
     };
     ($strength:ident $verb:ident $(())?) => {
         ::core::compile_error!(::core::concat!(
-            "`", ::core::stringify!($verb), "` needs what it is done with: `intend!(",
+            "`", ::core::stringify!($verb), "` needs a resource: `intend!(",
             ::core::stringify!($strength), " ", ::core::stringify!($verb), "(tx))`"
         ))
     };
     ($verb:ident($operand:expr)) => {
         ::core::compile_error!(::core::concat!(
-            "is it sure? write `intend!(will ", ::core::stringify!($verb), "(…))` or `intend!(may ",
+            "certain or not? write `intend!(will ", ::core::stringify!($verb), "(…))` or `intend!(may ",
             ::core::stringify!($verb), "(…))`"
         ))
     };
     ($($other:tt)*) => {
         ::core::compile_error!(
-            "an intent is `will` or `may`, a verb and what it is done with: `intend!(will send(tx))`"
+            "an intent is `will` or `may`, a verb and a resource: `intend!(will send(tx))`"
         )
     };
 }
@@ -148,9 +148,9 @@ macro_rules! __verb {
 macro_rules! __no_verb {
     ($other:ident) => {
         ::core::compile_error!(::core::concat!(
-            "no verb `",
+            "unknown verb `",
             ::core::stringify!($other),
-            "`; there are `send`, `recv`, `lock`, `read`, `write`, `acquire` and `wait`"
+            "`; the verbs are `send`, `recv`, `lock`, `read`, `write`, `acquire` and `wait`"
         ))
     };
 }

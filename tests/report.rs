@@ -54,7 +54,7 @@ fn both_ends(path: &Path) -> File {
 fn a_fifo_that_nobody_reads() {
     let program = program();
     let path = fifo(program.folder.path());
-    check(&to(program, &path).run(), "nobody reads there");
+    check(&to(program, &path).run(), "no process reads from it");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_fifo_with_a_reader() {
     let program = program();
     let path = fifo(program.folder.path());
     let reader = both_ends(&path);
-    check(&to(program, &path).run(), "whole report: ");
+    check(&to(program, &path).run(), "full report: ");
     let mut text = String::new();
     BufReader::new(reader).read_line(&mut text).expect("text");
     check_json(&text);
@@ -74,7 +74,7 @@ fn a_fifo_whose_reader_does_not_read() {
     let path = fifo(program.folder.path());
     let mut reader = both_ends(&path);
     reader.write_all(&[0; 65_536]).expect("it holds so much");
-    check(&to(program, &path).run(), "nobody reads there");
+    check(&to(program, &path).run(), "no process reads from it");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn stderr_that_nobody_reads() {
 fn a_pipe() {
     for (path, of) in [("/dev/stderr", true), ("/dev/fd/1", false)] {
         let left = to(program(), Path::new(path)).run();
-        check(&left, "whole report: ");
+        check(&left, "full report: ");
         let text = if of { &left.stderr } else { &left.stdout };
         check_json(text.lines().next().expect("a line"));
     }
@@ -113,7 +113,7 @@ fn a_terminal() {
         let lines = lines.map(|line| line.expect("text"));
         lines.take_while(|line| line != "end").collect::<Vec<_>>()
     });
-    check(&to(program(), &path).run(), "whole report: ");
+    check(&to(program(), &path).run(), "full report: ");
     terminal.write_all(b"end\n").expect("it is open");
     check_json(&screen.join().expect("it does not panic").concat());
 }
@@ -187,7 +187,7 @@ fn a_full_disk_leaves_the_earlier_report() {
 #[test]
 fn only_its_user_may_read_it() {
     let left = program().run();
-    check(&left, "whole report: ");
+    check(&left, "full report: ");
     let report = fs::metadata(left.folder.path().join("report.json")).expect("it is there");
     assert_eq!(report.permissions().mode() & 0o777, 0o600);
 }
@@ -218,7 +218,7 @@ fn processes_that_share_a_path_lose_none() {
                 report["process"]["pid"] == pid
                     && left
                         .stderr
-                        .contains(&format!("whole report: {}", path.display()))
+                        .contains(&format!("full report: {}", path.display()))
             };
             assert!(own.any(|path| is_own(&path)), "{}", left.stderr);
         }

@@ -37,18 +37,18 @@ Examples:
   turbowish query task 4242 conn:51022    what one task waits for, and who holds it
   turbowish query alert                   what is wrong, and what to do
   turbowish check --max 'procs.hold_p99 < 10ms' --no-alerts
-                                          exit code 1 if that is not so
+                                          exit code 1 if that does not hold
   turbowish annotate                      the attribute on every async fn of
                                           the package here
 
-Exit codes: 0 fine, 1 a file or a terminal refuses, a check fails or nothing has
-that name, 2 wrong usage, 3 the target cannot be reached.";
+Exit codes: 0 success, 1 a file or terminal error, a failed check or an unknown
+name, 2 wrong usage, 3 the target cannot be reached.";
 
-/// What occupies the event loop of an async Rust program, and why a task is stuck.
+/// Shows what occupies the event loop of an async Rust program, and why a task is stuck.
 #[derive(Debug, Parser)]
 #[command(name = "turbowish", version, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Token of a process reached over TCP: what it has in TURBOWISH_TOKEN
+    /// Token of a process reached over TCP: its value of TURBOWISH_TOKEN
     // Not as a default of the environment variable's text: --help must not print a secret.
     #[arg(
         long,
@@ -68,34 +68,34 @@ pub(crate) enum Command {
     /// Watch a process live (the default)
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),
-    /// List the processes of yours that run TurboWish
+    /// List your processes that run TurboWish
     #[command(after_help = "Examples:\n  turbowish ps\n  turbowish ps | grep kv")]
     Ps,
-    /// Print procs, tasks, resources, awaits or alerts as a table, JSON or CSV; or one in full
+    /// Print procs, tasks, resources, awaits or alerts as a table, JSON or CSV; or one record
     #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]
     Query(QueryArgs),
-    /// Print the await trees of tasks: where each branch stands, and what it waits for
+    /// Print the await trees of tasks: where each branch is, and what it waits for
     #[command(after_help = TREE_EXAMPLES)]
     Tree(TreeArgs),
-    /// Fail if a limit is exceeded or an alert holds: for CI
+    /// Fail if a limit does not hold or an alert is active: for CI
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
-    /// Print JSON lines: the rows of tables, again and again
+    /// Print the rows of tables as JSON lines, at an interval
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(WatchArgs),
-    /// Compare two saved reports, and fail if something has become worse
+    /// Compare two saved reports, and fail if a value got worse
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
     /// Keep a task from being polled, for a while or until it is resumed
     #[command(after_help = PAUSE_EXAMPLES)]
     Pause(PauseArgs),
-    /// Let a paused task go on
+    /// Resume a paused task
     #[command(after_help = RESUME_EXAMPLES)]
     Resume(TaskArgs),
     /// Pause a task, and attach a debugger to its process
     #[command(after_help = DEBUG_EXAMPLES)]
     Debug(DebugArgs),
-    /// Put the attribute on every async fn of a crate, or find those that lack it
+    /// Add the attribute to every async fn of a crate, or find those without it
     #[command(after_help = annotate::EXAMPLES, after_long_help = annotate::LONG_HELP)]
     Annotate(AnnotateArgs),
     /// Run a key-value server under load, and watch it
@@ -112,7 +112,7 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page, or write those of all commands
+    /// Print the manual page, or write the pages of all commands
     #[command(
         after_help = "Examples:\n  turbowish man | man -l -\n  turbowish man --out ~/.local/share/man/man1"
     )]
@@ -136,12 +136,12 @@ impl Default for Command {
 const TOP_EXAMPLES: &str = "\
 Examples:
   turbowish top                           the only process, or a list of them
-  turbowish top 4242 --window 60s         by process id
+  turbowish top 4242 --window 60s         by process ID
   turbowish top 127.0.0.1:6680            over TCP, with TURBOWISH_TOKEN
   turbowish top --sort hold_p99           longest polls first
   turbowish top --limit 6 | cat           without a terminal: one plain snapshot";
 
-const TARGET: &str = "Process id, socket path or host:port; left out: the only process of yours";
+const TARGET: &str = "Process ID, socket path or host:port; default: your only process";
 
 #[derive(Args, Debug)]
 pub(crate) struct TopArgs {
@@ -154,7 +154,7 @@ pub(crate) struct TopArgs {
 /// What the console shows, and how.
 #[derive(Args, Debug)]
 pub(crate) struct ViewArgs {
-    /// Length of the window: 1s, 10s, …, 60s at most, or start; else that of the last console, or 10s
+    /// Length of the window: 1s, 10s, …, 60s at most, or start; default: that of the last console, or 10s
     #[arg(short, long, value_name = "TIME", value_parser = window)]
     pub(crate) window: Option<Window>,
     /// Time between snapshots, 100ms to 10s
@@ -162,16 +162,16 @@ pub(crate) struct ViewArgs {
     pub(crate) interval: Duration,
     #[command(flatten)]
     pub(crate) rows: RowArgs,
-    /// At most so many rows without a terminal; 0 is all
+    /// Maximum number of rows without a terminal; 0 means all
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: u32,
     /// Draw with ASCII characters only
     #[arg(long)]
     pub(crate) ascii: bool,
-    /// Colours for this background, or none; else TURBOWISH_THEME says
+    /// Colours for this background, or none; default: TURBOWISH_THEME
     #[arg(long, value_name = "THEME")]
     pub(crate) theme: Option<ThemeName>,
-    /// Neither read nor keep columns, order, window, theme and mouse of the last console
+    /// Neither load nor save columns, order, window, theme and mouse
     #[arg(long, env = "TURBOWISH_NO_STATE", value_parser = FalseyValueParser::new())]
     pub(crate) no_state: bool,
 }
@@ -198,7 +198,7 @@ pub(crate) struct RowArgs {
         value_name = "COLUMN"
     )]
     pub(crate) sort: String,
-    /// Rows to keep: words, column:text, column > number; blank is and, | or, ! not
+    /// Rows to keep: words, column:text, column > number; blank means and, | or, ! not
     #[arg(
         short,
         long,
@@ -234,20 +234,20 @@ fn query_long_help() -> String {
 
 #[derive(Args, Debug)]
 pub(crate) struct QueryArgs {
-    /// Which table, or a record of one row
+    /// Table, or the record of one row
     #[arg(value_enum)]
     pub(crate) table: TableName,
     #[arg(value_name = "PID|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
-    /// Name of the task, resource or proc, as its table has it; a resource's without its kind will do.
-    /// Of an alert: what it is, who is part of it, or worst
+    /// Name of the task, resource or proc, as in its table; the kind of a resource may be left out.
+    /// For an alert: its kind, a participant, or worst
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) rows: RowArgs,
-    /// Turn the order round
+    /// Reverse the order
     #[arg(short, long)]
     pub(crate) reverse: bool,
-    /// At most so many rows; 0 is all
+    /// Maximum number of rows; 0 means all
     #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
     pub(crate) limit: u32,
     /// Length of the window: 5s, 10s, …, 60s at most, or start
@@ -269,9 +269,9 @@ pub(crate) struct QueryArgs {
 pub(crate) enum TableName {
     /// Instrumented async fns: where the time of the window went
     Procs,
-    /// Live tasks: what each one does, since when, and at which await
+    /// Live tasks: the state of each, since when, and at which await
     Tasks,
-    /// Locks, channels and the like: who has each one, and who waits for it
+    /// Locks, channels and the like: who holds each one, and who waits for it
     Resources,
     /// Await points: where calls wait, and for how long
     Awaits,
@@ -279,13 +279,13 @@ pub(crate) enum TableName {
     Alerts,
     /// The program's own numbers, counters and gauges: how much, how often, in which proc
     Counters,
-    /// One task by its name: on what it waits, what it holds, its await tree
+    /// One task by its name: what it waits for, what it holds, its await tree
     Task,
-    /// One resource by its name: who has it, who waits for it in order
+    /// One resource by its name: who holds it, who waits for it in order
     Resource,
     /// One proc by its path or the end of it: histograms, await points, callers and callees
     Proc,
-    /// One alert: the chain of waits, why, what to do. Left out or worst: the worst
+    /// One alert: the chain of waits, why, what to do. Default: the worst
     Alert,
 }
 

@@ -103,15 +103,11 @@ impl fmt::Display for Listing {
         writeln!(
             f,
             "  N is one of {}\n  hold, poll, ready, run_p, incl_p in --columns: their --percentiles\n  \
-             attr.NAME  an attribute that is written at it\n",
+             attr.NAME  an attribute set at the proc\n",
             column::PERCENTILES.join(" ")
         )?;
         columns::<TaskRow>(f)?;
-        writeln!(
-            f,
-            "  {:<10} an attribute that the program gave it\n",
-            "attr.NAME"
-        )?;
+        writeln!(f, "  {:<10} an attribute set by the program\n", "attr.NAME")?;
         columns::<ResourceRow>(f)?;
         writeln!(f)?;
         columns::<AwaitRow>(f)?;
@@ -121,10 +117,10 @@ impl fmt::Display for Listing {
         columns::<CounterRow>(f)?;
         write!(
             f,
-            "\nFilter:\n  word           in name, place or expression; small letters match any case\n  \
+            "\nFilter:\n  word           in name, place or expression; lower case matches any case\n  \
              a b   a | b    and, or;  -a not;  ( )  group;  \"text\" as it is\n  \
-             column:a,b     text of a column; * and ? are wildcards for the whole of it\n  \
-             column:?       it is not known\n  \
+             column:a,b     text of a column; with * or ? it must match the whole text\n  \
+             column:?       the value is unknown\n  \
              column>5ms     also < <= >= =; units ns us ms s m h, %, k M G, KiB MiB GiB, /s"
         )
     }

@@ -51,7 +51,7 @@ impl Pattern {
     /// A message that describes the mistake.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (separator, of) = match (text.contains("::"), text.contains('/')) {
-            (true, true) => return Err("either a path of files or one of functions".to_owned()),
+            (true, true) => return Err("either a file path or a function path".to_owned()),
             (true, false) => ("::", Kind::Function),
             (false, true) => ("/", Kind::File),
             (false, false) => ("/", Kind::Any),

@@ -127,7 +127,7 @@ fn polls(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `tasks 55: polling 2, ready 3, waiting 50; own cost ~1.4%`
+/// `tasks 55: polling 2, ready 3, waiting 50; overhead ~1.4%`
 fn tasks(snapshot: &Snapshot) -> String {
     let states = &snapshot.tasks_by_state;
     let ready = states

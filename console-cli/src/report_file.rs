@@ -121,15 +121,15 @@ impl Saved {
         let field = column.fields.first().filter(|_| column.is_percentile());
         let population = row.and_then(|row| row.get(*field?)?.as_object());
         let hint = population.map_or_else(
-            || "it was written without, or by another version".to_owned(),
+            || "it was written without it, or by another version".to_owned(),
             |population| {
                 let names = population.keys().filter(|name| name.starts_with('p'));
                 let names: Vec<&str> = names.map(String::as_str).collect();
-                format!("of this population it has {}", names.join(", "))
+                format!("it has only {} of this population", names.join(", "))
             },
         );
         Err(Failure::usage(format!(
-            "{} does not say {} of {}; {hint}",
+            "{} does not contain {} of {}; {hint}",
             self.name,
             column.key,
             R::TABLE
@@ -141,13 +141,13 @@ fn document(text: &str) -> Result<Object, Fault> {
     let value: Value = serde_json::from_str(text).map_err(|cause| {
         // A second document follows a valid first one.
         if cause.is_syntax() && cause.to_string().starts_with("trailing") {
-            "has several documents; take one line of it".to_owned()
+            "has several documents; use one line of it".to_owned()
         } else {
-            format!("no JSON: {cause}")
+            format!("not JSON: {cause}")
         }
     })?;
     let Value::Object(document) = value else {
-        return Err(no_report("no object"));
+        return Err(no_report("not an object"));
     };
     match document.get("schema").map(Value::as_u64) {
         Some(Some(SCHEMA)) => Ok(document),
@@ -159,7 +159,7 @@ fn document(text: &str) -> Result<Object, Fault> {
 }
 
 fn no_report(fault: &str) -> Fault {
-    format!("no report of turbowish, nor JSON of turbowish query: {fault}")
+    format!("neither a turbowish report nor JSON of turbowish query: {fault}")
 }
 
 fn snapshot(document: &Object) -> Result<Snapshot, Fault> {
@@ -202,7 +202,7 @@ fn page<R: Comparable>(document: &Object, snapshot: &mut Snapshot) -> Result<(),
     let Some(table) = document.get(R::TABLE) else {
         return Ok(());
     };
-    let wrong = |at: &str| format!("{at} is not what docs/json.md says");
+    let wrong = |at: &str| format!("{at} does not match docs/json.md");
     let rows = table.as_array().ok_or_else(|| wrong(R::TABLE))?;
     let mut page = Page {
         rows: Vec::with_capacity(rows.len()),
@@ -232,7 +232,7 @@ fn row<R: Comparable>(value: &Value, nth: usize) -> Result<R, Fault> {
     for (name, read) in R::reads() {
         if let Some(value) = value.get(name) {
             read(&mut row, value)
-                .ok_or_else(|| format!("{} is not what docs/json.md says", at(name)))?;
+                .ok_or_else(|| format!("{} does not match docs/json.md", at(name)))?;
         }
     }
     Ok(row)

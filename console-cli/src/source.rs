@@ -36,7 +36,7 @@ pub(crate) fn target(text: Option<&str>, token: Option<&str>) -> Result<Option<T
     match Target::parse(text, token) {
         Some(target) => Ok(Some(target)),
         None => Err(Failure::usage(format!(
-            "{text} is no process id, socket path or host:port; turbowish ps lists the processes"
+            "{text} is not a process ID, socket path or host:port; turbowish ps lists the processes"
         ))),
     }
 }
@@ -103,7 +103,7 @@ async fn refused(error: ClientError) -> Failure {
 
 /// That there is no process, and what to do about it.
 pub(crate) fn nothing_runs() -> String {
-    format!("no process of yours runs TurboWish; {START_ONE}")
+    format!("none of your processes runs TurboWish; {START_ONE}")
 }
 
 /// The only process of this user.
@@ -113,7 +113,7 @@ async fn only() -> Result<Target, Failure> {
         [] => Err(Failure::Target(nothing_runs())),
         [one] => Ok(Target::Socket(one.socket.clone())),
         several => Err(Failure::Target(format!(
-            "{} processes of yours run TurboWish; say which: {}",
+            "{} of your processes run TurboWish; choose one: {}",
             several.len(),
             names(several)
         ))),

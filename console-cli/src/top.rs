@@ -90,7 +90,7 @@ fn has_screen() -> bool {
     let term = std::env::var("TERM");
     if term.as_deref() == Ok("dumb") {
         note(
-            "TERM is dumb, and the console needs a terminal that places its cursor: this is one plain page",
+            "TERM is dumb, and the console needs a terminal with cursor control: this is one plain page",
         );
         return false;
     }

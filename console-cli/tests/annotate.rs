@@ -268,10 +268,10 @@ fn what_is_no_rust_is_left_and_the_rest_is_done() {
     assert_eq!(code, 1);
     assert!(out.contains("annotated 1 async fn in 1 file\n"), "{out}");
     insta::assert_snapshot!(err, @r"
-    turbowish: src/broken.rs:3:5: left as it is; no Rust that this version can read: a bracket or a literal does not end
-    turbowish: src/latin.rs: left as it is; no Rust that this version can read: it is not UTF-8
-    turbowish: src/newer.rs:2:11: left as it is; no Rust that this version can read: expected `!`
-    turbowish: src/open.rs:1:14: left as it is; no Rust that this version can read: a bracket or a literal does not end
+    turbowish: src/broken.rs:3:5: left as it is; this version cannot parse it: a bracket or a literal is not closed
+    turbowish: src/latin.rs: left as it is; this version cannot parse it: it is not UTF-8
+    turbowish: src/newer.rs:2:11: left as it is; this version cannot parse it: expected `!`
+    turbowish: src/open.rs:1:14: left as it is; this version cannot parse it: a bracket or a literal is not closed
     turbowish: 4 files could not be read
     ");
     assert!(
@@ -337,7 +337,7 @@ fn a_dependency_by_another_name_is_refused() {
         (code, err.as_str()),
         (
             1,
-            "turbowish: Cargo.toml calls turbowish `tw`; call it turbowish, as the attribute does\n"
+            "turbowish: Cargo.toml renames turbowish to `tw`; use the name turbowish, which the attribute needs\n"
         )
     );
     assert_eq!(folder.files(), before);

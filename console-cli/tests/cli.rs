@@ -521,13 +521,13 @@ fn errors_have_a_code_and_say_what_to_do() {
             &one,
             &["top", "--filter", "(get"],
             2,
-            "filter of procs: a ( without its )",
+            "filter of procs: unmatched (",
         ),
         (
             &one,
             &["query", "procs", "kv"],
             2,
-            "kv is no process id, socket path or host:port; turbowish ps lists the processes",
+            "kv is not a process ID, socket path or host:port; turbowish ps lists the processes",
         ),
         (
             &one,
@@ -545,19 +545,19 @@ fn errors_have_a_code_and_say_what_to_do() {
             &two,
             &["query", "procs"],
             3,
-            "2 processes of yours run TurboWish; say which: kv 4242, gate 5120",
+            "2 of your processes run TurboWish; choose one: kv 4242, gate 5120",
         ),
         (
             &two,
             &["top"],
             3,
-            "2 processes of yours run TurboWish; say which: kv 4242, gate 5120",
+            "2 of your processes run TurboWish; choose one: kv 4242, gate 5120",
         ),
         (
             &nothing,
             &["query", "procs"],
             3,
-            &format!("no process of yours runs TurboWish; {start_one}"),
+            &format!("none of your processes runs TurboWish; {start_one}"),
         ),
         (
             &nothing,
@@ -569,7 +569,7 @@ fn errors_have_a_code_and_say_what_to_do() {
             &nothing,
             &["ps"],
             0,
-            &format!("no process of yours runs TurboWish; {start_one}"),
+            &format!("none of your processes runs TurboWish; {start_one}"),
         ),
         (
             &other,
@@ -692,11 +692,11 @@ fn the_command_line_is_checked() {
         ),
         (
             &["query", "procs", "--window", "5m"],
-            "at most 60s, as no more of the past is kept, or start",
+            "at most 60s, because older data is not kept, or start",
         ),
         (
             &["top", "--window", "61s"],
-            "at most 60s, as no more of the past is kept, or start",
+            "at most 60s, because older data is not kept, or start",
         ),
         (&["top", "--interval", "1ms"], "a time from 100ms to 10s"),
         (

@@ -204,7 +204,7 @@ fn no_key_is_lost_while_the_terminal_changes_its_size() {
     terminal.run(&terminal.program("top --ascii"));
     let is_help = |screen: &str| screen.contains("help: keys");
     terminal.until("the console", |screen| {
-        screen.contains("No process of yours")
+        screen.contains("None of your processes")
     });
     for _ in 0..100 {
         for (width, key, helps) in [("80", "?", true), ("100", "Escape", false)] {
@@ -228,7 +228,7 @@ fn a_signal_gives_the_terminal_back() {
         pid.display()
     ));
     terminal.until("the console", |screen| {
-        screen.contains("No process of yours")
+        screen.contains("None of your processes")
     });
     let id = fs::read_to_string(pid).unwrap();
     let killed = Command::new("kill").args(["-TERM", id.trim()]).status();
@@ -282,7 +282,7 @@ fn the_editor_has_the_terminal_and_what_one_chose_is_found_again() {
     let saved = fs::read_to_string(&file).unwrap();
     assert!(saved.starts_with("{\"schema\":1,"), "{saved}");
     line(&format!("save {}", file.display()));
-    terminal.until("that it is there", contains("! nothing is saved: "));
+    terminal.until("that it is there", contains("! not saved: "));
     line("quit");
     terminal.until("the shell", contains("left 0"));
     assert_eq!(terminal.settings("between"), before);

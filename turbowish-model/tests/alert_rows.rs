@@ -86,7 +86,7 @@ fn deadlock() -> Alert {
             unlisted: 2,
         },
         why: "No task of the cycle can run.".to_owned(),
-        fixes: vec!["end the guard before".to_owned(), "or not".to_owned()],
+        fixes: vec!["drop the guard first".to_owned(), "or not".to_owned()],
     }
 }
 
@@ -276,7 +276,7 @@ fn json_says_it_all() {
              "on": party("resource", 2, "mutex alice"), "how": "held, by"},
         ],
         "behind": [party("task", 9, "expiry")], "behind_count": 3,
-        "why": "No task of the cycle can run.", "fixes": ["end the guard before", "or not"],
+        "why": "No task of the cycle can run.", "fixes": ["drop the guard first", "or not"],
         "docs": "docs/alerts/deadlock.md",
     });
     assert_eq!(value["alerts"][1], expected);
@@ -302,7 +302,7 @@ fn flat_rows_name_what_lists_hold() {
     check(&alert, "at.proc", "kv::conn::serve");
     check(&alert, "at.line", "88");
     check(&alert, "behind", "expiry");
-    check(&alert, "fixes", "end the guard before; or not");
+    check(&alert, "fixes", "drop the guard first; or not");
     check(&long_poll(), "at.proc", "");
     check(&long_poll(), "at.file", "");
     assert!(!header.contains(&"steps".to_owned()));

@@ -90,7 +90,7 @@ fn save(path: &Path, begun: u64, snapshot: &Snapshot, steps: &Steps) -> io::Resu
     let written = place::replace(&path, text.as_bytes(), begun, || steps.moved())?;
     if written != path {
         let line = format!(
-            "another process has left its report in {} meanwhile; this one's is in {}",
+            "another process wrote its report to {} meanwhile; the report of this process is in {}",
             path.display(),
             written.display()
         );

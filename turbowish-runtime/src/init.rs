@@ -303,7 +303,7 @@ impl fmt::Display for InitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::StartedBefore => {
-                "init was called before in this process; the first call's settings stay"
+                "init was already called in this process; the settings of the first call stay in effect"
             }
             Self::Fork => "this process is a fork of one that called init; call it after the fork",
         })

@@ -29,7 +29,7 @@ pub use crate::resource::{Link, ResourceRef};
 /// A resource that an intent can name with the verb `V`. Without instrumented primitives every type
 /// is one, with no effect.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no resource that this can be done with",
+    message = "`{Self}` is not a resource that supports this operation",
     label = "an intent names something of `turbowish::sync`, or a reference to it",
     note = "`send(…)` and `recv(…)` take an end of a channel, `lock(…)` a Mutex, `read(…)` and `write(…)` a RwLock, `acquire(…)` a Semaphore, `wait(…)` a Notify, a Barrier or a OnceCell"
 )]

@@ -113,16 +113,16 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoTask => {
-                f.write_str("there is no such task any more; turbowish query tasks lists those there are")
+                f.write_str("no such task, or it has ended; turbowish query tasks lists the live ones")
             }
             Self::FirstPoll => f.write_str(
-                "the task is in its first poll, and can be paused from its first wait on: try again then",
+                "the task is in its first poll and can be paused only after its first wait: try again then",
             ),
             Self::Off => {
-                f.write_str("accounting is off, and tasks are paused by it: switch it on (a in turbowish top)")
+                f.write_str("accounting is off, and pausing a task needs it: arm it (a in turbowish top)")
             }
             Self::NotPaused => f.write_str("the task is not paused (any more)"),
-            Self::PausedBy(by) => write!(f, "the task is paused by {by} now"),
+            Self::PausedBy(by) => write!(f, "the task is now paused by {by}"),
         }
     }
 }

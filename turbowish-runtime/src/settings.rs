@@ -123,7 +123,9 @@ impl Environment {
                 Some("on" | "1" | "true") => *switch = true,
                 Some("off" | "0" | "false") => *switch = false,
                 Some(other) => {
-                    lines.push(format!("{name}={other} is none of on, off; it is ignored"));
+                    lines.push(format!(
+                        "{name}={other} is not one of on, off; it is ignored"
+                    ));
                 }
             }
         }

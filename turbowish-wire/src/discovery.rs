@@ -114,7 +114,7 @@ fn fault(folder: &Path, kind: io::ErrorKind, reason: &str) -> io::Error {
     let folder = folder.display();
     io::Error::new(
         kind,
-        format!("the folder {folder} {reason}; {RUNTIME_DIR} names another one"),
+        format!("the folder {folder} {reason}; set {RUNTIME_DIR} to another one"),
     )
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn on_us(
             Ok((None, Some(format!("{path}: {CRATE} {text}"))))
         }
         Some(Named::As(name)) => Err(Failure::Local(format!(
-            "{path} calls {CRATE} `{name}`; call it {CRATE}, as the attribute does"
+            "{path} renames {CRATE} to `{name}`; use the name {CRATE}, which the attribute needs"
         ))),
         None => {
             let origin = match package.inherits {

@@ -80,11 +80,11 @@ impl Origins<'_> {
             OriginArgs { git: Some(url), .. } => Ok(Origin::Git(url.clone())),
             OriginArgs { version: Some(version), .. } => Ok(Origin::Version(version.clone())),
             OriginArgs { clone: Some(folder), .. } => clone(folder).ok_or_else(|| {
-                Failure::usage(format_args!("{} is no clone of TurboWish", folder.display()))
+                Failure::usage(format_args!("{} is not a clone of TurboWish", folder.display()))
             }),
             _ => clone(Path::new(BUILT_IN)).ok_or_else(|| {
                 Failure::Local(format!(
-                    "cannot tell where {CRATE} is: {}, which this program was built from, is gone; add --clone FOLDER or --git URL",
+                    "cannot find {CRATE}: {}, from which this program was built, no longer exists; add --clone FOLDER or --git URL",
                     shown(&parent(Path::new(env!("CARGO_MANIFEST_DIR"))))
                 ))
             }),

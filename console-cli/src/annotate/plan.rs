@@ -71,7 +71,7 @@ impl fmt::Display for Fault {
         }
         write!(
             f,
-            ": left as it is; no Rust that this version can read: {}",
+            ": left as it is; this version cannot parse it: {}",
             self.why
         )
     }

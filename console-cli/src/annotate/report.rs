@@ -217,7 +217,7 @@ pub(crate) fn removed(work: &Work, removed: &Removed, changes: Vec<Change>) -> P
     }
 }
 
-const WRAPPERS: &str = "turbowish::sync, turbowish::time and turbowish::spawn behave as tokio's; they need the feature \"tokio\" of turbowish";
+const WRAPPERS: &str = "turbowish::sync, turbowish::time and turbowish::spawn behave like tokio's; they need the feature \"tokio\" of turbowish";
 
 pub(crate) fn checked(work: &Work, decisions: &[Decision]) -> Answer {
     let mut text = Text::default();

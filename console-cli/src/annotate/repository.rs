@@ -73,7 +73,7 @@ impl Permission {
             more => format!("{first} and {more} more are"),
         };
         Err(Failure::Local(format!(
-            "nothing is written: {files} {what}, which could not undo the change; commit first, or pass --allow-no-vcs"
+            "nothing is written: {files} {what}, so the change could not be undone; commit first, or pass --allow-no-vcs"
         )))
     }
 }
@@ -148,7 +148,7 @@ fn ignored<'a>(root: &Path, files: &[&'a Path]) -> Result<Vec<&'a Path>, Failure
 fn git(root: &Path, arguments: &[&str], input: &[u8]) -> Result<Output, Failure> {
     let failed = |cause| {
         Failure::local(
-            "cannot run git; --allow-dirty --allow-no-vcs do without it",
+            "cannot run git; --allow-dirty --allow-no-vcs skip this check",
             &cause,
         )
     };
@@ -176,7 +176,7 @@ fn git(root: &Path, arguments: &[&str], input: &[u8]) -> Result<Output, Failure>
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Failure::Local(format!(
-        "nothing is written: git cannot tell the state of {}; --allow-dirty --allow-no-vcs do without it\n{}",
+        "nothing is written: git cannot tell the state of {}; --allow-dirty --allow-no-vcs skip this check\n{}",
         shown(root),
         said.trim_end()
     )))

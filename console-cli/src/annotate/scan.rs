@@ -266,7 +266,7 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
     /// Syntax that the parser passes on as it is.
     fn visit_token_stream(&mut self, tokens: &'ast TokenStream) {
         if let Some(token) = tokens.clone().into_iter().next() {
-            self.hidden("syntax that is not stable".to_owned(), token.span(), tokens);
+            self.hidden("unstable syntax".to_owned(), token.span(), tokens);
         }
     }
 

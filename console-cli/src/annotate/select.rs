@@ -25,7 +25,7 @@ pub(crate) fn select(paths: &[PathBuf], all_targets: bool) -> Result<Found, Fail
     if paths.is_empty() {
         let here = Path::new(".").canonicalize();
         let here =
-            here.map_err(|cause| Failure::local("cannot tell the current folder", &cause))?;
+            here.map_err(|cause| Failure::local("cannot determine the current folder", &cause))?;
         let manifest = manifest_around(&here).ok_or_else(|| no_package(&here))?;
         selection.manifest(&manifest)?;
     }

@@ -68,7 +68,7 @@ impl Source {
                 .map_err(|error: proc_macro2::LexError| {
                     unreadable(
                         error.span(),
-                        "a bracket or a literal does not end".to_owned(),
+                        "a bracket or a literal is not closed".to_owned(),
                     )
                 })?;
         let file = syn::parse2(tokens.clone())

@@ -16,9 +16,9 @@ Examples:
                                           not in modules and folders named tests,
                                           not this method
   turbowish annotate --include src/net --include '**::handle_*'
-                                          only in this folder, and what is so named
+                                          only this folder, and functions of that name
   turbowish annotate --check              a lint: exit code 1 if it finds something
-  turbowish annotate --remove             take out what it has put in";
+  turbowish annotate --remove             remove what it has added";
 
 pub(crate) const LONG_HELP: &str = "\
 Patterns:
@@ -27,7 +27,7 @@ Patterns:
   db::Db, **::read_*    with ::, a function, or a module or type and all in it;
                         the name of the crate may be left out
   tests, read_*         a single name: each folder, file, module, type or
-                        function that is called so
+                        function of that name
   In a name * is any text and ? any character; ** is any number of names.
 
 Examples:
@@ -39,7 +39,7 @@ Examples:
   turbowish annotate --check
 
 Exit codes: 0 done, or --check found nothing; 1 --check found something, version
-control could not undo the change, or a file could not be read as Rust or written;
+control could not undo the change, or a file could not be parsed or written;
 2 wrong usage, or no package here.";
 
 #[derive(Args, Debug)]
@@ -50,7 +50,7 @@ pub(crate) struct AnnotateArgs {
     /// Change nothing; list async fns that are not covered, and tokio's types that TurboWish wraps
     #[arg(long, conflicts_with_all = ["remove", "blocks", "dry_run"])]
     pub(crate) check: bool,
-    /// Take out what this command has put in: attributes, and the dependency if nothing needs it
+    /// Remove what this command has added: attributes, and the dependency if nothing needs it
     #[arg(long, conflicts_with = "blocks")]
     pub(crate) remove: bool,
     /// Annotate impl, trait and mod blocks rather than single functions
@@ -59,13 +59,13 @@ pub(crate) struct AnnotateArgs {
     /// Also in tests, examples and benches of a package
     #[arg(long)]
     pub(crate) all_targets: bool,
-    /// Only files or functions that a pattern names
+    /// Only files or functions that match a pattern
     #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
     pub(crate) include: Vec<Pattern>,
-    /// Leave out files or functions that a pattern names
+    /// Skip files or functions that match a pattern
     #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
     pub(crate) exclude: Vec<Pattern>,
-    /// Write nothing, say what would be done
+    /// Write nothing; print what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]

@@ -23,38 +23,38 @@ pub(crate) struct TreeArgs {
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) rows: RowArgs,
-    /// At most so many tasks; 0 is all
+    /// Maximum number of tasks; 0 means all
     #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
     pub(crate) limit: u32,
 }
 
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
-  turbowish check                         no alert holds now
+  turbowish check                         no alert is active now
   turbowish check 4242 --for 30s --max 'procs.hold_p99 < 10ms' --no-alerts
-                                          nor in the next 30 s, and no poll is long
+                                          nor in the next 30 s, and no long poll
   turbowish check --max 'procs.run_p99<5ms' --filter 'proc:kv::db::*'
   turbowish check --max 'tasks.since < 1m' --max 'resources.waiters < 10'
   turbowish check --no-alerts=alert --except lock_convoy
-                                          warnings may hold, and lock convoys
-  turbowish check --within 30s            wait for the program, and until it is well
+                                          warnings and lock convoys are allowed
+  turbowish check --within 30s            wait until it runs and everything passes
   turbowish check --from report.json --max 'procs.hold_p99 < 10ms'
 
 A limit is TABLE.COLUMN, one of < <= > >= =, and a number with its unit; it must hold
 for every row. turbowish query --help lists the columns.
 
-Exit codes: 0 all of it holds; 1 a limit or an alert does not, it is printed; 2 wrong
-usage; 3 the target cannot be reached.";
+Exit codes: 0 everything passes; 1 a limit does not hold or an alert is active, and it is
+printed; 2 wrong usage; 3 the target cannot be reached.";
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
     #[arg(value_name = "PID|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
-    /// What must hold for every row: procs.hold_p99 < 10ms
+    /// A limit that must hold for every row: procs.hold_p99 < 10ms
     #[arg(long, visible_alias = "min", value_name = "LIMIT")]
     pub(crate) max: Vec<String>,
-    /// No alert holds, or none as bad as this: alert, warning or note. What is checked if
-    /// nothing else is said
+    /// No alert is active, or none of this severity or worse: alert, warning or note. The default if
+    /// no limit is given
     #[arg(
         long,
         value_enum,
@@ -64,13 +64,13 @@ pub(crate) struct CheckArgs {
         default_missing_value = "note"
     )]
     pub(crate) no_alerts: Option<SeverityName>,
-    /// Only alerts of this kind count: deadlock, long_poll, ...
+    /// Count only alerts of this kind: deadlock, long_poll, ...
     #[arg(long, value_name = "KIND", value_parser = pitfall)]
     pub(crate) alert: Vec<Pitfall>,
-    /// Alerts of this kind do not count
+    /// Ignore alerts of this kind
     #[arg(long, value_name = "KIND", value_parser = pitfall)]
     pub(crate) except: Vec<Pitfall>,
-    /// Rows that the limits are about, as in turbowish query
+    /// Rows that the limits apply to, as in turbowish query
     #[arg(
         short,
         long,
@@ -80,13 +80,13 @@ pub(crate) struct CheckArgs {
         allow_hyphen_values = true
     )]
     pub(crate) filter: String,
-    /// Length of the window: 5s, 10s, ..., 60s at most, or start; at most what --for says
+    /// Length of the window: 5s, 10s, ..., 60s at most, or start; at most that of --for
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,
-    /// Look for so long, from now on: what does not hold once, fails
+    /// Check for this long, from now on: one violation fails
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub(crate) during: Option<Duration>,
-    /// Wait for so long until all of it holds, and for the process to come
+    /// Wait up to this long for the process to start and for everything to pass
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "during")]
     pub(crate) within: Option<Duration>,
     /// A saved report, or JSON of turbowish query; - is standard input
@@ -104,23 +104,23 @@ Examples:
                                           a line for each table
   turbowish watch tasks --filter 'state:waiting since>10s' | jq '.tasks[].name'
   turbowish watch procs --count 60 --columns proc,run,hold_p99 > minute.jsonl
-  turbowish watch alerts --reconnect      goes on when the process was started again
+  turbowish watch alerts --reconnect      continues when the process is restarted
 
 Each line is a document of docs/json.md.
 
-Exit codes: 0 the process has ended, the lines asked for are printed, or nobody reads
-them; 2 wrong usage; 3 the target cannot be reached, or has ended before that.";
+Exit codes: 0 the process has ended, the lines asked for are printed, or stdout is
+closed; 2 wrong usage; 3 the target cannot be reached, or has ended before that.";
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Process id, socket path or host:port, and the tables: procs, tasks, resources, awaits,
-    /// alerts, counters; left out: the only process of yours, and procs
+    /// Process ID, socket path or host:port, and the tables: procs, tasks, resources, awaits,
+    /// alerts, counters; default: your only process, and procs
     #[arg(value_name = "PID|ADDR|TABLE")]
     pub(crate) words: Vec<String>,
-    /// Time from one snapshot to the next, 100ms to 1h
+    /// Time between snapshots, 100ms to 1h
     #[arg(short, long, default_value = "1s", value_name = "TIME", value_parser = pace)]
     pub(crate) every: Duration,
-    /// So many snapshots, and then no more; 0 is no end
+    /// Number of snapshots; 0 means no limit
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) count: u64,
     /// Wait for a process that has ended, or for one of the same command line
@@ -128,7 +128,7 @@ pub(crate) struct WatchArgs {
     pub(crate) reconnect: bool,
     #[command(flatten)]
     pub(crate) rows: RowArgs,
-    /// At most so many rows of a table; 0 is all
+    /// Maximum number of rows of a table; 0 means all
     #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
     pub(crate) limit: u32,
     /// Length of the window: 5s, 10s, ..., 60s at most, or start
@@ -137,7 +137,7 @@ pub(crate) struct WatchArgs {
     /// Percentiles of each population: 50,90,99,99.9
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = percentile)]
     pub(crate) percentiles: Vec<Percentile>,
-    /// Columns whose fields are printed, by key; of one table
+    /// Columns whose fields are printed, by key; for one table only
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
 }
@@ -159,14 +159,14 @@ usage, no such files; 3 a file cannot be read.";
 
 #[derive(Args, Debug)]
 pub(crate) struct DiffArgs {
-    /// The file with the numbers of before; - is standard input
+    /// The file with the old numbers; - is standard input
     pub(crate) before: String,
-    /// The file with the numbers of after
+    /// The file with the new numbers
     pub(crate) after: String,
-    /// Which table, if they have several: procs if it is there
+    /// Table to compare, if there are several; default: procs if present
     #[arg(short, long, value_enum, value_name = "TABLE")]
     pub(crate) table: Option<TableName>,
-    /// What is worse by more than this fails
+    /// Fail if a value got worse by more than this
     #[arg(long, visible_alias = "threshold", default_value = "10%", value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_over: Share,
     /// Rows to compare, as in turbowish query
@@ -179,7 +179,7 @@ pub(crate) struct DiffArgs {
         allow_hyphen_values = true
     )]
     pub(crate) filter: String,
-    /// Columns to compare, by key; left out: times and sizes that the table shows
+    /// Columns to compare, by key; default: the times and sizes that the table shows
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
     /// Percentiles of each population to compare, which the files must have
@@ -202,9 +202,9 @@ pub(crate) enum ReportFormat {
 /// From how bad an alert on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SeverityName {
-    /// Only what does not work, and will not by itself
+    /// Only alerts: something does not work and will not recover
     Alert,
-    /// That, and what costs
+    /// Alerts and warnings
     Warning,
     /// Everything
     Note,
@@ -248,6 +248,6 @@ fn pitfall(text: &str) -> Result<Pitfall, String> {
     let id = text.replace([' ', '-'], "_").to_lowercase();
     Pitfall::from_id(&id).ok_or_else(|| {
         let all: Vec<&str> = Pitfall::ALL.iter().map(|known| known.id()).collect();
-        format!("no alert is called so; there are {}", all.join(", "))
+        format!("no such alert; there are {}", all.join(", "))
     })
 }

@@ -10,17 +10,17 @@ use super::ci::time;
 pub(super) const PAUSE_EXAMPLES: &str = "\
 Examples:
   turbowish pause 4242 serve-17           it is not polled for 60 s, or until resumed
-  turbowish pause serve-17 --for 5m       in the only process of yours
+  turbowish pause serve-17 --for 5m       in your only process
   turbowish pause serve-17 --keep         until it is resumed
   turbowish query tasks --filter state:paused
                                           which ones are
 
-A task that is polled now stops when that poll has ended. Whoever pauses a task that
-is paused has it from then on, and its time begins anew.";
+A task that is being polled stops when that poll ends. Pausing a paused task again
+takes the pause over and restarts its time.";
 
 pub(super) const RESUME_EXAMPLES: &str = "\
 Examples:
-  turbowish resume 4242 serve-17          whoever has paused it";
+  turbowish resume 4242 serve-17          no matter who paused it";
 
 pub(super) const DEBUG_EXAMPLES: &str = "\
 Examples:
@@ -29,14 +29,14 @@ Examples:
                                           what follows -- goes to the debugger
   turbowish debug --lldb serve-17
 
-The task is paused as long as the debugger runs. While it is attached, and has not let
-it continue, the whole process stands still. The exit code is the debugger's.";
+The task is paused as long as the debugger runs. While the debugger is attached and has
+not continued the process, the whole process is stopped. The exit code is the debugger's.";
 
 /// Which task.
 #[derive(Args, Debug)]
 pub(crate) struct TaskArgs {
-    /// The process, unless it is the only one of yours: its id or socket path (host:port but for
-    /// debug); and the task: its name, or its id in JSON
+    /// The process, unless you have only one: its ID or socket path (host:port, except for
+    /// debug); and the task: its name, or its ID in JSON
     #[arg(value_name = "[PID|ADDR] TASK", required = true, num_args = 1..=2)]
     pub(crate) words: Vec<String>,
 }
@@ -56,10 +56,10 @@ impl TaskArgs {
 pub(crate) struct PauseArgs {
     #[command(flatten)]
     pub(crate) task: TaskArgs,
-    /// It goes on by itself after so long
+    /// Resume it automatically after this long
     #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = time)]
     pub(crate) during: Duration,
-    /// It does not go on by itself
+    /// Never resume it automatically
     #[arg(long, conflicts_with = "during")]
     pub(crate) keep: bool,
 }
@@ -70,10 +70,10 @@ pub(crate) struct DebugArgs {
     pub(crate) task: TaskArgs,
     #[command(flatten)]
     pub(crate) debugger: DebuggerArgs,
-    /// If this command dies, the task goes on by itself after so long; 1s or more
+    /// If this command dies, the task resumes automatically after this long; 1s or more
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = lease)]
     pub(crate) lease: Duration,
-    /// What the debugger is given behind its own arguments
+    /// Extra arguments for the debugger
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) rest: Vec<OsString>,
 }

@@ -65,7 +65,7 @@ impl Checks {
         let alerts = NoAlerts::of(args, limits.is_empty());
         if limits.is_empty() && !args.filter.is_empty() {
             return Err(Failure::usage(
-                "--filter is about the rows of a limit, and there is none: --max 'procs.hold_p99 < 10ms'",
+                "--filter selects the rows of a limit, and no limit is given: --max 'procs.hold_p99 < 10ms'",
             ));
         }
         Ok(Self { limits, alerts })

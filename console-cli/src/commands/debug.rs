@@ -29,7 +29,7 @@ pub(crate) fn run(args: &DebugArgs, token: Option<&str>) -> Result<(), Failure> 
     let target = source::target(target, token)?;
     if let Some(Target::Tcp { addr, .. }) = &target {
         return Err(Failure::usage(format!(
-            "{addr} is reached over TCP, and debuggers attach to processes of their own host: run this there, with the process id"
+            "{addr} is reached over TCP, and debuggers attach only to processes of their own host: run this there, with the process ID"
         )));
     }
     let debugger = Debugger::of(args.debugger);
@@ -65,7 +65,7 @@ async fn session(
         Ok(()) => true,
         // A task in its first poll cannot be paused yet, and a debugger can inspect that poll.
         Err(Failure::Local(reason)) if found.row.state == TaskState::Polling => {
-            note(&format!("{reason}; it is looked at without a pause"));
+            note(&format!("{reason}; the debugger attaches without a pause"));
             false
         }
         Err(failure) => return Err(failure),

@@ -102,11 +102,11 @@ fn paused(found: &Found, word: Option<&str>, lease_ns: Option<u64>) -> String {
     let name = &found.row.name;
     let during = lease_ns.map_or_else(String::new, |ns| format!(" for {}", time(ns)));
     let poll = match found.row.state {
-        TaskState::Polling => " as soon as its poll has ended",
+        TaskState::Polling => " as soon as its poll ends",
         _ => "",
     };
     let resume = resume_words(word, found.connection.process().pid, found.row.id);
-    format!("{name} is paused{during}{poll}; it goes on with: {resume}")
+    format!("{name} is paused{during}{poll}; resume it with: {resume}")
 }
 
 /// The process as the user named it, if they did: on this host, its process ID may belong to
@@ -128,7 +128,7 @@ pub(crate) fn resume(args: &TaskArgs, token: Option<&str>) -> Result<(), Failure
         found.resume().await?;
         let woken = found.row.pause.as_ref().is_some_and(|pause| pause.woken);
         let woken = if woken { "; it was woken" } else { "" };
-        Ok::<_, Failure>(format!("{} goes on{woken}", found.row.name))
+        Ok::<_, Failure>(format!("{} resumed{woken}", found.row.name))
     })?;
     print_lines(&[told])
 }
@@ -194,7 +194,7 @@ fn several(same: &[&TaskRow], name: &str, label: &dyn Display) -> Failure {
         each.push("..".to_owned());
     }
     Failure::usage(format!(
-        "{} tasks of {label} are called {name}; say which by its id: {}",
+        "{} tasks of {label} have the name {name}; give the ID of one: {}",
         same.len(),
         each.join(", ")
     ))
@@ -261,7 +261,7 @@ mod tests {
         check(
             "conn",
             Err(
-                "2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (waiting 3.10 s)",
+                "2 tasks of kv 4242 have the name conn; give the ID of one: 33 (waiting 3.10 s), 49 (waiting 3.10 s)",
             ),
         );
     }

@@ -60,7 +60,7 @@ fn words(args: &WatchArgs) -> Result<(Option<&str>, Vec<TableName>), Failure> {
             None if target.is_none() => target = Some(word.as_str()),
             None => {
                 return Err(Failure::usage(format!(
-                    "{word} is none of the tables: {}",
+                    "no such table {word}; tables: {}",
                     TABLES.join(", ")
                 )));
             }
@@ -121,7 +121,7 @@ fn shape(args: &WatchArgs, tables: &[TableName]) -> Result<Options, Failure> {
     }
     let [table] = tables else {
         return Err(Failure::usage(
-            "--columns is about one table; leave it out, or watch each table by itself",
+            "--columns applies to one table; leave it out, or watch each table separately",
         ));
     };
     shape.fields = Some(match table {

@@ -111,7 +111,7 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     }
     let held = around.time(alert.held_ns);
     let end = match &around.began {
-        _ if !alert.holds => format!("held {held}, not seen any more"),
+        _ if !alert.holds => format!("resolved; lasted {held}"),
         Some(clock) => format!("since {clock}, {held}"),
         None => format!("for {held}"),
     };
@@ -184,10 +184,10 @@ fn state(party: &Party, around: &AlertContext<'_>) -> String {
             let mut words: Vec<String> = tree::fill(row).into_iter().collect();
             let by = tree::cell(row, "by");
             if !by.is_empty() {
-                words.push(format!("has it: {by}"));
+                words.push(format!("{} {by}", tree::relation(row)));
             }
             if row.waiter_count > 0 {
-                words.push(format!("{} wait", units::count(row.waiter_count)));
+                words.push(format!("{} waiting", units::count(row.waiter_count)));
             }
             words.join("   ")
         }

@@ -50,10 +50,10 @@ fn shares(row: &ProcRow, beside: &DetailContext<'_>) -> String {
         bytes => units::bytes(bytes),
     };
     format!(
-        "  run {}%   incl {}%   yielded {}%   calls {}/s   polls {}/s   live {}   future {size}",
+        "  run {}%   incl {}%   {} waiting   calls {}/s   polls {}/s   live {}   future {size}",
         share(row.running_ns),
         share(row.inclusive_ns),
-        share(row.yielded_ns),
+        units::rate(units::ppb(row.yielded_ns, beside.window_ns) / 1_000),
         rate(row.ready + row.cancelled + row.panicked),
         rate(row.polls),
         units::count(row.live),
@@ -248,7 +248,7 @@ fn tasks(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
         })
         .collect();
     match count.saturating_sub(TASKS) {
-        0 if beside.some_tasks => named.push("perhaps more".into()),
+        0 if beside.some_tasks => named.push("possibly more".into()),
         0 => {}
         more if beside.some_tasks => named.push(format!("at least {more} more").into()),
         more => named.push(format!("{more} more").into()),

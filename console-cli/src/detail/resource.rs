@@ -55,7 +55,7 @@ fn head(row: &ResourceRow, beside: &DetailContext<'_>) -> RichLine {
         line += "  closed";
     }
     RichLine::default().title(line).say(format!(
-        "   made at {}   in use for {}",
+        "   made at {}   first used {} ago",
         beside.spot(&row.made_at),
         beside.time(row.age_ns)
     ))

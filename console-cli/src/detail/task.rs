@@ -94,7 +94,7 @@ fn holds(row: &TaskRow, claim: &Claim, beside: &DetailContext<'_>) -> RichLine {
         .say(format!("; {count} {verb} for it: "))
         .join(RichLine::tasks(waiters(), held.waiter_count));
     if waiters().any(|waiter| waiter == Some(&*row.name)) {
-        line = line.say(" (itself too)");
+        line = line.say(" (including itself)");
     }
     line
 }
@@ -107,8 +107,8 @@ fn paused(row: &TaskRow, beside: &DetailContext<'_>) -> Option<RichLine> {
         None => " until it is resumed".to_owned(),
     };
     let woken = match (row.state, pause.woken) {
-        (TaskState::Polling, _) => "; it stops when this poll has ended",
-        (_, true) => "; it was woken, and is polled when it goes on",
+        (TaskState::Polling, _) => "; it stops when this poll ends",
+        (_, true) => "; it was woken and will be polled on resume",
         (_, false) => "",
     };
     let by = &pause.by;
@@ -224,11 +224,11 @@ fn polled(row: &TaskRow, poll: &PollRow, beside: &DetailContext<'_>) -> RichLine
         // The header's name for the worker.
         (Some(worker), _) => format!("w{worker}"),
         (None, Some(thread)) => format!("thread {thread}"),
-        (None, None) => "a thread that is gone".to_owned(),
+        (None, None) => "a thread that has ended".to_owned(),
     };
     let line = RichLine::default().say(format!("polled on {on}"));
     let Some(took) = poll.took_ns else {
-        return line.say(", and still is");
+        return line.say(", still in progress");
     };
     let line = line.say(format!(" for {}, then waits", beside.time(took)));
     if row.waits_on.is_empty() {

@@ -55,7 +55,7 @@ pub(super) fn lines_at(
         forks.retain(|fork| *fork < call.depth);
         let is_first_aside = call.aside && !row.stack[..at].iter().any(|call| call.aside);
         if is_first_aside {
-            lines.push((0, "left aside".into()));
+            lines.push((0, "no longer polled".into()));
         }
         let depth = call.depth + forks.len() as u32 + u32::from(call.aside);
         let text = line(row, at, (&claims[at], resources), micro, place);
@@ -119,7 +119,7 @@ pub(super) fn reason(claim: &Claim, resources: &[ResourceRow]) -> RichLine {
         let verb = match (claim.role, row.kind) {
             (Role::Send, _) => "received by ",
             (_, Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch) => "sent by ",
-            (_, Kind::Notify) => "told by ",
+            (_, Kind::Notify) => "notified by ",
             _ => "held by ",
         };
         words.push(RichLine::from(verb).join(by));
@@ -127,8 +127,21 @@ pub(super) fn reason(claim: &Claim, resources: &[ResourceRow]) -> RichLine {
     RichLine::joined(words, ", ")
 }
 
-/// The holders of a resource, or the tasks that fill or empty it: names, or their number if there
-/// are many.
+/// What the tasks of [`by`] are to the resource: `held by`.
+pub(super) fn relation(row: &ResourceRow) -> &'static str {
+    let is_drained = match row.waiters.first() {
+        Some(first) => first.role == Role::Send,
+        None => row.level.is_some_and(|level| level > 0),
+    };
+    match row.kind {
+        Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch if is_drained => "drained by",
+        Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch => "filled by",
+        Kind::Notify => "notified by",
+        _ => "held by",
+    }
+}
+
+/// Who has a resource, fills or empties it: names, or their number where there are many.
 pub(super) fn by(row: &ResourceRow) -> RichLine {
     let context = Context { window_ns: 0 };
     let column = column::find::<ResourceRow>("by");

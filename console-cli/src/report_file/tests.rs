@@ -133,22 +133,22 @@ fn percentiles_that_are_not_in_the_file_are_not_told() {
 
 #[test]
 fn what_is_no_report_is_refused() {
-    let start = "no report of turbowish, nor JSON of turbowish query: ";
+    let start = "neither a turbowish report nor JSON of turbowish query: ";
     let head = r#""schema":1,"process":{"name":"kv","pid":1,"accounting":"armed"},"at_unix_ns":1,"window_ns":1"#;
     for (text, expected) in [
         (
             "",
-            "no JSON: EOF while parsing a value at line 1 column 0".to_owned(),
+            "not JSON: EOF while parsing a value at line 1 column 0".to_owned(),
         ),
         (
             "PROC RUN%",
-            "no JSON: expected value at line 1 column 1".to_owned(),
+            "not JSON: expected value at line 1 column 1".to_owned(),
         ),
         (
             "{}\n{}",
-            "has several documents; take one line of it".to_owned(),
+            "has several documents; use one line of it".to_owned(),
         ),
-        ("[1]", format!("{start}no object")),
+        ("[1]", format!("{start}not an object")),
         ("{}", format!("{start}no schema")),
         (r#"{"schema":"1"}"#, format!("{start}no schema")),
         (
@@ -158,7 +158,7 @@ fn what_is_no_report_is_refused() {
         (r#"{"schema":1}"#, format!("{start}no process")),
         (
             &format!("{{{head},\"procs\":5}}"),
-            "procs is not what docs/json.md says".to_owned(),
+            "procs does not match docs/json.md".to_owned(),
         ),
         (
             &format!("{{{head},\"procs\":[{{\"proc\":\"a\"}}]}}"),
@@ -168,13 +168,13 @@ fn what_is_no_report_is_refused() {
             &format!(
                 "{{{head},\"procs\":[{{\"proc\":\"a\",\"calls\":-1,\"polls\":1,\"never_polled\":0}}]}}"
             ),
-            "procs[0].calls is not what docs/json.md says".to_owned(),
+            "procs[0].calls does not match docs/json.md".to_owned(),
         ),
         (
             &format!(
                 "{{{head},\"alerts\":[{{\"kind\":\"doom\",\"severity\":\"note\",\"parties\":[]}}]}}"
             ),
-            "alerts[0].kind is not what docs/json.md says".to_owned(),
+            "alerts[0].kind does not match docs/json.md".to_owned(),
         ),
     ] {
         assert_eq!(saved(text).map(|_| ()), Err(expected), "{text}");

@@ -97,7 +97,7 @@ const WORDS: [Line; 17] = [
     (
         "filter",
         "[TEXT]",
-        "rows to keep; nothing keeps all",
+        "rows to keep; empty keeps all",
         Does::Filter,
     ),
     (
@@ -109,12 +109,12 @@ const WORDS: [Line; 17] = [
     (
         "theme",
         "NAME",
-        "dark, light, mono; auto looks again",
+        "dark, light, mono; auto detects it",
         Does::Theme,
     ),
-    ("process", "PID", "turn to a process", Does::Process),
-    ("arm", "", "switch accounting on, asks", Does::Arm),
-    ("disarm", "", "switch accounting off, asks", Does::Disarm),
+    ("process", "PID", "switch to a process", Does::Process),
+    ("arm", "", "arm accounting (asks)", Does::Arm),
+    ("disarm", "", "disarm accounting (asks)", Does::Disarm),
     ("save", "[FILE]", "the snapshot as JSON", Does::Save),
     (
         "help",
@@ -256,8 +256,8 @@ pub(crate) fn complete(state: &State, line: &str) -> Result<String, String> {
     let (begin, found) = completions(state, line);
     let Some(first) = found.first() else {
         return Err(match &line[begin..] {
-            "" => "there is nothing to complete here".to_owned(),
-            typed => format!("nothing here begins with {typed}"),
+            "" => "nothing to complete here".to_owned(),
+            typed => format!("nothing begins with {typed}"),
         });
     };
     let common = found.iter().skip(1).fold(first.as_str(), |common, word| {
@@ -286,7 +286,7 @@ pub(crate) fn row<'a, R: Entry>(table: &'a Table<R>, name: &str) -> Result<Optio
         (Some(one), None) => return Ok(Some(one)),
         (Some(one), Some(other)) => {
             let (one, other) = (one.name().0, other.name().0);
-            return Err(format!("{name} is {one} and {other}: say which"));
+            return Err(format!("{name} is {one} or {other}: be more specific"));
         }
         (None, _) => {}
     }

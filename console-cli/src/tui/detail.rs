@@ -78,7 +78,7 @@ pub(crate) fn alert(row: &Alert) -> String {
     if row.holds {
         row.title.clone()
     } else {
-        format!("{} (not seen any more)", row.title)
+        format!("{} (resolved)", row.title)
     }
 }
 

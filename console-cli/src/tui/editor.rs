@@ -102,7 +102,7 @@ impl Call {
     ) -> Result<Self, String> {
         let place = |spot: &Spot| format!("{}:{}", spot.file, spot.line);
         let Some(first) = spots.first() else {
-            return Err("this has no place in the source that is known".to_owned());
+            return Err("the source location is unknown".to_owned());
         };
         let chosen = ["VISUAL", "EDITOR"].into_iter().filter_map(variable);
         let Some(editor) = { chosen }.find(|name| !name.trim().is_empty()) else {
@@ -113,7 +113,7 @@ impl Call {
         let Some((spot, path)) = found else {
             let place = place(first);
             return Err(format!(
-                "{place} is neither here nor where the process runs"
+                "{place} exists neither here nor where the process runs"
             ));
         };
         let args = args(form(&editor), &path, spot);
@@ -143,7 +143,7 @@ impl Call {
                 "{name} is not installed or not in PATH: set VISUAL or EDITOR"
             )),
             Some(126) => Err(format!("{name} cannot be run: set VISUAL or EDITOR")),
-            _ => Err(format!("{name} has ended with {status}")),
+            _ => Err(format!("{name} exited with {status}")),
         }
     }
 }
@@ -224,18 +224,14 @@ mod tests {
         check(
             &[spot("src/no/such.rs")],
             &[("EDITOR", "vi")],
-            "src/no/such.rs:12 is neither here nor where the process runs",
+            "src/no/such.rs:12 exists neither here nor where the process runs",
         );
         check(
             &[spot("src/no/such.rs"), spot(here)],
             &[("EDITOR", "vi"), ("VISUAL", "vim -n")],
             "vim -n +12",
         );
-        check(
-            &[],
-            &[("EDITOR", "vi")],
-            "this has no place in the source that is known",
-        );
+        check(&[], &[("EDITOR", "vi")], "the source location is unknown");
     }
 
     #[test]
@@ -250,7 +246,7 @@ mod tests {
             assert_eq!(call.told(ended), expected.map_err(str::to_owned));
         };
         check("true", Ok(()));
-        check("false", Err("false has ended with exit status: 1"));
+        check("false", Err("false exited with exit status: 1"));
         check(
             "no-such-editor -n",
             Err("no-such-editor is not installed or not in PATH: set VISUAL or EDITOR"),

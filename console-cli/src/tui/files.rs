@@ -21,9 +21,9 @@ pub(super) fn write(file: &File) -> Result<String, String> {
     match written {
         Ok(name) => Ok(format!("saved {name}")),
         Err((name, fault)) if fault.kind() == io::ErrorKind::AlreadyExists => Err(format!(
-            "nothing is saved: {name} is there already; choose another name"
+            "not saved: {name} already exists; choose another name"
         )),
-        Err((name, fault)) => Err(format!("nothing is saved: {name}: {fault}")),
+        Err((name, fault)) => Err(format!("not saved: {name}: {fault}")),
     }
 }
 
@@ -93,9 +93,9 @@ mod tests {
         assert_eq!(save("a.json", true, "3"), "saved a-3.json");
         assert_eq!(
             save("a.json", false, "4"),
-            "nothing is saved: a.json is there already; choose another name"
+            "not saved: a.json already exists; choose another name"
         );
-        assert!(save("no/a.json", false, "5").starts_with("nothing is saved: no/a.json: "));
+        assert!(save("no/a.json", false, "5").starts_with("not saved: no/a.json: "));
         let read = |name: &str| std::fs::read_to_string(path(name)).unwrap();
         assert_eq!((read("a.json"), read("a-3.json")), ("1".into(), "3".into()));
     }

@@ -72,19 +72,19 @@ fn columns(state: &State) -> Vec<String> {
 }
 
 const FILTER: [&str; 15] = [
-    "snapshot            in the name, a place or expression; a capital is exact",
-    "kv*run  kv?run      with * (any characters) or ? (one) the whole of it",
-    "\"a b\"               the text as it is",
+    "snapshot            in the name, location or expression; capitals match case",
+    "kv*run  kv?run      * is any text, ? any character; matches the whole",
+    "\"a b\"               this exact text",
     "/^kv::(db|wal)::/   a regular expression",
     "!conn  -conn        not",
-    "get set             both: blank is and, so is &&",
-    "get | set           one of them; || is the same",
+    "get set             both; a blank or && means and",
+    "get | set           one of them; || means the same",
     "(get | set) run>1%  groups",
-    "state:ready,polling a column has one of these texts; = is the whole of it",
-    "at:conn.rs:88       a place",
+    "state:ready,polling a column has one of these texts; = matches the whole",
+    "at:conn.rs:88       a source location",
     "hold_p99 >= 5ms     or HOLp99: < <= > >= = != a number; times need a unit",
-    "size:?              it is not known; nothing else finds that",
-    "-muted              of alerts: those that are not muted",
+    "size:?              the value is unknown; no other test finds these",
+    "-muted              alerts that are not muted",
     "attr.user:ann       an attribute of a task",
     "units               ns us ms s m h   %   k M G   KiB MiB GiB   /s",
 ];

@@ -276,8 +276,8 @@ fn with_source(mut lines: Vec<RichLine>, source: &[String], after: usize) -> Vec
 fn missing(state: &State, open: &Record) -> RichLine {
     let (word, name) = (open.word(), open.name());
     let why = match (&state.visit.near, state.pending.frozen_ns) {
-        (Some(_), _) => format!("there is no {word} {name} any more, or it has no row"),
-        (None, Some(_)) => format!("{word} {name} is not among the rows at hand; Space goes on"),
+        (Some(_), _) => format!("{word} {name} has ended or has no row"),
+        (None, Some(_)) => format!("{word} {name} is not in the frozen rows; Space unfreezes"),
         (None, None) => format!("asking for {word} {name}"),
     };
     why.into()

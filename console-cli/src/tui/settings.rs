@@ -174,7 +174,7 @@ impl Settings {
             }
             None => return Err("it has no version".to_owned().into()),
         }
-        let wrong = |name: &str| format!("{name} is not what it can be");
+        let wrong = |name: &str| format!("{name} has an invalid value");
         let word = |name: &str| match document.get(name) {
             None => Ok(None),
             Some(Value::String(word)) => Ok(Some(word.as_str())),

@@ -80,7 +80,7 @@ impl Store {
             return Ok(());
         }
         self.tried = now.clone();
-        let refused = |fault| format!("settings are not kept in {}: {fault}", path.display());
+        let refused = |fault| format!("settings are not saved in {}: {fault}", path.display());
         let kept = match read(path, state) {
             Ok(kept) => kept,
             // It was reported at the start, and is of no use to any console.
@@ -104,7 +104,7 @@ fn read(path: &Path, state: &State) -> Result<Settings, Fault> {
     };
     // A pipe would block the console.
     if !there.is_file() || there.len() > LONGEST {
-        return Err("it is no file of settings".to_owned().into());
+        return Err("it is not a settings file".to_owned().into());
     }
     let mut text = String::new();
     let read = fs::File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));

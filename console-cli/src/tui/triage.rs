@@ -146,7 +146,7 @@ fn polls(rows: &Rows<'_>) -> Vec<Thing> {
         told: format!("{word} {}", rows.time(row.since_ns)),
     };
     let long = in_state(rows, TaskState::Polling, LONG).into_iter();
-    let long = long.map(|row| told(row, "polls for"));
+    let long = long.map(|row| told(row, "polling for"));
     let late = in_state(rows, TaskState::Ready, LONG).into_iter();
     long.chain(late.map(|row| told(row, "ready"))).collect()
 }
@@ -161,8 +161,8 @@ fn resources(rows: &Rows<'_>) -> Vec<Thing> {
     let told = full.into_iter().map(|row| Thing {
         link: row.link(),
         told: match row.waiter_count {
-            1 => "full, 1 waits".to_owned(),
-            n => format!("full, {} wait", units::count(n)),
+            1 => "full, 1 waiting".to_owned(),
+            n => format!("full, {} waiting", units::count(n)),
         },
     });
     told.collect()
@@ -180,7 +180,7 @@ fn waits(rows: &Rows<'_>) -> Vec<Thing> {
         let since = rows.time(row.since_ns);
         Thing {
             link: row.link(),
-            told: format!("waits {since} on {}", on.join(", ")),
+            told: format!("waiting {since} on {}", on.join(", ")),
         }
     });
     told.collect()

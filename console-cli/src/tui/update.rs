@@ -329,7 +329,8 @@ fn ask_to_switch(state: &mut State) {
         let arm = shown.process.accounting == Accounting::Disarmed;
         state.overlay = Some(Overlay::Question(Question::Switch { arm }));
     } else {
-        state.notice = Some("no data come: accounting cannot be switched now".to_owned());
+        state.notice =
+            Some("no data from the process: accounting cannot be switched now".to_owned());
     }
 }
 

@@ -112,7 +112,7 @@ fn without_version_control_it_asks_for_a_word() {
     let folder = Folder::of(&[("Cargo.toml", &manifest("a")), ("src/lib.rs", LIB)]);
     let message = |what: &str| {
         format!(
-            "turbowish: nothing is written: {what}, which could not undo the change; commit first, or pass --allow-no-vcs\n"
+            "turbowish: nothing is written: {what}, so the change could not be undone; commit first, or pass --allow-no-vcs\n"
         )
     };
     let none = message("Cargo.toml and 1 more are under no version control");
@@ -342,7 +342,7 @@ fn the_dependency_comes_from_where_it_is_told() {
     }
     assert!(add(&[]).0.contains(CLONE));
     let folder = package();
-    let message = "turbowish: src is no clone of TurboWish\n";
+    let message = "turbowish: src is not a clone of TurboWish\n";
     check_refused(&folder, &["--clone", "src"], 2, message);
     let (code, _, _) = folder.run_in("", &["--git", "x", "--version", "1"]);
     assert_eq!(code, 2);

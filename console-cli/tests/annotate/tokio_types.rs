@@ -31,7 +31,7 @@ src/lib.rs:1:19: tokio::sync::Mutex is not observed; use turbowish::sync::Mutex
 src/lib.rs:1:26: tokio::sync::mpsc is not observed; use turbowish::sync::mpsc
 src/lib.rs:6:5: tokio::spawn is not observed; use turbowish::spawn
 src/lib.rs:8:13: tokio::time::sleep is not observed; use turbowish::time::sleep
-turbowish::sync, turbowish::time and turbowish::spawn behave as tokio's; they need the feature \"tokio\" of turbowish
+turbowish::sync, turbowish::time and turbowish::spawn behave like tokio's; they need the feature \"tokio\" of turbowish
 "
             .to_owned(),
             "turbowish: 4 uses of tokio that TurboWish does not observe\n".to_owned()

@@ -113,12 +113,12 @@ pub(crate) fn deadlock() -> Alert {
             tasks: behind,
             unlisted: 0,
         },
-        why: "No task of the cycle can run before another one does. None was woken.".to_owned(),
+        why: "No task in the cycle can run until another one in it does. None was woken.".to_owned(),
         fixes: vec![
-            "conn.rs:88 sends while it holds mutex db: end the guard before".to_owned(),
+            "conn.rs:88 sends while it holds mutex db: drop the guard first".to_owned(),
             "take mutex db before mutex log in kv::snapshot::write (it takes mutex log, then mutex db)"
                 .to_owned(),
-            "do not wait for mutex log in a receiver of mpsc repl, kv::repl::push".to_owned(),
+            "do not wait for mutex log in kv::repl::push, a receiver of mpsc repl".to_owned(),
         ],
         ..held(Pitfall::Deadlock, Severity::Alert, 412)
     }
@@ -131,7 +131,7 @@ pub(crate) fn futurelock() -> Alert {
     let report = point("kv::snapshot::report", (61, 18, 37), "db.lock()");
     Alert {
         title: "futurelock: snapshot got mutex db 12.4 s ago, but does not poll write".to_owned(),
-        summary: "a future owns its turn and its task polls another one; certain, 1 task".to_owned(),
+        summary: "a future owns the next turn, but its task polls another future; certain, 1 task".to_owned(),
         parties: vec![snapshot.clone(), db.clone()],
         at: Some(save.clone()),
         steps: vec![
@@ -148,7 +148,7 @@ pub(crate) fn futurelock() -> Alert {
             tasks: vec![task(4, "expiry")],
             unlisted: 50,
         },
-        why: "snapshot has kv::snapshot::write alive and does not poll it, so that mutex db stays with it; meanwhile snapshot polls kv::snapshot::report, which waits for mutex db.".to_owned(),
+        why: "snapshot keeps kv::snapshot::write alive but does not poll it, so mutex db stays with that future. Meanwhile snapshot polls kv::snapshot::report, which waits for mutex db.".to_owned(),
         fixes: vec![
             "spawn write, or poll both in one join! or select!".to_owned(),
             "or drop write before snapshot.rs:61: `drop(write)`".to_owned(),
@@ -167,7 +167,7 @@ pub(crate) fn long_poll() -> Alert {
             task(3, "snapshot"),
         ],
         at: Some(point("kv::snapshot::write", (97, 18, 37), "self.db.lock()")),
-        why: "A poll must return soon: the worker serves no other task until it does.".to_owned(),
+        why: "A poll must return quickly: the worker runs no other task until then.".to_owned(),
         fixes: vec!["use spawn_blocking for file I/O".to_owned()],
         holds: false,
         ..held(Pitfall::LongPoll, Severity::Warning, 5_000)

@@ -55,7 +55,7 @@ fn a_silent_monitor_is_not_waited_for() {
 
 #[test]
 fn what_is_no_monitor_is_a_stranger() {
-    let stranger = "process 4242 does not answer as TurboWish does (";
+    let stranger = "process 4242 does not speak the TurboWish protocol (";
     let end = "): is another program there?";
     check(Manner::Garbage, stranger, end);
     check(Manner::HangsUp, stranger, end);
@@ -69,12 +69,12 @@ fn an_answer_that_cannot_be_read_says_why() {
     check(Manner::Cuts(5000), "kv 4242 is gone (", ")");
     check(
         Manner::Oversize,
-        "kv 4242 sends more than the 64 MiB that this console takes at once",
+        "kv 4242 sends more than the 64 MiB that this console accepts at once",
         "",
     );
     check(
         Manner::Malformed,
-        "kv 4242 sent what this console does not understand (",
+        "kv 4242 sent data that this console does not understand (",
         "): update turbowish-cli",
     );
 }
@@ -122,7 +122,7 @@ fn a_program_that_has_taken_the_port_is_told_nothing() {
         let args = ["query", "procs", &address, "--token", token];
         let (code, text) = host.failure(&args);
         assert_eq!(code, Some(3), "{text}");
-        let expected = format!("turbowish: {address} does not answer as TurboWish does (");
+        let expected = format!("turbowish: {address} does not speak the TurboWish protocol (");
         assert!(text.starts_with(&expected), "{text}");
         let heard = heard.join().unwrap();
         assert!(heard.starts_with(b"turbowish\x01"), "{heard:?}");
@@ -168,7 +168,7 @@ fn a_screen_is_opened_for_a_monitor_only() {
         ),
         (
             Manner::Garbage,
-            "turbowish: process 4242 does not answer as TurboWish does",
+            "turbowish: process 4242 does not speak the TurboWish protocol",
         ),
     ] {
         let host = Host::empty();

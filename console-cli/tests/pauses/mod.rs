@@ -161,7 +161,7 @@ fn a_paused_task_is_not_polled_though_it_is_woken_and_others_are() {
     assert_eq!(still["polls"], paused["polls"]);
     let id = paused["id"].to_string();
     if let Some(text) = stage.resume(&id) {
-        assert_eq!(text, format!("{task} goes on; it was woken\n"));
+        assert_eq!(text, format!("{task} resumed; it was woken\n"));
     }
     stage.when("a task that goes on", |row| {
         row["pause"] == Value::Null && row["polls"].as_u64() > paused["polls"].as_u64()
@@ -394,7 +394,7 @@ fn what_cannot_be_paused_or_debugged_says_why() {
         (
             &["debug", "--gdb", "127.0.0.1:6680", "serve-1"],
             2,
-            "127.0.0.1:6680 is reached over TCP, and debuggers attach to processes of their own host: run this there, with the process id",
+            "127.0.0.1:6680 is reached over TCP, and debuggers attach only to processes of their own host: run this there, with the process ID",
         ),
     ] {
         let expected = format!("turbowish: {expected}\n");
@@ -407,7 +407,8 @@ fn what_cannot_be_paused_or_debugged_says_why() {
         .output()
         .unwrap();
     let (code, _, stderr) = ended(&output);
-    let expected = "turbowish: gdb is not installed, or in no folder of PATH: install the package gdb, or try --lldb\n";
+    let expected =
+        "turbowish: gdb is not installed or not in PATH: install the package gdb, or try --lldb\n";
     assert_eq!((code, &*stderr), (Some(1), expected));
     for args in [
         &["pause"][..],
@@ -502,7 +503,7 @@ fn gdb_stands_in_the_thread_that_polls_the_task() {
         assert_eq!(code, Some(0), "{stdout}\n{stderr}");
         let backtrace = stdout.rsplit_once("\n#0 ").unwrap_or_default().1;
         assert!(backtrace.contains("stuck_in_a_poll"), "{stdout}\n{stderr}");
-        let told = "it is looked at without a pause";
+        let told = "the debugger attaches without a pause";
         assert_eq!(stderr.contains(told), yields == "0", "{stderr}");
         drop(program.stdin.take());
         program.wait().unwrap();

@@ -252,7 +252,10 @@ fn a_check_takes_its_time() {
     let nobody = Host::empty();
     let (code, text) = nobody.failure(&["check", "--within", "1ms"]);
     assert_eq!(code, Some(3));
-    assert!(text.starts_with("turbowish: no process of yours"), "{text}");
+    assert!(
+        text.starts_with("turbowish: none of your processes"),
+        "{text}"
+    );
     let young = Host::empty();
     let mut snapshot = kv();
     (snapshot.window_ns, snapshot.since_start) = (10_000_000, true);
@@ -347,27 +350,27 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--max", "procs.run < 5 calls > 1"],
             2,
-            "limit procs.run < 5 calls > 1: one number and its unit without a blank, and then nothing more, not \"calls > 1\"",
+            "limit procs.run < 5 calls > 1: write one number and its unit, without a blank, not \"calls > 1\"",
         ),
         (
             &["--max", "hold_p99<1ms"],
             2,
-            "\"hold_p99<1ms\" is no limit; write a table (procs, tasks, resources, awaits, alerts, counters), a point, and what must hold of a column: procs.hold_p99 < 10ms",
+            "\"hold_p99<1ms\" is not a limit; write TABLE.COLUMN OP VALUE, such as procs.hold_p99 < 10ms; tables: procs, tasks, resources, awaits, alerts, counters",
         ),
         (
             &["--filter", "kv"],
             2,
-            "--filter is about the rows of a limit, and there is none: --max 'procs.hold_p99 < 10ms'",
+            "--filter selects the rows of a limit, and no limit is given: --max 'procs.hold_p99 < 10ms'",
         ),
         (
             &["--max", "procs.run<5", "--filter", "(kv"],
             2,
-            "filter of procs: a ( without its )",
+            "filter of procs: unmatched (",
         ),
         (
             &["--from", &saved, "--max", "procs.hold_p95<1s"],
             2,
-            "a.json does not say hold_p95 of procs; of this population it has p50, p90, p99, p99.9",
+            "a.json does not contain hold_p95 of procs; it has only p50, p90, p99, p99.9 of this population",
         ),
         (
             &["--from", &saved, "--max", "tasks.since<1s"],
@@ -378,7 +381,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--from", &broken],
             2,
-            "no.json: no JSON: expected value at line 1 column 1",
+            "no.json: not JSON: expected value at line 1 column 1",
         ),
         (
             &["--from", "/nowhere/b.json"],
@@ -398,7 +401,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
     for (args, expected) in [
         (
             &["--alert", "doom"][..],
-            "no alert is called so; there are deadlock, ",
+            "no such alert; there are deadlock, ",
         ),
         (
             &["--no-alerts=bad"],
@@ -560,7 +563,7 @@ fn what_cannot_be_compared_is_said() {
         (
             &[&before, &path("lines.json")],
             2,
-            "lines.json: has several documents; take one line of it",
+            "lines.json: has several documents; use one line of it",
         ),
         (
             &[&before, &path("none.json")],
@@ -575,7 +578,7 @@ fn what_cannot_be_compared_is_said() {
         (
             &[&before, &after, "-c", "hold", "-p", "95"],
             2,
-            "before.json does not say hold_p95 of procs; of this population it has p50, p90, p99, p99.9",
+            "before.json does not contain hold_p95 of procs; it has only p50, p90, p99, p99.9 of this population",
         ),
         (
             &[&before, &after, "-c", "lognest"],
@@ -641,12 +644,12 @@ fn a_watch_prints_a_document_a_line() {
         (
             &["4242", "rpocs"][..],
             2,
-            "rpocs is none of the tables: procs, tasks, resources, awaits, alerts, counters",
+            "no such table rpocs; tables: procs, tasks, resources, awaits, alerts, counters",
         ),
         (
             &["4242", "procs", "tasks", "-c", "proc"],
             2,
-            "--columns is about one table; leave it out, or watch each table by itself",
+            "--columns applies to one table; leave it out, or watch each table separately",
         ),
         (
             &["procs", "-f", "run>"],

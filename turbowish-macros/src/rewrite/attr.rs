@@ -28,8 +28,9 @@ impl Parse for Arguments {
             arguments.argument(input)?;
             if !input.is_empty() {
                 let comma = input.parse::<Token![,]>();
-                comma
-                    .map_err(|error| Error::new(error.span(), "a comma comes between arguments"))?;
+                comma.map_err(|error| {
+                    Error::new(error.span(), "expected a comma between arguments")
+                })?;
             }
         }
         Ok(arguments)
@@ -37,8 +38,7 @@ impl Parse for Arguments {
 }
 
 /// The end of every error message about an argument.
-const CHOICE: &str =
-    "there are `name = \"…\"`, `skip`, `crate = path`, `fields(…)`, `intends(…)` and `may(…)`";
+const CHOICE: &str = "the arguments are `name = \"…\"`, `skip`, `crate = path`, `fields(…)`, `intends(…)` and `may(…)`";
 
 impl Arguments {
     /// Whether there is an argument that no other attribute called `instrument` takes.
@@ -51,13 +51,13 @@ impl Arguments {
         let span = input.span();
         let key = input
             .call(Ident::parse_any)
-            .map_err(|_| Error::new(span, format!("this is no argument; {CHOICE}")))?;
+            .map_err(|_| Error::new(span, format!("not an argument; {CHOICE}")))?;
         let twice = if key == "name" {
             equals(&key, "name = \"…\"", input)?;
             self.name.replace(name(input)?).is_some()
         } else if key == "skip" {
             if !input.is_empty() && !input.peek(Token![,]) {
-                let message = "`skip` takes no value: it leaves out all that it stands on";
+                let message = "`skip` takes no value: it leaves out the whole item";
                 return Err(Error::new(input.span(), message));
             }
             std::mem::replace(&mut self.skip, true)
@@ -70,7 +70,7 @@ impl Arguments {
             let before = std::mem::replace(&mut self.attributes, attributes(&key, input)?);
             !before.is_empty()
         } else {
-            let message = format!("no argument `{key}`; {CHOICE}");
+            let message = format!("unknown argument `{key}`; {CHOICE}");
             return Err(Error::new(key.span(), message));
         };
         if twice {
@@ -84,7 +84,8 @@ impl Arguments {
     /// Parses `intends(send(tx), lock(self.db))`; returns whether the key was there before.
     fn intents(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<bool> {
         let will = key == "intends";
-        let message = || format!("`{key}` needs what is meant: `{key}(send(tx), lock(self.db))`");
+        let message =
+            || format!("`{key}` needs a list of intents: `{key}(send(tx), lock(self.db))`");
         if !input.peek(syn::token::Paren) {
             return Err(Error::new(key.span(), message()));
         }
@@ -101,15 +102,14 @@ impl Arguments {
                 .iter()
                 .any(|said| said.operation.key == operation.key)
             {
-                return Err(Error::new(
-                    operation.span,
-                    "this is meant already: say it once",
-                ));
+                return Err(Error::new(operation.span, "this intent is given twice"));
             }
             self.intents.push(Explicit { will, operation });
             if !inside.is_empty() {
                 let comma = inside.parse::<Token![,]>();
-                comma.map_err(|error| Error::new(error.span(), "a comma comes between intents"))?;
+                comma.map_err(|error| {
+                    Error::new(error.span(), "expected a comma between intents")
+                })?;
             }
         }
         Ok(twice)
@@ -139,7 +139,7 @@ fn name(input: ParseStream<'_>) -> Result<LitStr> {
     let span = input.span();
     let name: LitStr = input
         .parse()
-        .map_err(|_| Error::new(span, "a name is text: `name = \"…\"`"))?;
+        .map_err(|_| Error::new(span, "a name is a string: `name = \"…\"`"))?;
     if name.value().is_empty() {
         return Err(Error::new(span, "a name must not be empty"));
     }

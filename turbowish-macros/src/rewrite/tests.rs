@@ -481,7 +481,7 @@ fn awaits_that_belong_to_others_are_not_numbered() {
 #[test]
 fn a_mistake_is_one_error_beside_the_item() {
     for (arguments, item, message) in [
-        ("nam = 1", "async fn f() {}", "no argument `nam`"),
+        ("nam = 1", "async fn f() {}", "unknown argument `nam`"),
         ("skip, skip", "async fn f() {}", "`skip` is given twice"),
         ("name", "async fn f() {}", "`name` needs a value"),
         ("name = \"\"", "async fn f() {}", "must not be empty"),
@@ -498,16 +498,16 @@ fn a_mistake_is_one_error_beside_the_item() {
         (
             "name = \"a\" skip",
             "async fn f() {}",
-            "a comma comes between",
+            "expected a comma between",
         ),
-        ("name = 1", "async fn f() {}", "a name is text"),
+        ("name = 1", "async fn f() {}", "a name is a string"),
         ("skip = 1", "async fn f() {}", "takes no value"),
         ("crate = \"x\"", "async fn f() {}", "without quotes"),
-        ("1", "async fn f() {}", "this is no argument"),
+        ("1", "async fn f() {}", "not an argument"),
         (
             "",
             "impl S { #[turbowish::instrument(x)] async fn f() {} }",
-            "no argument `x`",
+            "unknown argument `x`",
         ),
     ] {
         let expansion = expansion(arguments, item);

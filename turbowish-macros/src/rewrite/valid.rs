@@ -18,7 +18,7 @@ pub(crate) fn target(item: &Item, arguments: &Arguments) -> Result<()> {
         Item::Mod(module) if module.content.is_some() => {}
         Item::Mod(module) => {
             let message =
-                "the attribute does not see into another file; annotate the items inside that file";
+                "the attribute cannot see into another file; annotate the items inside that file";
             return Err(Error::new_spanned(&module.ident, message));
         }
         Item::Verbatim(tokens) => {
@@ -39,7 +39,7 @@ fn instead_of(item: &Item) -> &'static str {
             "the attribute belongs where the functions are written, not where they are named"
         }
         Item::Macro(_) => {
-            "the attribute does not see into a macro; write it inside, on the functions that the macro makes"
+            "the attribute cannot see into a macro; write it inside, on the functions that the macro makes"
         }
         Item::ForeignMod(_) => FOREIGN,
         _ => ONLY,
@@ -65,7 +65,7 @@ pub(crate) fn no_name(arguments: &Arguments) -> Result<()> {
 pub(crate) fn signature(signature: &Signature) -> Result<()> {
     match &signature.constness {
         Some(token) => {
-            let message = "a `const fn` cannot be instrumented: it also runs in the compiler, where there is no clock";
+            let message = "a `const fn` cannot be instrumented: it also runs at compile time, where there is no clock";
             Err(Error::new(token.span, message))
         }
         None => Ok(()),

@@ -114,7 +114,7 @@ impl fmt::Display for Overrun {
                 let time = units::window(*ns, units::Micro::default());
                 write!(f, "{time} of processor time")
             }
-            Self::Abandoned => f.write_str("the client's patience"),
+            Self::Abandoned => f.write_str("the client's waiting time"),
         }
     }
 }

@@ -194,7 +194,7 @@ mod tests {
         }
         refuse(
             "run<5 calls>1",
-            "filter of procs: one number and its unit without a blank, and then nothing more, not \"calls>1\"",
+            "filter of procs: write one number and its unit, without a blank, not \"calls>1\"",
         );
         refuse(
             "run<",

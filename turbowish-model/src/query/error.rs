@@ -82,7 +82,7 @@ impl fmt::Display for QueryError {
             }
             Self::Group { word } => {
                 let known = TASK_GROUPINGS.map(|(known, _)| known).join(", ");
-                write!(f, "tasks are not grouped by {word:?}, but by: {known}")
+                write!(f, "tasks cannot be grouped by {word:?}, only by: {known}")
             }
             Self::Filter { table, reason } => write!(f, "filter of {table}: {reason}"),
             Self::Window { asked_ns } => {
@@ -90,7 +90,7 @@ impl fmt::Display for QueryError {
                 let (asked, longest) = (window(*asked_ns), window(LONGEST_WINDOW_NS));
                 write!(
                     f,
-                    "a window is {longest} at most, not {asked}; start reaches back to the start"
+                    "a window is at most {longest}, not {asked}; start reaches back to the start"
                 )
             }
             Self::TooMuch {
@@ -102,7 +102,7 @@ impl fmt::Display for QueryError {
                 let (looked, rows) = (units::count(*looked), units::count(*rows));
                 write!(
                     f,
-                    "filter of {table}: too much work: {overrun} were used up by {looked} of {rows} rows; fewer words, or words of one column, take less"
+                    "filter of {table}: too much work: {overrun} were used up by {looked} of {rows} rows; use fewer words, or words of one column"
                 )
             }
         }

@@ -34,7 +34,7 @@ pub(super) fn filter<R: Row>(text: &str) -> Result<FilterNode<R>, QueryError> {
     if parser.rest.is_empty() {
         Ok(node)
     } else {
-        parser.fail("a ) without its (")
+        parser.fail("unmatched )")
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn comparison_alone<R: Row>(
             Ok((column, sign, limit))
         }
         _ => parser.fail(format!(
-            "one number and its unit without a blank, and then nothing more, not {:?}",
+            "write one number and its unit, without a blank, not {:?}",
             parser.rest.trim_start()
         )),
     }
@@ -167,7 +167,7 @@ impl<'t, R: Row> Parser<'t, R> {
         if let Some((_, after)) = words::comparison(self.rest) {
             let sign = &self.rest[..self.rest.len() - after.len()];
             return self.fail(format!(
-                "a column stands before {sign}, as in size{sign}1KiB; a text with {sign} goes in quotes"
+                "write a column before {sign}, as in size{sign}1KiB; put a text with {sign} in quotes"
             ));
         }
         let word = self.value(Commas::Text)?;
@@ -228,16 +228,14 @@ impl<'t, R: Row> Parser<'t, R> {
     fn group(&mut self) -> Result<FilterNode<R>, QueryError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return self.fail(format!(
-                "more than {MAX_DEPTH} parentheses inside each other"
-            ));
+            return self.fail(format!("more than {MAX_DEPTH} nested parentheses"));
         }
         let node = self.any()?;
         self.depth -= 1;
         if self.eat(")") {
             Ok(node)
         } else {
-            self.fail("a ( without its )")
+            self.fail("unmatched (")
         }
     }
 
@@ -250,12 +248,12 @@ impl<'t, R: Row> Parser<'t, R> {
             ends
         });
         let Some(end) = end else {
-            return self.fail("a / without its second one; a path goes in quotes");
+            return self.fail("unmatched /; put a path in quotes");
         };
         let (text, rest) = (&self.rest[..end], &self.rest[end + 1..]);
         let is_end = |c: char| c.is_whitespace() || "|)".contains(c);
         if !rest.is_empty() && !rest.starts_with("&&") && !rest.starts_with(is_end) {
-            return self.fail("/regex/ ends at its second /; a path goes in quotes");
+            return self.fail("/regex/ ends at its second /; put a path in quotes");
         }
         self.rest = rest;
         match Pattern::regex(text) {
@@ -337,7 +335,7 @@ impl<'t, R: Row> Parser<'t, R> {
     fn value(&mut self, commas: Commas) -> Result<Wanted, QueryError> {
         if self.eat("\"") {
             let Some((text, rest)) = self.rest.split_once('"') else {
-                return self.fail("a \" without its second one");
+                return self.fail("unmatched \"");
             };
             self.rest = rest;
             return Ok(Wanted::Text(Pattern::literal(text)));

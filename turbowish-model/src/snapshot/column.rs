@@ -304,7 +304,7 @@ fn attribute<R>(key: &str, read: for<'a> fn(&'a R, &str) -> Value<'a>) -> Option
     Some(Column {
         key: Cow::Owned(key.into()),
         title: Cow::Owned(name.to_uppercase()),
-        meaning: "an attribute that the program gave it",
+        meaning: "an attribute set by the program",
         unit: Unit::Text,
         width: 12,
         rank: u8::MAX,

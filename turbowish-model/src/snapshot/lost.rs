@@ -82,19 +82,17 @@ impl Lost {
         reason("forced_pop", "polls did not end in order", |lost| {
             lost.forced_pop
         }),
-        reason(
-            "clock_backwards",
-            "readings of a clock that went back",
-            |lost| lost.clock_backwards,
-        ),
+        reason("clock_backwards", "clock readings went backwards", |lost| {
+            lost.clock_backwards
+        }),
         reason(
             "counters",
-            "counts found no room, or were no number of theirs",
+            "counts had no room or an invalid value",
             |lost| lost.counters,
         ),
         reason(
             "details",
-            "details found no room: alerts may be missing",
+            "details had no room: alerts may be missing",
             |lost| lost.details,
         ),
     ];

@@ -40,7 +40,7 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
     lines.extend(counters::lines(snapshot));
     let live = "live view next time: turbowish top";
     lines.push(match saved {
-        Some(file) => format!("whole report: {file}    {live}"),
+        Some(file) => format!("full report: {file}    {live}"),
         None => live.to_string(),
     });
     lines.push(String::new());
@@ -88,8 +88,8 @@ pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
     let cost = snapshot.process.own_cost?;
     let accounting = about(cost.ppm);
     Some(match cost.monitor_ppm {
-        None => format!("own cost {accounting}%"),
-        Some(monitor) => format!("own cost {accounting}% + monitor {}%", share(monitor)),
+        None => format!("overhead {accounting}%"),
+        Some(monitor) => format!("overhead {accounting}% + monitor {}%", share(monitor)),
     })
 }
 
@@ -98,7 +98,7 @@ pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
 pub fn own_cost_in_all(snapshot: &Snapshot) -> Option<String> {
     let cost = snapshot.process.own_cost?;
     let all = cost.ppm.saturating_add(cost.monitor_ppm.unwrap_or(0));
-    Some(format!("own cost {}%", about(all)))
+    Some(format!("overhead {}%", about(all)))
 }
 
 fn share(ppm: u64) -> String {
@@ -208,7 +208,7 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
     let rows = &snapshot.procs.rows;
     if rows.is_empty() {
         return alloc::vec![
-            "no call of an instrumented proc: put #[turbowish::instrument] on one".to_string()
+            "no instrumented proc was called: put #[turbowish::instrument] on one".to_string()
         ];
     }
     let context = Context::of(snapshot);

@@ -100,15 +100,15 @@ fn the_cycle_is_told_in_its_order() {
     assert!(alert.certain);
     assert_eq!(
         alert.why,
-        "No task of the cycle can run before another one does. None was woken."
+        "No task in the cycle can run until another one in it does. None was woken."
     );
     assert_eq!(
         alert.fixes,
         [
-            "conn.rs:88 sends while it holds mutex db: end the guard before",
-            "snapshot.rs:97 locks while it holds mutex log: end the guard before",
+            "conn.rs:88 sends while it holds mutex db: drop the guard first",
+            "snapshot.rs:97 locks while it holds mutex log: drop the guard first",
             "take mutex db before mutex log in app::snapshot (it takes mutex log, then mutex db)",
-            "do not wait for mutex log in a receiver of mpsc repl, app::repl",
+            "do not wait for mutex log in app::repl, a receiver of mpsc repl",
         ]
     );
     assert_eq!(alert.pitfall.docs(), "docs/alerts/deadlock.md");
@@ -127,7 +127,7 @@ fn an_end_that_was_only_used_is_no_proof() {
     assert!(
         alert
             .why
-            .ends_with("if it went to another task since, this is none.")
+            .ends_with("if it has moved to another task since, this is not a deadlock.")
     );
     assert_eq!(
         alert.steps[0].how,
@@ -249,18 +249,18 @@ fn one_task_alone() {
     assert_eq!(alert.pitfall, Pitfall::SelfDeadlock);
     assert_eq!(
         alert.why,
-        "Only a could end this wait, and it cannot run before it is over."
+        "Only a could end this wait, and it cannot run until the wait ends."
     );
     assert_eq!(
         alert.fixes,
-        ["a.rs:2 locks while it holds mutex x: end the guard before"]
+        ["a.rs:2 locks while it holds mutex x: drop the guard first"]
     );
     assert_eq!(alert.steps[0].how, "held 2.00 s, taken at a.rs:1, by");
     // The guard may be in a future that is not polled.
     play.until(1_250, |stage, _| {
         stage.on("x").holders[0].proc = Some("app::step".to_owned());
     });
-    let hint = "if app::step is alive and not polled now, it keeps the guard: spawn it, or drop it before (see futurelock)";
+    let hint = "if app::step is alive but not polled now, it keeps the guard: spawn it, or drop it first (see futurelock)";
     assert_eq!(one(&play).fixes[1..], [hint]);
 }
 
@@ -279,11 +279,11 @@ fn what_may_have_gone_to_another_task_is_a_possibility() {
     assert!(!alert.certain);
     assert_eq!(
         alert.why,
-        "Only main could end this wait, and it cannot run before it is over. child was made since, and may have been given what this rests on: if it was, this is none."
+        "Only main could end this wait, and it cannot run until the wait ends. child was created since and may have received the guard or channel end in question: if it did, this is not a deadlock."
     );
     assert_eq!(
         alert.steps[0].how,
-        "not given back for 2.00 s, taken at m.rs:2, by"
+        "not released for 2.00 s, taken at m.rs:2, by"
     );
     // The child ends, and it is known.
     play.until(1_500, |stage, _| stage.scene.candidates.clear());
@@ -311,7 +311,7 @@ fn one_task_at_both_ends_of_a_channel() {
     check_still(
         build,
         500,
-        &["250 + alert self deadlock: a waits on mpsc q, of which it has the only senders, 250ms"],
+        &["250 + alert self deadlock: a waits on mpsc q, whose only senders it holds, 250ms"],
     );
     let another = |stage: &mut Stage| {
         build(stage);

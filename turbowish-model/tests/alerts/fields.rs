@@ -30,7 +30,7 @@ fn a_panic_that_nobody_hears_of() {
         120_000,
         forget,
         &[
-            "0 + alert detached failure: flush-3 panicked at flush.rs:7, and nobody is told",
+            "0 + alert detached failure: flush-3 panicked at flush.rs:7, and nobody notices",
             "89750 - detached_failure",
         ],
     );
@@ -49,7 +49,7 @@ fn a_panic_that_nobody_hears_of() {
                 });
             }
         },
-        &["0 + alert detached failure: flush-3 panicked at flush.rs:7, and nobody is told"],
+        &["0 + alert detached failure: flush-3 panicked at flush.rs:7, and nobody notices"],
     );
     check(build(Some(false)), 5_000, forget, &[]);
     check(build(None), 5_000, forget, &[]);

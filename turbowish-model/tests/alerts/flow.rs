@@ -103,7 +103,7 @@ fn a_sender_whose_receiver_does_not_receive() {
     );
     assert_eq!(
         play.last[0].why,
-        "mpsc jobs is full. recv receives from it, and waits at recv.rs:7 instead."
+        "mpsc jobs is full. Its receiver recv waits at recv.rs:7 instead of receiving."
     );
     check_still(
         |stage| {
@@ -112,7 +112,7 @@ fn a_sender_whose_receiver_does_not_receive() {
         },
         7_000,
         &[
-            "5000 + alert blocked sender: send waits on full mpsc jobs for 5.00 s; the task that received from it is gone",
+            "5000 + alert blocked sender: send waits on full mpsc jobs for 5.00 s; the task that received from it has ended",
         ],
     );
 }
@@ -152,7 +152,7 @@ fn a_sender_whose_receiver_means_to_receive_no_more() {
         8_000,
         busy,
         &[
-            "6000 + alert blocked sender: send waits on full mpsc jobs for 5.00 s; recv means to receive no more",
+            "6000 + alert blocked sender: send waits on full mpsc jobs for 5.00 s; recv no longer intends to receive",
         ],
     );
     // Nobody ever meant to, or somebody does again.

@@ -157,7 +157,7 @@ fn other_tasks_are_victims_too() {
     assert!(
         play.last[0]
             .why
-            .ends_with("this goes on only if snapshot polls the future again.")
+            .ends_with("this is resolved only if snapshot polls the future again.")
     );
 }
 

@@ -69,7 +69,9 @@ fn many_come_to_a_lock_at_once() {
         |stage| convoy(stage, 8, 1_000),
         2_000,
         serve,
-        &["500 + warning lock convoy: 8 tasks came to mutex db at once, and are served one by one"],
+        &[
+            "500 + warning lock convoy: 8 tasks requested mutex db at once, and are served one by one",
+        ],
     );
     // A new one at each tick.
     check(
@@ -81,7 +83,9 @@ fn many_come_to_a_lock_at_once() {
                 waiter.since = START + ms * MS - 10 * MS;
             }
         },
-        &["500 + warning lock convoy: 8 tasks came to mutex db at once, and are served one by one"],
+        &[
+            "500 + warning lock convoy: 8 tasks requested mutex db at once, and are served one by one",
+        ],
     );
     // They are served as soon as they come.
     check(
@@ -104,7 +108,7 @@ fn many_come_to_a_lock_at_once() {
         2_000,
         serve,
         &[
-            "500 + warning lock convoy: 8 tasks or more came to mutex db at once, and are served one by one",
+            "500 + warning lock convoy: 8 tasks or more requested mutex db at once, and are served one by one",
         ],
     );
     check(|stage| convoy(stage, 7, 1_000), 5_000, serve, &[]);

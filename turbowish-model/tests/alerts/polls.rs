@@ -63,7 +63,7 @@ fn a_poll_that_does_not_return_is_seen_while_it_lasts() {
         alert.fixes,
         [
             "between write.rs:97 and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
-            "see it now: turbowish debug --gdb hog, or D in the console, stands in this poll",
+            "look into this poll now: turbowish debug --gdb hog, or D in the console",
         ]
     );
     play.until(20_000, |stage, _| {
@@ -80,7 +80,7 @@ fn a_first_poll_that_does_not_return() {
         3_000,
         &[
             "250 + alert long poll: app::write, in one poll for 250ms+",
-            "1000 + alert never yields: hog is in its first poll for 1.00 s+, in app::write",
+            "1000 + alert never yields: hog has been in its first poll for 1.00 s+, in app::write",
             "1000 - long_poll",
         ],
     );
@@ -113,7 +113,7 @@ fn polls_that_are_not_covered_show_at_the_heartbeat() {
     check_still(
         build,
         3_000,
-        &["1000 + alert blocked executor: it has polled nothing that was woken for 1.00 s"],
+        &["1000 + alert blocked executor: no woken task was polled for 1.00 s"],
     );
     let beats = |stage: &mut Stage, ms| stage.scene.heartbeat = Some(START + ms * MS);
     check(build, 3_000, beats, &[]);
@@ -171,15 +171,15 @@ fn check_run_delay(
     assert_eq!(about_the_code.count(), fixes, "{:?}", alert.fixes);
 }
 
-const HELD: &str = "A poll must return soon: w0 serves no other task until this one does.";
+const HELD: &str = "A poll must return quickly: w0 runs no other task until this one returns.";
 
 #[test]
 fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
     let delayed = [
-        "1000 + alert blocked worker w0: the machine did not run it for 900ms+ of a poll of 1.00 s+, in app::write",
+        "1000 + alert blocked worker w0: the kernel did not run it for 900ms+ of a poll of 1.00 s+, in app::write",
     ];
-    let why = "A poll must return soon: w0 serves no other task until this one does. \
-               The machine did not run thread w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
+    let why = "A poll must return quickly: w0 runs no other task until this one returns. \
+               The kernel did not run thread w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
                process is at its CPU limit.";
     check_run_delay(7, 4_000, kept_waiting(0, 90, 0), &delayed, why, 0);
     // Nor does its task never yield.
@@ -198,13 +198,14 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     };
     check(9, HELD);
     check(0, HELD);
-    let told = |time| format!("{HELD} The machine did not run thread w0 for {time}+ of this poll.");
+    let told = |time| format!("{HELD} The kernel did not run thread w0 for {time}+ of this poll.");
     check(10, &told("200ms"));
     check(50, &told("1.00 s"));
     // What is left is a second and more.
-    let still = "1000 + alert never yields: hog is in its first poll for 1.00 s+, in app::write";
-    let why = "hog has not returned from its first poll. It has not reached an await that had to wait, and its worker serves no other \
-               task. The machine did not run thread w0 for 800ms+ of this poll.";
+    let still =
+        "1000 + alert never yields: hog has been in its first poll for 1.00 s+, in app::write";
+    let why = "hog has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other \
+               task. The kernel did not run thread w0 for 800ms+ of this poll.";
     let log = [long, still, "1000 - long_poll"];
     check_run_delay(1, 2_000, kept_waiting(0, 40, 0), &log, why, 2);
     // Most of it is run delay, and it is long without that, too.
@@ -212,7 +213,7 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     hog(&mut stage, 2, 7);
     let mut play = Play::new(stage);
     play.until(10_000, kept_waiting(0, 80, 0));
-    let why = format!("{HELD} The machine did not run thread w0 for 8.00 s+ of this poll.");
+    let why = format!("{HELD} The kernel did not run thread w0 for 8.00 s+ of this poll.");
     assert_eq!(play.last[0].why, why);
 }
 
@@ -272,8 +273,8 @@ fn all_workers_that_the_machine_does_not_run() {
     };
     assert_eq!(
         alert.why,
-        "Every worker is in a poll that has not returned: the whole executor stands still. \
-         The machine did not run thread w0 for 2.70 s+ of this poll: more threads want to run than there are cores, or the \
+        "Every worker is in a poll that has not returned: the whole executor is stalled. \
+         The kernel did not run thread w0 for 2.70 s+ of this poll: more threads want to run than there are cores, or the \
          process is at its CPU limit."
     );
 }
@@ -355,7 +356,7 @@ fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
             alert.title,
             "long poll: app::write, 11 polls > 10ms, longest 40.0ms"
         );
-        let why = "A poll must return soon: its worker serves no other task until it does.";
+        let why = "A poll must return quickly: its worker runs no other task until then.";
         assert_eq!(alert.why, format!("{why}{expected}"));
         assert_eq!(alert.fixes.len(), 1);
     };
@@ -366,7 +367,7 @@ fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
             stage.scene.workers[0].run_delay_ns = Some(SECOND);
             stage.scene.workers[1].run_delay_ns = Some(SECOND + ms.min(10) * MS);
         },
-        " In the last 3.00 s the machine did not run thread w1 for 10.0ms.",
+        " In the last 3.00 s the kernel did not run thread w1 for 10.0ms.",
     );
     check(
         &mut |stage, ms| {
@@ -409,7 +410,7 @@ fn a_task_that_hardly_waits() {
         build,
         30_000,
         busy(96, 5 * MS),
-        &["10000 + warning yields rarely: busy was in polls 96.0% of 10.0 s, 5.00ms a poll"],
+        &["10000 + warning yields rarely: busy spent 96.0% of 10.0 s in polls, 5.00ms per poll"],
     );
     check(build, 30_000, busy(90, 5 * MS), &[]);
     check(build, 30_000, busy(96, MS), &[]);
@@ -457,7 +458,7 @@ fn ready_tasks_that_others_are_polled_before() {
         build,
         2_000,
         others(10),
-        &["500 + warning starvation: 2 tasks ready and not polled, ready-1 for 500ms"],
+        &["500 + warning starvation: 2 tasks ready but not polled, ready-1 for 500ms"],
     );
     check(build, 2_000, others(9), &[]);
     // Each is polled in the end, but late.
@@ -470,7 +471,7 @@ fn ready_tasks_that_others_are_polled_before() {
                 stage.get(name).since = START + ms.saturating_sub(300) * MS;
             }
         },
-        &["500 + warning starvation: 2 tasks ready and not polled, ready-1 for 300ms"],
+        &["500 + warning starvation: 2 tasks ready but not polled, ready-1 for 300ms"],
     );
     // They are polled in between.
     check(
@@ -508,7 +509,7 @@ fn ready_tasks_that_others_are_polled_before() {
         others(10),
         &[
             "250 + alert long poll: app::write, in one poll for 250ms+",
-            "500 + warning starvation: 2 tasks ready and not polled, ready-1 for 500ms",
+            "500 + warning starvation: 2 tasks ready but not polled, ready-1 for 500ms",
             "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+",
             "1000 - long_poll",
             "1000 - starvation",

@@ -31,7 +31,7 @@ fn a_waker_that_nobody_has() {
     let alert = &play.last[0];
     assert_eq!(
         alert.why,
-        "t returned Pending from Broken { done: false }, and nobody has its waker: no clone of it is alive, and it was not woken."
+        "t returned Pending from Broken { done: false }, but nothing holds its waker: no clone of it is alive, and the task was not woken."
     );
     let at = alert.at.clone().expect("a place");
     assert_eq!(at.proc, "app::leaf");
@@ -107,7 +107,7 @@ fn what_a_function_awaits_is_not_seen() {
         );
         let says = alert
             .why
-            .ends_with("it means to wait for ever, and this is none.");
+            .ends_with("it waits forever on purpose, and this is not a lost waker.");
         assert_eq!(says, !certain, "{}", alert.why);
     };
     check("wait_for_ever()", "warning", false);
@@ -174,13 +174,15 @@ fn a_task_that_wakes_itself_and_gets_nowhere() {
         build,
         5_000,
         wakes(8_000, 8_000, Some(7_900)),
-        &["1250 + warning self-wake spin: t wakes itself 8.00k times a second and gets nowhere"],
+        &[
+            "1250 + warning self-wake spin: t wakes itself 8.00k times a second and makes no progress",
+        ],
     );
     check(
         build,
         5_000,
         wakes(100, 60, Some(100)),
-        &["1250 + warning self-wake spin: t wakes itself 100 times a second and gets nowhere"],
+        &["1250 + warning self-wake spin: t wakes itself 100 times a second and makes no progress"],
     );
     check(build, 20_000, wakes(96, 96, Some(96)), &[]);
     check(build, 20_000, wakes(8_000, 4_000, Some(8_000)), &[]);
@@ -203,8 +205,9 @@ fn a_task_that_stands_still_gets_nowhere() {
     let build = |stage: &mut Stage| {
         stage.task("t", "spin.rs:3 Ready { flag }");
     };
-    let spin =
-        ["1250 + warning self-wake spin: t wakes itself 8.00k times a second and gets nowhere"];
+    let spin = [
+        "1250 + warning self-wake spin: t wakes itself 8.00k times a second and makes no progress",
+    ];
     check(build, 20_000, wakes(8_000, 8_000, None), &spin);
     // Now and then it is seen in a poll, which does not show where.
     let tree = {

@@ -47,7 +47,7 @@ pub(super) fn replace(
             return Ok(path);
         }
     }
-    Err(io::Error::other("there are too many reports beside it"))
+    Err(io::Error::other("too many reports are there already"))
 }
 
 /// Gives the file its final name. `false` if a report written since `begun` is there.
@@ -87,7 +87,7 @@ fn look(path: &Path) -> io::Result<Option<File>> {
         }
     }
     Err(io::Error::other(
-        "the file is there and is not a report; remove it or name another",
+        "the file exists and is not a report; remove it or name another",
     ))
 }
 

@@ -26,13 +26,13 @@ pub(super) fn open(path: &Path) -> io::Result<Option<Stream>> {
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
         .open(path);
     let file = opened.map_err(|error| match error.raw_os_error() {
-        Some(libc::ENXIO) => io::Error::other("nobody reads there"),
+        Some(libc::ENXIO) => io::Error::other("no process reads from it"),
         _ => error,
     })?;
     // The path may have been replaced since the check.
     match is_stream(file.metadata()?.file_type()) {
         true => Ok(Some(Stream(file))),
-        false => Err(io::Error::other("it changes")),
+        false => Err(io::Error::other("it was replaced meanwhile")),
     }
 }
 
@@ -62,7 +62,7 @@ impl Stream {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if moved.elapsed() > PATIENCE {
-                        return Err(io::Error::other("nobody reads there"));
+                        return Err(io::Error::other("no process reads from it"));
                     }
                     std::thread::sleep(Duration::from_millis(1));
                 }

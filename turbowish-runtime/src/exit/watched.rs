@@ -100,7 +100,7 @@ fn netted(work: impl FnOnce(&Steps), steps: &Steps) {
     let _ = INSIDE.try_with(|inside| inside.set(true));
     if catch_unwind(AssertUnwindSafe(|| work(steps))).is_err() {
         steps.at(Step::Stderr, || {
-            say("the report panicked, and is not whole; please tell the authors");
+            say("writing the report panicked: it is incomplete; please report this bug");
         });
     }
     let _ = INSIDE.try_with(|inside| inside.set(false));
@@ -115,7 +115,7 @@ fn wait(ended: &Receiver<()>, steps: &Steps) {
         } else if since.elapsed() >= now.1.patience() {
             // A line on stderr would block there as well.
             if now.1 != Step::Stderr {
-                say("the report is given up: nothing moves");
+                say("the report was abandoned: writing made no progress");
             }
             return;
         }

@@ -282,7 +282,7 @@ impl Pause {
             // The payload's drop may panic, too.
             std::mem::forget(payload);
             say(
-                "a paused task goes on, but its executor panicked as it was woken: it may not be polled again",
+                "a paused task was resumed, but its executor panicked when it was woken: it may never be polled again",
             );
         }
         // The row may hold the last clone of a waker.

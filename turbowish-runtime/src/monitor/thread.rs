@@ -87,9 +87,7 @@ async fn beat(monitor: Arc<Monitor>) {
         // The tick counts the leases of paused tasks: it must survive a panic in TurboWish.
         if catch_unwind(AssertUnwindSafe(|| monitor.tick())).is_err() && !said {
             said = true;
-            say(
-                "the monitor panicked: some numbers or alerts are missing; please tell the authors",
-            );
+            say("the monitor panicked: some numbers or alerts are missing; please report this bug");
         }
         for _ in 1..PARTS {
             if !monitor.is_dense() {

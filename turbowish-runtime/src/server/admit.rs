@@ -188,7 +188,7 @@ pub(super) struct Gate {
 impl Gate {
     pub(super) fn new(label: &str, max_clients: usize) -> Self {
         let crowded = format!(
-            "{label} has {max_clients} consoles attached, the most that it takes: close one of them"
+            "{label} has {max_clients} consoles attached, which is its limit: close one of them"
         );
         Self {
             crowded: crowded.into(),

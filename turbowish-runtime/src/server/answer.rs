@@ -156,7 +156,7 @@ impl Answer {
 
 /// Encodes a snapshot for sending.
 fn frame(made: &Made) -> Result<Bytes, Status> {
-    let too_large = || Status::out_of_range("the snapshot is larger than a console takes");
+    let too_large = || Status::out_of_range("the snapshot is larger than a console accepts");
     let frame = framing::frame(&made.snapshot).ok_or_else(too_large)?;
     Ok(frame.into())
 }

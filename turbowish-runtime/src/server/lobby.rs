@@ -103,7 +103,7 @@ impl<L: Listen> Lobby<L> {
         // Logged at powers of two: guessing must not fill a log.
         if self.misses.is_power_of_two() {
             (self.say)(&format!(
-                "somebody tried to attach to {} with a wrong token ({} times so far)",
+                "a client tried to attach to {} with a wrong token ({} times so far)",
                 self.listener.name(),
                 self.misses
             ));
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(*entered.borrow(), 0);
         let lines = lines.lock().unwrap();
         assert_eq!(lines.len(), 8, "at 1, 2, 4, ... 128: {lines:?}");
-        let expected = "somebody tried to attach to street with a wrong token (128 times so far)";
+        let expected = "a client tried to attach to street with a wrong token (128 times so far)";
         assert_eq!(lines[7], expected);
     }
 }

@@ -72,7 +72,7 @@ impl Asked {
                 drop(tell.send(asked.make(&is_abandoned)));
             };
             worker.push(Box::new(job)).map_err(|fault| {
-                Status::resource_exhausted(format!("there is no thread that could answer: {fault}"))
+                Status::resource_exhausted(format!("no thread is available to answer: {fault}"))
             })?;
             match told.await {
                 Ok(Some(made)) => return made,

@@ -76,7 +76,7 @@ impl House {
         };
         if dropped.is_power_of_two() {
             (self.say)(&format!(
-                "hung up on a console that took nothing for {:?} ({dropped} so far)",
+                "disconnected a console that read nothing for {:?} ({dropped} so far)",
                 self.stall_time
             ));
         }
@@ -177,7 +177,7 @@ impl Account {
             return Ok(watching);
         }
         Err(Status::resource_exhausted(format!(
-            "this connection has {WATCHES} watches open, the most that it may have: end one of them"
+            "this connection has {WATCHES} watches open, which is its limit: close one of them"
         )))
     }
 }

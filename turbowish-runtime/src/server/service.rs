@@ -104,7 +104,7 @@ fn account<T>(request: &Request<T>) -> Option<Arc<Account>> {
 }
 
 fn malformed(fault: Malformed) -> Status {
-    Status::invalid_argument(format!("the request makes no sense: {fault}"))
+    Status::invalid_argument(format!("invalid request: {fault}"))
 }
 
 fn refused(why: Refused) -> Status {
@@ -165,10 +165,7 @@ impl Turbowish for Service {
         request: Request<proto::ControlRequest>,
     ) -> Result<Response<proto::ControlReply>, Status> {
         if self.read_only {
-            let text = format!(
-                "{} is read-only: consoles may look, not touch",
-                self.label()
-            );
+            let text = format!("{} is read-only: consoles can only read", self.label());
             return Err(Status::permission_denied(text));
         }
         match Action::try_from(request.into_inner()).map_err(malformed)? {

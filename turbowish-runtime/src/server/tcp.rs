@@ -41,7 +41,7 @@ async fn open<'t>(listen: &str, token: Option<&'t str>) -> Result<(Port, &'t str
 fn refusal(error: io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            "the port is taken; choose another one in TURBOWISH_LISTEN (port 0 takes a free one)"
+            "the port is in use; choose another one in TURBOWISH_LISTEN (port 0 picks a free one)"
                 .to_owned()
         }
         _ => format!("{error}; choose another address in TURBOWISH_LISTEN"),
@@ -51,7 +51,7 @@ fn refusal(error: io::Error) -> String {
 /// The address, if listening on it is permitted, and the token.
 fn allowed<'t>(listen: &str, token: Option<&'t str>) -> Result<(SocketAddr, &'t str), String> {
     let address = parse(listen)
-        .ok_or("it is no address; TURBOWISH_LISTEN is like 127.0.0.1:6680 or [::1]:6680")?;
+        .ok_or("not an address; TURBOWISH_LISTEN is like 127.0.0.1:6680 or [::1]:6680")?;
     if !address.ip().to_canonical().is_loopback() {
         return Err(format!(
             "other machines could reach it, unencrypted; use 127.0.0.1:{port} and a tunnel, \
@@ -64,7 +64,7 @@ fn allowed<'t>(listen: &str, token: Option<&'t str>) -> Result<(SocketAddr, &'t 
         .ok_or_else(|| format!("every user of this host could connect; {MAKE_TOKEN}"))?;
     if !token.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(
-            "TURBOWISH_TOKEN may hold printable ASCII characters only, and no blanks".to_owned(),
+            "TURBOWISH_TOKEN may contain only printable ASCII characters, and no blanks".to_owned(),
         );
     }
     match handshake::weakness(token) {
@@ -159,11 +159,11 @@ mod tests {
         check("127.0.0.1:6680", short, Err("has 15 of the 16"));
         let repetitive = Some("abababababababab");
         check("127.0.0.1:6680", repetitive, Err("2 different"));
-        check("127.0.0.1", token, Err("no address"));
-        check("6680", token, Err("no address"));
-        check(":6680", token, Err("no address"));
-        check("example.org:6680", token, Err("no address"));
-        check("127.0.0.1:66800", token, Err("no address"));
-        check("", token, Err("no address"));
+        check("127.0.0.1", token, Err("not an address"));
+        check("6680", token, Err("not an address"));
+        check(":6680", token, Err("not an address"));
+        check("example.org:6680", token, Err("not an address"));
+        check("127.0.0.1:66800", token, Err("not an address"));
+        check("", token, Err("not an address"));
     }
 }

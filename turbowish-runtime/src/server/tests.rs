@@ -633,7 +633,7 @@ async fn tcp_wants_the_token() {
     for (token, expected) in [
         (Some("5F2C9A7BE01D4386"), "does not know this token"),
         (Some("5f2c9a7be01d438"), "does not know this token"),
-        (None, "wants a token"),
+        (None, "requires a token"),
     ] {
         let error = connect(&with(token)).await.unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
@@ -669,7 +669,7 @@ async fn tcp_that_is_not_allowed_costs_one_line() {
         (
             "nonsense",
             Some(TOKEN),
-            "not listening on nonsense: it is no address",
+            "not listening on nonsense: not an address",
         ),
     ] {
         let server = Running::start(|config| {
@@ -697,7 +697,7 @@ async fn a_taken_port_costs_one_line() {
         config.token = Some(TOKEN.into());
     })
     .await;
-    let expected = format!("not listening on {listen}: the port is taken");
+    let expected = format!("not listening on {listen}: the port is in use");
     assert!(server.line().starts_with(&expected), "{}", server.line());
     server.connect().await.unwrap();
 }

@@ -26,7 +26,7 @@ pub(super) async fn bind(folder: &Path, pid: u32) -> io::Result<Socket> {
     let path = discovery::socket(folder, pid);
     if is_in_use(&path).await {
         let text = format!(
-            "another process {pid} listens at {} (one of another container?); {} names another folder",
+            "another process {pid} listens at {} (one of another container?); set {} to another folder",
             path.display(),
             discovery::RUNTIME_DIR,
         );
@@ -41,7 +41,7 @@ pub(super) async fn bind(folder: &Path, pid: u32) -> io::Result<Socket> {
     });
     let (listener, file) = made.map_err(|error| {
         let text = format!(
-            "cannot listen at {}: {error}; {} names another folder",
+            "cannot listen at {}: {error}; set {} to another folder",
             path.display(),
             discovery::RUNTIME_DIR
         );

@@ -177,7 +177,7 @@ fn beyond_the_limit_a_wait_is_not_known() {
         let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
         tasks.push(task);
-        let rows = armed.snapshot("on:ours").tasks.rows;
+        let rows = armed.snapshot("on:external").tasks.rows;
         let ours = rows.iter().filter(|row| row.root.ends_with("in_crowd"));
         let unknown = armed.snapshot("").tasks.rows;
         let unknown = unknown

@@ -133,12 +133,12 @@ impl fmt::Display for ClientError {
             Self::Silent { target, after } => silent(f, target, *after),
             Self::Foreign { target, uid } => write!(
                 f,
-                "{target} belongs to user {uid}, and only that user may look: \
+                "{target} belongs to user {uid}, and only that user can attach: \
                  sudo -u '#{uid}' turbowish ..."
             ),
             Self::Stranger { target, cause } => write!(
                 f,
-                "{target} does not answer as TurboWish does ({cause}): is another program there?"
+                "{target} does not speak the TurboWish protocol ({cause}): is another program there?"
             ),
             Self::Mismatch {
                 name,
@@ -148,12 +148,12 @@ impl fmt::Display for ClientError {
             } => mismatch(f, &format!("{name} {pid}"), *protocol, version),
             Self::Token { target } => write!(
                 f,
-                "{target} does not know this token, so it was told nothing: TURBOWISH_TOKEN must be the same \
+                "{target} does not know this token, so nothing was sent to it: TURBOWISH_TOKEN must be the same \
                  here and in the process; if it is, another program has taken the port"
             ),
             Self::NoToken { target } => write!(
                 f,
-                "{target} wants a token: set TURBOWISH_TOKEN to the one that the process has"
+                "{target} requires a token: set TURBOWISH_TOKEN to that of the process"
             ),
             Self::Crowded { text }
             | Self::BadQuery { text }
@@ -163,7 +163,7 @@ impl fmt::Display for ClientError {
             Self::Gone { target, cause } => write!(f, "{target} is gone ({cause})"),
             Self::TooLarge { target } => write!(
                 f,
-                "{target} sends more than the {} MiB that this console takes at once: ask for fewer rows",
+                "{target} sends more than the {} MiB that this console accepts at once: ask for fewer rows",
                 MESSAGE_LIMIT >> 20
             ),
             Self::TooHeavy { target } => write!(
@@ -174,7 +174,7 @@ impl fmt::Display for ClientError {
             ),
             Self::Malformed { target, fault } => write!(
                 f,
-                "{target} sent what this console does not understand ({fault}): update turbowish-cli"
+                "{target} sent data that this console does not understand ({fault}): update turbowish-cli"
             ),
         }
     }
@@ -184,7 +184,7 @@ fn no_process(f: &mut fmt::Formatter<'_>, pid: u32, alive: bool) -> fmt::Result 
     if alive {
         write!(
             f,
-            "process {pid} runs, but not TurboWish (or not for you): build it with the feature \
+            "process {pid} runs, but without TurboWish (or not for you): build it with the feature \
              `server` and call turbowish::init() in its main"
         )
     } else {
@@ -197,7 +197,7 @@ fn no_process(f: &mut fmt::Formatter<'_>, pid: u32, alive: bool) -> fmt::Result 
 
 fn silent(f: &mut fmt::Formatter<'_>, target: &str, after: Duration) -> fmt::Result {
     if after.is_zero() {
-        write!(f, "{target} takes no connection")?;
+        write!(f, "{target} accepts no connection")?;
     } else {
         write!(f, "{target} does not answer within {after:?}")?;
     }
@@ -314,20 +314,20 @@ mod tests {
                     target: "process 7".into(),
                     uid: 33,
                 },
-                "process 7 belongs to user 33, and only that user may look: sudo -u '#33' turbowish ...",
+                "process 7 belongs to user 33, and only that user can attach: sudo -u '#33' turbowish ...",
             ),
             (
                 ClientError::Token {
                     target: "127.0.0.1:6680".into(),
                 },
-                "127.0.0.1:6680 does not know this token, so it was told nothing: TURBOWISH_TOKEN must be the same \
+                "127.0.0.1:6680 does not know this token, so nothing was sent to it: TURBOWISH_TOKEN must be the same \
                  here and in the process; if it is, another program has taken the port",
             ),
             (
                 ClientError::NoToken {
                     target: "127.0.0.1:6680".into(),
                 },
-                "127.0.0.1:6680 wants a token: set TURBOWISH_TOKEN to the one that the process has",
+                "127.0.0.1:6680 requires a token: set TURBOWISH_TOKEN to that of the process",
             ),
             (
                 ClientError::NoProcess {

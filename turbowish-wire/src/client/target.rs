@@ -146,9 +146,9 @@ async fn greet(
     match proved.await.map_err(|cause| stranger(cause.to_string()))? {
         Ok(_) => Ok(stream),
         Err(HandshakeFault::Token) => Err(ClientError::Token { target: target() }),
-        Err(HandshakeFault::Stranger) => Err(stranger("it greets otherwise".to_owned())),
+        Err(HandshakeFault::Stranger) => Err(stranger("its greeting differs".to_owned())),
         Err(HandshakeFault::Version(theirs)) => Err(stranger(format!(
-            "it greets in version {theirs}, this console in {VERSION}"
+            "its greeting has version {theirs}, that of this console {VERSION}"
         ))),
     }
 }

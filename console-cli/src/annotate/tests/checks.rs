@@ -82,7 +82,7 @@ fn async_fns_inside_macros_are_mentioned() {
     check_hidden("impl A { m! { async fn f() {} } }\n", &["1:10 1 m!"]);
     check_hidden(
         "const impl A for B { async fn f() {} }\n",
-        &["1:1 1 syntax that is not stable"],
+        &["1:1 1 unstable syntax"],
     );
     check_hidden(
         "m! { fn f() {} async { fn g() {} } async fn h(); async move || {} }\n",

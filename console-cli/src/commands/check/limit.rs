@@ -138,8 +138,8 @@ pub(super) fn parse(text: &str, filter: &str) -> Result<Box<dyn Limit>, Failure>
     let text = text.trim();
     let shape = || {
         Failure::usage(format!(
-            "{text:?} is no limit; write a table ({}), a point, \
-             and what must hold of a column: procs.hold_p99 < 10ms",
+            "{text:?} is not a limit; write TABLE.COLUMN OP VALUE, \
+             such as procs.hold_p99 < 10ms; tables: {}",
             TABLES.join(", ")
         ))
     };

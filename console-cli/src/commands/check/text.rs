@@ -106,7 +106,7 @@ fn summary(outcome: &Outcome, several: bool) -> String {
     }
     match outcome.unknown {
         0 => {}
-        n => text += &format!(", of {n} it is not known"),
+        n => text += &format!(", {n} unknown"),
     }
     match outcome.left_out {
         0 => text,

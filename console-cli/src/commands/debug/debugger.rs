@@ -53,7 +53,7 @@ impl Debugger {
             return Ok(());
         }
         Err(Failure::Local(format!(
-            "{program} is not installed, or in no folder of PATH: install the package {program}, or try {}",
+            "{program} is not installed or not in PATH: install the package {program}, or try {}",
             self.other()
         )))
     }
@@ -129,7 +129,7 @@ fn gdb(row: &TaskRow) -> Vec<String> {
     let (at, ty) = (address(row), plain(&type_of(row)));
     let echo = |text: String| format!("echo {}\\n", plain(&text));
     if at == 0 {
-        return vec![echo(format!("where {} lies is not known", row.name))];
+        return vec![echo(format!("the address of {} is unknown", row.name))];
     }
     vec![
         echo(format!(
@@ -150,7 +150,7 @@ fn lldb(row: &TaskRow) -> Vec<String> {
     let (at, ty) = (address(row), plain(&type_of(row)));
     let script = |text: String| format!("script print(\"{}\")", plain(&text));
     if at == 0 {
-        return vec![script(format!("where {} lies is not known", row.name))];
+        return vec![script(format!("the address of {} is unknown", row.name))];
     }
     vec![
         script(format!(
@@ -175,11 +175,11 @@ fn ptrace_advice(scope: u32, root: bool) -> Option<&'static str> {
         (0, _) | (1 | 2, true) => None,
         (1 | 2, false) => Some(
             "debuggers may not attach to a process here unless they run as root: sudo sysctl kernel.yama.ptrace_scope=0 allows it until \
-             the next start, or run this with sudo",
+             the next boot, or run this with sudo",
         ),
         _ => Some(
-            "debuggers may not attach to a process here: kernel.yama.ptrace_scope is 3, which only another setting at the system's start \
-             changes",
+            "debuggers may not attach to a process here: kernel.yama.ptrace_scope is 3, which can be changed \
+             only by a reboot with another setting",
         ),
     }
 }
@@ -279,7 +279,7 @@ mod tests {
                 "-p",
                 "4242",
                 "-ex",
-                "echo where conn1 lies is not known\\n",
+                "echo the address of conn1 is unknown\\n",
             ],
         );
     }

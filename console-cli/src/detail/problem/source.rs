@@ -42,7 +42,7 @@ pub(crate) fn around(place: &Place, pid: Option<u32>) -> Vec<String> {
     };
     excerpt(place, &source).unwrap_or_else(|| {
         vec![format!(
-            "  source differs: {} does not stand at {} any more",
+            "  source differs: {} is no longer at {}",
             one_line(&place.expr),
             name(place)
         )]

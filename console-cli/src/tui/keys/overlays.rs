@@ -210,14 +210,14 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Leave,
         "r",
-        "let them go on, and quit",
+        "resume them and quit",
         None,
         &[(char('r'), Action::Resume)],
     ),
     bind(
         Scope::Leave,
         "k",
-        "they stay paused; quit",
+        "keep them paused and quit",
         None,
         &[(char('k'), Action::Keep)],
     ),

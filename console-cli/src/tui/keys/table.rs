@@ -93,7 +93,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Watch,
         "n N",
-        "next, previous worst one",
+        "next, previous problem",
         None,
         &[
             (char('n'), Action::NextWorst),
@@ -113,14 +113,14 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Watch,
         "p",
-        "pause task, resume",
+        "pause or resume task",
         Some(PAUSE_HINT),
         &[(char('p'), Action::Pause)],
     ),
     bind(
         Scope::Watch,
         "D",
-        "attach gdb or lldb, asks",
+        "attach gdb, lldb (asks)",
         None,
         &[(char('D'), Action::Debug)],
     ),
@@ -258,7 +258,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Watch,
         "a",
-        "arm, disarm, asks",
+        "arm, disarm (asks)",
         Some("a arm"),
         &[(char('a'), Action::Arm)],
     ),

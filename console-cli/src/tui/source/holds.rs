@@ -97,13 +97,13 @@ pub(super) async fn settle(holds: Vec<PausedTask>, keep: bool) -> Vec<String> {
 
 /// Takes the lease away: again and again, as long as that can help.
 async fn stay(hold: &PausedTask) -> Result<(), String> {
-    let mut reason = "it does not answer".to_owned();
+    let mut reason = "no answer".to_owned();
     let tries = async {
         loop {
             match pause(hold, None, true).await {
                 Ok(()) => return Ok(()),
                 Err(fault) if is_final(&fault) => {
-                    return Err(format!("{} is not kept paused: {fault}", hold.name));
+                    return Err(format!("{} does not stay paused: {fault}", hold.name));
                 }
                 Err(fault) => reason = fault.to_string(),
             }
@@ -119,7 +119,7 @@ async fn stay(hold: &PausedTask) -> Result<(), String> {
 fn leased(hold: &PausedTask, reason: &str) -> String {
     let (name, seconds, peer, task) = (&hold.name, LEASE_NS / SECOND, hold.peer.word(), hold.task);
     format!(
-        "{name} goes on within {seconds} s: {reason}; it stays paused with: turbowish pause {peer} {task} --keep"
+        "{name} resumes within {seconds} s: {reason}; to keep it paused: turbowish pause {peer} {task} --keep"
     )
 }
 
@@ -173,7 +173,7 @@ mod tests {
             task: 17,
             name: "serve-17".to_owned(),
         };
-        let expected = "serve-17 goes on within 60 s: no answer; it stays paused with: turbowish pause 4242 17 --keep";
+        let expected = "serve-17 resumes within 60 s: no answer; to keep it paused: turbowish pause 4242 17 --keep";
         assert_eq!(leased(&hold, "no answer"), expected);
     }
 }

@@ -126,7 +126,7 @@ fn a_mistake_is_named_and_can_be_mended() {
     check("tsks", "no command tsks; tasks?");
     check("xyzzyxyzzy", "no command xyzzyxyzzy; Tab lists them");
     check("sort", "sort COLUMN: sort the table; again: invert");
-    check("tasks now", "tasks stands alone, without now");
+    check("tasks now", "tasks takes no argument; leave out now");
     check(
         "sort hold_p98",
         "no field hold_p98 in procs; did you mean hold_p99?",
@@ -141,10 +141,10 @@ fn a_mistake_is_named_and_can_be_mended() {
     );
     check(
         "window 5m",
-        "window takes at most 60s, as no more of the past is kept, or start",
+        "window takes at most 60s, because older data is not kept, or start",
     );
     check("theme blue", "theme is dark, light, mono or auto");
-    check("process kv", "process takes a process id; 0 lists them");
+    check("process kv", "process takes a process ID; 0 lists them");
     check("arm", "accounting in kv is on already");
     check(
         "help me",
@@ -153,7 +153,7 @@ fn a_mistake_is_named_and_can_be_mended() {
     check("proc db::gte", "no proc db::gte; kv::db::get?");
     check(
         "proc run",
-        "run is kv::main::run and kv::repl::run: say which",
+        "run is kv::main::run or kv::repl::run: be more specific",
     );
 }
 
@@ -211,8 +211,8 @@ fn tab_completes_as_far_as_it_is_clear() {
         press(&mut state, "Tab");
         assert_eq!(fault(&state), Some(expected), "{typed}");
     };
-    nothing("theme x", "nothing here begins with x");
-    nothing("tasks ", "there is nothing to complete here");
+    nothing("theme x", "nothing begins with x");
+    nothing("tasks ", "nothing to complete here");
 }
 
 #[test]

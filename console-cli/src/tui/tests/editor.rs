@@ -33,7 +33,7 @@ fn a_group_has_none() {
     let mut state = attached(SMALL);
     assert_eq!(press(&mut state, "t e"), None);
     let told = screen(&state).lines().nth(1).map(str::to_owned);
-    let expected = "! this has no place in the source that is known";
+    let expected = "! the source location is unknown";
     assert_eq!(told.as_deref(), Some(expected));
 }
 

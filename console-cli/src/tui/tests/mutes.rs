@@ -24,7 +24,7 @@ fn a_muted_alert_leaves_the_banner_and_comes_last() {
     press(&mut state, "5 m");
     assert_eq!(
         line(&state, 1),
-        "! deadlock: muted 10m00s, or until it is worse; m again: heard"
+        "! deadlock: muted 10m00s, or until it gets worse; m unmutes"
     );
     // The selection goes with it: m once more is for the same alert.
     let screen_of = screen(&state);
@@ -54,7 +54,7 @@ fn it_is_heard_again_by_m_and_after_ten_minutes() {
     press(&mut state, "! m");
     assert_eq!(banner(&mut state), " no alerts, 1 muted");
     press(&mut state, "m");
-    assert_eq!(line(&state, 1), "! deadlock is heard again");
+    assert_eq!(line(&state, 1), "! deadlock: unmuted");
     assert!(banner(&mut state).starts_with("X 1 alert  "));
     press(&mut state, "m k");
     until(&mut state, 599);

@@ -92,7 +92,7 @@ fn a_debugger_is_for_the_task_of_an_alert() {
     check(vec![blocked.clone()], "! G D g", Some("stats"));
     blocked.parties.clear();
     let shown = check(vec![blocked], "! D", None);
-    assert!(shown.contains("no task is part of this alert"), "{shown}");
+    assert!(shown.contains("this alert has no task"), "{shown}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn elsewhere_it_is_said_what_the_keys_are_for() {
         let notice = state.notice.clone().unwrap_or_default();
         assert!(notice.contains(expected), "{keys}: {notice}");
     };
-    check("p", "2 lists them; Space freezes");
+    check("p", "(2 lists them); Space freezes");
     check("3 Enter p", "2 lists them");
     check("2 t j j j j p", "l unfolds it");
     check("2 t j j j j D", "l unfolds it");
@@ -159,7 +159,7 @@ fn elsewhere_it_is_said_what_the_keys_are_for() {
     until(&mut state, 3);
     arrives(&mut state, kv_without("expiry"));
     assert_eq!(press(&mut state, "p"), None);
-    assert_eq!(state.notice.as_deref(), Some("the task is over"));
+    assert_eq!(state.notice.as_deref(), Some("the task has ended"));
     let mut state = console((80, 24));
     let shown = state.shown.as_mut().expect("data");
     shown.process.accounting = Accounting::Disarmed;
@@ -189,18 +189,18 @@ fn what_this_console_has_paused_is_kept_until_it_is_over() {
     assert_eq!(last.as_deref().map(str::trim_end), Some(asked));
     press(&mut state, "s");
     tell(&mut state, Message::Resumed(one.clone(), Ok(())));
-    assert_eq!(state.visit.news.as_deref(), Some("expiry goes on"));
+    assert_eq!(state.visit.news.as_deref(), Some("expiry resumed"));
     assert_eq!(holds(&state), std::slice::from_ref(&other));
     // The same number in another process is another task.
     let elsewhere = PausedTask {
         peer: peer(4300),
         ..other.clone()
     };
-    let gone = || "the task is paused by console pid 9 now".to_owned();
+    let gone = || "the task is now paused by console pid 9".to_owned();
     tell(&mut state, Message::Unheld(elsewhere, gone()));
     assert_eq!(holds(&state), std::slice::from_ref(&other));
     tell(&mut state, Message::Unheld(other, gone()));
-    let told = "stats: the task is paused by console pid 9 now";
+    let told = "stats: the task is now paused by console pid 9";
     assert_eq!(state.notice.as_deref(), Some(told));
     assert_eq!(press(&mut state, "q"), Some(Effect::Quit));
 }
@@ -264,7 +264,7 @@ fn a_task_that_goes_on_by_another_hand_is_not_asked_about() {
     assert_eq!(state.wanted().holds, []);
     tell(&mut state, Message::Paused(hold.clone(), Ok(())));
     tell(&mut state, Message::Debugged(hold, Ok(())));
-    let told = "the debugger has ended; expiry goes on";
+    let told = "the debugger has exited; expiry resumed";
     assert_eq!(state.visit.news.as_deref(), Some(told));
     assert_eq!(press(&mut state, "q"), Some(Effect::Quit));
 }

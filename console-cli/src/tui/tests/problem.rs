@@ -134,7 +134,7 @@ fn an_open_alert_is_told_as_it_is_now_and_stays_when_it_goes() {
     until(&mut state, 4);
     arrives(&mut state, with(vec![futurelock()]));
     assert_eq!(open(&state), Some("deadlock"));
-    assert!(line(&state, 2).ends_with("it is over   n next"));
+    assert!(line(&state, 2).ends_with("resolved   n next"));
     press(&mut state, "n");
     assert_eq!(open(&state), Some("futurelock"));
 }

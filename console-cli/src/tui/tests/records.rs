@@ -66,7 +66,7 @@ fn the_same_link_and_line_are_found_again() {
         line(&alarmed((80, 16), vec![deadlock()]), 1)
     );
     press(&mut state, "H");
-    assert_eq!(line(&state, 1), "! there is nothing further that way");
+    assert_eq!(line(&state, 1), "! no further history in this direction");
 }
 
 #[test]
@@ -175,13 +175,13 @@ fn what_has_no_row_says_so() {
     assert_eq!(line(&state, 3), " asking for task repl-2");
     until(&mut state, 2);
     arrives(&mut state, kv());
-    let told = " there is no task repl-2 any more, or it has no row";
+    let told = " task repl-2 has ended or has no row";
     assert_eq!(line(&state, 3), told);
     press(&mut state, "Enter");
-    assert_eq!(line(&state, 1), "! nothing here leads further");
+    assert_eq!(line(&state, 1), "! no link here");
     press(&mut state, "H Space Enter");
     assert!(
-        line(&state, 3).contains("not among the rows at hand"),
+        line(&state, 3).contains("not in the frozen rows"),
         "{}",
         line(&state, 3)
     );
@@ -229,12 +229,12 @@ fn the_worst_things_are_stepped_through() {
     let expected = [
         "1 of 11 worst   n next",
         "2 of 11 worst   n next",
-        "3 of 11 worst: polls for 2.10 s   n next",
+        "3 of 11 worst: polling for 2.10 s   n next",
         "4 of 11 worst: ready 1.40 s   n next",
-        "5 of 11 worst: full, 1 waits   n next",
-        "6 of 11 worst: waits 41.6 s on mutex log   n next",
-        "7 of 11 worst: waits 41.4 s on mpsc repl   n next",
-        "8 of 11 worst: waits 41.4 s on mutex db   n next",
+        "5 of 11 worst: full, 1 waiting   n next",
+        "6 of 11 worst: waiting 41.6 s on mutex log   n next",
+        "7 of 11 worst: waiting 41.4 s on mpsc repl   n next",
+        "8 of 11 worst: waiting 41.4 s on mutex db   n next",
         "9 of 11 worst: runs 96.4%   n next",
     ];
     assert_eq!(told, expected);
@@ -267,7 +267,10 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     assert_eq!(state.wanted().survey, None);
     press(&mut state, "n");
     assert_eq!(trail(&state), "Procs > stats");
-    assert_eq!(standing(&state), "1 of 9 worst: polls for 2.10 s   n next");
+    assert_eq!(
+        standing(&state),
+        "1 of 9 worst: polling for 2.10 s   n next"
+    );
     let survey = state.wanted().survey.unwrap();
     assert!(survey.procs.is_some() && survey.tasks.is_some() && survey.resources.is_some());
     let later = |name: &str, since_ns| {
@@ -289,10 +292,13 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
         &mut state,
         Message::Survey(Box::new(later("stats", 9 * SECOND))),
     );
-    assert_eq!(standing(&state), "1 of 2 worst: polls for 9.00 s   n next");
+    assert_eq!(
+        standing(&state),
+        "1 of 2 worst: polling for 9.00 s   n next"
+    );
     // It has ended its poll: what was second comes up to its place.
     tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
-    assert_eq!(standing(&state), "none of the worst now   n next");
+    assert_eq!(standing(&state), "no longer a problem   n next");
     press(&mut state, "n");
     assert_eq!(trail(&state), "Procs > wal");
     assert_eq!(standing(&state), "1 of 1 worst: ready 1.40 s   n next");
@@ -411,5 +417,5 @@ fn a_record_of_an_alert_that_is_new_follows_it() {
     press(&mut state, "H");
     until(&mut state, 4);
     arrives(&mut state, with(vec![futurelock()]));
-    assert!(line(&state, 2).ends_with("it is over   n next"));
+    assert!(line(&state, 2).ends_with("resolved   n next"));
 }

@@ -67,7 +67,7 @@ fn an_answer_that_does_not_come_is_told() {
     assert_eq!(notice(&state), "! asking for the whole snapshot");
     let answer = Err("kv 4242 is gone".to_owned());
     assert_eq!(tell(&mut state, Message::Fetched(answer, None)), None);
-    assert_eq!(notice(&state), "! nothing is saved: kv 4242 is gone");
+    assert_eq!(notice(&state), "! not saved: kv 4242 is gone");
 }
 
 #[test]

@@ -447,16 +447,16 @@ fn losses_and_costs_are_told_in_full_where_there_is_room() {
         });
         assert_eq!(line, expected, "{width} columns");
     };
-    check(80, 0, "lost 0   own cost ~1.6%");
-    check(100, 0, "lost 0   own cost ~1.4% + monitor 0.2%");
-    check(80, 152, "lost 152   own cost ~1.6%");
-    check(100, 152, "lost 152   own cost ~1.4% + monitor 0.2%");
+    check(80, 0, "lost 0   overhead ~1.6%");
+    check(100, 0, "lost 0   overhead ~1.4% + monitor 0.2%");
+    check(80, 152, "lost 152   overhead ~1.6%");
+    check(100, 152, "lost 152   overhead ~1.4% + monitor 0.2%");
     let why = "(152 calls began before accounting, last 4m12s ago)";
-    check(140, 152, &format!("lost 152 {why}   own cost ~1.6%"));
+    check(140, 152, &format!("lost 152 {why}   overhead ~1.6%"));
     check(
         150,
         152,
-        &format!("lost 152 {why}   own cost ~1.4% + monitor 0.2%"),
+        &format!("lost 152 {why}   overhead ~1.4% + monitor 0.2%"),
     );
 }
 

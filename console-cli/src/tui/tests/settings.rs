@@ -96,15 +96,15 @@ fn a_bad_file_is_named_and_left_alone_until_something_changes() {
     check("{}", "it has no version");
     check(
         r#"{"version":1,"window":60}"#,
-        "window is not what it can be",
+        "window has an invalid value",
     );
     check(
         r#"{"version":1,"window":"1s","theme":"blue"}"#,
-        "theme is not what it can be",
+        "theme has an invalid value",
     );
     check(
         r#"{"version":1,"window":"1s","tables":{"tasks":{"columns":[7]}}}"#,
-        "tables.tasks is not what it can be",
+        "tables.tasks has an invalid value",
     );
     check(
         r#"{"version":1,"window":"1s","tables":{"procs":{"sort":"hold_p98"}}}"#,
@@ -122,12 +122,12 @@ fn what_cannot_be_read_or_written_is_told_once() {
     store.begin(&state);
     let told = state.notice.take().unwrap_or_default();
     assert!(
-        told.ends_with("is ignored: it is no file of settings"),
+        told.ends_with("is ignored: it is not a settings file"),
         "{told}"
     );
     press(&mut state, "w");
     let fault = store.keep(&state).unwrap_err();
-    let begin = format!("settings are not kept in {}: ", path.display());
+    let begin = format!("settings are not saved in {}: ", path.display());
     assert!(fault.starts_with(&begin), "{fault}");
     assert_eq!(store.keep(&state), Ok(()));
 }
@@ -212,7 +212,7 @@ fn what_another_console_has_chosen_meanwhile_stays() {
         fs::write(&path, text).unwrap();
         press(&mut one, "w");
         let told = its.keep(&one).unwrap_err();
-        assert!(told.starts_with("settings are not kept in "), "{told}");
+        assert!(told.starts_with("settings are not saved in "), "{told}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 }
@@ -230,7 +230,7 @@ fn the_file_of_a_newer_console_is_never_written_over() {
     let told = format!("{name} is ignored: {why}");
     assert_eq!(state.notice, Some(told));
     press(&mut state, "w");
-    let told = format!("settings are not kept in {name}: {why}");
+    let told = format!("settings are not saved in {name}: {why}");
     assert_eq!(store.keep(&state), Err(told));
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }

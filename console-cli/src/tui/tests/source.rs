@@ -308,24 +308,24 @@ async fn what_is_wrong_is_one_line_and_a_good_one_is_taken() {
     .await;
     check(
         Manner::Garbage,
-        "SOCKET does not answer as TurboWish does (",
+        "SOCKET does not speak the TurboWish protocol (",
     )
     .await;
     check(
         Manner::HangsUp,
-        "SOCKET does not answer as TurboWish does (",
+        "SOCKET does not speak the TurboWish protocol (",
     )
     .await;
     check(Manner::Mute, "SOCKET does not answer within 1s: ").await;
     check(Manner::Cuts(5000), "kv 4242 is gone (").await;
     check(
         Manner::Oversize,
-        "kv 4242 sends more than the 64 MiB that this console takes at once",
+        "kv 4242 sends more than the 64 MiB that this console accepts at once",
     )
     .await;
     check(
         Manner::Malformed,
-        "kv 4242 sent what this console does not understand (",
+        "kv 4242 sent data that this console does not understand (",
     )
     .await;
 }
@@ -350,6 +350,6 @@ async fn a_task_that_cannot_be_kept_paused_is_named() {
     let _server = stage.start(Manner::Good);
     assert_eq!(stage.source.settle(false).await, [""; 0]);
     let told = stage.source.settle(true).await;
-    let expected = "serve-17 is not kept paused: the script cannot be touched";
+    let expected = "serve-17 does not stay paused: the script cannot be touched";
     assert_eq!(told, [expected]);
 }

@@ -368,7 +368,7 @@ fn the_list_of_processes_is_filtered() {
         "{}",
         screen(&state)
     );
-    assert!(screen(&state).contains("3 processes of yours run TurboWish  2 of them match"));
+    assert!(screen(&state).contains("3 of your processes run TurboWish  2 of them match"));
     assert_eq!(names(&state), "5120 6001");
     // Letters are text, and Enter keeps it.
     press(&mut state, "Enter j");

@@ -92,7 +92,7 @@ fn run(state: &mut State, line: &str) -> Result<Option<Effect>, String> {
     let name = &command.name;
     match (command.takes, word) {
         ("", "") => {}
-        ("", _) => return Err(format!("{name} stands alone, without {word}")),
+        ("", _) => return Err(format!("{name} takes no argument; leave out {word}")),
         (takes, "") if !takes.starts_with('[') => {
             return Err(format!("{name} {takes}: {}", command.help));
         }
@@ -194,7 +194,7 @@ fn sort_by(state: &mut State, key: &str) -> Result<(), String> {
 
 fn process(state: &mut State, word: &str) -> Result<(), String> {
     let Ok(pid) = word.parse::<u32>() else {
-        return Err("process takes a process id; 0 lists them".to_owned());
+        return Err("process takes a process ID; 0 lists them".to_owned());
     };
     let listed = state.listed.iter().flatten();
     let known = listed

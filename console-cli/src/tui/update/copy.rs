@@ -51,7 +51,7 @@ fn copied(state: &mut State, text: String) -> Option<Effect> {
         1 => "1 line".to_owned(),
         n => format!("{n} lines"),
     };
-    state.say(format!("copied {told}, if this terminal takes it (OSC 52)"));
+    state.say(format!("copied {told}, if this terminal supports OSC 52"));
     // Whoever pastes it gets no control characters.
     Some(Effect::Copy(sanitize::lines(&text).into_owned()))
 }

@@ -12,7 +12,7 @@ use crate::tui::state::State;
 pub(super) fn open(state: &mut State) -> Option<Effect> {
     let spots = spots(state);
     if spots.is_empty() {
-        state.notice = Some("this has no place in the source that is known".to_owned());
+        state.notice = Some("the source location is unknown".to_owned());
         return None;
     }
     Some(Effect::Edit(spots))

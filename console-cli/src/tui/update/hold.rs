@@ -111,7 +111,7 @@ pub(super) fn shown(state: &mut State) {
 
 fn ask_for_debugger(state: &mut State, hold: PausedTask) {
     if matches!(hold.peer.target, Target::Tcp { .. }) {
-        let told = "it is reached over TCP: a debugger must run on its own host";
+        let told = "the process is reached over TCP: run the debugger on its host";
         state.notice = Some(told.to_owned());
     } else {
         state.overlay = Some(Overlay::Question(Question::Debugger(hold)));
@@ -152,16 +152,16 @@ fn of_alert(state: &State) -> Option<Meant> {
     let paused = |id| rows.iter().any(|row| row.id == id && row.pause.is_some());
     Some(match known {
         Some((id, name)) => held(state, id, &name, paused(id)),
-        None => Err("no task is part of this alert: attach a debugger to the process by its id"),
+        None => Err("this alert has no task: attach a debugger to the process by its ID"),
     })
 }
 
 /// The task that is selected or open, and whether it is paused.
 fn meant(state: &State) -> Meant {
     const ELSEWHERE: &str =
-        "p and D are for a task: 2 lists them; Space freezes the display, a stops accounting";
+        "select a task first (2 lists them); Space freezes, a disarms accounting";
     let row = match &state.record {
-        Some(open) if open.absent == Some(Absent::Ended) => return Err("the task is over"),
+        Some(open) if open.absent == Some(Absent::Ended) => return Err("the task has ended"),
         Some(open) => match &open.kept {
             Kept::Task(row) => &**row,
             _ => return Err(ELSEWHERE),
@@ -170,7 +170,7 @@ fn meant(state: &State) -> Meant {
         None => {
             let table = state.table();
             let Some(selected) = table.selected() else {
-                return Err("there is no task");
+                return Err("no task is selected");
             };
             let id = match table.link(selected) {
                 Some(Link::Task { id, .. }) => id,
@@ -179,7 +179,7 @@ fn meant(state: &State) -> Meant {
             let mut rows = state.tables.tasks.rows().iter();
             let row = rows.find(|row| Some(row.id) == id);
             row.filter(|_| table.absent(selected) != Some(Absent::Ended))
-                .ok_or("the task is over")?
+                .ok_or("the task has ended")?
         }
     };
     held(state, row.id, &row.name, row.pause.is_some())
@@ -190,7 +190,7 @@ fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
     let disarmed = state.shown.as_ref().map(|shown| shown.process.accounting);
     match (&state.link.peer, state.phase()) {
         _ if disarmed == Some(Accounting::Disarmed) => {
-            Err("accounting is off, and tasks are paused by it: a switches it on")
+            Err("accounting is off, and pausing a task needs it: a arms it")
         }
         (Some(peer), Phase::Live) => Ok((
             PausedTask {
@@ -200,7 +200,7 @@ fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
             },
             paused,
         )),
-        _ => Err("no data come: tasks cannot be paused now"),
+        _ => Err("no data from the process: tasks cannot be paused now"),
     }
 }
 
@@ -209,7 +209,7 @@ pub(super) fn paused(state: &mut State, hold: &PausedTask, answer: Result<(), St
     answered(state, hold, answer.is_ok());
     match answer {
         Ok(()) => {
-            let told = "is paused as long as this console says so; p lets it go on";
+            let told = "stays paused while this console runs; p resumes it";
             state.say(format!("{} {told}", hold.name));
             remember(state, hold);
         }
@@ -231,7 +231,7 @@ pub(super) fn resumed(state: &mut State, hold: &PausedTask, answer: Result<(), S
     // Whatever it says, this console has nothing to do with it any more.
     forget(state, hold);
     match answer {
-        Ok(()) => state.say(format!("{} goes on", hold.name)),
+        Ok(()) => state.say(format!("{} resumed", hold.name)),
         Err(reason) => state.notice = Some(reason),
     }
 }
@@ -252,7 +252,7 @@ pub(super) fn debugged(state: &mut State, hold: &PausedTask, ended: Result<(), S
         Ok(()) => {
             forget(state, hold);
             forget_toggle(state, hold);
-            state.say(format!("the debugger has ended; {} goes on", hold.name));
+            state.say(format!("the debugger has exited; {} resumed", hold.name));
         }
         Err(reason) => state.notice = Some(reason),
     }

@@ -76,9 +76,9 @@ fn click(state: &mut State, hit: Hit) {
 pub(super) fn switch(state: &mut State) -> Effect {
     state.look.mouse = !state.look.mouse;
     let told = if state.look.mouse {
-        "the mouse is the console's; M gives it back"
+        "mouse on; M turns it off"
     } else {
-        "the mouse is the terminal's: it selects text; M takes it again"
+        "mouse off: the terminal selects text; M turns it on"
     };
     state.notice = Some(told.to_owned());
     Effect::Mouse(state.look.mouse)

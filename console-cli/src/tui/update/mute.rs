@@ -12,7 +12,7 @@ pub(super) fn switch(state: &mut State) {
     };
     let alert = state.alerts().iter().find(|a| Link::alert(a) == link);
     let Some(alert) = alert.cloned() else {
-        state.notice = Some("this alert is over".to_owned());
+        state.notice = Some("this alert is resolved".to_owned());
         return;
     };
     if state.record.is_none()
@@ -26,11 +26,11 @@ pub(super) fn switch(state: &mut State) {
     let mutes = &mut state.visit.mutes;
     state.notice = Some(if mutes.left(&alert, now).is_some() {
         mutes.unmute(&alert);
-        format!("{title} is heard again")
+        format!("{title}: unmuted")
     } else {
         mutes.mute(&alert, now);
         let word = mutes::word(mutes::MUTE_NS);
-        format!("{title}: {word}, or until it is worse; m again: heard")
+        format!("{title}: {word}, or until it gets worse; m unmutes")
     });
     mark(state);
 }

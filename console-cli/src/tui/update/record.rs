@@ -17,7 +17,7 @@ pub(super) fn worst_alert(state: &mut State) {
     match worst {
         Some(link) => open(state, link),
         None if state.alerts().is_empty() => state.notice = Some("no alerts".to_owned()),
-        None => state.notice = Some("no alert that is not muted; 5 lists them".to_owned()),
+        None => state.notice = Some("all alerts are muted; 5 lists them".to_owned()),
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn step(state: &mut State, forward: bool) {
         (None, _) => 0,
     };
     let Some(thing) = list.get(to) else {
-        state.notice = Some("nothing stands out".to_owned());
+        state.notice = Some("no problems found".to_owned());
         return;
     };
     let link = thing.link.clone();
@@ -71,7 +71,7 @@ pub(super) fn restep(state: &mut State) {
 pub(crate) fn worst(state: &State) -> Option<String> {
     let Step { at, stands_out } = state.visit.step?;
     if !stands_out {
-        return Some("none of the worst now".to_owned());
+        return Some("no longer a problem".to_owned());
     }
     let list = triage::list(state);
     let place = format!("{} of {} worst", at + 1, list.len());
@@ -149,7 +149,7 @@ pub(super) fn forward(state: &mut State) {
 fn travel(state: &mut State, way: fn(&mut History, Stop) -> Option<Stop>) {
     let here = here(state);
     let Some(there) = way(&mut state.visit.history, here) else {
-        state.notice = Some("there is nothing further that way".to_owned());
+        state.notice = Some("no further history in this direction".to_owned());
         return;
     };
     state.view = there.view;
@@ -271,7 +271,7 @@ fn follow_link(state: &mut State) {
     let selected = state.record.as_ref().map_or(0, |open| open.link);
     let link = links.get(selected.min(links.len().saturating_sub(1)));
     let Some(link) = link.map(|&(.., link)| link.clone()) else {
-        state.notice = Some("nothing here leads further".to_owned());
+        state.notice = Some("no link here".to_owned());
         return;
     };
     let own = state
@@ -279,7 +279,7 @@ fn follow_link(state: &mut State) {
         .as_ref()
         .is_some_and(|open| triage::same(&open.subject, &link));
     if own {
-        state.notice = Some("this is its record".to_owned());
+        state.notice = Some("its record is already open".to_owned());
         return;
     }
     open(state, link);

@@ -40,7 +40,7 @@ pub(super) fn fetched(
     match answer {
         Ok(snapshot) => Some(write(state, &snapshot, &ALL, file)),
         Err(reason) => {
-            state.notice = Some(format!("nothing is saved: {reason}"));
+            state.notice = Some(format!("not saved: {reason}"));
             None
         }
     }

@@ -87,14 +87,14 @@ pub(super) fn advice(state: &State) -> Option<(String, String)> {
             let (why, first) = match &state.link.fate {
                 PeerState::Stopped => (
                     "the process is stopped (SIGSTOP)".to_owned(),
-                    format!("kill -CONT {pid}.   (reconnects by itself"),
+                    format!("kill -CONT {pid}.   (reconnects automatically"),
                 ),
                 PeerState::Refused(reason) => {
-                    (reason.clone(), "wait (reconnects by itself".to_owned())
+                    (reason.clone(), "wait (reconnects automatically".to_owned())
                 }
                 _ => (
-                    "it does not answer".to_owned(),
-                    "wait (reconnects by itself".to_owned(),
+                    "no answer".to_owned(),
+                    "wait (reconnects automatically".to_owned(),
                 ),
             };
             let tries = match state.link.tries {

@@ -7,7 +7,7 @@ use turbowish_model::snapshot::units;
 
 use super::tasks;
 
-/// ` in polls 227.4% of 400%   covered 55 of 57 tasks   lost 0   own cost ~1.4% + monitor 0.2%`
+/// ` in polls 227.4% of 400%   covered 55 of 57 tasks   lost 0   overhead ~1.4% + monitor 0.2%`
 pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
     Line::from(fitting(&format!(" {}   ", polls(shown)), "", shown, width))
 }

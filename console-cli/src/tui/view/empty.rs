@@ -50,7 +50,7 @@ fn looking(state: &State) -> Words {
     (
         "  no process".to_owned(),
         "looking, every 1 s".to_owned(),
-        "No process of yours runs TurboWish.".to_owned(),
+        "None of your processes runs TurboWish.".to_owned(),
         "Do: call turbowish::init() in main and start the program; or: turbowish demo".to_owned(),
     )
 }
@@ -64,17 +64,17 @@ fn connecting(state: &State) -> Words {
     let (what, todo) = match &state.link.fate {
         PeerState::Refused(reason) => (
             reason.clone(),
-            "Do: wait (tries again by itself); 0 picks another process, q quits".to_owned(),
+            "Do: wait (retries automatically); 0 picks another process, q quits".to_owned(),
         ),
         PeerState::Ended { .. } => (
             format!("There is no {whom}."),
-            "Do: start it (tries again by itself); 0 picks another process, q quits".to_owned(),
+            "Do: start it (retries automatically); 0 picks another process, q quits".to_owned(),
         ),
         PeerState::Stopped => (
             "The process is stopped (SIGSTOP).".to_owned(),
             match state.link.peer.as_ref().and_then(|peer| peer.pid) {
                 Some(pid) => format!("Do: kill -CONT {pid}.   0 picks another process, q quits"),
-                None => "Do: let it continue.   0 picks another process, q quits".to_owned(),
+                None => "Do: continue it.   0 picks another process, q quits".to_owned(),
             },
         ),
         _ => ("Waiting for the first data.".to_owned(), String::new()),
@@ -101,7 +101,7 @@ pub(super) fn no_resources(state: &State) -> bool {
 
 pub(super) fn draw_no_resources(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let what = "No lock or channel of turbowish::sync has been used.";
-    let todo = "Do: write turbowish::sync in place of tokio::sync (feature tokio)";
+    let todo = "Do: use turbowish::sync instead of tokio::sync (feature tokio)";
     tell(state, what, todo, frame, screen);
 }
 
@@ -112,8 +112,8 @@ pub(super) fn no_alerts(state: &State) -> bool {
 }
 
 pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
-    let what = "No alert holds.";
-    let todo = "Do: nothing. What is looked for, and when it is told: docs/alerts/README.md";
+    let what = "No active alerts.";
+    let todo = "Do: nothing. The detectors and their thresholds: docs/alerts/README.md";
     tell(state, what, todo, frame, screen);
 }
 

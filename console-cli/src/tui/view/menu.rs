@@ -31,7 +31,7 @@ pub(super) fn draw(state: &State, typed: &str, at: usize, frame: &mut Frame<'_>)
     let title = format!("sort {} by: {typed}", state.view.title());
     framed.draw(frame, (title.trim_end(), "type to narrow"), &more);
     if entries.is_empty() {
-        framed.put(frame, 0, "   no column says that", Style::new());
+        framed.put(frame, 0, "   no column matches", Style::new());
     }
     for (line, (position, face)) in entries.iter().enumerate().skip(first).enumerate() {
         let selected = position == at;

@@ -59,7 +59,7 @@ fn last_line(state: &State, picker: &Picker, frame: &mut Frame<'_>, at: Rect) ->
     let width = usize::from(at.width);
     if !picker.typing && picker.filter.is_empty() {
         let hint = Line::from(hints::line(state, width));
-        let told = Line::from("new processes appear by themselves");
+        let told = Line::from("new processes appear automatically");
         return text::apart(hint, told, width);
     }
     let label = " filter: ";
@@ -121,9 +121,9 @@ fn list(
 fn headline(looked: bool, listed: usize) -> String {
     match listed {
         _ if !looked => "  looking for processes".to_owned(),
-        0 => "  no process of yours runs TurboWish".to_owned(),
-        1 => "  1 process of yours runs TurboWish".to_owned(),
-        n => format!("  {n} processes of yours run TurboWish"),
+        0 => "  none of your processes runs TurboWish".to_owned(),
+        1 => "  1 of your processes runs TurboWish".to_owned(),
+        n => format!("  {n} of your processes run TurboWish"),
     }
 }
 

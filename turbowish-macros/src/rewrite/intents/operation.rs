@@ -109,7 +109,7 @@ impl Operation {
 }
 
 /// What every message about a verb ends in.
-const VERBS: &str = "there are `send`, `recv`, `lock`, `read`, `write`, `acquire` and `wait`";
+const VERBS: &str = "the verbs are `send`, `recv`, `lock`, `read`, `write`, `acquire` and `wait`";
 
 impl Parse for Operation {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
@@ -124,7 +124,7 @@ impl Parse for Operation {
         let Some(&(verb, text, _)) = known else {
             return Err(Error::new(
                 word.span(),
-                format!("no verb `{word}`; {VERBS}"),
+                format!("unknown verb `{word}`; {VERBS}"),
             ));
         };
         let example = if verb == Verb::Recv { "rx" } else { "tx" };
@@ -133,13 +133,13 @@ impl Parse for Operation {
             _ => "self.db",
         };
         if !input.peek(syn::token::Paren) {
-            let message = format!("`{text}` needs what it is done with: `{text}({example})`");
+            let message = format!("`{text}` needs a resource: `{text}({example})`");
             return Err(Error::new(word.span(), message));
         }
         let inside;
         syn::parenthesized!(inside in input);
         if inside.is_empty() {
-            let message = format!("`{text}` needs what it is done with: `{text}({example})`");
+            let message = format!("`{text}` needs a resource: `{text}({example})`");
             return Err(Error::new(word.span(), message));
         }
         let place: Expr = inside.parse()?;
@@ -148,7 +148,7 @@ impl Parse for Operation {
             return Err(inside.error(message));
         }
         if !is_place(&place) {
-            let message = "this is no place that is there when the body begins: write a parameter, a field, or what one of them points to, such as `tx`, `self.db`, `*db`";
+            let message = "this place does not exist when the body begins: write a parameter, a field, or what one of them points to, such as `tx`, `self.db`, `*db`";
             return Err(Error::new(place.span(), message));
         }
         Ok(Operation::new(verb, place.to_token_stream(), place.span()))

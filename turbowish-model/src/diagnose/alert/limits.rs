@@ -58,41 +58,41 @@ macro_rules! limits {
 }
 
 limits! {
-    Clear "clear" Time SECOND, "How long a condition must be gone before its alert is.";
-    Linger "linger" Time 60 * SECOND, "How long an alert about something that happened stays.";
+    Clear "clear" Time SECOND, "Time that a condition must be gone before its alert is cleared.";
+    Linger "linger" Time 60 * SECOND, "Time that an alert about a past event stays.";
     Window "window" Time SECOND, "Length of the windows over which rates are taken.";
     LongPoll "long_poll.warn" Time 10 * MS, "A poll is long.";
-    LongPollCount "long_poll.count" Count 3, "So many long polls of one proc within ten windows are a warning,";
+    LongPollCount "long_poll.count" Count 3, "This many long polls of one proc within ten windows are a warning,";
     LongPollShare "long_poll.share" Percent 1, "if they are at least this share of its polls.";
-    LongPollAlert "long_poll.alert" Time 100 * MS, "A poll that lasts so long, and is seen twice, is an alert; so is a warning about polls that were.";
-    NeverYields "never_yields" Time SECOND, "A task is in its first poll for so long.";
-    RarelyShare "yields_rarely.share" Percent 90, "A task spends so much of ten windows in polls";
-    RarelyPoll "yields_rarely.poll" Time MS, "and a poll of it takes so long on average.";
-    BlockedWorker "blocked_worker" Time SECOND, "A worker is in one poll for so long, or the heartbeat has stopped.";
-    StarvationReady "starvation.ready" Time 100 * MS, "A task is ready and not polled for so long";
-    StarvationPolls "starvation.polls" Count 10, "while another one is polled so often.";
-    LostWaker "lost_waker" Time SECOND, "A task waits for so long with nothing that could wake it.";
+    LongPollAlert "long_poll.alert" Time 100 * MS, "A poll of this length that is seen twice is an alert; a warning about finished polls of this length is raised to an alert.";
+    NeverYields "never_yields" Time SECOND, "A task is in its first poll for this long.";
+    RarelyShare "yields_rarely.share" Percent 90, "A task spends this share of ten windows in polls";
+    RarelyPoll "yields_rarely.poll" Time MS, "and its polls take this long on average.";
+    BlockedWorker "blocked_worker" Time SECOND, "A worker is in one poll, or the heartbeat has stopped, for this long.";
+    StarvationReady "starvation.ready" Time 100 * MS, "A task is ready and not polled for this long";
+    StarvationPolls "starvation.polls" Count 10, "while another one is polled this often.";
+    LostWaker "lost_waker" Time SECOND, "A task waits for this long with nothing that could wake it.";
     SpinRate "self_wake_spin.rate" Count 100, "Wake-ups a second of one task";
     SpinShare "self_wake_spin.share" Percent 50, "of which more than this share come from its own polls,";
     SpinPoll "self_wake_spin.poll" Time 10 * US, "and whose polls are no longer than this on average: they do nothing.";
     SpuriousShare "spurious_polls.share" Percent 90, "More than this share of a proc's polls changed nothing";
-    SpuriousPolls "spurious_polls.polls" Count 100, "out of at least so many.";
-    Snoozed "snoozed_future" Time SECOND, "A future was woken and is not polled for so long, though its task was.";
-    GuardHeld "guard_across_await.held" Time 100 * MS, "A guard is held for so long while its task waits elsewhere.";
-    ConvoyWaiters "lock_convoy.waiters" Count 8, "So many tasks came to a lock at once";
+    SpuriousPolls "spurious_polls.polls" Count 100, "out of at least this many.";
+    Snoozed "snoozed_future" Time SECOND, "A future was woken and is not polled for this long, although its task was.";
+    GuardHeld "guard_across_await.held" Time 100 * MS, "A guard is held for this long while its task waits elsewhere.";
+    ConvoyWaiters "lock_convoy.waiters" Count 8, "This many tasks requested a lock";
     ConvoySpread "lock_convoy.spread" Time MS, "within this time,";
     ConvoyWait "lock_convoy.wait" Time 10 * MS, "and still wait after this.";
-    GrowthWindows "unbounded_growth.windows" Count 10, "An unbounded channel grew in so many windows in a row";
+    GrowthWindows "unbounded_growth.windows" Count 10, "An unbounded channel grew in this many windows in a row";
     GrowthLength "unbounded_growth.length" Count 1_000, "and holds more items than this.";
-    BloatFill "buffer_bloat.fill" Percent 90, "A bounded channel is so full";
-    BloatHeld "buffer_bloat.held" Time 10 * SECOND, "for so long";
-    BloatInside "buffer_bloat.inside" Time SECOND, "and an item spends more time inside than this (99th percentile).";
-    BlockedSender "blocked_sender" Time 5 * SECOND, "A sender waits on a full channel whose receiver was not polled for so long.";
-    LargeFuture "large_future.warn" Bytes 16 << 10, "A future so large is a warning.";
-    LargeFutureNote "large_future.note" Bytes 0, "A future so large is worth a note; 0: none is.";
+    BloatFill "buffer_bloat.fill" Percent 90, "A bounded channel is this full";
+    BloatHeld "buffer_bloat.held" Time 10 * SECOND, "for this long";
+    BloatInside "buffer_bloat.inside" Time SECOND, "and an item spends longer than this in it (99th percentile).";
+    BlockedSender "blocked_sender" Time 5 * SECOND, "A sender waits on a full channel whose receiver was not polled for this long.";
+    LargeFuture "large_future.warn" Bytes 16 << 10, "A future of this size is a warning.";
+    LargeFutureNote "large_future.note" Bytes 0, "A future of this size is a note; 0 turns the note off.";
     Overload "overload" Count 1_000_000, "More events than this come from one source in 100 ms.";
     ChurnClones "waker_churn.clones" Count 10, "More clones of a waker than this are made per poll";
-    ChurnPolls "waker_churn.polls" Count 1_000, "over so many polls.";
+    ChurnPolls "waker_churn.polls" Count 1_000, "over this many polls.";
 }
 
 /// The values of all thresholds.
@@ -131,7 +131,7 @@ pub enum LimitError {
 impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { key } => write!(f, "no limit {key}; docs/alerts lists them"),
+            Self::Unknown { key } => write!(f, "unknown limit {key}; docs/alerts lists them"),
             Self::Value { key, value, form } => write!(f, "limit {key}: {value} is not {form}"),
         }
     }
@@ -196,10 +196,10 @@ impl LimitRow {
 impl Measure {
     const fn form(self) -> &'static str {
         match self {
-            Self::Time => "a time with its unit, as 250ms",
+            Self::Time => "a time with its unit, such as 250ms",
             Self::Count => "a whole number",
-            Self::Percent => "a whole number of percent, as 90%",
-            Self::Bytes => "a number of bytes, as 4KiB",
+            Self::Percent => "a whole number of percent, such as 90%",
+            Self::Bytes => "a number of bytes, such as 4KiB",
         }
     }
 
@@ -253,17 +253,16 @@ mod tests {
         check(
             "long_pol",
             "20ms",
-            Err("no limit long_pol; docs/alerts lists them"),
+            Err("unknown limit long_pol; docs/alerts lists them"),
         );
-        let no_unit = "limit long_poll.warn: 20 is not a time with its unit, as 250ms";
+        let no_unit = "limit long_poll.warn: 20 is not a time with its unit, such as 250ms";
         check("long_poll.warn", "20", Err(no_unit));
         check(
             "overload",
             "1e6",
             Err("limit overload: 1e6 is not a whole number"),
         );
-        let huge =
-            "limit large_future.warn: 99999999999999999999KiB is not a number of bytes, as 4KiB";
+        let huge = "limit large_future.warn: 99999999999999999999KiB is not a number of bytes, such as 4KiB";
         check("large_future.warn", "99999999999999999999KiB", Err(huge));
     }
 

@@ -53,7 +53,7 @@ pub(super) fn line(file: &str, line: u32) -> String {
 /// `conn.rs:88`, or a text that says it is unknown.
 pub(super) fn place(place: Option<&Place>) -> String {
     place.map_or_else(
-        || String::from("a place that is not known"),
+        || String::from("an unknown place"),
         |place| line(&place.file, place.line),
     )
 }

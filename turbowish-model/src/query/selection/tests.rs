@@ -504,8 +504,8 @@ fn mistakes_are_named() {
             "proc>5",
             "filter of procs: proc is text; write proc:WORD",
         ),
-        ("procs", "(get", "filter of procs: a ( without its )"),
-        ("procs", "get)", "filter of procs: a ) without its ("),
+        ("procs", "(get", "filter of procs: unmatched ("),
+        ("procs", "get)", "filter of procs: unmatched )"),
         (
             "procs",
             "get |",
@@ -516,11 +516,7 @@ fn mistakes_are_named() {
             "- get",
             "filter of procs: - (not) stands directly before a word, as in -conn",
         ),
-        (
-            "procs",
-            "\"get",
-            "filter of procs: a \" without its second one",
-        ),
+        ("procs", "\"get", "filter of procs: unmatched \""),
         ("procs", "proc:", "filter of procs: a value is missing"),
         (
             "procs",
@@ -545,7 +541,7 @@ fn mistakes_are_named() {
         Some("filter of procs: longer than 4096 bytes")
     );
     let deep = "(".repeat(40);
-    let expected = "filter of procs: more than 32 parentheses inside each other";
+    let expected = "filter of procs: more than 32 nested parentheses";
     assert_eq!(
         select("procs", rows(&deep, "")).err().as_deref(),
         Some(expected)
@@ -557,7 +553,7 @@ fn mistakes_in_comparisons_and_signs_are_named() {
     let unknown = "no field hold_p98 in procs; did you mean hold_p99?";
     let column = |sign| {
         format!(
-            "a column stands before {sign}, as in size{sign}1KiB; a text with {sign} goes in quotes"
+            "write a column before {sign}, as in size{sign}1KiB; put a text with {sign} in quotes"
         )
     };
     let is_text = "proc is text; write proc:WORD";
@@ -601,8 +597,8 @@ fn mistakes_in_regular_expressions_are_named() {
         let expected = alloc::format!("filter of procs: {expected}");
         assert_eq!(fault, Some(expected), "{filter}");
     };
-    check("/^kv", "a / without its second one; a path goes in quotes");
-    let path = "/regex/ ends at its second /; a path goes in quotes";
+    check("/^kv", "unmatched /; put a path in quotes");
+    let path = "/regex/ ends at its second /; put a path in quotes";
     check("/var/kv/src", path);
     check("/a(/", "unclosed group inside / /");
     check("/a{9999}{9999}/", "/regex/ is larger than 256 KiB");
@@ -817,7 +813,7 @@ fn a_grouping_that_is_none_is_named() {
         ..Query::default()
     };
     let error = Selection::parse(&query).expect_err("there is none");
-    let expected = "tasks are not grouped by \"colour\", but by: root, await point, spawn site";
+    let expected = "tasks cannot be grouped by \"colour\", only by: root, await point, spawn site";
     assert_eq!(error.to_string(), expected);
 }
 
@@ -865,7 +861,7 @@ fn a_window_is_no_longer_than_what_is_kept() {
         assert_eq!(parse(window), Ok(()), "{window:?}");
     }
     let refused = parse(Some(5 * 60 * S));
-    let expected = "a window is 1m00s at most, not 5m00s; start reaches back to the start";
+    let expected = "a window is at most 1m00s, not 5m00s; start reaches back to the start";
     assert_eq!(refused, Err(expected.to_string()));
 }
 
@@ -882,7 +878,7 @@ fn a_query_that_is_too_much_says_what_was() {
         let selection = Selection::parse(&query).expect("a filter");
         selection.apply(&mut snapshot, &Budget::new(steps, &|| None))
     };
-    let expected = "filter of tasks: too much work: 4 steps were used up by 1 of 5 rows; fewer words, or words of one column, take less";
+    let expected = "filter of tasks: too much work: 4 steps were used up by 1 of 5 rows; use fewer words, or words of one column";
     for (table, filter) in [
         ("procs", "zz"),
         ("procs", "-kv"),

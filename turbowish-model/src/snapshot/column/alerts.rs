@@ -18,7 +18,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "severity",
         "SEVERITY",
-        "alert (does not work), warning (costs, or will) or note",
+        "alert (broken), warning (a cost, now or later) or note",
         (Text, 8, 0),
         &["severity"],
         |row, _| Value::Ranked {
@@ -45,7 +45,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "for",
         "FOR",
-        "how long it has held",
+        "how long it has been active",
         (Duration, 6, 0),
         &["since_ns"],
         |row, _| Value::Duration(row.held_ns),
@@ -69,7 +69,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "at",
         "AT",
-        "await point that it is about, file:line",
+        "await point concerned, file:line",
         (Place, 14, 2),
         &["at"],
         |row, _| match place(row) {
@@ -83,7 +83,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "proc",
         "PROC",
-        "path of the proc that it is about",
+        "path of the proc concerned",
         (Text, 20, 3),
         &["at"],
         |row, _| {
@@ -102,7 +102,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "sure",
         "SURE",
-        "certain, or probable: then the reason says on what it rests",
+        "certain, or probable: then the reason states the assumption",
         (Text, 8, LISTS_ONLY),
         &["certain"],
         |row, _| Value::Text(Cow::Borrowed(sure(row))),
@@ -110,7 +110,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "title",
         "TITLE",
-        "the whole of it in a sentence",
+        "the alert in one sentence",
         (Text, 40, LISTS_ONLY),
         &["title"],
         |row, _| Value::Text(Cow::Borrowed(&row.title)),

@@ -22,7 +22,7 @@ static COLUMNS: [Column<AwaitRow>; 10] = [
     Column::new(
         "expr",
         "EXPRESSION",
-        "what is awaited there, without .await",
+        "awaited expression, without .await",
         (Text, 23, 0),
         &["expr"],
         |row, _| expression(&row.place),
@@ -92,7 +92,7 @@ static COLUMNS: [Column<AwaitRow>; 10] = [
     Column::new(
         "cancelled",
         "CANC",
-        "calls dropped while they stood here, in the window",
+        "calls dropped while they waited here, in the window",
         (Count, 5, 0),
         &["cancelled"],
         |row, _| Value::Count(row.cancelled),

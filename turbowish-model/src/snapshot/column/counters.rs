@@ -27,7 +27,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     Column::new(
         "rate",
         "RATE/s",
-        "what a counter grew by in the window, per second",
+        "increase of a counter in the window, per second",
         (Rate, 6, 0),
         &["added"],
         |row, context| {
@@ -38,7 +38,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     Column::new(
         "value",
         "VALUE",
-        "total of a counter since the start of accounting; what a gauge was set to last",
+        "total of a counter since the start of accounting; last value of a gauge",
         (Count, 6, 0),
         &["total", "value"],
         |row, _| match row.total {
@@ -49,7 +49,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     Column::new(
         "min",
         "MIN",
-        "the least that a gauge was set to since the start of accounting",
+        "lowest value of a gauge since the start of accounting",
         (Count, 6, 0),
         &["min"],
         |row, _| signed(row.min),
@@ -57,7 +57,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     Column::new(
         "max",
         "MAX",
-        "the most",
+        "highest value of a gauge since the start of accounting",
         (Count, 6, 0),
         &["max"],
         |row, _| signed(row.max),
@@ -73,7 +73,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     Column::new(
         "proc",
         "PROC",
-        "path of the proc that was innermost; blank outside of every one",
+        "path of the innermost proc; blank outside of every proc",
         (Text, 20, 0),
         &["proc"],
         |row, _| {
@@ -84,7 +84,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     Column::new(
         "at",
         "AT",
-        "where it stands, file:line; of several places one",
+        "its call site, file:line; one of several",
         (Place, 14, 2),
         &["at"],
         |row, _| Value::Place {

@@ -66,7 +66,7 @@ static COLUMNS: [Column<ProcRow>; 26] = [
     Column::new(
         "incl",
         "INCL%",
-        "inclusive time / window; a proc above itself counts once",
+        "inclusive time / window; recursion counts once",
         (Share, 6, 1),
         &["inclusive_ns"],
         |row, context| Value::share(row.inclusive_ns, context.window_ns),
@@ -129,7 +129,7 @@ static COLUMNS: [Column<ProcRow>; 26] = [
     Column::new(
         "longest",
         "LONGEST",
-        "longest hold of one poll; + is still open",
+        "longest poll; + means still open",
         (Duration, 7, 0),
         &["max_poll_ns", "max_poll_open"],
         |row, _| match (row.polls, row.max_poll_ns) {

@@ -14,14 +14,14 @@ use crate::snapshot::{Page, ResourceRow, Snapshot};
 const WAIT: Family<ResourceRow> = Family {
     prefix: "wait",
     title: "WAIT",
-    meaning: "percentile of the time from the beginning to the end of waits that were served",
+    meaning: "percentile of the duration of served waits",
     fields: &["waited"],
     of: |row| Some(&row.waited),
 };
 const HOLD: Family<ResourceRow> = Family {
     prefix: "hold",
     title: "HOLD",
-    meaning: "percentile of the time that it was held; of a queue, that items spent inside",
+    meaning: "percentile of the time that it was held; for a queue, that items spent in it",
     fields: &["kept"],
     of: kept,
 };
@@ -40,7 +40,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "fill",
         "FILL",
-        "held / permits, or items inside and places reserved / capacity; without a bound what is inside",
+        "held / permits; or items and reserved slots / capacity; if unbounded, items",
         (Share, 7, 0),
         &["level", "capacity"],
         |row, _| {
@@ -80,7 +80,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "by",
         "HELD BY",
-        "who has it; of a channel, who empties it or, if nothing is inside, fills it, or will; ? is none of ours",
+        "its holders; for a channel, tasks that drain it or, if it is empty, fill it, now or later; ?: external",
         (Text, 10, 0),
         &["holders", "senders", "receivers", "will"],
         |row, _| by(row),
@@ -88,7 +88,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "waiting",
         "WAITING",
-        "tasks that wait for it, in order; ? is none of ours",
+        "tasks that wait for it, in order; ?: external",
         (Text, 12, 1),
         &["waiters"],
         |row, _| {
@@ -166,7 +166,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "level",
         "LEVEL",
-        "what is held, or the number of items inside",
+        "amount held, or number of items",
         (Count, 5, u8::MAX),
         &["level"],
         |row, _| row.level.map_or(Value::Blank, Value::Count),

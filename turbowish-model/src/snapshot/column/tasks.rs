@@ -13,7 +13,7 @@ use crate::snapshot::{Claim, Page, Place as AwaitPlace, Snapshot, StackRow, Task
 /// Rank of columns that are too wide for a screen; the detail view of a task shows the same.
 const LISTS_ONLY: u8 = u8::MAX;
 /// Text for a wait for something that is no instrumented resource.
-const NOT_OURS: &str = "not ours";
+const NOT_OURS: &str = "external";
 
 static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
@@ -48,7 +48,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "on",
         "ON",
-        "resources that it waits for, those of its branches in order; not ours: none that we see; ?: not known",
+        "resources that it waits for, in branch order; external: none that TurboWish sees; ?: unknown",
         (Text, 11, 0),
         &["waits_on", "waits_unknown"],
         |row, _| on(row),
@@ -69,7 +69,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "expr",
         "EXPRESSION",
-        "what is awaited there, without .await; after: it polls, and came last to this await",
+        "awaited expression, without .await; after: it is polling, this was its last await",
         (Text, 20, 0),
         &["stack"],
         |row, _| match (row.state, place(row)) {
@@ -119,7 +119,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "woken_by",
         "WOKEN BY",
-        "task that has made it ready last, or self; thread NAME: no task, but one on which tasks run; ? is another thread",
+        "task that last made it ready, or self; thread NAME: a thread that runs tasks, outside of any; ?: another thread",
         (Text, 12, 5),
         &["waker", "name"],
         |row, _| woken_by(row),

@@ -303,7 +303,7 @@ fn what_a_task_waits_for_and_holds() {
         ..TaskRow::default()
     };
     for (key, expected) in [
-        ("on", "not ours"),
+        ("on", "external"),
         ("holds", ""),
         ("woken_by", "?"),
         ("wakes", "?"),

@@ -143,7 +143,7 @@ fn a_report() {
             "3 more                   <0.1 30.0ms",
             "all = in polls          101.1 12m39s",
             "stuck at exit: nothing; no covered task was alive",
-            "whole report: kv-4242.json    live view next time: turbowish top",
+            "full report: kv-4242.json    live view next time: turbowish top",
         ],
     );
 }
@@ -277,7 +277,7 @@ fn who_had_not_ended() {
         None,
         &[
             "turbowish: kv pid 7 ran 1m00s; in polls 0% of 0%; 6 covered tasks alive; lost 0",
-            "no call of an instrumented proc: put #[turbowish::instrument] on one",
+            "no instrumented proc was called: put #[turbowish::instrument] on one",
             "stuck at exit: 6 tasks had not ended, worst first",
             "  hog        polling 6.41 s+ in kv::conn::serve",
             "  conn:51022 waiting  41.4 s src/conn.rs:88:9-33    self.repl.send(cmd) mpsc repl",
@@ -343,7 +343,7 @@ fn the_headline_says_what_was_lost_and_what_the_monitor_took() {
         ..Overhead::default()
     });
     let expected = "lost 153 (152 calls began before accounting, 1 polls did not end in order, \
-                    last 4m12s ago); own cost ~1.4% + monitor 0.2%";
+                    last 4m12s ago); overhead ~1.4% + monitor 0.2%";
     let text = text(&snapshot, None);
     let headline = text.lines().next().unwrap_or_default();
     assert!(headline.ends_with(expected), "{headline}");

@@ -342,7 +342,7 @@ async fn who_takes_nothing_is_hung_up_on() {
     }
     assert_eq!(
         server.line(),
-        "hung up on a console that took nothing for 200ms (1 so far)"
+        "disconnected a console that read nothing for 200ms (1 so far)"
     );
     thread::spawn(move || drop((held, left))).join().unwrap();
 }

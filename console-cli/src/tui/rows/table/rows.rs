@@ -45,7 +45,7 @@ impl<R: Entry> Rows for Table<R> {
         find::<R>(R::OWN_ORDER).is_none().then_some(Face {
             key: R::OWN_ORDER,
             title: R::OWN_ORDER,
-            meaning: "what most needs a look comes first",
+            meaning: "most urgent first",
             unit: Unit::Count,
             width: 0,
             rank: 0,

@@ -14,10 +14,10 @@ use crate::snapshot::pitfall::Pitfall;
 
 pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: RuleRow = RuleRow {
     lingers: true,
-    why: "Another branch was ready first. What {cut} had received, locked or sent before it was dropped is lost, or done by half.",
+    why: "Another branch was ready first. Anything that {cut} had received, locked or sent before it was dropped is lost or only half done.",
     fixes: &[
-        "{at}: make the future before the loop and poll `&mut future`, so that the next turn goes on with it",
-        "or let each branch do one cancel-safe step (recv, read of one message), and the rest after select!",
+        "{at}: create the future before the loop and poll `&mut future`, so that the next iteration resumes it",
+        "or do one cancel-safe step in each branch (recv, read of one message), and the rest after select!",
         "or spawn {cut} and select on its handle",
     ],
     limits: &[Limit::Linger],
@@ -26,10 +26,10 @@ pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: RuleRow = RuleRow {
 
 pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: RuleRow = RuleRow {
     lingers: true,
-    why: "The time was over while {cut} was under way. What it had received, locked or sent is lost, or done by half.",
+    why: "The timeout expired while {cut} was in progress. Anything that it had received, locked or sent is lost or only half done.",
     fixes: &[
         "{at}: put the timeout around the step that may wait, not around all of {cut}",
-        "or spawn {cut} and put the timeout on its handle: it goes on to its end",
+        "or spawn {cut} and put the timeout on its handle: it then runs to completion",
     ],
     limits: &[Limit::Linger],
     ..RuleRow::new(Pitfall::TimeoutHalfDone)
@@ -89,6 +89,6 @@ fn finding(scan: &Scan<'_>, pitfall: Pitfall, proc: &Proc, site: &Site, times: u
         ))
         .at(&proc.path, Some(&site.place))
         .titled(title)
-        .summed("a future was dropped half-way")
+        .summed("a future was dropped midway")
         .explained(&[("cut", &name), ("at", &at)])
 }

@@ -17,10 +17,10 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: RuleRow = RuleRow {
-    why: "More comes in than goes out, and nothing holds the senders back: memory grows until it ends.",
+    why: "Items are sent faster than they are received, and nothing slows the senders down: memory use grows until memory runs out.",
     fixes: &[
-        "give {resource} a bound: mpsc::channel(n) holds its senders back",
-        "or receive more at once (recv_many), or in more tasks",
+        "give {resource} a bound: mpsc::channel(n) applies backpressure to its senders",
+        "or receive several items at once (recv_many), or in more tasks",
     ],
     limits: &[Limit::GrowthWindows, Limit::GrowthLength, Limit::Window],
     ..RuleRow::new(Pitfall::UnboundedGrowth)
@@ -29,10 +29,10 @@ pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: RuleRow = RuleRow {
 pub(in crate::diagnose::alert) const BUFFER_BLOAT: RuleRow = RuleRow {
     hold: Some(Limit::BloatHeld),
     scans: 2,
-    why: "{resource} is always full, so each item waits for all before it: the buffer adds {inside} and no throughput.",
+    why: "{resource} is always full, so each item waits for all items before it: the buffer adds {inside} of latency and no throughput.",
     fixes: &[
-        "the receiving side is the bottleneck: receive more at once (recv_many), or in more tasks",
-        "or make the bound smaller: the same throughput, and items that are younger",
+        "the receiving side is the bottleneck: receive several items at once (recv_many), or in more tasks",
+        "or reduce the capacity: the throughput stays the same, and the latency falls",
     ],
     limits: &[Limit::BloatFill, Limit::BloatHeld, Limit::BloatInside],
     ..RuleRow::new(Pitfall::BufferBloat)
@@ -44,9 +44,9 @@ pub(in crate::diagnose::alert) const BLOCKED_SENDER: RuleRow = RuleRow {
     scans: 2,
     why: "{resource} is full. {receiver}",
     fixes: &[
-        "{receiver_name} must come back to recv: see what it waits for in its record",
-        "drop the receiver when it is not used any more, so that senders are told",
-        "{at}: try_send or send_timeout, if the item may be lost",
+        "{receiver_name} must call recv again: its record shows what it waits for",
+        "drop the receiver when it is no longer used, so that senders get an error",
+        "{at}: use try_send or send_timeout if the item may be lost",
     ],
     limits: &[Limit::BlockedSender],
     ..RuleRow::new(Pitfall::BlockedSender)
@@ -80,7 +80,7 @@ pub(in crate::diagnose::alert) fn growth(scan: &Scan<'_>, found: &mut Vec<Findin
             Finding::new(Pitfall::UnboundedGrowth, channel.rising_since)
                 .of_resource(resource)
                 .titled(title)
-                .summed("a channel without bound fills")
+                .summed("an unbounded channel grows")
                 .explained(&[("resource", &resource.name)]),
         );
     }
@@ -189,16 +189,16 @@ fn why(receiver: &Receiver<'_>) -> String {
             let place = task.tree.last().and_then(|node| node.place.as_ref());
             let place = words::place(place);
             format!(
-                "{} receives from it, and waits at {place} instead.",
+                "Its receiver {} waits at {place} instead of receiving.",
                 task.name
             )
         }
         Receiver::Gone => {
-            "The task that received from it last has ended, and its receiver was not dropped."
+            "The task that last received from it has ended, but the receiver was not dropped."
                 .to_string()
         }
         Receiver::Left(task, _) => format!(
-            "The call that meant to receive from it is over, {} goes on without, and its receiver was not dropped.",
+            "The call that intended to receive from it has ended, {} continues without it, and the receiver was not dropped.",
             task.name
         ),
     }
@@ -219,8 +219,8 @@ fn sender(
     let task = scan.task(waiter.task).filter(|task| is_judged(task))?;
     let who = match receiver {
         Receiver::Rests(receiver) => format!("its receiver {} is not polled", receiver.name),
-        Receiver::Gone => "the task that received from it is gone".to_string(),
-        Receiver::Left(task, _) => format!("{} means to receive no more", task.name),
+        Receiver::Gone => "the task that received from it has ended".to_string(),
+        Receiver::Left(task, _) => format!("{} no longer intends to receive", task.name),
     };
     let title = format!(
         "blocked sender: {} waits on full {} for {{for}}; {who}",

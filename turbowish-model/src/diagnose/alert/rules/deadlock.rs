@@ -19,7 +19,7 @@ use crate::snapshot::units;
 pub(in crate::diagnose::alert) const DEADLOCK: RuleRow = RuleRow {
     severity: Severity::Alert,
     scans: 2,
-    why: "No task of the cycle can run before another one does. None was woken.{doubt}",
+    why: "No task in the cycle can run until another one in it does. None was woken.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
     ..RuleRow::new(Pitfall::Deadlock)
@@ -28,7 +28,7 @@ pub(in crate::diagnose::alert) const DEADLOCK: RuleRow = RuleRow {
 pub(in crate::diagnose::alert) const SELF_DEADLOCK: RuleRow = RuleRow {
     severity: Severity::Alert,
     scans: 2,
-    why: "Only {task} could end this wait, and it cannot run before it is over.{doubt}",
+    why: "Only {task} could end this wait, and it cannot run until the wait ends.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
     ..RuleRow::new(Pitfall::SelfDeadlock)
@@ -36,19 +36,18 @@ pub(in crate::diagnose::alert) const SELF_DEADLOCK: RuleRow = RuleRow {
 
 /// One fix per arc that could be cut; a fix is used where an arc has a value for each of its names.
 const FIXES: &[&str] = &[
-    "{at} {does} while it holds {held}: end the guard before",
+    "{at} {does} while it holds {held}: drop the guard first",
     "take {wanted} before {held_too} in {proc} (it takes {held_too}, then {wanted})",
-    "do not wait for {blocking} in a receiver of {received}, {proc}",
-    "do not wait for {blocking} before the send to {sent}, in {proc}",
-    "drop the senders of {own} that {proc} keeps, so that the wait ends",
-    "if {taker} is alive and not polled now, it keeps the guard: spawn it, or drop it before (see futurelock)",
+    "do not wait for {blocking} in {proc}, a receiver of {received}",
+    "in {proc}, do not wait for {blocking} before the send to {sent}",
+    "drop the senders of {own} that {proc} holds, so that the wait ends",
+    "if {taker} is alive but not polled now, it keeps the guard: spawn it, or drop it first (see futurelock)",
 ];
 
 /// A candidate is known that may have received what the cycle is based on.
-const POSSIBLE: &str =
-    " {heir} was made since, and may have been given what this rests on: if it was, this is none.";
+const POSSIBLE: &str = " {heir} was created since and may have received the guard or channel end in question: if it did, this is not a deadlock.";
 
-const DOUBT: &str = " A channel's end counts as that of the task that used it last: if it went to another task since, this is none.";
+const DOUBT: &str = " A channel end is attributed to the task that last used it: if it has moved to another task since, this is not a deadlock.";
 
 /// Reports every cycle that persists.
 pub(in crate::diagnose::alert) fn cycles(scan: &Scan<'_>, found: &mut Vec<Finding>) {
@@ -176,12 +175,12 @@ fn alone_title(arcs: &[Cut<'_>], likely: bool) -> String {
     let why = match arc.owned.0 {
         Dependency::Holds(_) if likely => "which it holds",
         Dependency::Holds(_) => "which it took",
-        Dependency::Granted(_) => "whose turn another future of it has",
-        Dependency::Before(_) => "behind itself",
+        Dependency::Granted(_) => "whose next turn another of its futures owns",
+        Dependency::Before(_) => "queued behind itself",
         Dependency::Receives(_) if likely => "of which it is the receiver",
         Dependency::Receives(_) => "which it received from",
-        Dependency::Sends(_) if likely => "of which it has the only senders",
-        Dependency::Sends(_) => "which only it was seen to send to",
+        Dependency::Sends(_) if likely => "whose only senders it holds",
+        Dependency::Sends(_) => "to which only it was seen to send",
     };
     let name = &arc.task.name;
     format!(
@@ -233,7 +232,7 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
             let taken = words::taken(holder.spot.as_ref());
             let held = match step.heir {
                 None => "held",
-                Some(_) => "not given back for",
+                Some(_) => "not released for",
             };
             format!("{held} {}{taken}, by", time(scan.age(holder.since)))
         }
@@ -247,7 +246,7 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
         Dependency::Before(w) => {
             let since = resource.waiters[w].since;
             format!(
-                "asked for {} ago, and not served before, by",
+                "requested {} ago, ahead in the queue, by",
                 time(scan.age(since))
             )
         }

@@ -22,7 +22,7 @@ pub(in crate::diagnose::alert) const FUTURELOCK: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::Snoozed),
     scans: 2,
-    why: "{task} has {proc} alive and does not poll it, so that {resource} stays with it; meanwhile {task} polls {victim}, which waits for {resource}.{doubt}",
+    why: "{task} keeps {proc} alive but does not poll it, so {resource} stays with that future. Meanwhile {task} polls {victim}, which waits for {resource}.{doubt}",
     fixes: &[
         "spawn {future}, or poll both in one join! or select!",
         "or drop {future} before {at}: `drop({future})`",
@@ -32,7 +32,7 @@ pub(in crate::diagnose::alert) const FUTURELOCK: RuleRow = RuleRow {
 };
 
 const DOUBT: &str =
-    " The one that waits is of another task: this goes on only if {task} polls the future again.";
+    " The waiter belongs to another task: this is resolved only if {task} polls the future again.";
 
 /// A future that holds a resource, or its turn, and is not polled.
 struct Owner<'a> {
@@ -167,7 +167,7 @@ fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waite
             "futurelock: {task} {got}, but does not poll {future}"
         ))
         .summed(format!(
-            "a future owns its turn and its task polls another one; {sure}"
+            "a future owns the next turn, but its task polls another future; {sure}"
         ))
         .explained(&values)
 }

@@ -20,17 +20,17 @@ use crate::snapshot::units;
 pub(in crate::diagnose::alert) const DETACHED_FAILURE: RuleRow = RuleRow {
     severity: Severity::Alert,
     lingers: true,
-    why: "{task} panicked, and its handle was dropped: nobody is told, and what it was there for is not done any more.",
+    why: "{task} panicked and its handle was dropped: nobody gets the error, and the task's work is no longer done.",
     fixes: &[
         "{spawned}: keep the handle and await it, or put the task into a JoinSet",
-        "if it must always run, start it again when its handle says that it failed",
+        "if it must always run, restart it when its handle returns an error",
     ],
     limits: &[Limit::Linger],
     ..RuleRow::new(Pitfall::DetachedFailure)
 };
 
 pub(in crate::diagnose::alert) const LARGE_FUTURE: RuleRow = RuleRow {
-    why: "Each call of {proc} is {size}: it is moved when it is made, joined or spawned, and a few of them in each other overflow a stack.",
+    why: "Each future of {proc} is {size}: it is moved when it is created, joined or spawned, and a few nested ones overflow a stack.",
     fixes: &[
         "{largest}: Box::pin it",
         "{proc}: put large buffers that live across an await on the heap (Vec, Box<[u8]>)",
@@ -42,8 +42,8 @@ pub(in crate::diagnose::alert) const LARGE_FUTURE: RuleRow = RuleRow {
 
 pub(in crate::diagnose::alert) const NEVER_POLLED: RuleRow = RuleRow {
     lingers: true,
-    why: "A future does nothing until it is polled. {proc} was called, and what it returned was dropped: nothing of it ran.",
-    fixes: &["{at}: await what it returns, or spawn it"],
+    why: "A future does nothing until it is polled. {proc} was called, but its future was dropped without a poll: none of its body ran.",
+    fixes: &["{at}: await the future, or spawn it"],
     limits: &[Limit::Linger],
     ..RuleRow::new(Pitfall::NeverPolled)
 };
@@ -79,7 +79,7 @@ fn panicked(root: &str, tasks: &[&Ended], since: u64, last: &Ended) -> Finding {
             last.name
         ),
     };
-    let title = format!("detached failure: {who}, and nobody is told");
+    let title = format!("detached failure: {who}, and nobody notices");
     let mut finding =
         Finding::new(Pitfall::DetachedFailure, since).about(Subject::Named(String::from(root)));
     let parties = tasks.iter().rev().take(NAMED).map(|ended| Party {
@@ -182,12 +182,12 @@ fn forgotten(scan: &Scan<'_>, proc: &Proc, times: u64) -> Finding {
         many(times, "call")
     );
     let at = words::line(&proc.spot.file, proc.spot.line);
-    let at = format!("who calls {} ({at})", words::last(&proc.path));
+    let at = format!("callers of {} ({at})", words::last(&proc.path));
     Finding::undated(Pitfall::NeverPolled, scan.now())
         .of_proc(&proc.path)
         .at(&proc.path, Some(&signature(&proc.spot)))
         .titled(title)
-        .summed("a future was made and dropped")
+        .summed("a future was created and dropped")
         .explained(&[("proc", &proc.path), ("at", &at)])
 }
 

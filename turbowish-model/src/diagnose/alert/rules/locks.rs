@@ -17,10 +17,10 @@ use crate::snapshot::units;
 pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: RuleRow = RuleRow {
     hold: Some(Limit::GuardHeld),
     scans: 2,
-    why: "{task} took {resource} and waits for something else before it gives it back. Whoever wants it waits for that, too.",
+    why: "{task} holds {resource} while it waits for something else. Every task that wants {resource} waits for that, too.",
     fixes: &[
-        "{at}: end the guard before this await (a block around it, or drop(guard))",
-        "or copy out what is needed, wait, and lock again",
+        "{at}: drop the guard before this await (with a block, or drop(guard))",
+        "or copy the needed data, drop the guard, await, and lock again",
     ],
     limits: &[Limit::GuardHeld],
     ..RuleRow::new(Pitfall::GuardAcrossAwait)
@@ -28,10 +28,10 @@ pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: RuleRow = RuleRow {
 
 pub(in crate::diagnose::alert) const LOCK_CONVOY: RuleRow = RuleRow {
     scans: 2,
-    why: "{many} were woken together and all want {resource}, which serves one at a time: each wake-up but one was for nothing.",
+    why: "{many} were woken together and all want {resource}, which serves one at a time: all wake-ups but one were wasted.",
     fixes: &[
-        "wake one: notify_one in place of notify_waiters, a channel in place of a broadcast",
-        "or shard {resource}, or hold it for less",
+        "wake one task: notify_one instead of notify_waiters, a channel instead of a broadcast",
+        "or shard {resource}, or hold it for a shorter time",
     ],
     limits: &[Limit::ConvoyWaiters, Limit::ConvoySpread, Limit::ConvoyWait],
     ..RuleRow::new(Pitfall::LockConvoy)
@@ -99,7 +99,7 @@ fn guard(scan: &Scan<'_>, resource: &Resource, holder: &Holder, task: &Task) -> 
     finding
         .at(proc, place)
         .titled(title)
-        .summed("a lock is kept while its task waits for something else")
+        .summed("a lock is held while its task waits for something else")
         .explained(&[
             ("task", &task.name),
             ("resource", &resource.name),
@@ -132,7 +132,7 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
             who += " or more";
         }
         let title = format!(
-            "lock convoy: {who} came to {} at once, and are served one by one",
+            "lock convoy: {who} requested {} at once, and are served one by one",
             resource.name
         );
         let mut finding = Finding::undated(Pitfall::LockConvoy, scan.now()).of_resource(resource);

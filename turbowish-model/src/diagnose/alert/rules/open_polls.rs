@@ -16,9 +16,9 @@ use crate::snapshot::pitfall::Pitfall;
 pub(in crate::diagnose::alert) const NEVER_YIELDS: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::NeverYields),
-    why: "{task} has not returned from its first poll. It has not reached an await that had to wait, and its worker serves no other task.",
+    why: "{task} has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other task.",
     fixes: &[
-        "{proc}: if it blocks or computes, run it in spawn_blocking or on a thread of its own",
+        "{proc}: if it blocks or computes, run it in spawn_blocking or on a dedicated thread",
         "if it loops, yield_now().await every few ms",
     ],
     limits: &[Limit::NeverYields],
@@ -28,12 +28,12 @@ pub(in crate::diagnose::alert) const NEVER_YIELDS: RuleRow = RuleRow {
 pub(in crate::diagnose::alert) const BLOCKED_WORKER: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::BlockedWorker),
-    why: "A poll must return soon: {worker} serves no other task until this one does.",
+    why: "A poll must return quickly: {worker} runs no other task until this one returns.",
     fixes: &[
         "between {passed} and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
         "{proc}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
-        "see it now: turbowish debug --gdb {task}, or D in the console, stands in this poll",
-        "see it now: attach a debugger to the thread of {thread}",
+        "look into this poll now: turbowish debug --gdb {task}, or D in the console",
+        "look into this poll now: attach a debugger to the thread of {thread}",
     ],
     limits: &[Limit::BlockedWorker],
     ..RuleRow::new(Pitfall::BlockedWorker)
@@ -65,7 +65,7 @@ impl Open<'_> {
         const TOLD_PERCENT: u64 = 10;
         is_part(self.run_delay, self.age, TOLD_PERCENT).then(|| {
             format!(
-                "The machine did not run thread {} for {}+ of this poll",
+                "The kernel did not run thread {} for {}+ of this poll",
                 self.worker.name,
                 time(self.run_delay)
             )
@@ -148,7 +148,7 @@ fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
 
 fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
     let title = format!(
-        "never yields: {} is in its first poll for {}+, in {}",
+        "never yields: {} has been in its first poll for {}+, in {}",
         task.name,
         time(open.age),
         open.proc
@@ -166,7 +166,7 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
     let worker = &open.worker.name;
     let title = if open.is_run_delay(limit) {
         format!(
-            "blocked worker {worker}: the machine did not run it for {}+ of a poll of {}+, in {}",
+            "blocked worker {worker}: the kernel did not run it for {}+ of a poll of {}+, in {}",
             time(open.run_delay),
             time(open.age),
             open.proc
@@ -209,7 +209,7 @@ const FOR_WANT_OF_CORES: &str =
 /// Fixes if the machine does not run a thread.
 const FOR_THE_MACHINE: [&str; 2] = [
     "give the process more cores or a higher CPU limit, or take load off the machine",
-    "see what takes the cores: top; whether a CPU limit does: nr_throttled in cpu.stat of its cgroup",
+    "find what uses the cores: top; a CPU limit: nr_throttled in cpu.stat of the cgroup",
 ];
 
 /// Adds how long the machine did not run the thread. If only that makes the poll so long, no change
@@ -254,20 +254,20 @@ fn all_blocked(open: &[Open<'_>], limit: u64) -> Finding {
     let mut finding = finding
         .at(worst.proc, worst.poll.passed.as_ref())
         .titled(title)
-        .summed("no worker serves any other task")
+        .summed("no worker runs any other task")
         .explained(&values);
     finding.alert.why =
-        "Every worker is in a poll that has not returned: the whole executor stands still.".into();
+        "Every worker is in a poll that has not returned: the whole executor is stalled.".into();
     with_run_delay(finding, worst, limit)
 }
 
 fn stopped_heart(at: u64) -> Finding {
     let mut finding = Finding::new(Pitfall::BlockedWorker, at)
         .about(Subject::Named("heartbeat".into()))
-        .titled("blocked executor: it has polled nothing that was woken for {for}".into())
-        .summed("the executor does not come to a task that is always ready");
-    finding.alert.why = "A task that only waits to be polled is not: the workers are in polls that are not covered, or gone.".into();
+        .titled("blocked executor: no woken task was polled for {for}".into())
+        .summed("the executor does not poll a task that is always ready");
+    finding.alert.why = "TurboWish's heartbeat task is ready but is not polled: the workers are in polls that are not covered, or gone.".into();
     finding.alert.fixes =
-        ["annotate the functions that run on the workers, to see which one it is".into()].into();
+        ["annotate the functions that run on the workers, to see which one blocks".into()].into();
     finding
 }

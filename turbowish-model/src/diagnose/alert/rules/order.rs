@@ -17,10 +17,10 @@ use crate::snapshot::alert::{Party, PartyKind};
 use crate::snapshot::pitfall::Pitfall;
 
 pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: RuleRow = RuleRow {
-    why: "If {one} has {a} when {other} has {b}, each waits for the other for ever. It has not happened yet.",
+    why: "If {one} holds {a} while {other} holds {b}, each waits for the other forever. It has not happened yet.",
     fixes: &[
         "take {a} and {b} in the same order everywhere: {at_one} or {at_other}",
-        "or end the first guard before the second lock",
+        "or drop the first guard before the second lock",
         "or put both behind one lock",
     ],
     limits: &[Limit::Clear],

@@ -12,13 +12,13 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const OVERLOAD: RuleRow = RuleRow {
-    why: "Each event costs some tens of nanoseconds: at this rate the accounting itself is a load, and what it measures is its own doing in part.",
+    why: "Each event costs some tens of nanoseconds: at this rate accounting is itself a load, and it measures in part its own overhead.",
     fixes: &[
-        "take the attribute off {proc}: its time is then its caller's",
-        "see what wakes the tasks of {woken} so often: each wake-up is a poll",
-        "add up in {counting}, and count once for many",
-        "use {resource} less often, for more at once, or tokio's own type in its place",
-        "or disarm accounting while it is not looked at (key a, TURBOWISH=disarmed)",
+        "remove the attribute from {proc}: its time is then charged to its caller",
+        "find out what wakes the tasks of {woken} so often: each wake-up is a poll",
+        "sum up in {counting}, and count once for many events",
+        "use {resource} less often, in larger batches, or use tokio's own type instead",
+        "or disarm accounting while nobody looks at it (key a, TURBOWISH=disarmed)",
     ],
     limits: &[Limit::Overload],
     scans: 2,
@@ -61,7 +61,7 @@ pub(in crate::diagnose::alert) fn overload(scan: &Scan<'_>, found: &mut Vec<Find
         found.push(
             finding
                 .titled(title)
-                .summed("there are more events than accounting is made for")
+                .summed("there are more events than accounting is designed for")
                 .explained(&values),
         );
     }

@@ -17,7 +17,7 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const LONG_POLL: RuleRow = RuleRow {
-    why: "A poll must return soon: its worker serves no other task until it does.",
+    why: "A poll must return quickly: its worker runs no other task until then.",
     fixes: &[
         "{proc}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
     ],
@@ -31,10 +31,10 @@ pub(in crate::diagnose::alert) const LONG_POLL: RuleRow = RuleRow {
 };
 
 pub(in crate::diagnose::alert) const YIELDS_RARELY: RuleRow = RuleRow {
-    why: "{task} gives its worker back only to take it again. What shares the worker with it waits.",
+    why: "{task} yields its worker only to take it again. The tasks that share the worker wait.",
     fixes: &[
-        "{proc}: move the computation to spawn_blocking or to a thread of its own",
-        "or cut it into pieces of less than a millisecond with yield_now().await between them",
+        "{proc}: move the computation to spawn_blocking or to a dedicated thread",
+        "or split it into pieces of less than a millisecond with yield_now().await between them",
     ],
     limits: &[Limit::RarelyShare, Limit::RarelyPoll, Limit::Window],
     ..RuleRow::new(Pitfall::YieldsRarely)
@@ -42,7 +42,7 @@ pub(in crate::diagnose::alert) const YIELDS_RARELY: RuleRow = RuleRow {
 
 pub(in crate::diagnose::alert) const STARVATION: RuleRow = RuleRow {
     scans: 2,
-    why: "{task} was woken and is not polled, while {other} was polled {polls} times since the last look. The executor does not come to it.",
+    why: "{task} was woken but is not polled, while {other} was polled {polls} times since the last scan. The executor does not get to it.",
     fixes: &[
         "find what the workers do instead: sort Procs by run",
         "if {other} never waits, let it yield: yield_now().await",
@@ -112,7 +112,7 @@ fn run_delay(scan: &Scan<'_>) -> Option<String> {
     let (delay, length, worker) = delays.max_by_key(|(delay, _, worker)| (*delay, worker.id))?;
     (delay >= scan.limit(Limit::LongPoll)).then(|| {
         format!(
-            " In the last {} the machine did not run thread {} for {}.",
+            " In the last {} the kernel did not run thread {} for {}.",
             time(length),
             worker.name,
             time(delay)
@@ -140,7 +140,7 @@ pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Fi
         }
         let busy = units::share(units::ppb(counts.busy_ns, passed));
         let title = format!(
-            "yields rarely: {} was in polls {busy}% of {}, {} a poll",
+            "yields rarely: {} spent {busy}% of {} in polls, {} per poll",
             task.name,
             time(passed),
             time(mean)
@@ -181,7 +181,7 @@ pub(in crate::diagnose::alert) fn starved(scan: &Scan<'_>, found: &mut Vec<Findi
         return;
     };
     let title = format!(
-        "starvation: {} ready and not polled, {} for {}",
+        "starvation: {} ready but not polled, {} for {}",
         many(starved.len() as u64, "task"),
         worst.name,
         time(scan.age(worst.since))

@@ -16,7 +16,7 @@ use crate::diagnose::situation::{Node, Task, Waiter, last_method};
 use crate::snapshot::alert::{Party, PartyKind, Point, Step};
 use crate::snapshot::pitfall::Pitfall;
 
-const DOUBT: &str = " That both wait for the same one is told by the text of the two places alone: it is none of turbowish::sync.";
+const DOUBT: &str = " That both wait for the same resource is inferred from the text of the two await points alone: it is not a type of turbowish::sync.";
 
 /// Methods that wait for a turn which stays with the waiter it was granted to.
 const TURNS: &[&str] = &[

@@ -15,11 +15,11 @@ use crate::snapshot::pitfall::Pitfall;
 pub(in crate::diagnose::alert) const SNOOZED_FUTURE: RuleRow = RuleRow {
     hold: Some(Limit::Snoozed),
     scans: 2,
-    why: "{proc} was woken: it could go on. {task} was polled since, and did not poll it.",
+    why: "{proc} was woken and could make progress. {task} was polled since, but did not poll it.",
     fixes: &[
         "poll it where {task} waits: put both into one join! or select!",
-        "or spawn {future}: a task of its own is polled whenever it is woken",
-        "or drop {future} if nobody needs it any more",
+        "or spawn {future}: a separate task is polled whenever it is woken",
+        "or drop {future} if it is no longer needed",
     ],
     limits: &[Limit::Snoozed],
     ..RuleRow::new(Pitfall::SnoozedFuture)
@@ -31,7 +31,7 @@ pub(in crate::diagnose::alert) const STREAM_STALL: RuleRow = RuleRow {
     why: "{proc} is one of the futures of a stream, and was woken. {task} polls the stream only where it takes the next item, and waits at {elsewhere} meanwhile.",
     fixes: &[
         "do not await between two items: spawn the work, or make it part of the stream (for_each_concurrent, buffered after map)",
-        "or spawn the futures themselves: a JoinSet goes on by itself",
+        "or spawn the futures: the tasks of a JoinSet run on their own",
     ],
     limits: &[Limit::Snoozed],
     ..RuleRow::new(Pitfall::StreamStall)

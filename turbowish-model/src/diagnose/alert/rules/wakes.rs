@@ -19,10 +19,10 @@ pub(in crate::diagnose::alert) const LOST_WAKER: RuleRow = RuleRow {
     severity: Severity::Alert,
     hold: Some(Limit::LostWaker),
     scans: 2,
-    why: "{task} returned Pending from {expr}, and nobody has its waker: no clone of it is alive, and it was not woken.{doubt}",
+    why: "{task} returned Pending from {expr}, but nothing holds its waker: no clone of it is alive, and the task was not woken.{doubt}",
     fixes: &[
-        "{place}: a future that returns Pending must first give cx.waker() to whoever will wake it",
-        "if the other side was dropped, end the wait instead of returning Pending",
+        "{place}: before a future returns Pending, it must pass cx.waker() to the code that will wake it",
+        "if the other side was dropped, finish the future instead of returning Pending",
     ],
     limits: &[Limit::LostWaker],
     ..RuleRow::new(Pitfall::LostWaker)
@@ -32,8 +32,8 @@ pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: RuleRow = RuleRow {
     scans: 2,
     why: "{task} wakes itself from inside its own polls, and its polls change nothing: it keeps its worker busy instead of waiting.",
     fixes: &[
-        "{place}: give the waker to what is waited for, and wake then, in place of wake_by_ref() in poll",
-        "if it looks for something that has no waker, use a timer: time::sleep",
+        "{place}: pass the waker to the event source and wake from there, instead of wake_by_ref() in poll",
+        "if it polls something that has no waker, use a timer: time::sleep",
     ],
     limits: &[
         Limit::SpinRate,
@@ -46,10 +46,10 @@ pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: RuleRow = RuleRow {
 };
 
 pub(in crate::diagnose::alert) const SPURIOUS_POLLS: RuleRow = RuleRow {
-    why: "Most polls of {proc} end pending with nothing below it changed: somebody wakes the task for nothing, or one wake-up polls many futures.",
+    why: "Most polls of {proc} return Pending and change nothing below it: the task is woken needlessly, or one wake-up polls many futures.",
     fixes: &[
-        "many futures in one join! or select!: FuturesUnordered or a task for each polls only those that were woken",
-        "a Notify or broadcast that wakes all to serve one: notify_one, or a channel",
+        "many futures in one join! or select!: FuturesUnordered, or a task for each, polls only the woken ones",
+        "a Notify or broadcast that wakes all to serve one: use notify_one, or a channel",
     ],
     limits: &[Limit::SpuriousShare, Limit::SpuriousPolls, Limit::Window],
     ..RuleRow::new(Pitfall::SpuriousPolls)
@@ -57,9 +57,9 @@ pub(in crate::diagnose::alert) const SPURIOUS_POLLS: RuleRow = RuleRow {
 
 pub(in crate::diagnose::alert) const WAKER_CHURN: RuleRow = RuleRow {
     severity: Severity::Note,
-    why: "Each clone of {task}'s waker counts up and down in memory that threads share.",
+    why: "Each clone of {task}'s waker increments and decrements a reference count that threads share.",
     fixes: &[
-        "keep the waker that a future has, and clone only if !waker.will_wake(cx.waker()): Waker::clone_from does that",
+        "keep the future's stored waker, and clone only if !waker.will_wake(cx.waker()): Waker::clone_from does that",
     ],
     limits: &[Limit::ChurnClones, Limit::ChurnPolls, Limit::Window],
     ..RuleRow::new(Pitfall::WakerChurn)
@@ -167,7 +167,7 @@ fn waits_for_ever(task: &Task) -> bool {
 }
 
 /// What a function without the attribute awaits is not seen.
-const MEANT: &str = " What it awaits inside is not seen: if that is future::pending(), it means to wait for ever, and this is none.";
+const MEANT: &str = " The awaits inside it are not visible: if it awaits future::pending(), it waits forever on purpose, and this is not a lost waker.";
 
 /// Whether the leaf awaits the result of a function, which may wait forever on purpose. A closure
 /// or a named future that is awaited does what its text says.
@@ -194,7 +194,7 @@ pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding
         }
         let rate = units::rate(units::micro_per_second(counts.wakes, passed));
         let title = format!(
-            "self-wake spin: {} wakes itself {rate} times a second and gets nowhere",
+            "self-wake spin: {} wakes itself {rate} times a second and makes no progress",
             task.name
         );
         let (leaf, place) = stands(task);
