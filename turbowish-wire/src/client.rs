@@ -230,7 +230,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The next snapshot; `None` after the process has ended the stream in good order, and after an
+    /// The next snapshot; `None` after the process has ended the stream cleanly, and after an
     /// error. Cancel safe.
     pub async fn next(&mut self) -> Option<Result<Snapshot, ClientError>> {
         if self.ended {

@@ -179,7 +179,7 @@ fn start_of_chain(trees: &[TokenTree]) -> Option<usize> {
             TokenTree::Group(group) => match group.delimiter() {
                 Delimiter::Parenthesis | Delimiter::Bracket => match before_group(trees, last)? {
                     Before::Chain => end = last,
-                    Before::NoIntents => return Some(last),
+                    Before::Nothing => return Some(last),
                 },
                 Delimiter::Brace | Delimiter::None => return None,
             },
@@ -217,15 +217,15 @@ enum Before {
     /// The group is an argument list or an index.
     Chain,
     /// Anything else: the group is a separate value.
-    NoIntents,
+    Nothing,
 }
 
 fn before_group(trees: &[TokenTree], group: usize) -> Option<Before> {
     let Some(before) = group.checked_sub(1) else {
-        return Some(Before::NoIntents);
+        return Some(Before::Nothing);
     };
     match &trees[before] {
-        TokenTree::Ident(word) if is_keyword(word) => Some(Before::NoIntents),
+        TokenTree::Ident(word) if is_keyword(word) => Some(Before::Nothing),
         TokenTree::Ident(_) if is(trees, before, '\'') => None,
         TokenTree::Ident(_) => Some(Before::Chain),
         TokenTree::Group(group) => match group.delimiter() {
@@ -239,8 +239,8 @@ fn before_group(trees: &[TokenTree], group: usize) -> Option<Before> {
         },
         TokenTree::Punct(punct) => match punct.as_char() {
             '?' => Some(Before::Chain),
-            '=' | ',' | ';' | '&' | '*' | '-' | '+' | '/' | '|' => Some(Before::NoIntents),
-            '>' if is(trees, before, '=') => Some(Before::NoIntents),
+            '=' | ',' | ';' | '&' | '*' | '-' | '+' | '/' | '|' => Some(Before::Nothing),
+            '>' if is(trees, before, '=') => Some(Before::Nothing),
             // A macro, generic arguments, an attribute, a comparison.
             _ => None,
         },

@@ -1,5 +1,5 @@
-//! Live tasks by ID, and their branches. A task gets a row when its root's first poll ends pending,
-//! and loses it when its call ends or is dropped.
+//! Live tasks by ID, and their branches. A row exists from the end of a root's pending first poll
+//! until the call ends or is dropped.
 //!
 //! Polls of a task are given a TurboWish waker, which refers to the same allocation as the row. It
 //! is made when the first poll clones its waker, so a call that never waits costs none.
@@ -159,7 +159,6 @@ impl CoveredTask {
         self.0.node.begin(waker)
     }
 
-    /// Ends a poll that was given [`lent`](Self::lent).
     pub(crate) fn end_waker(&self) {
         self.0.node.end();
     }
@@ -185,7 +184,6 @@ impl CoveredTask {
         &self.0.mark
     }
 
-    /// Whether it is a branch.
     #[inline]
     pub(crate) fn is_branch(&self) -> bool {
         self.0.owner != 0
@@ -289,8 +287,7 @@ impl Drop for CoveredTask {
     }
 }
 
-/// Metadata of a task whose root is a call of `proc` that begins at `t`; `None` beyond the maximum
-/// number of procs.
+/// Metadata of a task whose root call of `proc` begins at `t`; `None` beyond the limit of procs.
 pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<TaskMeta> {
     let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
     Some(TaskMeta::new(proc.id()?, proc.next_task(), t, future_bytes))
@@ -335,8 +332,7 @@ pub(crate) fn outside() -> u64 {
     OUTSIDE.load(Ordering::Relaxed)
 }
 
-/// Keeps the entry that a branch has made in its first poll, if it can be woken; `None` beyond the
-/// limit.
+/// Keeps the entry of a branch after its first poll, if it can be woken; `None` beyond the limit.
 pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<CoveredTask> {
     let woken = newcomer.woken.load(Ordering::Relaxed);
     if newcomer.live.get().is_none() && !woken {
@@ -366,8 +362,7 @@ pub(crate) fn next_branch() -> u64 {
 #[cfg(not(feature = "server"))]
 pub(crate) const fn panicked(_birth: TaskMeta, _story: &Option<Arc<TaskOrigin>>) {}
 
-/// The branches that are `wanted`, including those of ended tasks, by the task that polled them
-/// last.
+/// The `wanted` branches, also of ended tasks, by the task that polled them last.
 pub(crate) fn branches(wanted: impl Fn(&TaskEntry) -> bool) -> HashMap<u64, Vec<Arc<TaskEntry>>> {
     let mut of: HashMap<u64, Vec<Arc<TaskEntry>>> = HashMap::new();
     for entry in BRANCHES.iter().filter(|entry| wanted(entry.value())) {

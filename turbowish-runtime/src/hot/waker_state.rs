@@ -87,7 +87,7 @@ pub(crate) fn let_go<T>(waker: Option<T>) {
     }
 }
 
-/// Begin of a poll.
+/// Start of a poll.
 #[derive(Debug)]
 pub(crate) struct Begun {
     /// Time and source of the first wake since the last poll began.

@@ -100,7 +100,7 @@ fn way() {
     black_box(thread::with_current(0, |_| ()));
 }
 
-/// Begin and end of a pending poll, each with a clock reading. Polls that share a reading cost
+/// Start and end of a pending poll, each with a clock reading. Polls that share a reading cost
 /// less.
 fn poll() -> u64 {
     let ledger = Box::new(Ledger::new(1));
@@ -118,7 +118,7 @@ fn poll() -> u64 {
     })
 }
 
-/// A wake that is recorded and passed on, and the poll's begin with the waker.
+/// A wake that is recorded and passed on, and the poll's start with the waker.
 fn wake() -> u64 {
     let node = WakerState::kept_by(Waker::noop().clone());
     timed(|| {

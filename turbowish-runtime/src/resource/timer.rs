@@ -32,7 +32,7 @@ const BEYOND_LIMIT: u64 = 0;
 pub(crate) struct Timer {
     /// The call that waits.
     pub(crate) who: CurrentCall,
-    /// Begin of the wait, in ticks.
+    /// Start of the wait, in ticks.
     pub(crate) since: u64,
     /// Source location of the timer's creation.
     pub(crate) at: &'static Location<'static>,

@@ -39,7 +39,7 @@ pub(super) struct Watch {
     first: Option<Made>,
     /// The next one, once it is due.
     making: Option<Making>,
-    /// Begin of the last one.
+    /// Start of the last one.
     begun: Instant,
     pace: Pace,
     due: Pin<Box<Sleep>>,
@@ -99,7 +99,7 @@ impl Pace {
         made
     }
 
-    /// Time from the begin of a snapshot that took `took` to that of the next one.
+    /// Time from the start of a snapshot that took `took` to that of the next one.
     fn next(&mut self, took: Duration) -> Duration {
         let usual = self.usual.after(took);
         let free = if self.slowed { FREE_AGAIN } else { FREE };

@@ -10,7 +10,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::resource::TimerWait;
 
-/// Same as [`tokio::time::interval`]; the wait is observed.
+/// Same as [`tokio::time::interval()`]; the wait is observed.
 ///
 /// # Panics
 /// If `period` is zero, or if called outside of a tokio runtime with its timer enabled.

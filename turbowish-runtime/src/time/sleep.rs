@@ -24,7 +24,7 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
     }
 }
 
-/// Same as [`tokio::time::sleep`]; the wait is observed.
+/// Same as [`tokio::time::sleep()`]; the wait is observed.
 ///
 /// # Panics
 /// If called outside of a tokio runtime with its timer enabled.

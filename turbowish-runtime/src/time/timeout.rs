@@ -14,7 +14,7 @@ use tokio::time::error::Elapsed;
 
 use crate::resource::TimerWait;
 
-/// Same as [`tokio::time::timeout`]; the timer is observed.
+/// Same as [`tokio::time::timeout()`]; the timer is observed.
 ///
 /// # Panics
 /// If called outside of a tokio runtime with its timer enabled.

@@ -22,7 +22,7 @@ impl<K: Keep<U>, U: ?Sized, const READ: bool> Exclusive<K, U, READ> {
     /// Projects the guard to a part of the value, if `f` returns one.
     ///
     /// # Errors
-    /// If `f` returns `None`: the guard.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<V: ?Sized>(
         mut self,
@@ -56,7 +56,7 @@ impl<K: Keep<U>, U: ?Sized> Exclusive<K, U, true> {
     /// Downgrades to a reader of a part, if `f` returns one, without a writer in between.
     ///
     /// # Errors
-    /// If `f` returns `None`: the guard.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_share<V: ?Sized>(
         self,
@@ -90,7 +90,7 @@ impl<K: Keep<U>, U: ?Sized> Shared<K, U> {
     /// Projects the guard to a part of the value, if `f` returns one.
     ///
     /// # Errors
-    /// If `f` returns `None`: the guard.
+    /// If `f` returns `None`; the error returns the guard.
     #[inline]
     pub fn try_map<V: ?Sized>(self, f: impl FnOnce(&U) -> Option<&V>) -> Result<Shared<K, V>, Self>
     where

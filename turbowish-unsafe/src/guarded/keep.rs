@@ -15,9 +15,10 @@ use std::sync::Arc;
 /// }
 /// ```
 ///
-/// An `Arc` has no lifetime that could bound the guard's part, so the same is not prevented there,
-/// as with tokio's owned guards, whose parts have no bound either. It takes a leaked part that
-/// borrows for less than the guard's life, and that is replaced by what it borrows.
+/// An `Arc` has no lifetime that could bound the guard's part, so the same is not prevented there.
+/// Tokio's owned guards, whose parts have no bound either, have the same gap. To use it, code has
+/// to leak a part that borrows for less than the guard's life, and to replace the part by what it
+/// borrows.
 pub trait Keep<U: ?Sized>: Sealed {}
 
 /// Keeps the value alive by a borrow.

@@ -1,4 +1,4 @@
-//! Begin and end of a branch's poll: its own waker, and its await point afterwards.
+//! Start and end of a branch's poll: its own waker, and its await point afterwards.
 //!
 //! The branch's entry is made when that waker is cloned for the first time. A branch that ends at
 //! once, or is no longer a branch, costs no allocation.

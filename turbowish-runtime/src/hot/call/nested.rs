@@ -6,7 +6,7 @@
 //! caller was given, and
 //!
 //! - it was marked as a root ([`root()`](crate::root()), `spawn`, `block_on`, `TaskBuilder`), or
-//! - tokio reports another running task than at the begin of the enclosing task's poll, or
+//! - tokio reports another running task than at the start of the enclosing task's poll, or
 //! - that waker is one of those with which tokio's own `block_on` polls ([`executor`]).
 //!
 //! Every other call is a child: a task may be taken for a child, but never a child for a task.
@@ -42,13 +42,13 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// At the begin of a task's root poll that is not nested.
+    /// At the start of a task's root poll that is not nested.
     pub(super) fn nothing(thread: &ThreadLedger) -> Self {
         WITHIN.set(runtimes::running_task());
         Self::of(thread)
     }
 
-    /// At the begin of a nested root's poll.
+    /// At the start of a nested root's poll.
     fn task(thread: &ThreadLedger) -> Self {
         let within = WITHIN.replace(runtimes::running_task());
         Self {
@@ -57,7 +57,7 @@ impl Around {
         }
     }
 
-    /// At the begin of the poll of a call that belongs to its caller's task.
+    /// At the start of the poll of a call that belongs to its caller's task.
     pub(super) fn of(thread: &ThreadLedger) -> Self {
         Self {
             lent: thread.lent.load(Ordering::Relaxed),

@@ -1,4 +1,4 @@
-//! Begin and end of a task's poll: the waker it is given, its row, and its await point afterwards.
+//! Start and end of a task's poll: the waker it is given, its row, and its await point afterwards.
 
 use std::mem::ManuallyDrop;
 use std::sync::OnceLock;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use turbowish_model::account::histogram::{Buckets, upper_bound};
 use turbowish_model::account::resource::{Kind, Reading};
 
-/// Times of the items that had left each channel, and when: at the begin of a window, and within
+/// Times of the items that had left each channel, and when: at the start of a window, and within
 /// it.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
