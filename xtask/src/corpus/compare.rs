@@ -7,13 +7,13 @@ use super::suite::{Verdict, Verdicts};
 /// The differences.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(super) struct Differences {
-    /// `file: message`, and how many more.
+    /// `file: message`, and the number of additional occurrences.
     pub(super) warnings: Vec<String>,
-    /// Tests that are not there any more.
+    /// Tests that no longer exist.
     pub(super) vanished: Vec<Test>,
-    /// Tests that are there only now.
+    /// Tests that exist only in the annotated copy.
     pub(super) appeared: Vec<Test>,
-    /// Tests that end in another way.
+    /// Tests with another outcome.
     pub(super) changed: Vec<Change>,
 }
 

@@ -52,11 +52,11 @@ fn copied(state: &mut State, text: String) -> Option<Effect> {
         n => format!("{n} lines"),
     };
     state.say(format!("copied {told}, if this terminal takes it (OSC 52)"));
-    // Whoever pastes it gets no control characters.
+    // Pasted text must not contain control characters.
     Some(Effect::Copy(sanitize::lines(&text).into_owned()))
 }
 
-/// The titles of the columns on the screen, and below them the cells of the selected row in full.
+/// The titles of the columns on the screen, and the cells of the selected row in full.
 fn row(state: &State) -> Vec<String> {
     let table = state.table();
     let Some(row) = table.selected() else {
