@@ -97,7 +97,6 @@ pub(crate) struct Watched {
 /// One entry of the process list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// The process.
     pub(crate) peer: Peer,
     /// Its header, without rows, or the reason why it does not answer.
     pub(crate) answer: Result<Snapshot, String>,
@@ -110,13 +109,11 @@ pub(crate) enum Overlay {
     Help { page: HelpPage, scroll: usize },
     /// The list of processes.
     Picker(Picker),
-    /// The sort menu.
     Menu { typed: String, at: usize },
     /// The column list.
     Columns { at: usize },
     /// The filter line, and the previous filter.
     Prompt { typed: Typed, before: String },
-    /// The command line.
     Command(Typed),
     /// A question in place of the hints.
     Question(Question),
@@ -139,7 +136,6 @@ pub(crate) struct PausedTask {
     pub(crate) peer: Peer,
     /// ID of the task.
     pub(crate) task: u64,
-    /// Its name.
     pub(crate) name: String,
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Change {
 }
 
 impl Differences {
-    /// Whether nothing is.
+    /// Whether there are no differences.
     pub(super) fn none(&self) -> bool {
         *self == Self::default()
     }
@@ -69,7 +69,7 @@ pub(super) fn tests(plain: &Verdicts, ours: &Verdicts) -> Differences {
     }
 }
 
-/// How many passed.
+/// Number of passed tests.
 pub(super) fn passed(verdicts: &Verdicts) -> usize {
     verdicts
         .values()

@@ -29,7 +29,7 @@ impl<'a> Crate<'a> {
         }
     }
 
-    /// Without these tests.
+    /// The crate without these tests.
     pub(super) const fn without(self, skip: &'a [&'a str]) -> Self {
         Self { skip, ..self }
     }
@@ -40,7 +40,7 @@ impl<'a> Crate<'a> {
     }
 }
 
-/// The corpus.
+/// The crates of the corpus.
 pub(super) const CRATES: &[Crate<'static>] = &[
     Crate::new(
         "mini-redis",

@@ -34,9 +34,9 @@ pub(super) type Verdicts = BTreeMap<(String, String), Verdict>;
 /// The environment of a crate's tests.
 pub(super) struct Suite<'a> {
     pub(super) krate: &'a Crate<'a>,
-    /// The copy.
+    /// The folder of the copy.
     pub(super) folder: &'a Path,
-    /// Where logs go.
+    /// The folder for logs.
     pub(super) logs: &'a Path,
 }
 
@@ -77,7 +77,7 @@ impl Suite<'_> {
         Ok(verdicts)
     }
 
-    /// One test, again.
+    /// Runs one test again.
     pub(super) fn again(&self, program: &Program, test: &str) -> Result<Verdict, String> {
         let arguments: &[&str] = if test == WHOLE {
             &[]

@@ -142,7 +142,6 @@ pub(super) fn back(state: &mut State, steps: usize) {
     }
 }
 
-/// Goes forward again.
 pub(super) fn forward(state: &mut State) {
     travel(state, History::advance_from);
 }

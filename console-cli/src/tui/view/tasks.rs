@@ -64,7 +64,7 @@ fn wakes(shown: &Snapshot) -> String {
     }
 }
 
-/// Live covered tasks.
+/// Number of live covered tasks.
 pub(super) fn alive(shown: &Snapshot) -> u64 {
     let TasksByState {
         polling,
