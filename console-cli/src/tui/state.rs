@@ -109,11 +109,13 @@ pub(crate) enum Overlay {
     Help { page: HelpPage, scroll: usize },
     /// The list of processes.
     Picker(Picker),
+    /// The sort menu, and the typed text.
     Menu { typed: String, at: usize },
     /// The column list.
     Columns { at: usize },
     /// The filter line, and the previous filter.
     Prompt { typed: Typed, before: String },
+    /// The command line.
     Command(Typed),
     /// A question in place of the hints.
     Question(Question),
