@@ -28,7 +28,8 @@ impl Framed<'_> {
         usize::from(self.area.height).saturating_sub(2)
     }
 
-    /// The frame itself. Words on the left of the upper side, and at the ends of both.
+    /// Draws the border, with text on the left of the upper side and at the right ends of both
+    /// sides.
     pub(super) fn draw(&self, frame: &mut Frame<'_>, above: (&str, &str), below: &str) {
         let [top_left, top_right, bottom_left, bottom_right] = self.state.look.glyphs.corners;
         frame.render_widget(Clear, self.area);
