@@ -60,7 +60,6 @@ pub(crate) enum Role {
     Paused,
     /// A link to another record.
     Link,
-    /// A bar.
     Bar,
     /// A bar over 100 %.
     BarOver,

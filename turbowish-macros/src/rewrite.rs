@@ -60,7 +60,8 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
     if let Some(again) = tracing_compat::again_behind(&head, &arguments, &scope) {
         return Ok(again);
     }
-    // The compiler has read it: what cannot be read here is newer than this, and stays as it is.
+    // The compiler has parsed it: syntax that fails here is newer than this crate, and is left
+    // unchanged.
     let Ok(mut item) = read(&head) else {
         return Ok(tokens);
     };
@@ -77,7 +78,8 @@ fn expand(arguments: TokenStream, tokens: TokenStream) -> Result<TokenStream> {
     Ok(quote!(#docs #item #errors))
 }
 
-/// An item; a function, as most are, at once, and not after a look for every other one.
+/// Parses an item. A function, the most common case, is parsed directly, without trying other kinds
+/// first.
 fn read(head: &Head) -> Result<Item> {
     if let Some(block) = items::read(head) {
         return Ok(block);

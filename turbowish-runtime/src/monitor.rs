@@ -12,6 +12,7 @@ mod losses;
 pub(crate) mod overhead;
 #[cfg(feature = "server")]
 mod pauses;
+mod registry;
 mod resources;
 #[cfg(feature = "server")]
 mod served;
@@ -25,16 +26,16 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use turbowish_model::account::time::Scale;
-use turbowish_model::collect::assemble::{Assembly, Names, ProcName};
+use turbowish_model::collect::assemble::{Assembly, Names};
 #[cfg(test)]
 use turbowish_model::collect::history::Window;
 use turbowish_model::collect::history::{History, Totals, Trend};
-use turbowish_model::collect::metric_rows::MetricName;
 use turbowish_model::query::{Budget, Query, QueryError, Selection};
-use turbowish_model::snapshot::{Accounting, Lost, Place, Polling, Process, Snapshot, Worker};
+use turbowish_model::snapshot::{Accounting, Lost, Polling, Process, Snapshot, Worker};
 
 use self::claims::Claims;
 use self::losses::{Losses, lost};
+use self::registry::Registry;
 use self::tasks::{LiveTasks, NameTable, Rows};
 #[cfg(feature = "server")]
 use crate::hot::pause;
@@ -42,7 +43,7 @@ use crate::hot::proc::{self, Registered};
 use crate::hot::thread as thread_list;
 use crate::hot::{call, clock, switch, task};
 use crate::monitor::collector::{Collector, ThreadNow};
-use crate::{metrics, runtimes};
+use crate::runtimes;
 
 /// Length of a cell of a proc's trend, in nanoseconds.
 const TREND_NS: u64 = 3_000_000_000;
@@ -421,48 +422,4 @@ fn fill(
     selection.pick_tasks(snapshot, &rows, budget)?;
     snapshot.resources.rows = resources;
     Ok(())
-}
-
-/// Names of this process's procs, for the model.
-struct Registry(Vec<Registered>);
-
-impl Registry {
-    /// Paths of all procs, by number.
-    fn paths(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|known| &*known.path)
-    }
-}
-
-impl Names for Registry {
-    fn proc(&self, id: u32) -> Option<ProcName<'_>> {
-        let known = self.0.get(id as usize)?;
-        Some(ProcName {
-            path: &known.path,
-            file: known.file,
-            line: known.line,
-        })
-    }
-
-    fn place(&self, proc: u32, site: u16) -> Option<Place> {
-        let known = self.0.get(proc as usize)?;
-        let site = known.sites.get(usize::from(site))?.as_ref()?;
-        Some(Place {
-            file: known.file.to_owned(),
-            line: site.line,
-            column: site.column,
-            end_line: site.end_line,
-            end_column: site.end_column,
-            expr: site.expr.to_owned(),
-        })
-    }
-
-    fn attributes(&self, proc: u32) -> &[(String, String)] {
-        self.0
-            .get(proc as usize)
-            .map_or(&[], |known| &known.attributes)
-    }
-
-    fn meter(&self, site: u32) -> Option<MetricName<'_>> {
-        metrics::name(site)
-    }
 }

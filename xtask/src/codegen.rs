@@ -50,7 +50,7 @@ fn generate(root: &Path) -> Result<String, String> {
     Ok(code)
 }
 
-/// What `turbowish_wire::weight` wants to know of a field, unless it is a number or one text.
+/// The kind of a field for `turbowish_wire::weight`, unless it is a number or a single text.
 fn kind(label: Label, kind: Type, name: &str) -> Option<String> {
     let is_many = label == Label::Repeated;
     // `.turbowish.v1.Name`

@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<String, String> {
     }
     child::end_with_us().map_err(|e| format!("cannot listen to signals: {e}"))?;
     let home = root.join("target").join("corpus");
-    // Cargo names the packages of its messages by their real paths.
+    // Cargo's messages name packages by canonical paths.
     let home = std::fs::create_dir_all(&home)
         .and_then(|()| home.canonicalize())
         .map_err(|e| format!("cannot make {}: {e}", home.display()))?;

@@ -20,7 +20,6 @@ pub(crate) struct Found {
     pub(crate) outside: Vec<PathBuf>,
 }
 
-/// A package.
 #[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,

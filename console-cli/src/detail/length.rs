@@ -13,7 +13,7 @@ use super::rich_line::RichLine;
 const SECONDS: usize = 60;
 /// Resources that are kept: as many as a process sends.
 const RESOURCES: usize = 10_000;
-/// Nobody looked.
+/// The level of a second that was not observed.
 const UNSEEN: u32 = u32::MAX;
 
 /// What was seen of each resource, by its number.

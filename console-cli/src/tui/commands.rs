@@ -14,7 +14,6 @@ use crate::tui::rows::Entry;
 /// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
-    /// Opens a table.
     Open(View),
     /// Opens the record of a task, a resource or a proc.
     Task,

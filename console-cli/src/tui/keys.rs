@@ -42,9 +42,7 @@ pub(crate) enum Scope {
     Watch,
     /// A table, the list of processes, the help page.
     Lists,
-    /// A table.
     Table,
-    /// A record.
     Record,
     /// The list of processes.
     Picker,

@@ -9,7 +9,6 @@ use super::record::Excerpt;
 use super::state::{Listed, PausedTask, PeerState};
 use crate::theme::{Palette, Theme};
 
-/// An event.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// A key was pressed.
@@ -90,7 +89,7 @@ pub(crate) enum Effect {
         query: Box<Query>,
         file: Option<String>,
     },
-    /// Write a file.
+    /// Writes a file.
     Write(Box<File>),
     /// Opens the first of these locations that is found in the user's editor.
     Edit(Vec<Spot>),

@@ -97,7 +97,6 @@ pub(crate) struct Watched {
 /// One entry of the process list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// The process.
     pub(crate) peer: Peer,
     /// Its header, without rows, or the reason why it does not answer.
     pub(crate) answer: Result<Snapshot, String>,
@@ -110,7 +109,7 @@ pub(crate) enum Overlay {
     Help { page: HelpPage, scroll: usize },
     /// The list of processes.
     Picker(Picker),
-    /// The sort menu.
+    /// The sort menu, and the typed text.
     Menu { typed: String, at: usize },
     /// The column list.
     Columns { at: usize },
@@ -139,7 +138,6 @@ pub(crate) struct PausedTask {
     pub(crate) peer: Peer,
     /// ID of the task.
     pub(crate) task: u64,
-    /// Its name.
     pub(crate) name: String,
 }
 

@@ -50,7 +50,7 @@ impl Screen {
         opened.inspect_err(|_| restore(&mut output.clone()))
     }
 
-    /// Columns and rows.
+    /// Size of the terminal in columns and lines.
     pub(super) fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
         Ok((size.width, size.height))

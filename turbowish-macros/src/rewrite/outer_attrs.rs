@@ -86,7 +86,7 @@ impl Head {
 pub(crate) struct Braced {
     /// The item with nothing between the braces but `#![…]`.
     pub(crate) header: TokenStream,
-    /// What was there.
+    /// The content of the braces.
     pub(crate) body: Vec<TokenTree>,
 }
 

@@ -18,7 +18,7 @@ fn arm() {
 /// Writes the facade below `home`, as a wrapper of the one in `root`.
 pub(super) fn facade(root: &Path, home: &Path) -> io::Result<PathBuf> {
     let folder = home.join("armed");
-    // Another version than the real one: a lock file holds both.
+    // Another version than the real one, because a lock file contains both.
     let manifest = format!(
         "[package]\nname = \"turbowish\"\nversion = \"0.1.9999\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nctor = \"1\"\nfacade = {{ package = \"turbowish\", path = {root:?} }}\n"
     );

@@ -14,15 +14,16 @@ use super::child::{self, Ended};
 /// The number of occurrences of each.
 pub(super) type Counts = BTreeMap<String, usize>;
 
-/// Cargo, as all copies are built: one target folder, so that dependencies are built once.
+/// Cargo's configuration for all copies: one target folder, so that dependencies are built once.
 pub(super) struct Cargo {
     pub(super) target: PathBuf,
-    /// Cargo takes the copies of a package for one, and files that are older than its last build
-    /// for built. A profile of its own tells the copy of this package apart: so many codegen units.
+    /// The number of codegen units in a separate profile for this copy. Cargo treats all copies of
+    /// a package as one, and considers files older than its last build as built; the profile keeps
+    /// this copy apart.
     pub(super) apart: (String, u32),
 }
 
-/// What came of a build.
+/// The result of a build.
 #[derive(Default)]
 pub(super) struct Build {
     /// `file: message`
@@ -98,7 +99,8 @@ impl Cargo {
     }
 }
 
-/// Takes away what cargo set for this program: it is not meant for the programs that this one runs.
+/// Removes variables that cargo set for this program and that are not meant for its child
+/// processes.
 pub(super) fn clean(command: &mut Command) {
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
@@ -135,7 +137,7 @@ fn read(stdout: &str, manifest: &Path) -> Build {
     build
 }
 
-/// Where cargo's messages say that the executable `name` is.
+/// The path of the executable `name` in cargo's messages.
 pub(super) fn executable(stdout: &str, name: &str) -> Option<PathBuf> {
     stdout
         .lines()
@@ -152,7 +154,7 @@ fn said(build: &mut Build, message: &Value, ours: bool) {
             let rendered = message["rendered"].as_str().unwrap_or(text);
             build.errors.push(rendered.trim_end().to_owned());
         }
-        // The last one only counts the others.
+        // The last warning only counts the others.
         Some("warning") if ours && !text.ends_with(" emitted") => {
             let file = message["spans"]
                 .as_array()

@@ -17,21 +17,21 @@ use signal_hook::iterator::Signals;
 /// The process group of the running step; at most one runs at a time.
 static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
 
-/// What a step left.
+/// The result of a step.
 pub(super) struct Ended {
-    /// Nothing if it had to be ended.
+    /// `None` if it had to be killed.
     pub(super) status: Option<ExitStatus>,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
 impl Ended {
-    /// Whether it ended by itself, and well.
+    /// Whether it exited with success.
     pub(super) fn succeeded(&self) -> bool {
         self.status.is_some_and(|status| status.success())
     }
 
-    /// How it ended, if not well.
+    /// The reason for a failure.
     pub(super) fn how(&self) -> String {
         match self.status {
             Some(status) => status.to_string(),
@@ -40,7 +40,7 @@ impl Ended {
     }
 }
 
-/// On ctrl-C, and on the other ways of asking a program to end, the running step ends first.
+/// Kills the running step on Ctrl-C and the other termination signals.
 pub(super) fn end_with_us() -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::spawn(move || {
@@ -56,8 +56,8 @@ pub(super) fn end_with_us() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs `command` for at most `limit`. What it prints goes to `log` with the endings `.out` and
-/// `.err`, and stays there.
+/// Runs `command` for at most `limit`. Its output goes to `log` with the endings `.out` and `.err`,
+/// and stays there.
 pub(super) fn run(command: &mut Command, limit: Duration, log: &Path) -> io::Result<Ended> {
     let (stdout, stderr) = (log.with_extension("out"), log.with_extension("err"));
     command
@@ -67,7 +67,7 @@ pub(super) fn run(command: &mut Command, limit: Duration, log: &Path) -> io::Res
         .process_group(0);
     let (child, group) = start(command)?;
     let status = wait(child, limit);
-    // What it started may outlive it.
+    // Child processes may outlive it.
     end(group);
     *running() = None;
     let text =
@@ -92,7 +92,7 @@ fn wait(mut child: Child, limit: Duration) -> Option<ExitStatus> {
     let (sender, receiver) = mpsc::channel();
     let waiting = thread::spawn(move || {
         let status = child.wait();
-        // Nobody listens if it had to be ended.
+        // Nobody receives it if the step had to be killed.
         let _ = sender.send(status);
     });
     let status = receiver.recv_timeout(limit).ok().and_then(Result::ok);
@@ -105,7 +105,7 @@ fn wait(mut child: Child, limit: Duration) -> Option<ExitStatus> {
 }
 
 fn end(group: Pid) {
-    // An error says that nothing of it is left.
+    // An error means that the group no longer exists.
     let _ = kill_process_group(group, Signal::KILL);
 }
 

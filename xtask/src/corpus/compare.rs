@@ -7,13 +7,13 @@ use super::suite::{Verdict, Verdicts};
 /// The differences.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(super) struct Differences {
-    /// `file: message`, and how many more.
+    /// `file: message`, and the number of additional occurrences.
     pub(super) warnings: Vec<String>,
-    /// Tests that are not there any more.
+    /// Tests that no longer exist.
     pub(super) vanished: Vec<Test>,
-    /// Tests that are there only now.
+    /// Tests that exist only in the annotated copy.
     pub(super) appeared: Vec<Test>,
-    /// Tests that end in another way.
+    /// Tests with another outcome.
     pub(super) changed: Vec<Change>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Change {
 }
 
 impl Differences {
-    /// Whether nothing is.
+    /// Whether there are no differences.
     pub(super) fn none(&self) -> bool {
         *self == Self::default()
     }
@@ -69,7 +69,7 @@ pub(super) fn tests(plain: &Verdicts, ours: &Verdicts) -> Differences {
     }
 }
 
-/// How many passed.
+/// Number of passed tests.
 pub(super) fn passed(verdicts: &Verdicts) -> usize {
     verdicts
         .values()

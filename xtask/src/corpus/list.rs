@@ -6,13 +6,13 @@
 pub(super) struct Crate<'a> {
     pub(super) name: &'a str,
     pub(super) version: &'a str,
-    /// Which features and targets: arguments of `cargo test` and `cargo check`.
+    /// Features and targets: arguments of `cargo test` and `cargo check`.
     pub(super) features: &'a [&'a str],
     /// Tests whose names contain one of these are left out, of the plain crate as well.
     pub(super) skip: &'a [&'a str],
     /// Whether the examples of its documentation are run.
     pub(super) doc: bool,
-    /// What it is here for, and why tests are left out.
+    /// The reason for its presence, and for skipped tests.
     pub(super) why: &'a str,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Crate<'a> {
         }
     }
 
-    /// Without these tests.
+    /// The crate without these tests.
     pub(super) const fn without(self, skip: &'a [&'a str]) -> Self {
         Self { skip, ..self }
     }
@@ -40,7 +40,7 @@ impl<'a> Crate<'a> {
     }
 }
 
-/// The corpus.
+/// The crates of the corpus.
 pub(super) const CRATES: &[Crate<'static>] = &[
     Crate::new(
         "mini-redis",

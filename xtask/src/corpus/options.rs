@@ -32,7 +32,7 @@ impl Mode {
     }
 }
 
-/// The command line.
+/// The parsed command line.
 pub(super) struct Options<'a> {
     pub(super) list: bool,
     pub(super) modes: Vec<Mode>,

@@ -14,8 +14,9 @@ use super::list::Crate;
 
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// Files that are left out of a copy: package metadata without effect, and the lock file. All
-/// copies of a crate get the same new lock file, so that crates share build results.
+/// Files that are left out of a copy: those that carry no information about the package, and its
+/// lock file. All copies of a crate get the same lock file, newly resolved, so that crates share
+/// build results.
 const LEFT_OUT: &[&str] = &[
     ".cargo-ok",
     ".cargo_vcs_info.json",
@@ -26,7 +27,7 @@ const LEFT_OUT: &[&str] = &[
 /// What cargo writes into a copy.
 const KEPT: &[&str] = &["Cargo.lock"];
 
-/// The folder of a crate in cargo's home, filled if need be.
+/// The folder of a crate in cargo's home, downloaded if necessary.
 pub(super) fn fetched(krate: &Crate, folder: &Path, cargo: &Cargo) -> Result<PathBuf, String> {
     let stub = folder.join("fetch");
     let manifest = format!(
@@ -67,8 +68,8 @@ fn written(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// A copy of `source` to change and to mirror from: a workspace of its own, as it is outside of
-/// ours.
+/// A copy of `source` to change and to mirror from: a separate workspace, as it is outside this
+/// one.
 pub(super) fn aside(source: &Path, folder: &Path) -> io::Result<PathBuf> {
     let aside = folder.join("aside");
     mirror(source, &aside)?;
@@ -80,8 +81,8 @@ pub(super) fn aside(source: &Path, folder: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Makes `to` the same as `from`. A file that is the same already keeps its time, so that cargo
-/// does not build it again.
+/// Makes `to` the same as `from`. An unchanged file keeps its time, so that cargo does not build it
+/// again.
 pub(super) fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let mut names = BTreeSet::new();
@@ -117,7 +118,7 @@ pub(super) fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What is written in a crate's sources, tests and examples.
+/// Numbers of items in a crate's sources, tests and examples.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Written {
     /// `async fn` with a body.

@@ -18,25 +18,25 @@ const DOC_LIMIT: Duration = Duration::from_secs(1800);
 /// The name used for a program that is not libtest, and for one that could not list its tests.
 const WHOLE: &str = "(the whole program)";
 
-/// How a test ended.
+/// The outcome of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Passed,
     Failed,
     Ignored,
-    /// Listed, and neither of these: its program was ended, or died.
+    /// Listed without an outcome: its program was killed, or crashed.
     Lost,
 }
 
-/// `(program, test)`, and how it ended.
+/// Outcomes by `(program, test)`.
 pub(super) type Verdicts = BTreeMap<(String, String), Verdict>;
 
-/// Where a crate's tests run.
+/// The environment of a crate's tests.
 pub(super) struct Suite<'a> {
     pub(super) krate: &'a Crate<'a>,
-    /// The copy.
+    /// The folder of the copy.
     pub(super) folder: &'a Path,
-    /// Where logs go.
+    /// The folder for logs.
     pub(super) logs: &'a Path,
 }
 
@@ -77,7 +77,7 @@ impl Suite<'_> {
         Ok(verdicts)
     }
 
-    /// One test, again.
+    /// Runs one test again.
     pub(super) fn again(&self, program: &Program, test: &str) -> Result<Verdict, String> {
         let arguments: &[&str] = if test == WHOLE {
             &[]
@@ -99,8 +99,8 @@ impl Suite<'_> {
         Ok(verdict.map_or(Verdict::Lost, |(_, verdict)| verdict))
     }
 
-    /// The examples in the documentation: the lines that their names hold move with the attributes,
-    /// so they are numbered per item.
+    /// The examples in the documentation. The line numbers in their names change with the
+    /// attributes, so they are numbered per item.
     pub(super) fn documentation(&self, cargo: &Cargo) -> Result<Verdicts, String> {
         let mut command = cargo.command("test", self.folder);
         command
@@ -140,7 +140,7 @@ fn step(mut command: Command, limit: Duration, log: &Path) -> Result<child::Ende
         .map_err(|e| format!("cannot run {}: {e}", program.display()))
 }
 
-/// The tests that a libtest program lists; nothing if it is none.
+/// The tests that a libtest program lists; `None` if it is not libtest.
 fn names(stdout: &str) -> Option<Vec<&str>> {
     let mut names = Vec::new();
     for line in stdout.lines().filter(|line| !line.trim().is_empty()) {
@@ -153,14 +153,14 @@ fn names(stdout: &str) -> Option<Vec<&str>> {
     Some(names)
 }
 
-/// `test NAME ... VERDICT`, wherever such a line stands: tests may print between.
+/// Finds `test NAME ... VERDICT` on any line: tests may print in between.
 fn reported(stdout: &str) -> Vec<(String, Verdict)> {
     stdout.lines().filter_map(verdict).collect()
 }
 
 fn verdict(line: &str) -> Option<(String, Verdict)> {
     let (name, said) = line.strip_prefix("test ")?.split_once(" ... ")?;
-    // A test's own output may stand before its verdict, on the same line.
+    // A test's own output may precede its verdict, on the same line.
     let verdict = if said == "ok" || said.ends_with("ok") {
         Verdict::Passed
     } else if said.ends_with("FAILED") {

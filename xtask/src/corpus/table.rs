@@ -31,15 +31,15 @@ pub(super) struct Row {
 
 /// What came of it.
 pub(super) enum Outcome {
-    /// It could not be tried.
+    /// The trial could not be run.
     Fault(String),
     Compared {
         written: Written,
         errors: Vec<String>,
-        /// Plain, and ours.
+        /// Numbers of passed tests, plain and annotated.
         passed: (usize, usize),
         differences: Differences,
-        /// Tests that ended in another way once, and as before when run again.
+        /// Tests that had another outcome once, and the original one when repeated.
         unsteady: Vec<Change>,
     },
 }
@@ -54,7 +54,7 @@ impl Row {
         }
     }
 
-    /// Whether the annotated crate is as good as the plain one.
+    /// Whether the annotated crate behaves like the plain one.
     pub(super) fn is_same(&self) -> bool {
         match &self.outcome {
             Outcome::Fault(_) => false,

@@ -39,7 +39,7 @@ struct Copy {
 }
 
 impl Trial<'_> {
-    /// A row per mode; one only if the crate cannot be tried at all.
+    /// A row for each mode; a single row if the crate cannot be tried at all.
     pub(super) fn run(&self, krate: &Crate<'_>) -> Vec<Row> {
         let folder = self.home.join(format!("{}-{}", krate.name, krate.version));
         let tried = self.plain(krate, &folder).map(|(source, plain)| {
@@ -116,7 +116,7 @@ impl Trial<'_> {
         Ok(row)
     }
 
-    /// Annotates aside, and mirrors: what stays the same is not built again.
+    /// Annotates a separate copy, and mirrors it: unchanged files are not built again.
     fn annotate(
         &self,
         krate: &Crate<'_>,
@@ -198,8 +198,8 @@ impl Trial<'_> {
         Ok(copy)
     }
 
-    /// Runs what ended in another way again. What then ends both ways in one copy is unsteady, and
-    /// no difference.
+    /// Repeats tests with another outcome. A test that then has both outcomes in one copy is
+    /// unsteady, and not a difference.
     fn settle(
         &self,
         krate: &Crate<'_>,
@@ -267,7 +267,7 @@ impl Trial<'_> {
     }
 }
 
-/// The annotated copy gets the versions of the plain one; cargo adds ours.
+/// The annotated copy gets the versions of the plain one; cargo adds this project's crates.
 fn lock(plain: &Path, copy: &Path) -> Result<(), String> {
     let (from, to) = (plain.join("Cargo.lock"), copy.join("Cargo.lock"));
     if to.exists() {

@@ -8,7 +8,7 @@ use super::tree::{Fault, Tree};
 struct Arrows {
     package: &'static str,
     ours: &'static [&'static str],
-    /// Ours as well, but only where a feature turns it on.
+    /// Also allowed, but only behind a feature.
     optional: &'static [&'static str],
     outside: Option<&'static [&'static str]>,
 }
@@ -22,15 +22,16 @@ const fn arrows(package: &'static str, ours: &'static [&'static str]) -> Arrows 
     }
 }
 
-/// The crate graph of the design. Dev-dependencies are free, as long as they are no cycle.
+/// The crate graph of the design. Dev-dependencies are not restricted, as long as they form no
+/// cycle.
 const GRAPH: &[Arrows] = &[
     // The tree of an annotated library: nothing that adds trait impls on std's types.
     Arrows {
         package: "turbowish",
         ours: &["turbowish-macros", "turbowish-runtime"],
         optional: &[],
-        // Only with its feature, for who compiles us out: the twins of tokio's types are tokio's
-        // then.
+        // Only with its feature, for users who compile the runtime out: the drop-in wrappers of
+        // tokio's types are tokio's own types then.
         outside: Some(&["tokio"]),
     },
     Arrows {
@@ -117,7 +118,7 @@ const FOLDERS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Each manifest names what the graph lets it name.
+/// Checks that each manifest names only dependencies that the graph allows.
 pub(super) fn between_crates(tree: &Tree) -> Vec<Fault> {
     let names: Vec<&str> = tree
         .manifests()
@@ -168,7 +169,7 @@ fn is_dependency(section: &str) -> bool {
                 .any(|kind| section.ends_with(&format!(".{kind}")))
 }
 
-/// No file names what is above its folder. Tests may.
+/// Checks that no file names modules above its folder. Tests may.
 pub(super) fn inside_crates(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
     for file in tree.sources().filter(|file| !file.is_test()) {

@@ -70,7 +70,7 @@ fn with(tree: &Tree, exceptions: &[(&str, &str, &str)]) -> Vec<Fault> {
     faults
 }
 
-/// What is too large in a file, by name.
+/// Items of a file that are too large, by name.
 fn measure(file: &File) -> Vec<(String, Fault)> {
     let Ok(syntax) = syn::parse_file(&file.text) else {
         return vec![(String::new(), Fault::new(file, 0, "cannot be read as Rust"))];

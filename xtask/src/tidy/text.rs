@@ -42,7 +42,7 @@ pub(super) fn machine_paths(tree: &Tree) -> Vec<Fault> {
     faults
 }
 
-/// The path begins there, and is not the middle of a longer one.
+/// Whether the path begins there, rather than in the middle of a longer one.
 fn begins_in(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -50,7 +50,7 @@ fn begins_in(line: &str, path: &str) -> bool {
     })
 }
 
-/// A test that is not run is none.
+/// Tests must not be ignored.
 pub(super) fn ignored_tests(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
     for file in tree.sources() {

@@ -8,16 +8,15 @@ use std::path::Path;
 /// Folders without files of the project, and those that no clone has.
 const LEFT_OUT: &[&str] = &["target", ".git", "mutants.out"];
 
-/// Every text file.
+/// Every text file of the workspace.
 pub(super) struct Tree {
     files: Vec<File>,
 }
 
-/// One of them.
+/// A text file of the workspace.
 pub(super) struct File {
     /// Relative to the root.
     pub(super) path: String,
-    /// Its content.
     pub(super) text: String,
 }
 

@@ -62,7 +62,6 @@ pub(super) enum Verdict {
     Fail,
     /// Worse, within the allowed change.
     Worse,
-    /// Better.
     Better,
     /// Neither good nor bad, or measured on one side only.
     Changed,

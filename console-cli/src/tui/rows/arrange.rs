@@ -19,24 +19,24 @@ pub(super) enum At {
     Group(usize),
 }
 
-/// Rows that have something in common.
+/// Rows with a common property.
 #[derive(Clone, Debug)]
 pub(super) struct Group<R> {
-    /// What that is.
+    /// The common property.
     pub(super) key: String,
-    /// All of them as one row.
+    /// The rows merged into one.
     pub(super) row: R,
-    /// How many they are, with those that were not sent.
+    /// Number of rows, including those that were not sent.
     pub(super) count: u64,
-    /// Positions in the page of those that were, in order.
+    /// Positions in the page of the rows that were sent, in order.
     pub(super) members: Vec<usize>,
-    /// The worst alert that one of them is part of.
+    /// The highest severity of the alerts that involve a member.
     pub(super) severity: Option<Severity>,
-    /// Some of them are hidden: it is of those that were sent and are not.
+    /// Some members are hidden: the group covers only those that were sent and are not hidden.
     pub(super) partial: bool,
 }
 
-/// What stands before what.
+/// The sort key of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Rank {
     /// By the worst: severity, class, number.
@@ -45,7 +45,7 @@ enum Rank {
     Value(SortKey),
 }
 
-/// The order of a table, and what it needs to know of a row.
+/// The order of a table, and the facts about rows that it needs.
 pub(super) struct Arrangement<'a, R: 'static> {
     pub(super) rows: &'a [R],
     pub(super) severities: &'a [Option<Severity>],
@@ -62,7 +62,7 @@ impl<R: Entry> Arrangement<'_, R> {
         match column {
             Some(column) => Rank::Value(column.value(row, self.context).sort_key()),
             None => {
-                // What is part of an alert goes first.
+                // Rows that are part of an alert come first.
                 let (class, number) = row.worst();
                 Rank::Worst(
                     severity.map_or(u8::MAX, |is| is as u8),
@@ -73,7 +73,7 @@ impl<R: Entry> Arrangement<'_, R> {
         }
     }
 
-    /// Each value is asked for once, however many comparisons there are.
+    /// Each value is computed once, however many comparisons there are.
     pub(super) fn sort(&self, kept: Vec<usize>) -> Vec<usize> {
         let column = find::<R>(&self.order.key);
         let rank = |at: usize| self.rank(column.as_ref(), &self.rows[at], self.severity(at));
@@ -87,7 +87,7 @@ impl<R: Entry> Arrangement<'_, R> {
         ranked.into_iter().map(|(_, at)| at).collect()
     }
 
-    /// Numbers down first, words up; what has no value stays last in either direction.
+    /// Numbers descending, words ascending; rows without a value are last in either direction.
     fn compare(&self, a: &Rank, b: &Rank, numbers: bool) -> Ordering {
         let invert = self.order.invert;
         match (a, b) {
@@ -104,8 +104,7 @@ impl<R: Entry> Arrangement<'_, R> {
         }
     }
 
-    /// Groups of sorted rows, themselves in the order of the table; `sums` tell of rows that were
-    /// not sent too.
+    /// Groups of sorted rows, in the order of the table; `sums` include rows that were not sent.
     pub(super) fn group(
         &self,
         sorted: &[usize],
@@ -121,7 +120,7 @@ impl<R: Entry> Arrangement<'_, R> {
             .into_iter()
             .map(|(key, members)| (key.clone(), self.merged(key, members)))
             .collect();
-        // Those of another grouping, which was asked for before, have other keys.
+        // Sums of another, earlier grouping have other keys.
         for sum in sums.iter().copied().filter(|sum| key(&sum.row) == sum.key) {
             self.whole(&mut groups, sum);
         }
@@ -142,7 +141,7 @@ impl<R: Entry> Arrangement<'_, R> {
         ranked.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// A group as the process has added it up.
+    /// Uses the process's sums for a group.
     fn whole(&self, groups: &mut BTreeMap<String, Group<R>>, sum: &Sum<R>) {
         let group = groups.entry(sum.key.clone()).or_insert_with(|| Group {
             key: sum.key.clone(),
@@ -155,7 +154,7 @@ impl<R: Entry> Arrangement<'_, R> {
         if sum.count > group.count {
             group.count = sum.count;
             group.row = sum.row.clone();
-            // The names of those that were not sent are not known.
+            // The names of rows that were not sent are unknown.
             let end = sum.key.rsplit(['/', '\\']).next().unwrap_or_default();
             let called = end.rsplit("::").next().unwrap_or_default();
             group

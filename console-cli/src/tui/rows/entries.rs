@@ -20,7 +20,7 @@ fn module(path: &str) -> String {
     format!("{module}::*")
 }
 
-/// What a column prints of a row of now.
+/// The text of a cell with present values.
 fn cell<R: Row>(row: &R, key: &str) -> String {
     let context = Context { window_ns: 0 };
     let column = column::find::<R>(key);
@@ -124,7 +124,7 @@ impl Entry for TaskRow {
         stands_at(self).map(spot)
     }
 
-    /// It was woken long ago, and nobody polls it.
+    /// The task was woken long ago, and is not polled.
     fn warns(&self) -> bool {
         self.state == TaskState::Ready && self.since_ns > SECOND
     }
@@ -211,7 +211,7 @@ impl Entry for AwaitRow {
                 && *file == self.place.file)
     }
 
-    /// An await point is told in the record of its proc.
+    /// An await point is shown in the record of its proc.
     fn link(&self) -> Link {
         Link::Proc(self.proc.clone())
     }
@@ -263,7 +263,7 @@ impl Entry for Alert {
         muted(self)
     }
 
-    /// The await point that it is about, else the first of its chain.
+    /// The await point of the alert, else the first of its chain.
     fn spot(&self) -> Option<Spot> {
         let steps = self.steps.iter().map(|step| &step.point);
         let mut points = self.at.iter().chain(steps);

@@ -8,7 +8,7 @@ use super::{Entry, RowId};
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
     rows: Vec<RowId>,
-    /// Keys, by the number of their grouping.
+    /// Keys of groups, by the index of their grouping.
     groups: Vec<BTreeSet<String>>,
 }
 

@@ -17,49 +17,50 @@ use super::{Absent, Entry, Order, RowId, Sum};
 /// or another order reaches the rest.
 pub(crate) const OPEN_ROWS: u32 = 5_000;
 
-/// A table in the background asks for no more rows than this, so that opening it shows something.
+/// Maximal number of rows that a table in the background requests, so that opening it shows
+/// something.
 pub(crate) const BACKGROUND_ROWS: u32 = 200;
 
 /// A table of rows of one kind.
 #[derive(Debug)]
 pub(crate) struct Table<R> {
-    /// As it came from the process.
+    /// The rows as received from the process.
     page: Page<R>,
-    /// The worst alert that each row of `page` is part of.
+    /// For each row of `page`, the highest severity of the alerts that involve it.
     severities: Vec<Option<Severity>>,
-    /// How much longer each row of `page` is muted, if any of them is.
+    /// For each row of `page`, the remaining time of its mute; empty if none is muted.
     muted: Vec<Option<u64>>,
     /// The lines of the table, in order.
     visible: Vec<At>,
-    /// Groups as the process has added them up, of rows that it did not send all.
+    /// Groups as summed by the process, if it did not send all rows.
     sums: Vec<Sum<R>>,
-    /// What rows have in common, if they are grouped.
+    /// The groups, if rows are grouped.
     groups: Vec<Group<R>>,
-    /// How many rows of `page` match the filter and are not hidden.
+    /// Number of rows of `page` that match the filter and are not hidden.
     kept: usize,
-    /// How many rows of `page` match the filter and are hidden.
+    /// Number of rows of `page` that match the filter and are hidden.
     hidden: usize,
     shape: Shape,
     order: Order,
     filter: String,
     /// The filter has changed since `page` came.
     refiltered: bool,
-    /// The selected row; `None` follows whatever row is first.
+    /// The selected row; `None` follows the first row.
     cursor: Option<RowId>,
-    /// Line of the table on which the selected row stands.
+    /// The line of the selected row.
     line: usize,
     /// The selected row is not part of the last snapshot: it is the last of `page`.
     absent: Option<Absent>,
 }
 
-/// What one has made of the table: columns, groups, hidden rows.
+/// The user's changes to the table: columns, groups, hidden rows.
 #[derive(Debug, Default)]
 struct Shape {
-    /// Columns that are scrolled away.
+    /// Number of columns scrolled out of sight.
     skip: usize,
-    /// Those that were chosen.
+    /// The chosen columns.
     picked: Option<Vec<&'static str>>,
-    /// By which of its groupings.
+    /// Index of the current grouping.
     grouping: Option<usize>,
     unfolded: BTreeSet<String>,
     hidden: Hidden,
@@ -91,17 +92,17 @@ impl<R: Entry> Default for Table<R> {
 }
 
 impl<R: Entry> Table<R> {
-    /// The rows at hand as they came, and how many there are in the process.
+    /// The available rows as received, and their total number in the process.
     pub(crate) fn page(&self) -> &Page<R> {
         &self.page
     }
 
-    /// All rows at hand, in no order.
+    /// All available rows, in no order.
     pub(crate) fn rows(&self) -> &[R] {
         &self.page.rows
     }
 
-    /// A row, or a group as one.
+    /// A row, or the merged row of a group.
     fn row(&self, at: usize) -> Option<&R> {
         match *self.visible.get(at)? {
             At::Row(at) => self.page.rows.get(at),
@@ -116,7 +117,7 @@ impl<R: Entry> Table<R> {
         }
     }
 
-    /// The row there, or all of the group.
+    /// The row at that position, or all rows of the group.
     fn rows_at(&self, at: usize) -> Vec<R> {
         match (self.group(at), self.row(at)) {
             (Some(group), _) => {
@@ -134,8 +135,8 @@ impl<R: Entry> Table<R> {
         })
     }
 
-    /// Applies filter, order and groups to the rows at hand. A filter that means nothing keeps
-    /// every row: the process has the last word, and says so.
+    /// Applies filter, order and groups to the available rows. An invalid filter keeps every row:
+    /// the process validates it, and reports the error.
     fn arrange(&mut self, context: &Context) {
         let filter = Filter::<R>::parse(&self.filter).ok();
         let rows = &self.page.rows;
@@ -163,7 +164,7 @@ impl<R: Entry> Table<R> {
         self.groups = match self.grouped() {
             Some((grouping, (_, key))) => {
                 let hidden: BTreeSet<String> = hidden.iter().map(|&at| key(&rows[at])).collect();
-                // They are of the filter that was asked for, and of hidden rows too.
+                // The sums belong to the requested filter, and include hidden rows.
                 let is_told = |sum: &&Sum<R>| {
                     let is_hidden = hidden.contains(&sum.key)
                         || self.shape.hidden.has_group(grouping, &sum.key);
@@ -187,7 +188,7 @@ impl<R: Entry> Table<R> {
         };
     }
 
-    /// Words of a group are those that all of its rows have there; its name and its numbers are its
+    /// The texts of a group are those that all of its rows share; its name and its numbers are its
     /// own.
     fn shared<'a>(
         &'a self,
@@ -203,7 +204,7 @@ impl<R: Entry> Table<R> {
             return own;
         }
         if group.count > group.members.len() as u64 {
-            // What the others have there is not known.
+            // The values of the other rows are unknown.
             return Value::Text("..".into());
         }
         let mut values = group.members.iter();
@@ -217,29 +218,29 @@ impl<R: Entry> Table<R> {
         }
     }
 
-    /// By what rows are grouped: its number, and what a row has there.
+    /// The current grouping: its index, and the function for a row's value.
     fn grouped(&self) -> Option<(usize, &'static Grouping<R>)> {
         let at = self.shape.grouping?;
         Some((at, R::GROUPINGS.get(at)?))
     }
 
-    /// Whether the rows at hand are all that there are.
+    /// Whether the available rows are all rows of the process.
     pub(crate) fn is_all(&self) -> bool {
         let is_open = self.filter.is_empty() && !self.refiltered;
         is_open && self.sent() as u64 >= self.page.matched
     }
 
-    /// How many rows came from the process.
+    /// Number of rows received from the process.
     fn sent(&self) -> usize {
         self.page.rows.len() - usize::from(self.absent.is_some())
     }
 
-    /// Puts the selected row back if the new rows lack it.
+    /// Keeps the selected row if the new rows lack it.
     fn keep_selected(&mut self, old: Page<R>) {
         self.absent = None;
         let Some(cursor) = &self.cursor else { return };
         let there = self.page.rows.iter().any(|row| row.is(cursor));
-        // A group is there as long as one of its rows is.
+        // A group exists as long as one of its rows does.
         if there || matches!(cursor, RowId::Group(_)) {
             return;
         }
@@ -267,7 +268,7 @@ impl<R: Entry> Table<R> {
     }
 }
 
-/// The groups, and the rows of those that are unfolded; a group of one is its row.
+/// The groups, and the rows of unfolded ones; a group of one is shown as its row.
 fn lines<R>(groups: &[Group<R>], unfolded: &BTreeSet<String>) -> Vec<At> {
     let mut lines = Vec::new();
     for (at, group) in groups.iter().enumerate() {

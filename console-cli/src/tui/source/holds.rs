@@ -17,20 +17,19 @@ use crate::tui::state::PausedTask;
 
 /// Interval of lease renewal; a lease is three times as long.
 const RENEWAL: Duration = Duration::from_nanos(LEASE_NS / 3);
-/// On its way out the console waits no longer than this for a process: its tasks go on by
-/// themselves.
+/// Maximal wait for a process when the console exits: its tasks are resumed when the lease expires.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Nor than this for one whose tasks are to stay paused.
+/// Maximal wait for a process whose tasks are to stay paused.
 const KEEPING: Duration = Duration::from_secs(5);
-/// Between two attempts on the way out.
+/// Interval between two attempts on exit.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The tasks that keep holds.
+/// The tasks that renew leases.
 #[derive(Debug, Default)]
 pub(super) struct LeaseRenewals(Vec<(PausedTask, AbortHandle)>);
 
 impl LeaseRenewals {
-    /// Keeps these, and no others.
+    /// Renews the leases of these tasks, and of no others.
     pub(super) fn follow(&mut self, holds: &[PausedTask], inbox: &Sender<Envelope>) {
         self.0.retain(|(hold, keeper)| {
             let stays = holds.contains(hold);
@@ -48,7 +47,7 @@ impl LeaseRenewals {
     }
 }
 
-/// Renews one until it is not paused any more, or by somebody else.
+/// Renews a lease until the task is no longer paused, or is paused by another console.
 async fn keep(hold: PausedTask, inbox: Sender<Envelope>) {
     let mut wait = RENEWAL;
     loop {
@@ -59,27 +58,28 @@ async fn keep(hold: PausedTask, inbox: Sender<Envelope>) {
                 let told = Message::Unheld(hold, fault.to_string());
                 return tell(&inbox, told).await;
             }
-            // It is stopped, or busy: its lease stands still, or lasts for some more tries.
+            // The process is stopped, and its lease stands still; or it is busy, and its lease
+            // lasts for some more attempts.
             Err(_) => PAUSE,
         };
     }
 }
 
-/// Pauses a task until the lease is over.
+/// Pauses a task with a lease.
 pub(super) async fn begin(hold: PausedTask, inbox: Sender<Envelope>) {
     let answer = pause(&hold, Some(LEASE_NS), false).await;
     let answer = answer.map_err(|fault| fault.to_string());
     tell(&inbox, Message::Paused(hold, answer)).await;
 }
 
-/// Lets a task go on.
+/// Resumes a task.
 pub(super) async fn end(hold: PausedTask, inbox: Sender<Envelope>) {
     let answer = resume(&hold).await.map_err(|fault| fault.to_string());
     tell(&inbox, Message::Resumed(hold, answer)).await;
 }
 
-/// The console leaves: tasks go on, or stay paused until somebody lets them go on. Gives what there
-/// is to say of those that do not.
+/// Resumes the tasks before the console exits, or keeps them paused until someone resumes them.
+/// Returns the messages about failures.
 pub(super) async fn settle(holds: Vec<PausedTask>, keep: bool) -> Vec<String> {
     let mut settled = JoinSet::new();
     for hold in holds {
@@ -87,7 +87,7 @@ pub(super) async fn settle(holds: Vec<PausedTask>, keep: bool) -> Vec<String> {
             if keep {
                 return stay(&hold).await.err();
             }
-            // Who does not answer lets its tasks go on by itself when the lease is over.
+            // If a process does not answer, its tasks are resumed when the lease expires.
             let _ = timeout(FAREWELL, resume(&hold)).await;
             None
         });
@@ -95,7 +95,7 @@ pub(super) async fn settle(holds: Vec<PausedTask>, keep: bool) -> Vec<String> {
     settled.join_all().await.into_iter().flatten().collect()
 }
 
-/// Takes the lease away: again and again, as long as that can help.
+/// Removes the lease from a paused task; repeats the attempt as long as that can help.
 async fn stay(hold: &PausedTask) -> Result<(), String> {
     let mut reason = "no answer".to_owned();
     let tries = async {
@@ -123,7 +123,7 @@ fn leased(hold: &PausedTask, reason: &str) -> String {
     )
 }
 
-/// More tries do not help.
+/// Whether further attempts are useless.
 const fn is_final(fault: &ClientError) -> bool {
     matches!(
         fault,

@@ -11,29 +11,29 @@ const KEPT: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Typed {
     pub(crate) text: String,
-    /// How many characters stand behind the cursor.
+    /// Number of characters after the cursor.
     pub(crate) behind: usize,
-    /// Why it does not do.
+    /// The error in the line.
     pub(crate) fault: Option<String>,
-    /// How many lines one has gone back among those typed before.
+    /// Number of lines that the user has gone back in the history.
     pub(crate) back: usize,
-    /// What was being typed before one went back.
+    /// The line being typed before the user went back.
     pub(crate) draft: String,
 }
 
 /// The list of processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Picker {
-    /// Nothing is the first one.
+    /// `None` is the first one.
     pub(crate) selected: Option<Peer>,
-    /// Words of which each is part of a process's name, id or command line.
+    /// Words that must all occur in a process's name, ID or command line.
     pub(crate) filter: String,
-    /// Letters are text of the filter.
+    /// Whether letters are added to the filter.
     pub(crate) typing: bool,
 }
 
 impl Picker {
-    /// Whether a process is in the list. Small letters match any case, as in the filters of tables.
+    /// Whether a process matches. Lowercase letters match any case, as in the filters of tables.
     pub(crate) fn keeps(&self, listed: &Listed) -> bool {
         let pid = listed.peer.pid.map(|pid| pid.to_string());
         let mut text = pid.unwrap_or_default();
@@ -58,7 +58,7 @@ impl Typed {
         }
     }
 
-    /// What stands before the cursor, and behind it.
+    /// The text before the cursor, and the text after it.
     pub(crate) fn parts(&self) -> (&str, &str) {
         let at = match self.behind {
             0 => self.text.len(),
@@ -70,7 +70,7 @@ impl Typed {
         self.text.split_at(at)
     }
 
-    /// Puts something else before the cursor.
+    /// Replaces the text before the cursor.
     fn put(&mut self, before: &str) {
         let (_, behind) = self.parts();
         self.text = format!("{before}{behind}");
@@ -90,7 +90,7 @@ impl Typed {
         self.put(&rest);
     }
 
-    /// Erases the word before the cursor, and blanks behind it.
+    /// Erases the word before the cursor, and the blanks after it.
     pub(crate) fn erase_word(&mut self) {
         let (before, _) = self.parts();
         let word = before.trim_end();
@@ -101,13 +101,13 @@ impl Typed {
         self.put(&rest);
     }
 
-    /// Moves the cursor by so many characters, within the line.
+    /// Moves the cursor by `by` characters, within the line.
     pub(crate) fn step(&mut self, by: isize) {
         let behind = self.behind.saturating_add_signed(by.saturating_neg());
         self.behind = behind.min(self.text.chars().count());
     }
 
-    /// Goes through the lines typed before; beyond the last one is what was being typed.
+    /// Moves through the history; beyond the last line is the line being typed.
     pub(crate) fn earlier(&mut self, past: &[String], by: isize) {
         let back = self.back.saturating_add_signed(by).min(past.len());
         if self.back == 0 {
@@ -125,7 +125,7 @@ impl Typed {
     }
 }
 
-/// Keeps a line among those typed before, as the last one.
+/// Appends a line to the history.
 pub(crate) fn remember(past: &mut Vec<String>, line: String) {
     past.retain(|other| *other != line);
     past.push(line);
@@ -143,10 +143,10 @@ pub(crate) enum HelpPage {
 }
 
 impl HelpPage {
-    /// In the order in which `?` turns them.
+    /// In the order in which `?` shows them.
     pub(crate) const ALL: [Self; 4] = [Self::Keys, Self::Columns, Self::Filter, Self::Commands];
 
-    /// What it is called.
+    /// The name of the page.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Keys => "keys",
@@ -160,7 +160,7 @@ impl HelpPage {
         Self::ALL.into_iter().find(|page| page.word() == word)
     }
 
-    /// The page behind it; behind the last one the first.
+    /// The next page; after the last one, the first.
     pub(crate) const fn next(self) -> Self {
         match self {
             Self::Keys => Self::Columns,

@@ -36,7 +36,7 @@ impl View {
         }
     }
 
-    /// What its tab says.
+    /// The label of its tab.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Procs => "Procs",
@@ -47,7 +47,7 @@ impl View {
         }
     }
 
-    /// The view that many tabs further on, round the end.
+    /// The view `by` tabs further on, cyclically.
     pub(crate) fn step(self, by: usize) -> Self {
         let at = Self::ALL.iter().position(|view| *view == self).unwrap_or(0);
         Self::ALL[(at + by) % Self::ALL.len()]

@@ -16,62 +16,62 @@ use crate::tui::record::Record;
 pub(crate) struct Pending {
     /// The last snapshot, if it waits.
     pub(crate) held: Option<Box<Snapshot>>,
-    /// Of which record it tells, if of one.
+    /// The record that the held data belong to, if any.
     pub(crate) of: Option<Link>,
-    /// When the display was frozen, on the console's clock.
+    /// The time at which the display was frozen, on the console's clock.
     pub(crate) frozen_ns: Option<u64>,
-    /// When a key came last, on the console's clock.
+    /// The time of the last key, on the console's clock.
     pub(crate) key_ns: Option<u64>,
 }
 
-/// Where one is, was, and has been with other processes.
+/// The current place, the history, and the sessions with other processes.
 #[derive(Debug, Default)]
 pub(crate) struct Navigation {
-    /// What came for the open record: the rows of the tables stay as they were.
+    /// The data received for the open record: the rows of the tables do not change.
     pub(crate) near: Option<Box<Snapshot>>,
-    /// The worst rows of all tables, as they came last while a record is open.
+    /// The worst rows of all tables, as last received while a record is open.
     pub(crate) survey: Option<Box<Snapshot>>,
-    /// Which of the worst things the open record is of, if one has stepped to it.
+    /// The entry of the triage list that the open record belongs to, if the user has stepped to it.
     pub(crate) step: Option<Step>,
     /// The preview, if it is on.
     pub(crate) preview: Option<Preview>,
-    /// How full resources were, whatever was open.
+    /// The history of fill levels of resources, recorded in every view.
     pub(crate) lengths: Lengths,
     pub(crate) history: History,
-    /// What one had made of the other processes.
+    /// The sessions with other processes.
     pub(crate) seats: Vec<Session>,
     /// Tasks of all processes that this console has paused.
     pub(crate) holds: Vec<PausedTask>,
-    /// What `p` has asked for, until the rows show it.
+    /// Requests of the key `p`, until the rows show their effect.
     pub(crate) toggles: Vec<PauseRequest>,
-    /// What the last action has done, if that is all there is to say, until the next key.
+    /// The message about the last successful action, shown until the next key.
     pub(crate) news: Option<String>,
-    /// Alerts that one does not want to hear of.
+    /// The muted alerts.
     pub(crate) mutes: Mutes,
-    /// What was typed into the command line, the last one at the end.
+    /// The history of the command line, the most recent at the end.
     pub(crate) commands: Vec<String>,
-    /// Filters that were kept, of all tables, the last one at the end.
+    /// Confirmed filters of all tables, the most recent at the end.
     pub(crate) filters: Vec<String>,
 }
 
-/// What one has made of a process that one has turned away from.
+/// The session with a process that the user has switched away from.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) peer: Peer,
     pub(crate) view: View,
     pub(crate) window: Window,
-    /// Without their rows.
+    /// The tables, without rows.
     pub(crate) tables: Tables,
     pub(crate) record: Option<Record>,
     pub(crate) history: History,
     pub(crate) mutes: Mutes,
 }
 
-/// A place among the worst things.
+/// A position in the triage list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// From 0; if what stood there is none of them any more, the next one has come up to it.
+    /// From 0; if the entry has left the list, the next one takes its position.
     pub(crate) at: usize,
-    /// What stood there still does.
+    /// Whether the entry is still in the list.
     pub(crate) stands_out: bool,
 }

@@ -10,18 +10,18 @@ use crate::tui::{layout, record};
 /// require them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Snapshots of a process.
+    /// Subscription to the snapshots of a process.
     pub(crate) watch: Option<(Peer, Query)>,
-    /// With each snapshot of it, the worst rows of its tables.
+    /// With each snapshot, a request for the worst rows of its tables.
     pub(crate) survey: Option<Query>,
-    /// The list of processes.
+    /// Subscription to the list of processes.
     pub(crate) listing: bool,
-    /// Tasks that are to stay paused.
+    /// Tasks whose pause leases are renewed.
     pub(crate) holds: Vec<PausedTask>,
 }
 
 impl State {
-    /// What the state wants to be told of.
+    /// The present subscriptions.
     pub(crate) fn wanted(&self) -> Wanted {
         let ended = matches!(self.link.fate, PeerState::Ended { .. }) && self.shown.is_some();
         let watch = self
@@ -30,7 +30,7 @@ impl State {
             .clone()
             .filter(|_| !ended)
             .map(|peer| (peer, self.query()));
-        // The command line completes process ids.
+        // The command line completes process IDs.
         let picking = matches!(self.overlay, Some(Overlay::Picker(_) | Overlay::Command(_)));
         Wanted {
             listing: watch.is_none() || picking,
@@ -54,13 +54,13 @@ impl State {
         let rows = |view: View| {
             let mut rows = self.tables.of(view).rows_wanted(view == self.view);
             if previews && view != self.view {
-                // The record of a row tells of rows of the other tables.
+                // The record of a row contains rows of the other tables.
                 rows.limit = record::BESIDE;
             }
             Some(rows)
         };
         Query {
-            // All of them, whatever the filter of their table: the alert line and the marks need
+            // All alerts, whatever the filter of their table: the alert line and the marks need
             // them.
             alerts: None,
             window_ns: self.window.0,
@@ -76,7 +76,7 @@ impl State {
     }
 }
 
-/// What the list of the worst things is made of, whatever the tables are filtered and sorted by.
+/// The rows of the triage list, independent of filter and order of the tables.
 fn survey(window_ns: Option<u64>) -> Query {
     let rows = || {
         Some(Asked {

@@ -37,7 +37,8 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     show_held(state);
 }
 
-/// The sentences of an alert are the process's, and say microseconds in seven bits.
+/// Converts times in an alert's text, which the process writes in ASCII, to the terminal's spelling
+/// of microseconds.
 fn write_times(alert: &mut Alert, micro: Micro) {
     let Alert {
         title,
@@ -53,8 +54,8 @@ fn write_times(alert: &mut Alert, micro: Micro) {
     }
 }
 
-/// The worst rows of the tables came, for an open record; while the display is frozen they stay as
-/// they were.
+/// The worst rows of the tables have arrived, for an open record; while the display is frozen they
+/// do not change.
 pub(super) fn survey(state: &mut State, survey: Box<Snapshot>) {
     if state.record.is_some() && state.pending.frozen_ns.is_none() {
         state.visit.survey = Some(survey);
@@ -62,7 +63,7 @@ pub(super) fn survey(state: &mut State, survey: Box<Snapshot>) {
     }
 }
 
-/// Shows what is held, if nothing speaks against it.
+/// Shows the held data, unless the display must not change.
 pub(super) fn show_held(state: &mut State) {
     let now = state.now.mono_ns;
     let quiet = state
@@ -72,7 +73,7 @@ pub(super) fn show_held(state: &mut State) {
     if state.pending.frozen_ns.is_some() || (!quiet && state.shown.is_some()) {
         return;
     }
-    // What was sent before a record was opened or closed has other rows.
+    // Data sent before a record was opened or closed have other rows.
     if state.pending.of == subject(state)
         && let Some(snapshot) = state.pending.held.take()
     {
@@ -91,7 +92,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         .as_ref()
         .is_some_and(|shown| shown.window_ns > 0);
     if disarmed && counted && snapshot.procs.rows.iter().all(|row| row.polls == 0) {
-        // The tables end where accounting was switched off: the last values stay.
+        // The tables end where accounting was disarmed: the last values stay.
         if let Some(shown) = &mut state.shown {
             shown.process = snapshot.process;
             shown.at_unix_ns = snapshot.at_unix_ns;
@@ -99,7 +100,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         return;
     }
     if state.record.is_some() {
-        // The rows belong to the record: the tables keep theirs.
+        // The rows belong to the record: those of the tables do not change.
         let near = Snapshot {
             procs: take(&mut snapshot.procs),
             tasks: take(&mut snapshot.tasks),
@@ -117,7 +118,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         for view in View::ALL {
             state.tables.of_mut(view).take(&mut snapshot);
         }
-        // The tables have taken their rows; these are those of all of the screen.
+        // The tables have taken their rows; these belong to the whole screen.
         snapshot.alerts = alerts;
         state.shown = Some(snapshot);
     }
@@ -129,7 +130,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
     record::restep(state);
 }
 
-/// No data came.
+/// No data have arrived.
 pub(super) fn silent(state: &mut State, tries: u32, fate: PeerState) {
     state.link.tries = tries;
     let ended = |fate: &PeerState| matches!(fate, PeerState::Ended { .. });
@@ -138,8 +139,8 @@ pub(super) fn silent(state: &mut State, tries: u32, fate: PeerState) {
     }
 }
 
-/// The processes that could be watched: a lone one is attached to, and one that runs the command
-/// line of a process that ended is followed.
+/// The list of processes has arrived: a lone process is attached to, and one with the command line
+/// of an ended process is followed.
 pub(super) fn listed(state: &mut State, listed: Vec<Listed>) {
     let picking = matches!(
         state.overlay,
@@ -159,7 +160,7 @@ pub(super) fn listed(state: &mut State, listed: Vec<Listed>) {
     state.listed = Some(listed);
 }
 
-/// A process that runs the same command line as the one that ended, if there is just one.
+/// The only process with the same command line as the ended one, if there is exactly one.
 fn successor(state: &State, listed: &[Listed]) -> Option<Peer> {
     let ended = &state.shown.as_ref()?.process;
     let same = |listed: &&Listed| {
@@ -174,8 +175,8 @@ fn successor(state: &State, listed: &[Listed]) -> Option<Peer> {
     }
 }
 
-/// Turns to a process; filter and order of the tables are kept, their rows are not. Of records
-/// those of procs stay open: numbers of tasks and resources mean nothing in another process.
+/// Switches to a process; filter and order of the tables are kept, their rows are not. Only records
+/// of procs stay open: IDs of tasks and resources mean nothing in another process.
 pub(super) fn attach(state: &mut State, peer: Peer) {
     if state.link.peer.as_ref().is_some_and(|now| now.is(&peer))
         && !matches!(state.link.fate, PeerState::Ended { .. })

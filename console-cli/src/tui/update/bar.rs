@@ -12,16 +12,16 @@ use crate::tui::message::Effect;
 use crate::tui::rows::{Entry, Order};
 use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, Window, typed};
 
-/// Opens the command line, empty.
+/// Opens the empty command line.
 pub(super) fn open(state: &mut State) {
     if state.link.peer.is_some() {
-        // Nobody has kept it up; it is asked for from now on.
+        // The list was not updated meanwhile; it is requested from now on.
         state.listed = None;
     }
     state.overlay = Some(Overlay::Command(Typed::default()));
 }
 
-/// What an action does while the command line is open.
+/// Performs an action while the command line is open.
 pub(super) fn act(state: &mut State, action: Action, mut typed: Typed) -> Option<Effect> {
     match action {
         Action::Accept => return accept(state, typed),
@@ -47,7 +47,7 @@ pub(super) fn act(state: &mut State, action: Action, mut typed: Typed) -> Option
     None
 }
 
-/// What keys do in any line that is typed into.
+/// Performs an editing key in any text input.
 pub(super) fn edit_line(typed: &mut Typed, action: Action) {
     match action {
         Action::Erase => typed.erase(),
@@ -73,7 +73,7 @@ fn accept(state: &mut State, typed: Typed) -> Option<Effect> {
         overlay::closed(state);
         return None;
     }
-    // What it opens, it opens over the screen and not over this line.
+    // A command that opens an overlay opens it over the screen, not over this line.
     match run(state, &line) {
         Ok(effect) => {
             typed::remember(&mut state.visit.commands, line);
@@ -139,7 +139,7 @@ fn run(state: &mut State, line: &str) -> Result<Option<Effect>, String> {
     Ok(None)
 }
 
-/// What a key does, if it would do it here.
+/// Performs the action of a key, if the key would work here.
 fn press(state: &mut State, name: &str, action: Action) -> Result<Option<Effect>, String> {
     let here = scopes(state);
     let mut bound = KEYS
@@ -167,7 +167,7 @@ fn proc(path: &str) -> Link {
     Link::Proc(path.to_owned())
 }
 
-/// Opens a record: of a row at hand, or of whatever the process has of that name.
+/// Opens a record: of an available row, or of any row of that name in the process.
 fn named<R: Entry>(
     state: &mut State,
     name: &str,
@@ -202,7 +202,7 @@ fn process(state: &mut State, word: &str) -> Result<(), String> {
         .find(|peer| peer.pid == Some(pid));
     let peer = match known {
         Some(peer) => peer.clone(),
-        // The one that is watched is not given up for one that does not answer.
+        // The watched process is not given up for one that does not answer.
         None if state.listed.is_some() => {
             return Err(format!("no process {pid} answers; 0 lists those that do"));
         }

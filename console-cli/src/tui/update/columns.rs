@@ -10,11 +10,11 @@ pub(super) fn open(state: &mut State) {
     state.overlay = Some(Overlay::Columns { at: 0 });
 }
 
-/// The columns after the first one, those that are shown before the others; and how many are shown.
+/// The columns after the first one, the visible ones first; and the number of visible ones.
 pub(crate) fn listed(state: &State) -> (Vec<Face>, usize) {
     let shown = shown(state);
     let mut others = state.table().faces();
-    // The first column never goes.
+    // The first column is always visible.
     others.remove(0);
     let mut faces = Vec::new();
     for key in &shown {
@@ -27,7 +27,7 @@ pub(crate) fn listed(state: &State) -> (Vec<Face>, usize) {
     (faces, count)
 }
 
-/// The columns that were chosen, else those on the screen.
+/// The chosen columns, else those on the screen.
 fn shown(state: &State) -> Vec<&'static str> {
     if let Some(picked) = state.table().picked() {
         return picked.to_vec();
@@ -40,7 +40,7 @@ fn shown(state: &State) -> Vec<&'static str> {
         .collect()
 }
 
-/// What an action does while the list is open.
+/// Performs an action while the list is open.
 pub(super) fn act(state: &mut State, action: Action, at: usize) {
     let (faces, count) = listed(state);
     let last = faces.len().saturating_sub(1);
@@ -53,7 +53,7 @@ pub(super) fn act(state: &mut State, action: Action, at: usize) {
         Action::Accept if at < count => {
             shown.remove(at);
             state.table_mut().pick(Some(shown));
-            // The line that was left stands elsewhere now.
+            // The line has moved.
             at.min(last)
         }
         Action::Accept => {

@@ -56,7 +56,7 @@ fn copied(state: &mut State, text: String) -> Option<Effect> {
     Some(Effect::Copy(sanitize::lines(&text).into_owned()))
 }
 
-/// The titles of the columns on the screen, and below them the cells of the selected row in full.
+/// The titles of the columns on the screen, and the cells of the selected row in full.
 fn row(state: &State) -> Vec<String> {
     let table = state.table();
     let Some(row) = table.selected() else {

@@ -18,7 +18,7 @@ pub(super) fn open(state: &mut State) -> Option<Effect> {
     Some(Effect::Edit(spots))
 }
 
-/// Where it may be, the best first.
+/// Candidate locations, the best first.
 fn spots(state: &State) -> Vec<Spot> {
     let Some(open) = &state.record else {
         let table = state.table();
@@ -30,7 +30,7 @@ fn spots(state: &State) -> Vec<Spot> {
     let selected = links.get(open.link.min(links.len().saturating_sub(1)));
     let mut spots = Vec::new();
     if let Some(&(line, part, link)) = selected {
-        // What stands behind the link on its line is nearer than where the link leads.
+        // The location after the link on its line is more specific than the target of the link.
         let near = in_line(&lines[line], part);
         spots.extend(near.and_then(|spot| whole(state, spot)));
         spots.extend(of_link(state, link));
@@ -39,7 +39,7 @@ fn spots(state: &State) -> Vec<Spot> {
     spots
 }
 
-/// The place that a line names behind a part of it, else before.
+/// The location that a line contains after one of its pieces, else before.
 fn in_line(line: &RichLine, part: usize) -> Option<Spot> {
     let of = |parts: &[crate::detail::rich_line::Part]| {
         let text: String = parts.iter().map(|part| part.text.as_str()).collect();
@@ -50,7 +50,8 @@ fn in_line(line: &RichLine, part: usize) -> Option<Spot> {
     of(behind).or_else(|| of(before))
 }
 
-/// The place with its folders: where there is little room a line tells the name of the file alone.
+/// The location with its folders: if there is little room, a line contains only the name of the
+/// file.
 fn whole(state: &State, spot: Spot) -> Option<Spot> {
     if spot.file.contains('/') {
         return Some(spot);
@@ -68,12 +69,12 @@ fn whole(state: &State, spot: Spot) -> Option<Spot> {
     let named = |file: &&str| file.rsplit('/').next() == Some(&spot.file);
     let mut files = places.chain(procs).chain(made).filter(named);
     let file = files.next()?.to_owned();
-    // Of two that are called so it could be either.
+    // Two files of that name would be ambiguous.
     let only = files.all(|other| other == file);
     only.then_some(Spot { file, ..spot })
 }
 
-/// `src/conn.rs:88:9-33`, its columns left out or not.
+/// Parses `src/conn.rs:88:9-33`, with or without columns.
 fn spot(word: &str) -> Option<Spot> {
     let mut pieces = word.split(':');
     let file = pieces.next().filter(|file| file.ends_with(".rs"))?;
@@ -89,7 +90,7 @@ fn spot(word: &str) -> Option<Spot> {
     })
 }
 
-/// Where the row of a record stands.
+/// The source location of a record's row.
 fn of_link(state: &State, link: &Link) -> Option<Spot> {
     let mut found = record::Record::new(link.clone());
     found.find(&state.beside());

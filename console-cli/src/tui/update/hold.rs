@@ -19,7 +19,8 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         && state.view == View::Tasks
         && let Some(row) = state.table().selected()
     {
-        // A paused row goes elsewhere, and the selection with it: p once more is for the same task.
+        // A paused row moves, and the selection with it, so that pressing p again is for the same
+        // task.
         let height = layout::table_rows(state);
         state.table_mut().select(row, height);
     }
@@ -40,8 +41,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     }
 }
 
-/// Pauses a task or lets it go on. What was asked for last counts, until data have come that show
-/// it.
+/// Pauses or resumes a task. The last request counts, until data have arrived that show it.
 fn toggle(state: &mut State, hold: PausedTask, paused: bool) -> Option<Effect> {
     let mut toggles = state.visit.toggles.iter();
     let paused = match toggles.find(|toggle| toggle.hold.is(&hold)) {
@@ -62,7 +62,7 @@ fn toggle(state: &mut State, hold: PausedTask, paused: bool) -> Option<Effect> {
     if paused {
         return Some(Effect::Resume(hold));
     }
-    // From now on: whoever leaves before the answer is asked, too.
+    // From now on, so that an exit before the answer asks about it, too.
     remember(state, &hold);
     Some(Effect::Pause(hold))
 }
@@ -71,8 +71,7 @@ fn forget_toggle(state: &mut State, hold: &PausedTask) {
     state.visit.toggles.retain(|toggle| !toggle.hold.is(hold));
 }
 
-/// The process has answered: what it does shows in data to come, what it does not is not waited
-/// for.
+/// The process has answered: a success shows in later data, a failure is not waited for.
 fn answered(state: &mut State, hold: &PausedTask, done: bool) {
     let now = state.now.mono_ns;
     if !done {
@@ -85,12 +84,12 @@ fn answered(state: &mut State, hold: &PausedTask, done: bool) {
     }
 }
 
-/// The rows are new: they say which tasks are paused, also if a debugger or somebody else let one
-/// go on.
+/// New rows have arrived. They show the paused tasks, even if a debugger or another console resumed
+/// one.
 pub(super) fn shown(state: &mut State) {
     let (data_ns, interval_ns) = (state.link.data_ns, state.pace_ns());
     let visit = &mut state.visit;
-    // What came just after the answer may have been made before it.
+    // Data that arrive just after the answer may have been created before it.
     let is_open = |toggle: &PauseRequest| {
         let answered = toggle.answered_ns;
         answered.is_none_or(|at| data_ns <= at.saturating_add(interval_ns))
@@ -118,11 +117,11 @@ fn ask_for_debugger(state: &mut State, hold: PausedTask) {
     }
 }
 
-/// What a key is for: the task, and whether it is paused; else why there is none.
+/// The target of a key: the task, and whether it is paused; else the reason why there is none.
 type Meant = Result<(PausedTask, bool), &'static str>;
 
-/// The task of an open alert that a debugger is to look at: the one whose link is selected, else
-/// the first that is polled now, else the first. `None` if no alert is open.
+/// The task of an open alert for a debugger: the one whose link is selected, else the first that is
+/// polled now, else the first. `None` if no alert is open.
 fn of_alert(state: &State) -> Option<Meant> {
     let open = state.record.as_ref()?;
     let alert = open.alert()?;
@@ -185,7 +184,7 @@ fn meant(state: &State) -> Meant {
     held(state, row.id, &row.name, row.pause.is_some())
 }
 
-/// A task of the process watched, if that can be touched now.
+/// A task of the watched process, if the process can be reached now.
 fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
     let disarmed = state.shown.as_ref().map(|shown| shown.process.accounting);
     match (&state.link.peer, state.phase()) {
@@ -204,7 +203,7 @@ fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
     }
 }
 
-/// The process has paused a task, or does not.
+/// The process has paused a task, or has refused.
 pub(super) fn paused(state: &mut State, hold: &PausedTask, answer: Result<(), String>) {
     answered(state, hold, answer.is_ok());
     match answer {
@@ -225,10 +224,10 @@ fn remember(state: &mut State, hold: &PausedTask) {
     state.visit.holds.push(hold.clone());
 }
 
-/// The process lets a task go on, or says why not.
+/// The process has resumed a task, or has refused.
 pub(super) fn resumed(state: &mut State, hold: &PausedTask, answer: Result<(), String>) {
     answered(state, hold, answer.is_ok());
-    // Whatever it says, this console has nothing to do with it any more.
+    // In either case this console no longer pauses it.
     forget(state, hold);
     match answer {
         Ok(()) => state.say(format!("{} resumed", hold.name)),
@@ -236,7 +235,7 @@ pub(super) fn resumed(state: &mut State, hold: &PausedTask, answer: Result<(), S
     }
 }
 
-/// A task is not paused any more, or by somebody else.
+/// A task is no longer paused, or is paused by another console.
 pub(super) fn lost(state: &mut State, hold: &PausedTask, reason: String) {
     forget(state, hold);
     state.notice = Some(format!("{}: {reason}", hold.name));
@@ -246,7 +245,7 @@ fn forget(state: &mut State, hold: &PausedTask) {
     state.visit.holds.retain(|other| !other.is(hold));
 }
 
-/// A debugger has had the task, or has not: then it is as the row says.
+/// A debugger has run with the task, or has failed: then the row shows the task's state.
 pub(super) fn debugged(state: &mut State, hold: &PausedTask, ended: Result<(), String>) {
     match ended {
         Ok(()) => {
@@ -258,7 +257,7 @@ pub(super) fn debugged(state: &mut State, hold: &PausedTask, ended: Result<(), S
     }
 }
 
-/// Leaves, unless something has to be said before.
+/// Exits, unless a question must be answered first.
 pub(super) fn leave(state: &mut State) -> Option<Effect> {
     if state.visit.holds.is_empty() {
         return Some(Effect::Quit);

@@ -12,7 +12,7 @@ use crate::tui::state::{Overlay, State};
 /// Rows that one step of the wheel moves.
 const WHEEL: usize = 3;
 
-/// What an event of the mouse does.
+/// Performs a mouse event.
 pub(super) fn act(state: &mut State, event: Mouse) -> Option<Effect> {
     touched(state);
     match event {
@@ -32,7 +32,7 @@ pub(super) fn act(state: &mut State, event: Mouse) -> Option<Effect> {
 /// The same as a key with that action.
 fn does(state: &mut State, action: Action) -> Option<Effect> {
     match state.overlay {
-        // Nobody says yes or no by rolling a wheel.
+        // The wheel must not answer a question.
         Some(Overlay::Question(_)) if action != Action::Back => None,
         Some(_) => overlay::act(state, action),
         None => on_table(state, action),
@@ -72,7 +72,7 @@ fn click(state: &mut State, hit: Hit) {
     }
 }
 
-/// Gives the mouse to the terminal, or takes it back.
+/// Leaves the mouse to the terminal, or captures it again.
 pub(super) fn switch(state: &mut State) -> Effect {
     state.look.mouse = !state.look.mouse;
     let told = if state.look.mouse {

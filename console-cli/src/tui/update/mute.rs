@@ -18,7 +18,8 @@ pub(super) fn switch(state: &mut State) {
     if state.record.is_none()
         && let Some(row) = state.table().selected()
     {
-        // The row goes to the end, and the selection with it: m once more is for the same alert.
+        // The row moves to the end, and the selection with it, so that pressing m again is for the
+        // same alert.
         let height = layout::table_rows(state);
         state.table_mut().select(row, height);
     }
@@ -46,7 +47,7 @@ fn selected(state: &State) -> Option<Link> {
     table.selected().and_then(|row| table.link(row))
 }
 
-/// Forgets mutes that are over; alerts that have become worse are heard again.
+/// Removes expired mutes; alerts that have become worse are unmuted.
 pub(super) fn prune(state: &mut State) {
     if state.visit.mutes.is_empty() {
         return;
@@ -58,7 +59,7 @@ pub(super) fn prune(state: &mut State) {
     }
 }
 
-/// Marks the rows of all tables anew.
+/// Updates the marks in the rows of all tables.
 pub(super) fn mark(state: &mut State) {
     let context = state.context();
     let alerts = state.alerts().to_vec();

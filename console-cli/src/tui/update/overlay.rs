@@ -40,12 +40,12 @@ pub(crate) fn menu(state: &State, typed: &str) -> Vec<Face> {
     let found = |text: &str| text.to_lowercase().contains(&typed);
     let named = |face: &Face| found(face.key) || found(face.title);
     faces.retain(|face| named(face) || found(face.meaning));
-    // A column that is called so comes before those that only mention it.
+    // A column of that name comes before those that only mention it.
     faces.sort_by_key(|face| !named(face));
     faces
 }
 
-/// What an action does while an overlay is open.
+/// Performs an action while an overlay is open.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     let overlay = state.overlay.take()?;
     if matches!(action, Action::Quit | Action::Back) {
@@ -63,7 +63,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
-/// What the answer to a question leads to.
+/// The effect of the answer to a question.
 fn answer(question: Question, action: Action) -> Option<Effect> {
     match (question, action) {
         (Question::Switch { arm: true }, Action::Yes) => Some(Effect::Switch(Accounting::Armed)),
@@ -78,14 +78,14 @@ fn answer(question: Question, action: Action) -> Option<Effect> {
     }
 }
 
-/// Closes the overlay; a filter that was not kept is undone.
+/// Closes the overlay; a filter that was not confirmed is reverted.
 fn close(state: &mut State, overlay: Overlay, action: Action) -> Option<Effect> {
     match overlay {
         Overlay::Prompt { before, .. } => set_filter(state, before),
         Overlay::Picker(picker) if picker.typing || !picker.filter.is_empty() => {
             picker::unfilter(state, picker);
         }
-        // Without a process there is nothing below the picker.
+        // Without a process there is nothing below the list.
         Overlay::Picker(_) if state.link.peer.is_none() => {
             if action == Action::Quit {
                 return hold::leave(state);
@@ -98,7 +98,7 @@ fn close(state: &mut State, overlay: Overlay, action: Action) -> Option<Effect> 
     None
 }
 
-/// Nothing lies over the screen any more; without a process that is the list of them.
+/// Removes the overlay; without a process, shows the list of processes.
 pub(super) fn closed(state: &mut State) {
     state.overlay = None;
     let several = state.listed.as_ref().is_some_and(|listed| listed.len() > 1);
@@ -107,7 +107,7 @@ pub(super) fn closed(state: &mut State) {
     }
 }
 
-/// Text for the sort menu and the filter line; for a question, a no.
+/// Handles other keys: text for the sort menu and the filter line, no for a question.
 pub(super) fn unbound(state: &mut State, key: Key) {
     if matches!(state.overlay, Some(Overlay::Question(_))) {
         state.overlay = None;
@@ -204,7 +204,7 @@ fn on_prompt(state: &mut State, action: Action, mut typed: Typed, before: String
     type_filter(state, typed, before);
 }
 
-/// Filters while one types: a mistake is named, and the last good filter stays.
+/// Filters while the user types: an error is reported, and the last valid filter stays.
 fn type_filter(state: &mut State, mut typed: Typed, before: String) {
     typed.fault = state.table().check_filter(&typed.text).err();
     if typed.fault.is_none() {

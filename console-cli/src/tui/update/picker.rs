@@ -13,13 +13,13 @@ pub(super) fn open(state: &mut State) {
     }));
 }
 
-/// The processes that the filter of the list keeps.
+/// The processes that match the filter of the list.
 pub(crate) fn kept<'a>(state: &'a State, picker: &Picker) -> Vec<&'a Listed> {
     let listed = state.listed.iter().flatten();
     listed.filter(|listed| picker.keeps(listed)).collect()
 }
 
-/// What an action does while the list is open.
+/// Performs an action while the list is open.
 pub(super) fn act(state: &mut State, action: Action, mut picker: Picker) -> Option<Effect> {
     if picker.typing {
         match action {
@@ -62,7 +62,7 @@ pub(super) fn act(state: &mut State, action: Action, mut picker: Picker) -> Opti
     None
 }
 
-/// A letter of the filter, if one is typed.
+/// Adds a letter to the filter, if it is being typed.
 pub(super) fn letter(state: &mut State, mut picker: Picker, letter: char) {
     if picker.typing {
         picker.filter.push(letter);
@@ -70,7 +70,7 @@ pub(super) fn letter(state: &mut State, mut picker: Picker, letter: char) {
     state.overlay = Some(Overlay::Picker(picker));
 }
 
-/// All processes are in the list again.
+/// Removes the filter.
 pub(super) fn unfilter(state: &mut State, picker: Picker) {
     state.overlay = Some(Overlay::Picker(Picker {
         selected: picker.selected,

@@ -21,15 +21,15 @@ pub(super) fn worst_alert(state: &mut State) {
     }
 }
 
-/// Opens the next of the worst things or the one before, round the end; the first if none of them
-/// is open.
+/// Opens the next or previous entry of the triage list, cyclically; the first if none of them is
+/// open.
 pub(super) fn step(state: &mut State, forward: bool) {
     let list = triage::list(state);
     let here = stands(state, &list);
     let to = match (here, state.visit.step) {
         (Some(at), _) if forward => (at + 1) % list.len(),
         (Some(at), _) => (at + list.len() - 1) % list.len(),
-        // What one had come to is none of them any more: the next one stands in its place.
+        // The entry has left the list: the next one is at its position.
         (None, Some(Step { at, .. })) if forward && at < list.len() => at,
         (None, Some(Step { at, .. })) if !forward && at > 0 => (at - 1).min(list.len().max(1) - 1),
         (None, _) => 0,
@@ -39,7 +39,7 @@ pub(super) fn step(state: &mut State, forward: bool) {
         return;
     };
     let link = thing.link.clone();
-    // Stepping is one visit: the way back leads to where it began.
+    // Stepping counts as one visit: the way back leads to its start.
     if state.record.is_some() {
         show(state, link);
     } else {
@@ -51,13 +51,13 @@ pub(super) fn step(state: &mut State, forward: bool) {
     });
 }
 
-/// Where the open record stands among the worst things.
+/// The position of the open record in the triage list.
 fn stands(state: &State, list: &[Thing]) -> Option<usize> {
     let subject = &state.record.as_ref()?.subject;
     list.iter().position(|thing| thing.is(subject))
 }
 
-/// The list may be another one now.
+/// Updates the position, because the list may have changed.
 pub(super) fn restep(state: &mut State) {
     let Some(step) = state.visit.step else { return };
     let stands = stands(state, &triage::list(state));
@@ -67,7 +67,8 @@ pub(super) fn restep(state: &mut State) {
     });
 }
 
-/// What one has stepped to, as it is now: `3 of 9 worst: ready 212ms`; nothing if one has not.
+/// The current entry of the triage list: `3 of 9 worst: ready 212ms`; `None` if the user has not
+/// stepped.
 pub(crate) fn worst(state: &State) -> Option<String> {
     let Step { at, stands_out } = state.visit.step?;
     if !stands_out {
@@ -89,7 +90,7 @@ pub(super) fn of_row(state: &mut State) {
     }
 }
 
-/// Opens a record, in place of what is there.
+/// Opens a record in place of the current view.
 pub(super) fn open(state: &mut State, link: Link) {
     let here = here(state);
     if here
@@ -103,7 +104,7 @@ pub(super) fn open(state: &mut State, link: Link) {
     show(state, link);
 }
 
-/// Shows what is known of a record until its own rows come.
+/// Shows the available data of a record until its own rows arrive.
 fn show(state: &mut State, link: Link) {
     state.visit.step = None;
     let mut record = Record::new(link);
@@ -115,7 +116,7 @@ fn show(state: &mut State, link: Link) {
     state.record = Some(record);
 }
 
-/// Opens a table, in place of whatever is there.
+/// Opens a table in place of the current view.
 pub(super) fn open_table(state: &mut State, view: View) {
     if state.record.is_some() || state.view != view {
         let here = here(state);
@@ -134,14 +135,13 @@ fn here(state: &State) -> Stop {
     }
 }
 
-/// Goes so many places back.
+/// Goes back `steps` places.
 pub(super) fn back(state: &mut State, steps: usize) {
     for _ in 0..steps {
         travel(state, History::return_from);
     }
 }
 
-/// Goes forward again.
 pub(super) fn forward(state: &mut State) {
     travel(state, History::advance_from);
 }
@@ -157,12 +157,13 @@ fn travel(state: &mut State, way: fn(&mut History, Stop) -> Option<Stop>) {
     state.visit.near = None;
     state.visit.step = None;
     if let Some(open) = &mut state.record {
-        // What came since is told as it is now.
+        // Changes since then are shown.
         open.absent = None;
     }
 }
 
-/// New rows came: the record is told as it is now, or as it was last; the same link stays selected.
+/// New rows have arrived: shows the current or last state of the record, with the same link
+/// selected.
 pub(super) fn follow(state: &mut State) {
     let Some(mut open) = state.record.take() else {
         return;
@@ -193,12 +194,12 @@ pub(super) fn follow(state: &mut State) {
     }
 }
 
-/// What became of a subject that is not among the rows at hand; none if they are not those that
-/// were asked for.
+/// The reason why a subject is not among the available rows; `None` if these are not the requested
+/// ones.
 fn absence(state: &State, subject: &Link) -> Option<Absent> {
     let near = || state.visit.near.as_deref();
     let left_out = match subject {
-        // All of them come, whatever was asked for.
+        // All of them are sent, whatever was requested.
         Link::Alert(..) => 0,
         Link::Task { .. } => near()?.tasks.left_out(),
         Link::Resource { .. } => near()?.resources.left_out(),
@@ -207,21 +208,21 @@ fn absence(state: &State, subject: &Link) -> Option<Absent> {
     Some(Absent::from_all(left_out == 0))
 }
 
-/// Where the open alert stands among those that hold.
+/// The position of the open alert among the active ones.
 pub(crate) fn position(state: &State) -> Option<usize> {
     let subject = &state.record.as_ref()?.subject;
     let mut alerts = state.heard().chain(muted(state));
     alerts.position(|alert| Link::alert(alert) == *subject)
 }
 
-/// Alerts that are muted: they come last.
+/// Muted alerts, which come last.
 fn muted(state: &State) -> impl Iterator<Item = &Alert> {
     let (mutes, now) = (&state.visit.mutes, state.now.mono_ns);
     let alerts = state.alerts().iter();
     alerts.filter(move |alert| mutes.left(alert, now).is_some())
 }
 
-/// What an action does while a record is open.
+/// Performs an action while a record is open.
 pub(super) fn act(state: &mut State, action: Action) {
     match action {
         Action::Back => back(state, 1),
@@ -230,8 +231,7 @@ pub(super) fn act(state: &mut State, action: Action) {
     }
 }
 
-/// One line further is one link further, and beyond the last link one line of text; pages move the
-/// text.
+/// Moves to the next link, and beyond the last link by one line of text; page keys scroll the text.
 fn walk(state: &mut State, action: Action) {
     let lines = record::lines(state);
     let links = record::links(&lines);

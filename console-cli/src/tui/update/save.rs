@@ -31,7 +31,7 @@ pub(super) fn save(state: &mut State, file: Option<&str>) -> Option<Effect> {
     Some(write(state, &at_hand, &tables, file))
 }
 
-/// The whole snapshot came, or says why not.
+/// The full snapshot has arrived, or the reason why not.
 pub(super) fn fetched(
     state: &mut State,
     answer: Result<Box<Snapshot>, String>,
@@ -69,7 +69,7 @@ fn whole(window_ns: Option<u64>) -> Query {
     }
 }
 
-/// What is shown: the rows of all tables, as they came.
+/// The displayed data: the rows of all tables, as received.
 fn at_hand(state: &State) -> Option<Snapshot> {
     let shown = state.shown.as_ref()?;
     Some(Snapshot {
@@ -93,7 +93,7 @@ fn write(state: &State, snapshot: &Snapshot, tables: &[Table], file: Option<Stri
     }))
 }
 
-/// A name that is good in any folder: a process calls itself what it likes.
+/// A file name that is valid in any folder: a process may have any name.
 fn plain(name: &str) -> String {
     let good = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let name: String = name

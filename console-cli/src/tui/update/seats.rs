@@ -10,7 +10,7 @@ use crate::tui::state::{Peer, PeerState, Session, State, View};
 /// Maximal number of sessions; the oldest are dropped first.
 const KEPT: usize = 16;
 
-/// Turns to another process, as one has left it.
+/// Switches to another process, and restores its last session.
 pub(super) fn turn(state: &mut State, peer: Peer) {
     let own = state.link.peer.clone();
     let ended = matches!(state.link.fate, PeerState::Ended { .. });
@@ -51,7 +51,7 @@ pub(super) fn turn(state: &mut State, peer: Peer) {
         state.visit.history = seat.history;
         state.visit.mutes = seat.mutes;
     } else {
-        // Columns and order are one's own, and not those of a process.
+        // Columns and order belong to the user, not to a process.
         settings.apply_tables(state);
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     draw_alone(state, frame, screen);
 }
 
-/// The line, where another view begins below it.
+/// The line alone, if another view begins below it.
 pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let line = match (&state.notice, advice(state)) {
         (Some(notice), _) => Line::from(Span::styled(format!("! {notice}"), warning(state))),
@@ -73,7 +73,7 @@ fn warning(state: &State) -> ratatui::style::Style {
     state.look.palette.style(Role::Warning)
 }
 
-/// What is, and what to do, while the values shown are not those of now.
+/// The condition and the remedy while the displayed values are not current.
 pub(super) fn advice(state: &State) -> Option<(String, String)> {
     let shown = state.shown.as_ref()?;
     let pid = shown.process.pid;
@@ -131,8 +131,7 @@ fn lost(state: &State) -> String {
     };
     let switched = shown.process.accounting_since_unix_ns;
     let recent = shown.at_unix_ns.saturating_sub(switched) < 60 * SECOND;
-    // After accounting was switched on these are as they must be: said for a minute, then only
-    // counted.
+    // These are expected after arming: they are reported for a minute, then only counted.
     let reasons = shown.lost.reasons();
     let told: Vec<String> = reasons
         .filter(|(_, reason)| recent || !reason.at_switch)

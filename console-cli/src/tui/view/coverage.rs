@@ -19,8 +19,8 @@ pub(super) fn polls(shown: &Snapshot) -> String {
     format!("in polls {share}% of {}%", shown.workers.len() * 100)
 }
 
-/// The text, and behind it coverage, losses and costs: in full where there is room, else what fits.
-/// `of` says what costs are a share of.
+/// The text, followed by coverage, losses and overhead: in full if there is room, else the parts
+/// that fit. `of` is the base of the overhead's percentage.
 pub(super) fn fitting(text: &str, of: &str, shown: &Snapshot, width: usize) -> String {
     let covered = format!("{text}{}", covered(shown));
     let (full, short) = (report::lost_in_full(shown), lost(shown));

@@ -87,13 +87,13 @@ fn connecting(state: &State) -> Words {
     (format!("  connecting to {whom}"), tries, what, todo)
 }
 
-/// The process accounts, and no proc has ever registered.
+/// The process is armed, and no proc has ever registered.
 pub(super) fn nothing_annotated(state: &State, shown: &Snapshot) -> bool {
     let known = shown.process.procs_known > 0 || state.tables.procs.counts().total > 0;
     shown.process.accounting == Accounting::Armed && !known
 }
 
-/// The view of resources is open, and none was ever used.
+/// The view of resources is open, and no resource was ever used.
 pub(super) fn no_resources(state: &State) -> bool {
     let table = &state.tables.resources;
     state.view == View::Resources && table.counts().total == 0 && table.filter().is_empty()
@@ -105,7 +105,7 @@ pub(super) fn draw_no_resources(state: &State, frame: &mut Frame<'_>, screen: &S
     tell(state, what, todo, frame, screen);
 }
 
-/// The view of alerts is open, and there are none.
+/// The view of alerts is open, and there are no alerts.
 pub(super) fn no_alerts(state: &State) -> bool {
     let table = &state.tables.alerts;
     state.view == View::Alerts && table.counts().held == 0 && table.filter().is_empty()
@@ -117,7 +117,7 @@ pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &Scre
     tell(state, what, todo, frame, screen);
 }
 
-/// Both lines, where the table would stand.
+/// Both lines, in place of the table.
 fn tell(state: &State, what: &str, todo: &str, frame: &mut Frame<'_>, screen: &Screen) {
     let width = usize::from(state.size.0);
     let lines = [what, todo].map(|text| text::wrap(text, width));

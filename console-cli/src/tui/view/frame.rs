@@ -18,17 +18,18 @@ pub(super) struct Framed<'a> {
 }
 
 impl Framed<'_> {
-    /// Columns inside.
+    /// Width of the inner area, in columns.
     pub(super) fn width(&self) -> usize {
         usize::from(self.area.width).saturating_sub(2)
     }
 
-    /// Lines inside.
+    /// Height of the inner area, in lines.
     pub(super) fn lines(&self) -> usize {
         usize::from(self.area.height).saturating_sub(2)
     }
 
-    /// The frame itself. Words on the left of the upper side, and at the ends of both.
+    /// Draws the border, with text on the left of the upper side and at the right ends of both
+    /// sides.
     pub(super) fn draw(&self, frame: &mut Frame<'_>, above: (&str, &str), below: &str) {
         let [top_left, top_right, bottom_left, bottom_right] = self.state.look.glyphs.corners;
         frame.render_widget(Clear, self.area);
@@ -39,7 +40,7 @@ impl Framed<'_> {
         put(frame, self.area, self.lines() + 1, Line::from(bottom));
     }
 
-    /// One line inside.
+    /// Writes one line of the inner area.
     pub(super) fn put(&self, frame: &mut Frame<'_>, line: usize, content: &str, style: Style) {
         let side = Span::raw(self.state.look.glyphs.vertical.to_string());
         let content = text::left(&text::head(content, self.width()), self.width());

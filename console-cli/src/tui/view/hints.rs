@@ -31,7 +31,7 @@ pub(crate) const RECORD_HINTS: [&str; 7] = [
     "q quit",
 ];
 
-/// The same of a task.
+/// The hints for the record of a task.
 const TASK_HINTS: [&str; 8] = [
     "j k links",
     "Enter open",
@@ -43,7 +43,7 @@ const TASK_HINTS: [&str; 8] = [
     "q quit",
 ];
 
-/// The same of an alert.
+/// The hints for the record of an alert.
 const ALERT_HINTS: [&str; 8] = [
     "j k links",
     "Enter open",
@@ -55,8 +55,8 @@ const ALERT_HINTS: [&str; 8] = [
     "q quit",
 ];
 
-/// The hints of the scopes that hold now; where they do not all fit, the last ones before "quit"
-/// go.
+/// The hints of the current scopes; if they do not all fit, the last ones before "quit" are
+/// omitted.
 pub(super) fn line(state: &State, width: usize) -> String {
     let scopes = update::scopes(state);
     let armed = state
@@ -67,7 +67,7 @@ pub(super) fn line(state: &State, width: usize) -> String {
     let mut hints: Vec<&str> = KEYS
         .iter()
         .filter(|binding| scopes.contains(&binding.scope))
-        // The list of processes is there already.
+        // The list of processes is already open.
         .filter(|binding| !(picking && binding.label == "0"))
         .filter_map(|binding| binding.hint)
         .filter(|hint| *hint != PAUSE_HINT || state.view == View::Tasks)

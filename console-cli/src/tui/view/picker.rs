@@ -54,7 +54,7 @@ pub(super) fn draw(state: &State, picker: &Picker, frame: &mut Frame<'_>, screen
     put(frame, last, 0, line);
 }
 
-/// The keys, and what is typed before them.
+/// The keys, preceded by the text being typed.
 fn last_line(state: &State, picker: &Picker, frame: &mut Frame<'_>, at: Rect) -> Line<'static> {
     let width = usize::from(at.width);
     if !picker.typing && picker.filter.is_empty() {
@@ -153,7 +153,7 @@ fn row(mark: char, listed: &Listed, name_width: usize, micro: Micro) -> String {
     )
 }
 
-/// Columns for the names, as long as they are not very long.
+/// Width of the names, up to a maximum, in columns.
 fn name_width(listed: &[&Listed]) -> usize {
     let names = listed
         .iter()
@@ -187,7 +187,7 @@ fn answered(snapshot: &Snapshot, micro: Micro) -> String {
     )
 }
 
-/// The command line without the folders of the program: what tells processes apart comes after it.
+/// The command line without the folders of the program: processes differ in the text after them.
 fn base_name(command: &str) -> &str {
     let program = command.split(' ').next().unwrap_or(command);
     let folders = program.rfind('/').map_or(0, |at| at + 1);

@@ -24,11 +24,11 @@ pub(super) fn filter(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen
     typing(state, (" filter: ", typed), &told, frame, screen);
 }
 
-/// ` :sort hold_      Enter runs  Tab completes  Esc closes`, and above it what it can become.
+/// ` :sort hold_      Enter runs  Tab completes  Esc closes`, and the completions above it.
 pub(super) fn command(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen: &Screen) {
     let (_, words) = commands::completions(state, &typed.text);
     let told = match (commands::parse(&typed.text), &words[..]) {
-        // There is more than one, or the one is not written out.
+        // There are several completions, or the only one is not typed in full.
         (_, [first, rest @ ..]) if !rest.is_empty() || !typed.text.ends_with(first.as_str()) => {
             format!(" {}", words.join("  "))
         }
@@ -41,7 +41,7 @@ pub(super) fn command(state: &State, typed: &Typed, frame: &mut Frame<'_>, scree
     typing(state, (" :", typed), &told, frame, screen);
 }
 
-/// The line that is typed into, and above it what is wrong with it, else what is told.
+/// The input line, and the error or the message above it.
 fn typing(
     state: &State,
     (name, typed): (&str, &Typed),
@@ -50,7 +50,7 @@ fn typing(
     screen: &Screen,
 ) {
     let palette = state.look.palette;
-    // On a terminal without a hint line the last line of the table gives way.
+    // On a terminal without a hint line it replaces the last line of the table.
     let line = last_line(screen);
     let width = usize::from(line.width);
     let (before, behind) = typed.parts();

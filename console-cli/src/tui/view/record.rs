@@ -60,7 +60,7 @@ pub(super) fn line(
     };
     let spans = told.parts.iter().enumerate().map(|(at, part)| {
         let mut text = part.text.clone();
-        // The first column of every line is free for it.
+        // The first column of every line is reserved for the mark.
         if at == 0 && selected.is_some() && text.starts_with(' ') {
             text.replace_range(..1, state.look.glyphs.selection.encode_utf8(&mut [0; 4]));
         }
@@ -74,7 +74,7 @@ pub(super) fn line(
     Line::from(spans.collect::<Vec<_>>())
 }
 
-/// Columns that the way to a record keeps beside what is told of it.
+/// Minimal width of the path to a record, in columns.
 const WAY: usize = 24;
 
 /// ` Alerts > deadlock > snapshot                                task`
@@ -106,8 +106,8 @@ fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
     text::apart(begin, Line::from(end), usize::from(width))
 }
 
-/// What it is, and where it stands among others: `2 of 3   n next`, `3 of 9 worst: ready 212ms   n
-/// next`, `task, ended`.
+/// The kind of the subject, and its position among others: `2 of 3   n next`, `3 of 9 worst: ready
+/// 212ms   n next`, `task, ended`.
 fn standing(state: &State, open: &Record) -> String {
     let left = |alert| state.visit.mutes.left(alert, state.now.mono_ns);
     let worst = update::worst(state);

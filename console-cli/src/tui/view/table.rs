@@ -105,7 +105,7 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
         None if paused => ("P", Role::Paused),
         None => (" ", Role::Plain),
     };
-    // A group says whether it can be unfolded; a row of it stands where any row does.
+    // A group shows whether it can be unfolded; its rows are drawn like other rows.
     let fold = match table.is_folded(row) {
         Some(true) => "+",
         Some(false) => "-",
@@ -123,7 +123,7 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
         let value = table.value(row, column.index, &context);
         let role = match role(column, &value) {
             _ if dim => Role::Dim,
-            // The state is what it warns of.
+            // The warning is about the state.
             _ if warns && column.face.key == "state" => Role::Warning,
             role => role,
         };
@@ -142,7 +142,7 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
     }
 }
 
-/// What was measured some time ago, and is not measured now.
+/// Whether the values were measured some time ago, and are not measured now.
 fn values_are_old(state: &State) -> bool {
     let shown = state.shown.as_ref();
     let disarmed = shown.is_some_and(|shown| shown.process.accounting == Accounting::Disarmed);

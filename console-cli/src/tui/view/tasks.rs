@@ -12,7 +12,7 @@ use crate::tui::state::State;
 pub(super) fn line(state: &State, shown: &Snapshot, width: usize) -> Line<'static> {
     let mut text = format!(" {}", states(shown, " "));
     for each in [ready(state, shown, &[99]), wakes(shown)] {
-        // Half a number says something else.
+        // A cut number would be wrong.
         if text::width(&text) + text::width(&each) > width {
             break;
         }
@@ -21,7 +21,7 @@ pub(super) fn line(state: &State, shown: &Snapshot, width: usize) -> Line<'stati
     Line::from(text)
 }
 
-/// The same with more room, and behind it the coverage and the cost.
+/// The same with more room, followed by coverage and overhead.
 pub(super) fn with_coverage(state: &State, shown: &Snapshot, width: usize) -> Line<'static> {
     let (states, ready) = (states(shown, "  "), ready(state, shown, &[50, 99]));
     let text = format!(" {states}{ready}{}   ", wakes(shown));
@@ -34,8 +34,8 @@ pub(super) fn with_coverage(state: &State, shown: &Snapshot, width: usize) -> Li
     })
 }
 
-/// `   ready p99 88.0us`: how long tasks that were woken waited for their poll; nothing as long as
-/// none was.
+/// `   ready p99 88.0us`: the time from the wake-up of tasks to their poll; empty if none was
+/// woken.
 fn ready(state: &State, shown: &Snapshot, percents: &[u8]) -> String {
     let time = |ns| units::duration(ns, state.look.glyphs.micro);
     let latency = &shown.ready_latency;
@@ -53,7 +53,7 @@ fn ready(state: &State, shown: &Snapshot, percents: &[u8]) -> String {
     format!("   ready {}", told.join("  "))
 }
 
-/// `   wakes 83.1k/s`; nothing as long as there was none.
+/// `   wakes 83.1k/s`; empty if there were none.
 fn wakes(shown: &Snapshot) -> String {
     match shown.ready_latency.n {
         0 => String::new(),
@@ -64,7 +64,7 @@ fn wakes(shown: &Snapshot) -> String {
     }
 }
 
-/// Live covered tasks.
+/// Number of live covered tasks.
 pub(super) fn alive(shown: &Snapshot) -> u64 {
     let TasksByState {
         polling,

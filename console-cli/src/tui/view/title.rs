@@ -39,7 +39,7 @@ fn line(state: &State, shown: &Snapshot, room: usize) -> Line<'static> {
     let (begin, end) = lines.find(fits).unwrap_or_else(|| parts(Left::Pid));
     let name = room.saturating_sub(end.width() + 2);
     let begin = match begin.width() > name {
-        // Even the name has to make room.
+        // Even the name is cut.
         true => Line::from(text::head(&begin.to_string(), name)),
         false => begin,
     };
@@ -116,7 +116,7 @@ fn freshness(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     with_clock(badge, format!("  {clock}"))
 }
 
-/// `LIVE`, or `LIVE every 3 s` where the process takes its time.
+/// `LIVE`, or `LIVE every 3 s` if the process's interval is longer than requested.
 fn live(state: &State) -> String {
     let pace = state.pace_ns();
     if pace < state.interval_ns + SECOND / 2 {
@@ -125,7 +125,7 @@ fn live(state: &State) -> String {
     format!("LIVE every {} s", pace.div_ceil(SECOND))
 }
 
-/// The window asked for, and how much of it there is while it fills.
+/// The requested window, and the length reached so far while it fills.
 fn window(state: &State, shown: &Snapshot) -> String {
     let Window(Some(ns)) = state.window else {
         return "since start".to_owned();

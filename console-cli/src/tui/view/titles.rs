@@ -14,9 +14,9 @@ use crate::tui::state::State;
 enum Mark {
     /// After the title, inside its column.
     Inside,
-    /// In the gap behind a column that its title fills.
+    /// In the gap after a column that its title fills.
     Behind,
-    /// In the gap before such a column where none follows.
+    /// In the gap before such a column if none follows.
     Before,
 }
 
@@ -67,11 +67,11 @@ fn mark_place(column: &Placed, last: bool) -> Mark {
     }
 }
 
-/// Only the words carry the style: an underline must not run through the blanks around them.
+/// Only the words have the style: an underline must not extend through the blanks around them.
 fn push(spans: &mut Vec<Span<'static>>, column: &Placed, title: &str, style: Style) {
     let title = text::head(title, column.width);
     let blanks = column.width.saturating_sub(text::width(&title));
-    // What is as wide as its column has its title above its beginning.
+    // The title of a value as wide as its column is above its beginning.
     let right = column.face.unit.is_number() && column.face.unit != Unit::Trend;
     let behind = match (right, column.opens()) {
         (true, true) => blanks.min(1),

@@ -16,7 +16,7 @@ pub(super) fn line(state: &State, shown: &Snapshot, width: usize) -> Line<'stati
     bars(state, shown, " ", width, 7, 2)
 }
 
-/// The same with longer bars, and the time in polls behind them.
+/// The same with longer bars, followed by the time in polls.
 pub(super) fn with_polls(state: &State, shown: &Snapshot, width: usize) -> Line<'static> {
     let polls = format!("   {}", coverage::polls(shown));
     let mut line = bars(

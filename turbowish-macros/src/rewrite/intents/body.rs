@@ -19,79 +19,78 @@ use super::tokens::{
 };
 use crate::rewrite::known_macros;
 
-/// How sure it is that an operation is done.
+/// The certainty that an operation is performed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sort {
-    /// It is.
+    /// Certain to be performed.
     Will,
-    /// It depends.
+    /// Performed depending on control flow.
     May,
-    /// It depends, and perhaps more than once.
+    /// Performed depending on control flow, and perhaps more than once.
     Again,
 }
 
-/// One operation.
 pub(crate) struct Use {
     pub(crate) operation: Operation,
     pub(crate) sort: Sort,
-    /// How many awaits come before.
+    /// Number of awaits before it.
     before: usize,
 }
 
 impl Use {
-    /// The call is never seen to wait before it: nobody would ever read of it.
+    /// Whether the call never waits before it: nobody could see the intent.
     pub(crate) fn is_first(&self) -> bool {
         self.before == 0 && self.sort != Sort::Again
     }
 }
 
-/// What a body does with handles.
+/// The uses of handles in a body.
 #[derive(Default)]
 pub(crate) struct Body {
     pub(crate) uses: Vec<Use>,
-    /// Awaits, and macros that may await.
+    /// Number of awaits, and of macros that may await.
     pub(crate) awaits: usize,
     names: BTreeMap<String, Named>,
-    /// Something left before, perhaps.
+    /// An earlier statement may have left the function.
     may_be_left: bool,
-    /// There is something in it whose names are not the body's.
+    /// It contains code whose names may not be the body's.
     is_opaque: bool,
-    /// All of `self` is used, so that its fields may be replaced out of sight.
+    /// All of `self` is used, so its fields may be replaced elsewhere.
     lends_self: bool,
-    /// There is a closure or a block that takes what it names.
+    /// It contains a closure or a block that moves the variables that it names.
     takes: bool,
 }
 
-/// How a place is named beside its operations.
+/// Uses of a place other than its operations.
 #[derive(Default)]
 struct Named {
-    /// It is named in a way that may replace it, or bind its name.
+    /// A use may replace the place, or bind its name.
     otherwise: bool,
-    /// It may be gone.
+    /// It may have been moved away.
     given: bool,
-    /// It is used by a method that is not known to leave it where it is.
+    /// A method is called on it that is not known to leave it in place.
     moved: bool,
     in_loop: bool,
 }
 
-/// What is around some tokens.
+/// The context of some tokens.
 #[derive(Clone, Copy)]
 struct Around {
-    /// They may not be reached.
+    /// The tokens may not be reached.
     branch: bool,
-    /// They may be reached again.
+    /// The tokens may be reached again.
     again: bool,
-    /// They are part of something else, that runs at another time.
+    /// The tokens belong to code that runs at another time.
     apart: bool,
-    /// What stands there might be an error elsewhere.
+    /// Expressions there might be errors elsewhere.
     in_unsafe: bool,
-    /// A field that is named there may be none elsewhere, or one of which a lint tells: it is in a
-    /// macro that makes of it what it likes, or where lints are allowed.
+    /// A field named there may not be one elsewhere, or a lint may report it elsewhere: it is in a
+    /// macro that may transform it, or where lints are allowed.
     there_only: bool,
 }
 
 impl Body {
-    /// `None` if names may mean anything in it.
+    /// `None` if the names in it may have any meaning.
     pub(crate) fn of(tokens: TokenStream, handles: &Handles) -> Option<Body> {
         let mut looking = Looking {
             handles,
@@ -112,25 +111,25 @@ impl Body {
         self.names.get(place)
     }
 
-    /// Whether the place of an operation may be another thing than at the beginning.
+    /// Whether the place of an operation may differ from the one at the beginning.
     pub(crate) fn may_be_another(&self, operation: &Operation) -> bool {
         let named = self.named(&operation.place);
         named.is_none_or(|named| named.otherwise)
     }
 
-    /// Whether a parameter is used in the body in any way, and not given away.
+    /// Whether a parameter is used in the body in any way, and not moved away.
     pub(crate) fn keeps(&self, name: &str, is_reference: bool) -> bool {
         let named = self.named(name);
         named.is_some_and(|named| is_reference || !named.given)
     }
 
-    /// Whether what an operation is done with may have been taken out of `self` by then.
+    /// Whether the place of an operation may have been moved out of `self` by then.
     pub(crate) fn may_be_replaced(&self, operation: &Operation) -> bool {
         self.lends_self && operation.is_field()
     }
 
-    /// Whether a place stays where it is for as long as the body runs: all that is done with it is
-    /// to call methods that leave it there.
+    /// Whether a place stays in place while the body runs: its only uses are calls of methods that
+    /// leave it there.
     pub(crate) fn never_moves(&self, operation: &Operation) -> bool {
         let named = self.named(&operation.place);
         let stays = named.is_some_and(|named| !named.otherwise && !named.given && !named.moved);
@@ -149,18 +148,18 @@ struct Looking<'a> {
     body: Body,
 }
 
-/// What the statement that is looked at has shown so far.
+/// The facts about the current statement so far.
 #[derive(Clone, Copy, Default)]
 struct Statement {
-    /// What follows may not be evaluated.
+    /// The following tokens may not be evaluated.
     short: bool,
-    /// Blocks that follow are branches.
+    /// The following blocks are branches.
     branches: bool,
-    /// What follows is evaluated again.
+    /// The following tokens are evaluated again.
     again: bool,
     /// It may end with a block.
     block: bool,
-    /// It may not be compiled.
+    /// Lints are allowed in it.
     configured: bool,
     /// Lints are quiet in it.
     allowed: bool,
@@ -188,7 +187,7 @@ impl Looking<'_> {
                 TokenTree::Punct(punct) => match punct.as_char() {
                     ';' => statement = Statement::default(),
                     '?' => self.body.may_be_left = true,
-                    // Patterns as well, to be sure.
+                    // Patterns as well, to be safe.
                     '|' => statement.short = true,
                     '&' if punct.spacing() == Spacing::Joint && is(trees.get(at + 1), '&') => {
                         statement.short = true;
@@ -270,7 +269,7 @@ impl Looking<'_> {
         let mut inside = within(around, statement);
         if let Some(name) = macro_before(trees, at) {
             if name == "intend" {
-                // It looks at what it names, and does nothing with it.
+                // It only inspects the handles that it names.
                 return;
             }
             inside.branch = true;
@@ -282,13 +281,13 @@ impl Looking<'_> {
                 may_await || LEAVING.iter().any(|start| name.starts_with(start));
             return;
         }
-        // A block that another macro was given stands in a group without delimiters.
+        // A block that was passed to another macro is in a group without delimiters.
         if matches!(group.delimiter(), Delimiter::Brace | Delimiter::None) {
             inside.branch |= statement.branches || !is_block(trees, at);
             inside.in_unsafe |= is_word(before(trees, at), "unsafe");
             if is_async(trees, at) {
                 inside.apart = true;
-                // Nobody leaves our body from there.
+                // A `return` there does not leave this body.
                 let left = self.body.may_be_left;
                 self.stream(group.stream(), inside);
                 self.body.may_be_left = left;
@@ -342,10 +341,10 @@ impl Looking<'_> {
     }
 }
 
-/// What the names of macros begin with that return from the function.
+/// Prefixes of the names of macros that return from the function.
 const LEAVING: &[&str] = &["bail", "ensure"];
 
-/// What is around something in a statement that has shown that much.
+/// The context of tokens inside a statement with these facts.
 const fn within(around: Around, statement: Statement) -> Around {
     Around {
         branch: around.branch || statement.short,
@@ -356,7 +355,7 @@ const fn within(around: Around, statement: Statement) -> Around {
     }
 }
 
-/// `.verb(…)` before `end`: the verb, and where its dot is.
+/// `.verb(…)` before `end`: the verb, and the index of its dot.
 fn call_before(trees: &[TokenTree], end: usize, is_awaited: bool) -> Option<(Verb, usize)> {
     let at = end.checked_sub(1)?;
     let TokenTree::Group(arguments) = trees.get(at)? else {
@@ -373,7 +372,7 @@ fn call_before(trees: &[TokenTree], end: usize, is_awaited: bool) -> Option<(Ver
     Some((verb, at - 2))
 }
 
-/// What is awaited is met again at its `await`.
+/// Awaited operations are found at their `await`.
 fn is_awaited(trees: &[TokenTree], at: usize) -> bool {
     is(trees.get(at + 1), '.') && is_word(trees.get(at + 2), "await")
 }

@@ -29,7 +29,7 @@ pub(crate) struct Parameter {
     pub(crate) ident: Ident,
     pub(crate) verb: Verb,
     pub(crate) is_reference: bool,
-    /// The handle itself, or a reference that nobody else has at the time.
+    /// The handle itself, or an exclusive reference to it.
     is_own: bool,
 }
 
@@ -76,9 +76,9 @@ impl Handles {
             .any(|parameter| parameter.name == name)
     }
 
-    /// Whether the end that an operation uses is the call's alone until then: whoever receives has
-    /// it so, and whoever sends if it is a parameter of its own, which is used further down and
-    /// cannot have been given away.
+    /// Whether the end that an operation uses belongs to the call alone until then. This is so for
+    /// a receiving call, and for a sending one if the end is its own parameter, which is used
+    /// further down and cannot have been moved away.
     pub(crate) fn proves(&self, operation: &Operation) -> bool {
         let of_place = |parameter: &&Parameter| operation.is_of(&parameter.name);
         let is_own = || {
@@ -99,7 +99,7 @@ fn parameter(input: &PatType) -> Option<Parameter> {
     let Pat::Ident(pat) = &*input.pat else {
         return None;
     };
-    // It may not be there.
+    // The parameter may not exist.
     if pat.by_ref.is_some() || pat.subpat.is_some() || !input.attrs.is_empty() {
         return None;
     }
@@ -112,7 +112,7 @@ fn parameter(input: &PatType) -> Option<Parameter> {
     })
 }
 
-/// `Sender<T>` and `&mut Sender<T>`, and no pointer that others may have as well.
+/// `Sender<T>` and `&mut Sender<T>`, but no shared pointer.
 fn is_own(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => reference.mutability.is_some() && is_own(&reference.elem),
@@ -126,7 +126,7 @@ fn is_own(ty: &Type) -> bool {
     }
 }
 
-/// What a value of the type is mostly for, if it is a handle or points to one.
+/// The default operation of the type, if it is a handle or points to one.
 fn verb_of(ty: &Type) -> Option<Verb> {
     match ty {
         Type::Reference(reference) => verb_of(&reference.elem),

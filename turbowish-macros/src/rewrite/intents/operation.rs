@@ -36,8 +36,7 @@ impl Verb {
         "send", "recv", "lock", "read", "write", "acquire", "wait", "notified", "changed",
     ];
 
-    /// What a method that is called with arguments, or without, and awaited or not, does to what it
-    /// is called on.
+    /// The operation of a method, which depends on whether it has arguments and is awaited.
     pub(crate) fn of_method(name: &str, has_arguments: bool, is_awaited: bool) -> Option<Verb> {
         Some(match (name, has_arguments, is_awaited) {
             ("send", true, _) => Verb::Send,
@@ -62,11 +61,11 @@ impl Verb {
 pub(crate) struct Operation {
     pub(crate) verb: Verb,
     pub(crate) operand: TokenStream,
-    /// Where the user wrote it.
+    /// The position in the source.
     pub(crate) span: Span,
-    /// The same for the same operation: `send tx`, `lock self.db`.
+    /// Equal for equal operations: `send tx`, `lock self.db`.
     pub(crate) key: String,
-    /// The place's own text.
+    /// The text of the place.
     pub(crate) place: String,
 }
 
@@ -82,7 +81,7 @@ impl Operation {
         }
     }
 
-    /// On a parameter.
+    /// An operation on a parameter.
     pub(crate) fn on_parameter(verb: Verb, name: &Ident) -> Operation {
         Operation::new(verb, name.to_token_stream(), name.span())
     }
@@ -96,13 +95,13 @@ impl Operation {
         self.place.starts_with("self.")
     }
 
-    /// As it was written.
+    /// The place as written.
     pub(crate) fn written(&self) -> TokenStream {
         let (word, operand) = (format_ident!("{}", self.verb.words().0), &self.operand);
         quote_spanned!(self.span=> #word(#operand))
     }
 
-    /// The unit struct that stands for the verb.
+    /// The unit struct of the verb.
     pub(crate) fn name(&self) -> Ident {
         format_ident!("{}", self.verb.words().1)
     }

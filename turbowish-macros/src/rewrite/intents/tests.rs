@@ -42,7 +42,7 @@ fn check(item: &str, expected: &str) {
     assert_eq!(found("", item), expected);
 }
 
-/// A body after an await, of a function that has it all.
+/// The body of a function that has all handles, after an await.
 #[track_caller]
 fn check_body(body: &str, expected: &str) {
     check(
@@ -98,7 +98,7 @@ fn what_is_done_on_the_straight_path_will_be() {
         "let x = async { self.one().await? }; tx.send(1).await;",
         "will send tx surely",
     );
-    // Not awaited, and yet a send.
+    // Not awaited, and still a send.
     check_body("tx.send(1).ok(); go().await;", "will send tx surely");
 }
 
@@ -155,7 +155,7 @@ fn what_is_in_a_loop_may_be_done_again() {
         "if a { tx.send(1).await; } else { tx.send(2).await; }",
         "may send tx surely again",
     );
-    // Straight ahead, and more often than is told one by one.
+    // Unconditional, and more often than each one is declared separately.
     check_body(
         "tx.send(1).await; tx.send(2).await;",
         "will send tx surely, will send tx surely",
@@ -166,7 +166,7 @@ fn what_is_in_a_loop_may_be_done_again() {
     );
 }
 
-/// As it happens, `rx` is a handle that none of these use: it may be given to anybody.
+/// `rx` is a handle that none of these operations use: it may be moved away.
 #[test]
 fn what_may_be_another_thing_by_then_is_not_found() {
     for body in [
@@ -190,7 +190,7 @@ fn what_may_be_another_thing_by_then_is_not_found() {
     check_body("self.tx = other; self.tx.send(1).await;", "");
     check_body("take(&mut self.tx); self.tx.send(1).await;", "");
     check_body("fn tx() {} tx.send(1).await;", "");
-    // A place may be one only where it stands.
+    // The place may be valid only where it is written.
     check_body("unsafe { self.db.lock().await; }", "");
     check(
         "async unsafe fn f(&self) { go().await; self.db.lock().await; }",
@@ -250,7 +250,7 @@ fn what_may_not_be_compiled_is_not_found() {
     );
 }
 
-/// Nobody could see it before it is a wait.
+/// The intent could not be seen before the wait.
 #[test]
 fn what_is_awaited_first_is_not_told() {
     check("async fn f(&self) { self.db.lock().await; }", "");
@@ -305,12 +305,12 @@ fn a_parameter_that_is_a_handle_may_be_used() {
     check_type("impl Sender", "");
     check_type("<X as Y>::Sender", "");
     check_type("u8", "");
-    // Used, too: but what is lent may come back as another one.
+    // Also used: but a borrowed handle may be replaced.
     check(
         "async fn f(x: Sender<u8>) { go(&mut x).await; x.send(1).await; }",
         "may send x again",
     );
-    // Given away, unless it is only lent.
+    // Moved away, unless only borrowed.
     check("async fn f(x: Sender<u8>) { child(x).await; }", "");
     check(
         "async fn f(x: &Sender<u8>) { child(x).await; }",
@@ -330,8 +330,8 @@ fn a_parameter_that_is_a_handle_may_be_used() {
     );
 }
 
-/// It is used only by methods that leave it where it is: whether it will be used or not, nobody
-/// else has it while the body runs.
+/// Only methods that leave the handle in place use it: whether it is used or not, no other call has
+/// it while the body runs.
 #[test]
 fn what_is_never_given_away_is_the_calls_own() {
     let check_body = |body: &str, expected: &str| {
@@ -357,7 +357,7 @@ fn what_is_never_given_away_is_the_calls_own() {
         "may recv rx surely again",
     );
     check_body("if a { self.rx.recv().await; }", "may recv self.rx surely");
-    // A method of somebody's may take it, and so may a closure, a block, or a macro.
+    // A foreign method may move it, and so may a closure, a block, or a macro.
     check_body("if a { rx.recv().await; } rx.boxed();", "may recv rx");
     check_body(
         "if a { rx.recv().await; } run(move || rx.try_recv());",

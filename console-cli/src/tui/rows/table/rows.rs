@@ -27,7 +27,7 @@ impl<R: Entry> Rows for Table<R> {
             title: &column.title,
             meaning: column.meaning,
             unit: column.unit,
-            // A muted one says for how long.
+            // A muted row shows the remaining time.
             width: match column.key == MUTED_IN && self.muted.iter().any(Option::is_some) {
                 true => column.width.max(MUTED_WIDTH),
                 false => column.width,
@@ -138,7 +138,7 @@ impl<R: Entry> Rows for Table<R> {
         match self.group(row) {
             Some(group) => {
                 let mut members = group.members.iter();
-                // The row of all of them knows also of those that were not sent.
+                // The merged row also covers rows that were not sent.
                 group.row.is_paused() || members.any(|&at| self.page.rows[at].is_paused())
             }
             None => self.row(row).is_some_and(Entry::is_paused),
@@ -201,7 +201,7 @@ impl<R: Entry> Rows for Table<R> {
         if self.cursor.as_ref() != Some(&id) {
             let absent = (0..self.visible.len()).find(|&at| self.absent(at).is_some());
             self.drop_absent();
-            // The rows below the one that left move up by one line.
+            // The rows below the removed one move up by one line.
             first -= usize::from(absent.is_some_and(|at| at < first));
         }
         let row = self.position(&id).unwrap_or(row);
@@ -296,7 +296,7 @@ impl<R: Entry> Rows for Table<R> {
         }
         self.drop_absent();
         self.arrange(context);
-        // What comes into its place is selected.
+        // The row that takes its place is selected.
         let next = row.min(self.visible.len().saturating_sub(1));
         self.cursor = self.id(next).filter(|_| row > 0);
     }
@@ -357,7 +357,7 @@ impl<R: Entry> Rows for Table<R> {
             At::Row(at) => left(at),
             At::Group(at) => {
                 let mut members = self.groups.get(at)?.members.iter();
-                // A group is muted when all of it is.
+                // A group is muted if all of its rows are.
                 members.try_fold(u64::MAX, |least, &at| Some(least.min(left(at)?)))
             }
         }
@@ -392,7 +392,7 @@ impl<R: Entry> Rows for Table<R> {
         self.muted.clear();
         self.visible.clear();
         self.groups.clear();
-        // Numbers of rows mean nothing in another process.
+        // IDs of rows mean nothing in another process.
         self.shape.hidden = Hidden::default();
         (self.kept, self.hidden) = (0, 0);
     }
