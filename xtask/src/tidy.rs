@@ -4,6 +4,7 @@
 mod arrows;
 mod manifest;
 mod names;
+mod rooms;
 mod sizes;
 mod text;
 mod tree;
@@ -19,6 +20,9 @@ type Rule = fn(&Tree) -> Vec<Fault>;
 const RULES: &[(&str, Rule)] = &[
     ("arrows point inward", arrows::between_crates),
     ("arrows point inward inside a crate", arrows::inside_crates),
+    ("no cycle among folders", rooms::cycles),
+    ("state of the runtime", rooms::state),
+    ("a type name once in a crate", names::twice),
     (
         "packages inherit the lints and carry the licences",
         manifest::packages,

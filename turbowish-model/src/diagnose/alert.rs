@@ -18,4 +18,4 @@ mod words;
 
 pub use self::detector::Detector;
 pub use self::limits::{LIMITS, Limit, LimitError, LimitRow, Limits, Measure};
-pub use self::table::{RuleRow, TABLE, row};
+pub use self::table::{PitfallRule, TABLE, row};

@@ -97,6 +97,26 @@ const FOLDERS: &[(&str, &str, &str)] = &[
         "the server knows its Source only",
     ),
     (
+        "turbowish-runtime/src/hot",
+        "crate::monitor",
+        "the path of a poll does not know who reads it",
+    ),
+    (
+        "turbowish-runtime/src/hot",
+        "crate::server",
+        "the path of a poll does not know who serves it",
+    ),
+    (
+        "turbowish-runtime/src/hot",
+        "crate::exit",
+        "the path of a poll does not know who reports it",
+    ),
+    (
+        "turbowish-runtime/src/hot",
+        "crate::resource",
+        "the path of a poll tells others through hot/events.rs",
+    ),
+    (
         "turbowish-wire/src/convert",
         "crate::client",
         "messages do not know who sends them",

@@ -1,5 +1,7 @@
 //! Rules for names: vague words that fit everything are refused.
 
+use std::collections::BTreeMap;
+
 use syn::visit::{self, Visit};
 
 use super::sizes::is_test;
@@ -19,6 +21,119 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[(
     "info",
     "INFO is a command of the protocol",
 )];
+
+/// Names of types that have a standard term now.
+const OLD: &[&str] = &[
+    "Birth",
+    "Desk",
+    "Fact",
+    "Fallen",
+    "Gather",
+    "Grow",
+    "Handled",
+    "Heir",
+    "Here",
+    "Keeper",
+    "Keepers",
+    "Lent",
+    "Meters",
+    "Newborn",
+    "Newcomer",
+    "Noded",
+    "OwnCost",
+    "Perhaps",
+    "ProcTally",
+    "Pulse",
+    "Readied",
+    "Replayed",
+    "Sequence",
+    "SharedEnds",
+    "SiteTally",
+    "Sole",
+    "StepCell",
+    "Story",
+    "Tally",
+    "Tie",
+    "Trail",
+    "Twig",
+    "Unpolled",
+    "Usual",
+    "Whoever",
+    "Withheld",
+];
+
+/// `(source folder, types that are defined twice there)`. A pair that is not there any more is a fault.
+const TWICE: &[(&str, &[&str])] = &[
+    (
+        "console-cli/src/",
+        &[
+            "Change", "Command", "Entry", "Fault", "Form", "Found", "Hidden", "Kept", "Kind",
+            "Part", "Read", "Rows", "Screen", "Source", "State", "Wanted", "Window",
+        ],
+    ),
+    ("turbowish-macros/src/", &[]),
+    (
+        "turbowish-model/src/",
+        &[
+            "Call", "Claim", "Event", "Flow", "Holder", "Intent", "Kind", "Outcome", "Pause",
+            "Regex", "Resource", "Subject", "Task", "Waiter", "Worker",
+        ],
+    ),
+    // tokio's own names.
+    ("turbowish-runtime/src/", &["Channel", "Receiver", "Sender"]),
+    ("turbowish-unsafe/src/", &[]),
+    ("turbowish-wire/src/", &[]),
+    ("xtask/src/", &[]),
+];
+
+/// A reader who searches for a type finds one.
+pub(super) fn twice(tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (folder, known) in TWICE {
+        let mut types: BTreeMap<String, Vec<(&File, usize)>> = BTreeMap::new();
+        for file in tree.sources().filter(|file| !file.is_test()) {
+            let ours = file.path.starts_with(folder) && !file.path.contains("/absent.rs");
+            if let (true, Ok(syntax)) = (ours, syn::parse_file(&file.text)) {
+                for (name, line) in types_of(&syntax.items) {
+                    types.entry(name).or_default().push((file, line));
+                }
+            }
+        }
+        for (name, places) in &types {
+            let (file, line) = places[0];
+            let is_known = known.contains(&name.as_str());
+            if places.len() > 1 && !is_known {
+                let other = &places[1].0.path;
+                faults.push(Fault::new(
+                    file,
+                    line,
+                    format!("`{name}` is defined in {other}, too"),
+                ));
+            } else if places.len() == 1 && is_known {
+                faults.push(Fault::new(
+                    file,
+                    line,
+                    format!("`{name}` needs no exception any more"),
+                ));
+            }
+        }
+    }
+    faults
+}
+
+/// Structs, enums, traits and unions at the top of a file, with their lines.
+fn types_of(items: &[syn::Item]) -> Vec<(String, usize)> {
+    let names = items.iter().filter_map(|item| match item {
+        syn::Item::Struct(item) => Some(&item.ident),
+        syn::Item::Enum(item) => Some(&item.ident),
+        syn::Item::Trait(item) => Some(&item.ident),
+        syn::Item::Union(item) => Some(&item.ident),
+        _ => None,
+    });
+    names
+        .map(|name| (name.to_string(), name.span().start().line))
+        .collect()
+}
 
 /// The names of items that we define, and of the files.
 pub(super) fn all(tree: &Tree) -> Vec<Fault> {
@@ -73,6 +188,20 @@ impl Found<'_> {
         }
     }
 
+    /// A type has the standard term for what it is.
+    fn old(&mut self, name: &syn::Ident) {
+        let ours =
+            self.file.path.starts_with("turbowish-") || self.file.path.starts_with("console-cli");
+        if ours && !self.file.is_test() && OLD.iter().any(|old| name == old) {
+            let line = name.span().start().line;
+            self.faults.push(Fault::new(
+                self.file,
+                line,
+                format!("`{name}` is an old word"),
+            ));
+        }
+    }
+
     fn function(&mut self, name: &syn::Ident) {
         self.name(name);
         let text = name.to_string();
@@ -94,10 +223,12 @@ impl Found<'_> {
 impl<'ast> Visit<'ast> for Found<'_> {
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
         self.name(&item.ident);
+        self.old(&item.ident);
     }
 
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
         self.name(&item.ident);
+        self.old(&item.ident);
     }
 
     fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
@@ -209,6 +340,38 @@ mod tests {
             &[],
         );
         check("impl Connected for A { fn connect_info(&self) {} }", &[]);
+    }
+
+    #[test]
+    fn a_type_is_defined_once_in_a_crate() {
+        let check = |second: &str, expected: &[&str]| {
+            let files = [
+                ("turbowish-wire/src/a.rs", "struct A;"),
+                (second, "enum A {}"),
+            ];
+            let faults: Vec<String> = super::twice(&Tree::of(&files))
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(faults, expected);
+        };
+        let fault = "turbowish-wire/src/a.rs:1: `A` is defined in turbowish-wire/src/b.rs, too";
+        check("turbowish-wire/src/b.rs", &[fault]);
+        check("turbowish-wire/src/tests.rs", &[]);
+        check("turbowish-unsafe/src/b.rs", &[]);
+    }
+
+    #[test]
+    fn old_words_are_found() {
+        let files = [("turbowish-model/src/a.rs", "pub struct Trail;")];
+        let faults: Vec<String> = all(&Tree::of(&files))
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            faults,
+            ["turbowish-model/src/a.rs:1: `Trail` is an old word"]
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
-use super::table::{self, RuleRow};
+use super::table::{self, PitfallRule};
 use crate::diagnose::situation::{Node, NodeKind, Resource, Situation, Task, TaskKind, Worker};
 use crate::diagnose::wait_graph::Waits;
 use crate::snapshot::alert::{Alert, Party, PartyKind, Point};
@@ -150,11 +150,11 @@ impl Finding {
     /// Sets reason and fixes from the templates of the table.
     pub(super) fn explained(mut self, values: &[(&str, &str)]) -> Self {
         let row = table::row(self.alert.pitfall);
-        self.alert.why = RuleRow::fill(row.why, values).unwrap_or_default();
+        self.alert.why = PitfallRule::fill(row.why, values).unwrap_or_default();
         let fixes = row
             .fixes
             .iter()
-            .filter_map(|fix| RuleRow::fill(fix, values));
+            .filter_map(|fix| PitfallRule::fill(fix, values));
         self.alert.fixes = fixes.collect();
         self
     }

@@ -11,7 +11,7 @@ use crate::snapshot::pitfall::Pitfall;
 
 /// An alert as documented.
 #[derive(Clone, Copy, Debug)]
-pub struct RuleRow {
+pub struct PitfallRule {
     /// The pitfall.
     pub pitfall: Pitfall,
     /// Severity, unless the rule sets another one.
@@ -31,7 +31,7 @@ pub struct RuleRow {
 }
 
 /// The row of each pitfall, in the order of [`Pitfall`].
-pub const TABLE: &[RuleRow] = &[
+pub const TABLE: &[PitfallRule] = &[
     rules::deadlock::DEADLOCK,
     rules::deadlock::SELF_DEADLOCK,
     rules::futurelock::FUTURELOCK,
@@ -62,11 +62,11 @@ pub const TABLE: &[RuleRow] = &[
 
 /// Returns the row of a pitfall.
 #[must_use]
-pub const fn row(pitfall: Pitfall) -> &'static RuleRow {
+pub const fn row(pitfall: Pitfall) -> &'static PitfallRule {
     &TABLE[pitfall as usize]
 }
 
-impl RuleRow {
+impl PitfallRule {
     /// Defaults of a row: a warning, raised at once, without texts.
     pub(super) const fn new(pitfall: Pitfall) -> Self {
         Self {

@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Proc, Site};
 use crate::snapshot::pitfall::Pitfall;
 
-pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: PitfallRule = PitfallRule {
     lingers: true,
     why: "Another branch was ready first. Anything that {cut} had received, locked or sent before it was dropped is lost or only half done.",
     fixes: &[
@@ -21,10 +21,10 @@ pub(in crate::diagnose::alert) const CANCEL_UNSAFE_SELECT: RuleRow = RuleRow {
         "or spawn {cut} and select on its handle",
     ],
     limits: &[Limit::Linger],
-    ..RuleRow::new(Pitfall::CancelUnsafeSelect)
+    ..PitfallRule::new(Pitfall::CancelUnsafeSelect)
 };
 
-pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: PitfallRule = PitfallRule {
     lingers: true,
     why: "The timeout expired while {cut} was in progress. Anything that it had received, locked or sent is lost or only half done.",
     fixes: &[
@@ -32,7 +32,7 @@ pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: RuleRow = RuleRow {
         "or spawn {cut} and put the timeout on its handle: it then runs to completion",
     ],
     limits: &[Limit::Linger],
-    ..RuleRow::new(Pitfall::TimeoutHalfDone)
+    ..PitfallRule::new(Pitfall::TimeoutHalfDone)
 };
 
 /// Await points at which more futures were interrupted than at the last situation.

@@ -8,7 +8,7 @@ use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, is_judged, task_party};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::is_part;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{Resource, Task, Waiter};
 use crate::snapshot::TaskState;
@@ -16,17 +16,17 @@ use crate::snapshot::alert::{Behind, Severity};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: PitfallRule = PitfallRule {
     why: "Items are sent faster than they are received, and nothing slows the senders down: memory use grows until memory runs out.",
     fixes: &[
         "give {resource} a bound: mpsc::channel(n) applies backpressure to its senders",
         "or receive several items at once (recv_many), or in more tasks",
     ],
     limits: &[Limit::GrowthWindows, Limit::GrowthLength, Limit::Window],
-    ..RuleRow::new(Pitfall::UnboundedGrowth)
+    ..PitfallRule::new(Pitfall::UnboundedGrowth)
 };
 
-pub(in crate::diagnose::alert) const BUFFER_BLOAT: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const BUFFER_BLOAT: PitfallRule = PitfallRule {
     hold: Some(Limit::BloatHeld),
     scans: 2,
     why: "{resource} is always full, so each item waits for all items before it: the buffer adds {inside} of latency and no throughput.",
@@ -35,10 +35,10 @@ pub(in crate::diagnose::alert) const BUFFER_BLOAT: RuleRow = RuleRow {
         "or reduce the capacity: the throughput stays the same, and the latency falls",
     ],
     limits: &[Limit::BloatFill, Limit::BloatHeld, Limit::BloatInside],
-    ..RuleRow::new(Pitfall::BufferBloat)
+    ..PitfallRule::new(Pitfall::BufferBloat)
 };
 
-pub(in crate::diagnose::alert) const BLOCKED_SENDER: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const BLOCKED_SENDER: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::BlockedSender),
     scans: 2,
@@ -49,7 +49,7 @@ pub(in crate::diagnose::alert) const BLOCKED_SENDER: RuleRow = RuleRow {
         "{at}: use try_send or send_timeout if the item may be lost",
     ],
     limits: &[Limit::BlockedSender],
-    ..RuleRow::new(Pitfall::BlockedSender)
+    ..PitfallRule::new(Pitfall::BlockedSender)
 };
 
 fn channels<'a>(scan: &Scan<'a>) -> impl Iterator<Item = &'a Resource> {

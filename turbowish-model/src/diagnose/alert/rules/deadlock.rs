@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::account::resource::Role;
 use crate::diagnose::alert::finding::{Finding, Scan, resource_party, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, does, many, time};
 use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, Waiter};
 use crate::diagnose::wait_graph::{self, Cycle, Dependency, Evidence};
@@ -16,22 +16,22 @@ use crate::snapshot::alert::{Behind, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const DEADLOCK: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const DEADLOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     scans: 2,
     why: "No task in the cycle can run until another one in it does. None was woken.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
-    ..RuleRow::new(Pitfall::Deadlock)
+    ..PitfallRule::new(Pitfall::Deadlock)
 };
 
-pub(in crate::diagnose::alert) const SELF_DEADLOCK: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const SELF_DEADLOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     scans: 2,
     why: "Only {task} could end this wait, and it cannot run until the wait ends.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
-    ..RuleRow::new(Pitfall::SelfDeadlock)
+    ..PitfallRule::new(Pitfall::SelfDeadlock)
 };
 
 /// One fix per arc that could be cut; a fix is used where an arc has a value for each of its names.
@@ -71,7 +71,7 @@ fn stands(scene: &Situation, cycle: &Cycle) -> bool {
 }
 
 /// A step with the rows that it refers to.
-struct Cut<'a> {
+struct ArcCut<'a> {
     task: &'a Task,
     resource: &'a Resource,
     waiter: &'a Waiter,
@@ -125,18 +125,18 @@ fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
 fn doubt(scan: &Scan<'_>, cycle: &Cycle) -> String {
     let heir = cycle.steps.iter().find_map(|step| step.heir);
     match heir.map(|heir| scan.scene.candidates[heir].name.as_str()) {
-        Some(name) => RuleRow::fill(POSSIBLE, &[("heir", name)]).unwrap_or_default(),
+        Some(name) => PitfallRule::fill(POSSIBLE, &[("heir", name)]).unwrap_or_default(),
         None if cycle.is_certain() => String::new(),
         None => DOUBT.to_string(),
     }
 }
 
-fn arcs<'a>(scan: &Scan<'a>, cycle: &Cycle) -> Vec<Cut<'a>> {
+fn arcs<'a>(scan: &Scan<'a>, cycle: &Cycle) -> Vec<ArcCut<'a>> {
     let steps = &cycle.steps;
     let arcs = steps.iter().enumerate().map(|(nth, step)| {
         let before = &steps[(nth + steps.len() - 1) % steps.len()];
         let resource = &scan.scene.resources[step.resource];
-        Cut {
+        ArcCut {
             task: &scan.scene.tasks[step.task],
             resource,
             waiter: &resource.waiters[step.waiter],
@@ -147,7 +147,7 @@ fn arcs<'a>(scan: &Scan<'a>, cycle: &Cycle) -> Vec<Cut<'a>> {
 }
 
 /// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
-fn title(arcs: &[Cut<'_>]) -> String {
+fn title(arcs: &[ArcCut<'_>]) -> String {
     const NAMED: usize = 4;
     let mut names: Vec<&str> = Vec::new();
     for arc in arcs {
@@ -168,7 +168,7 @@ fn title(arcs: &[Cut<'_>]) -> String {
     )
 }
 
-fn alone_title(arcs: &[Cut<'_>], likely: bool) -> String {
+fn alone_title(arcs: &[ArcCut<'_>], likely: bool) -> String {
     let Some(arc) = arcs.first() else {
         return String::new();
     };
@@ -189,7 +189,7 @@ fn alone_title(arcs: &[Cut<'_>], likely: bool) -> String {
     )
 }
 
-fn summary(arcs: &[Cut<'_>], alone: bool) -> String {
+fn summary(arcs: &[ArcCut<'_>], alone: bool) -> String {
     if alone {
         return "a task waits for itself".to_string();
     }
@@ -203,7 +203,7 @@ fn summary(arcs: &[Cut<'_>], alone: bool) -> String {
     )
 }
 
-fn shown(scan: &Scan<'_>, arc: &Cut<'_>, step: &wait_graph::CycleStep) -> Step {
+fn shown(scan: &Scan<'_>, arc: &ArcCut<'_>, step: &wait_graph::CycleStep) -> Step {
     let proc = arc.waiter.proc.as_ref().unwrap_or(&arc.task.root);
     Step {
         task: task_party(arc.task),
@@ -266,7 +266,7 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
 }
 
 /// A fix for each arc that could be cut.
-fn fixes(arcs: &[Cut<'_>], alone: bool) -> Vec<String> {
+fn fixes(arcs: &[ArcCut<'_>], alone: bool) -> Vec<String> {
     let mut fixes: Vec<(usize, String)> = Vec::new();
     for arc in arcs {
         let proc = arc.waiter.proc.as_ref().unwrap_or(&arc.task.root);
@@ -299,7 +299,7 @@ fn fixes(arcs: &[Cut<'_>], alone: bool) -> Vec<String> {
             Dependency::Granted(_) | Dependency::Before(_) => {}
         }
         for (nth, template) in FIXES.iter().enumerate() {
-            if let Some(fix) = RuleRow::fill(template, &values)
+            if let Some(fix) = PitfallRule::fill(template, &values)
                 && !fixes.iter().any(|(_, known)| *known == fix)
             {
                 fixes.push((nth, fix));

@@ -10,7 +10,7 @@ use crate::diagnose::alert::finding::{
     Finding, Scan, is_judged, leaves, resource_party, task_party,
 };
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, last, time};
 use crate::diagnose::situation::{FutureRef, Holder, Resource, Task, Waiter};
 use crate::diagnose::wait_graph::was_left;
@@ -18,7 +18,7 @@ use crate::snapshot::alert::{Behind, Party, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Place, TaskState};
 
-pub(in crate::diagnose::alert) const FUTURELOCK: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const FUTURELOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::Snoozed),
     scans: 2,
@@ -28,7 +28,7 @@ pub(in crate::diagnose::alert) const FUTURELOCK: RuleRow = RuleRow {
         "or drop {future} before {at}: `drop({future})`",
     ],
     limits: &[Limit::Snoozed],
-    ..RuleRow::new(Pitfall::Futurelock)
+    ..PitfallRule::new(Pitfall::Futurelock)
 };
 
 const DOUBT: &str =
@@ -146,7 +146,7 @@ fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waite
     let doubt = if certain {
         None
     } else {
-        RuleRow::fill(DOUBT, &[("task", task)])
+        PitfallRule::fill(DOUBT, &[("task", task)])
     };
     let got = match owner.holds {
         true => format!("holds {}", resource.name),

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, many};
 use crate::diagnose::situation::{Ended, Proc};
 use crate::snapshot::Place;
@@ -17,7 +17,7 @@ use crate::snapshot::alert::{Party, PartyKind, Severity};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const DETACHED_FAILURE: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const DETACHED_FAILURE: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     lingers: true,
     why: "{task} panicked and its handle was dropped: nobody gets the error, and the task's work is no longer done.",
@@ -26,10 +26,10 @@ pub(in crate::diagnose::alert) const DETACHED_FAILURE: RuleRow = RuleRow {
         "if it must always run, restart it when its handle returns an error",
     ],
     limits: &[Limit::Linger],
-    ..RuleRow::new(Pitfall::DetachedFailure)
+    ..PitfallRule::new(Pitfall::DetachedFailure)
 };
 
-pub(in crate::diagnose::alert) const LARGE_FUTURE: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const LARGE_FUTURE: PitfallRule = PitfallRule {
     why: "Each future of {proc} is {size}: it is moved when it is created, joined or spawned, and a few nested ones overflow a stack.",
     fixes: &[
         "{largest}: Box::pin it",
@@ -37,15 +37,15 @@ pub(in crate::diagnose::alert) const LARGE_FUTURE: RuleRow = RuleRow {
         "end the scope of large values before the next await",
     ],
     limits: &[Limit::LargeFuture, Limit::LargeFutureNote],
-    ..RuleRow::new(Pitfall::LargeFuture)
+    ..PitfallRule::new(Pitfall::LargeFuture)
 };
 
-pub(in crate::diagnose::alert) const NEVER_POLLED: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const NEVER_POLLED: PitfallRule = PitfallRule {
     lingers: true,
     why: "A future does nothing until it is polled. {proc} was called, but its future was dropped without a poll: none of its body ran.",
     fixes: &["{at}: await the future, or spawn it"],
     limits: &[Limit::Linger],
-    ..RuleRow::new(Pitfall::NeverPolled)
+    ..PitfallRule::new(Pitfall::NeverPolled)
 };
 
 /// Detached tasks that panicked, grouped by root proc.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, many};
 use crate::diagnose::situation::{Holder, Resource, Task, Waiter};
 use crate::snapshot::TaskState;
@@ -14,7 +14,7 @@ use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: PitfallRule = PitfallRule {
     hold: Some(Limit::GuardHeld),
     scans: 2,
     why: "{task} holds {resource} while it waits for something else. Every task that wants {resource} waits for that, too.",
@@ -23,10 +23,10 @@ pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: RuleRow = RuleRow {
         "or copy the needed data, drop the guard, await, and lock again",
     ],
     limits: &[Limit::GuardHeld],
-    ..RuleRow::new(Pitfall::GuardAcrossAwait)
+    ..PitfallRule::new(Pitfall::GuardAcrossAwait)
 };
 
-pub(in crate::diagnose::alert) const LOCK_CONVOY: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const LOCK_CONVOY: PitfallRule = PitfallRule {
     scans: 2,
     why: "{many} were woken together and all want {resource}, which serves one at a time: all wake-ups but one were wasted.",
     fixes: &[
@@ -34,7 +34,7 @@ pub(in crate::diagnose::alert) const LOCK_CONVOY: RuleRow = RuleRow {
         "or shard {resource}, or hold it for a shorter time",
     ],
     limits: &[Limit::ConvoyWaiters, Limit::ConvoySpread, Limit::ConvoyWait],
-    ..RuleRow::new(Pitfall::LockConvoy)
+    ..PitfallRule::new(Pitfall::LockConvoy)
 };
 
 /// Exclusive guards that are held while their task waits for something else.

@@ -7,13 +7,13 @@ use alloc::vec::Vec;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::is_part;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{OpenPoll, Task, Worker};
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 
-pub(in crate::diagnose::alert) const NEVER_YIELDS: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const NEVER_YIELDS: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::NeverYields),
     why: "{task} has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other task.",
@@ -22,10 +22,10 @@ pub(in crate::diagnose::alert) const NEVER_YIELDS: RuleRow = RuleRow {
         "if it loops, yield_now().await every few ms",
     ],
     limits: &[Limit::NeverYields],
-    ..RuleRow::new(Pitfall::NeverYields)
+    ..PitfallRule::new(Pitfall::NeverYields)
 };
 
-pub(in crate::diagnose::alert) const BLOCKED_WORKER: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const BLOCKED_WORKER: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::BlockedWorker),
     why: "A poll must return quickly: {worker} runs no other task until this one returns.",
@@ -36,7 +36,7 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: RuleRow = RuleRow {
         "look into this poll now: attach a debugger to the thread of {thread}",
     ],
     limits: &[Limit::BlockedWorker],
-    ..RuleRow::new(Pitfall::BlockedWorker)
+    ..PitfallRule::new(Pitfall::BlockedWorker)
 };
 
 /// A root poll in progress.

@@ -9,14 +9,14 @@ use alloc::vec::Vec;
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, leaf};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words;
 use crate::diagnose::situation::{Resource, Situation};
 use crate::snapshot::Spot;
 use crate::snapshot::alert::{Party, PartyKind};
 use crate::snapshot::pitfall::Pitfall;
 
-pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: PitfallRule = PitfallRule {
     why: "If {one} holds {a} while {other} holds {b}, each waits for the other forever. It has not happened yet.",
     fixes: &[
         "take {a} and {b} in the same order everywhere: {at_one} or {at_other}",
@@ -24,7 +24,7 @@ pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: RuleRow = RuleRow {
         "or put both behind one lock",
     ],
     limits: &[Limit::Clear],
-    ..RuleRow::new(Pitfall::LockOrderInversion)
+    ..PitfallRule::new(Pitfall::LockOrderInversion)
 };
 
 /// Maximum number of orders kept.

@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, proc_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::snapshot::alert::{Party, PartyKind};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const OVERLOAD: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const OVERLOAD: PitfallRule = PitfallRule {
     why: "Each event costs some tens of nanoseconds: at this rate accounting is itself a load, and it measures in part its own overhead.",
     fixes: &[
         "remove the attribute from {proc}: its time is then charged to its caller",
@@ -22,7 +22,7 @@ pub(in crate::diagnose::alert) const OVERLOAD: RuleRow = RuleRow {
     ],
     limits: &[Limit::Overload],
     scans: 2,
-    ..RuleRow::new(Pitfall::Overload)
+    ..PitfallRule::new(Pitfall::Overload)
 };
 
 /// Sources with more events than the limit.

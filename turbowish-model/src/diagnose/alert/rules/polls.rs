@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::{LONG, is_more, is_part};
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, many, time};
 use crate::diagnose::situation::Task;
 use crate::snapshot::TaskState;
@@ -16,7 +16,7 @@ use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const LONG_POLL: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
     why: "A poll must return quickly: its worker runs no other task until then.",
     fixes: &[
         "{proc}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
@@ -27,20 +27,20 @@ pub(in crate::diagnose::alert) const LONG_POLL: RuleRow = RuleRow {
         Limit::LongPollShare,
         Limit::LongPollAlert,
     ],
-    ..RuleRow::new(Pitfall::LongPoll)
+    ..PitfallRule::new(Pitfall::LongPoll)
 };
 
-pub(in crate::diagnose::alert) const YIELDS_RARELY: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const YIELDS_RARELY: PitfallRule = PitfallRule {
     why: "{task} yields its worker only to take it again. The tasks that share the worker wait.",
     fixes: &[
         "{proc}: move the computation to spawn_blocking or to a dedicated thread",
         "or split it into pieces of less than a millisecond with yield_now().await between them",
     ],
     limits: &[Limit::RarelyShare, Limit::RarelyPoll, Limit::Window],
-    ..RuleRow::new(Pitfall::YieldsRarely)
+    ..PitfallRule::new(Pitfall::YieldsRarely)
 };
 
-pub(in crate::diagnose::alert) const STARVATION: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const STARVATION: PitfallRule = PitfallRule {
     scans: 2,
     why: "{task} was woken but is not polled, while {other} was polled {polls} times since the last scan. The executor does not get to it.",
     fixes: &[
@@ -48,7 +48,7 @@ pub(in crate::diagnose::alert) const STARVATION: RuleRow = RuleRow {
         "if {other} never waits, let it yield: yield_now().await",
     ],
     limits: &[Limit::StarvationReady, Limit::StarvationPolls],
-    ..RuleRow::new(Pitfall::Starvation)
+    ..PitfallRule::new(Pitfall::Starvation)
 };
 
 /// Procs with long polls.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::snoozed::{around, left};
 use crate::diagnose::alert::finding::{Finding, Scan, leaves, task_party};
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, last, time};
 use crate::diagnose::situation::{Node, Task, Waiter, last_method};
 use crate::snapshot::alert::{Party, PartyKind, Point, Step};
@@ -110,7 +110,7 @@ fn finding(
         .at(&turn.proc, turn.place.as_ref());
     finding.alert.certain = false;
     finding.alert.steps = steps(scan, task, (turn, woken), victim, text);
-    let doubt = RuleRow::fill(DOUBT, &[]);
+    let doubt = PitfallRule::fill(DOUBT, &[]);
     finding
         .titled(format!(
             "futurelock: {} does not poll {future}, woken {{for}} ago, and waits at {text} itself",

@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, last};
 use crate::diagnose::situation::{FutureRef, Node, NodeKind, Resource, Task, Waiter};
 use crate::diagnose::wait_graph::was_left;
 use crate::snapshot::TaskState;
 use crate::snapshot::pitfall::Pitfall;
 
-pub(in crate::diagnose::alert) const SNOOZED_FUTURE: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const SNOOZED_FUTURE: PitfallRule = PitfallRule {
     hold: Some(Limit::Snoozed),
     scans: 2,
     why: "{proc} was woken and could make progress. {task} was polled since, but did not poll it.",
@@ -22,10 +22,10 @@ pub(in crate::diagnose::alert) const SNOOZED_FUTURE: RuleRow = RuleRow {
         "or drop {future} if it is no longer needed",
     ],
     limits: &[Limit::Snoozed],
-    ..RuleRow::new(Pitfall::SnoozedFuture)
+    ..PitfallRule::new(Pitfall::SnoozedFuture)
 };
 
-pub(in crate::diagnose::alert) const STREAM_STALL: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const STREAM_STALL: PitfallRule = PitfallRule {
     hold: Some(Limit::Snoozed),
     scans: 2,
     why: "{proc} is one of the futures of a stream, and was woken. {task} polls the stream only where it takes the next item, and waits at {elsewhere} meanwhile.",
@@ -34,7 +34,7 @@ pub(in crate::diagnose::alert) const STREAM_STALL: RuleRow = RuleRow {
         "or spawn the futures: the tasks of a JoinSet run on their own",
     ],
     limits: &[Limit::Snoozed],
-    ..RuleRow::new(Pitfall::StreamStall)
+    ..PitfallRule::new(Pitfall::StreamStall)
 };
 
 /// Reports nodes with their own waker, and futures that waited for a resource.

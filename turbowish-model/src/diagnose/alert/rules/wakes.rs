@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, leaf, leaves};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::{TaskCounts, is_more, is_part};
-use crate::diagnose::alert::table::RuleRow;
+use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Node, Task};
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
-pub(in crate::diagnose::alert) const LOST_WAKER: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const LOST_WAKER: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::LostWaker),
     scans: 2,
@@ -25,10 +25,10 @@ pub(in crate::diagnose::alert) const LOST_WAKER: RuleRow = RuleRow {
         "if the other side was dropped, finish the future instead of returning Pending",
     ],
     limits: &[Limit::LostWaker],
-    ..RuleRow::new(Pitfall::LostWaker)
+    ..PitfallRule::new(Pitfall::LostWaker)
 };
 
-pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: PitfallRule = PitfallRule {
     scans: 2,
     why: "{task} wakes itself from inside its own polls, and its polls change nothing: it keeps its worker busy instead of waiting.",
     fixes: &[
@@ -42,27 +42,27 @@ pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: RuleRow = RuleRow {
         Limit::SpuriousShare,
         Limit::Window,
     ],
-    ..RuleRow::new(Pitfall::SelfWakeSpin)
+    ..PitfallRule::new(Pitfall::SelfWakeSpin)
 };
 
-pub(in crate::diagnose::alert) const SPURIOUS_POLLS: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const SPURIOUS_POLLS: PitfallRule = PitfallRule {
     why: "Most polls of {proc} return Pending and change nothing below it: the task is woken needlessly, or one wake-up polls many futures.",
     fixes: &[
         "many futures in one join! or select!: FuturesUnordered, or a task for each, polls only the woken ones",
         "a Notify or broadcast that wakes all to serve one: use notify_one, or a channel",
     ],
     limits: &[Limit::SpuriousShare, Limit::SpuriousPolls, Limit::Window],
-    ..RuleRow::new(Pitfall::SpuriousPolls)
+    ..PitfallRule::new(Pitfall::SpuriousPolls)
 };
 
-pub(in crate::diagnose::alert) const WAKER_CHURN: RuleRow = RuleRow {
+pub(in crate::diagnose::alert) const WAKER_CHURN: PitfallRule = PitfallRule {
     severity: Severity::Note,
     why: "Each clone of {task}'s waker increments and decrements a reference count that threads share.",
     fixes: &[
         "keep the future's stored waker, and clone only if !waker.will_wake(cx.waker()): Waker::clone_from does that",
     ],
     limits: &[Limit::ChurnClones, Limit::ChurnPolls, Limit::Window],
-    ..RuleRow::new(Pitfall::WakerChurn)
+    ..PitfallRule::new(Pitfall::WakerChurn)
 };
 
 /// Proc, line and column, and the tasks that wait there.
