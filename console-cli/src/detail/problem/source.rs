@@ -265,7 +265,7 @@ mod tests {
                     file: file.to_owned(),
                     line: 1,
                     end_line: 1,
-                    expr: "Lines of source that".to_owned(),
+                    expr: "Source excerpts in a record".to_owned(),
                     ..Place::default()
                 }),
             }),
@@ -276,7 +276,7 @@ mod tests {
             panic!("the first line of this file");
         };
         assert!(
-            told.starts_with("source.rs:1 |  //! Lines of source that "),
+            told.starts_with("source.rs:1 |  //! Source excerpts in a record"),
             "{told}"
         );
         assert!(lines(&at("/dev/zero"), None).is_empty());
