@@ -81,7 +81,7 @@ fn headline(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `own cost ~1.4% + monitor 0.2%`, of one core: accounting on the program's threads, and the
+/// `overhead ~1.4% + monitor 0.2%`, of one core: accounting on the program's threads, and the
 /// monitor's thread. `None` if unknown.
 #[must_use]
 pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
@@ -93,7 +93,7 @@ pub fn own_cost(snapshot: &Snapshot) -> Option<String> {
     })
 }
 
-/// `own cost ~1.6%`: the sum of both, where space is too short for [`own_cost`].
+/// `overhead ~1.6%`: the sum of both, where space is too short for [`own_cost`].
 #[must_use]
 pub fn own_cost_in_all(snapshot: &Snapshot) -> Option<String> {
     let cost = snapshot.process.own_cost?;
