@@ -10,7 +10,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, is_unprintable)
 }
 
-/// Same as [`line`], but keeps line ends.
+/// Same as [`line()`], but keeps line ends.
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| c != '\n' && is_unprintable(c))
