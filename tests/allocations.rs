@@ -130,6 +130,8 @@ fn only_tasks_allocate() {
     let tasks = 1_000_u32;
     // The map of live tasks grows part by part, each when the first task falls to it.
     (0..100 * tasks).for_each(|_| drive(leaf(1)));
+    // So does the map of branches.
+    (0..10 * tasks).for_each(|_| drive(joins(1)));
     check("a call from outside that never waits", || drive(leaf(0)), 0);
     check("counters and gauges", || drive(counts(100)), 0);
     check("a task", || drive(leaf(1)), 1);

@@ -20,10 +20,10 @@ const CRATES: &[&str] = &[
 const RUNTIME: &str = "turbowish-runtime/src/";
 
 /// The runtime's statics outside functions. The goal is 15: each process-wide state is one more that a test must reset.
-const STATICS: usize = 59;
+const STATICS: usize = 53;
 
 /// Lines of the runtime with a condition on a feature. The goal is 45.
-const FEATURES: usize = 140;
+const FEATURES: usize = 131;
 
 /// No two top-level modules of a crate depend on each other, directly or through others.
 pub(super) fn cycles(tree: &Tree) -> Vec<Fault> {
