@@ -197,11 +197,7 @@ pub(super) fn inside_crates(tree: &Tree) -> Vec<Fault> {
             .iter()
             .filter(|(folder, ..)| file.path.starts_with(folder))
         {
-            let lines = file
-                .text
-                .lines()
-                .take_while(|line| line.trim() != "#[cfg(test)]");
-            for (index, line) in lines.enumerate() {
+            for (index, line) in file.code() {
                 if names(line, name) {
                     faults.push(Fault::new(
                         file,
@@ -304,6 +300,16 @@ mod tests {
             inside_crates,
             &[(path, "use mystd::fmt;\n#[cfg(test)]\nuse std::fmt;\n")],
             &[],
+        );
+        check(
+            inside_crates,
+            &[(
+                path,
+                "#[cfg(test)]\nuse core::fmt;\nuse std::fmt;\n#[cfg(test)]\nmod tests {\nuse std::io;\n",
+            )],
+            &[
+                "turbowish-model/src/a.rs:3: `std::` in turbowish-model/src/: the model is no_std: no clock, thread, file or socket",
+            ],
         );
         check(
             inside_crates,
