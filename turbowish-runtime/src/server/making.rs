@@ -1,7 +1,7 @@
-//! Snapshots are made on a thread of their own: however long a query takes, leases, alerts and
-//! other requests continue.
+//! Snapshots are made on threads of their own, one for short filters and one for long ones:
+//! however long a query takes, leases, alerts and other requests continue.
 //!
-//! That thread makes one snapshot at a time. Each query has a budget, and stops when nothing waits
+//! Each thread makes one snapshot at a time. Each query has a budget, and stops when nothing waits
 //! for its answer any more. A snapshot counts on the account of its connection from the moment it
 //! is made, so none is made that is not taken.
 

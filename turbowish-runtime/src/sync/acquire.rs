@@ -27,9 +27,9 @@ macro_rules! acquire {
 pub(super) use acquire;
 
 /// Like `acquire!`, for guards that keep the lock alive:
-/// `acquire_owned_turn!(lock, role, at, now, later)`. `now` makes the guard from the lock; `later`
+/// `acquire_owned!(lock, role, at, now, later)`. `now` makes the guard from the lock; `later`
 /// is a method of the lock's inner primitive.
-macro_rules! acquire_owned_turn {
+macro_rules! acquire_owned {
     ($lock:expr, $role:expr, $at:expr, $now:path, $later:ident) => {
         'turn: {
             let lock = match $crate::sync::acquire::owned_within_budget($lock, $now).await {
@@ -42,7 +42,7 @@ macro_rules! acquire_owned_turn {
         }
     };
 }
-pub(super) use acquire_owned_turn;
+pub(super) use acquire_owned;
 
 /// Runs `attempt` within the task's coop budget; `None` if no budget is left. Ready at once, and
 /// holds nothing while it waits.

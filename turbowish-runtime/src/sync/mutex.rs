@@ -13,7 +13,7 @@ use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned};
 pub use self::guard::{MappedMutexGuard, MutexGuard};
 pub use self::owned::{OwnedMappedMutexGuard, OwnedMutexGuard};
 use super::Named;
-use super::acquire::{acquire, acquire_owned_turn, would_block};
+use super::acquire::{acquire, acquire_owned, would_block};
 use super::blocking::block_on;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
@@ -83,7 +83,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = acquire_owned_turn!(self, Role::Lock, at, Self::try_own, change);
+            let inner = acquire_owned!(self, Role::Lock, at, Self::try_own, change);
             OwnedMutexGuard::new(inner, at)
         }
     }

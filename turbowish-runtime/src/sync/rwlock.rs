@@ -20,7 +20,7 @@ pub use self::mapped::OwnedRwLockMappedWriteGuard;
 pub use self::read::OwnedRwLockReadGuard;
 pub use self::write::OwnedRwLockWriteGuard;
 use super::Named;
-use super::acquire::{acquire, acquire_owned_turn, would_block};
+use super::acquire::{acquire, acquire_owned, would_block};
 use super::blocking::block_on;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
@@ -123,7 +123,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = acquire_owned_turn!(self, Role::Read, at, Self::try_own_part, read);
+            let inner = acquire_owned!(self, Role::Read, at, Self::try_own_part, read);
             OwnedRwLockReadGuard::new(inner, at)
         }
     }
@@ -133,7 +133,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = acquire_owned_turn!(self, Role::Write, at, Self::try_own, change);
+            let inner = acquire_owned!(self, Role::Write, at, Self::try_own, change);
             OwnedRwLockWriteGuard::new(inner, at)
         }
     }
