@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::builder::FalseyValueParser;
 use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use turbowish_model::snapshot::Table;
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
 
@@ -287,6 +288,25 @@ pub(crate) enum TableName {
     Proc,
     /// One alert: the chain of waits, why, what to do. Default: the worst
     Alert,
+}
+
+impl TableName {
+    /// The table; for a record, that of its row.
+    pub(crate) const fn table(self) -> Table {
+        match self {
+            Self::Procs | Self::Proc => Table::Procs,
+            Self::Tasks | Self::Task => Table::Tasks,
+            Self::Resources | Self::Resource => Table::Resources,
+            Self::Awaits => Table::Awaits,
+            Self::Alerts | Self::Alert => Table::Alerts,
+            Self::Counters => Table::Counters,
+        }
+    }
+
+    /// Whether it is the record of one row.
+    pub(crate) const fn is_record(self) -> bool {
+        matches!(self, Self::Task | Self::Resource | Self::Proc | Self::Alert)
+    }
 }
 
 /// How rows are printed.

@@ -3,66 +3,18 @@
 use std::fmt;
 
 use turbowish_model::query::QueryError;
-use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{self, Column, Family, Row};
+use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::quantile::Percentile;
-use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
-
-/// The default columns of each table. A name that is a population but not a column (`hold`, `poll`)
-/// stands for its percentiles.
-pub(crate) trait Defaults: Row {
-    const COLUMNS: &'static [&'static str];
-}
-
-impl Defaults for ProcRow {
-    const COLUMNS: &'static [&'static str] = &[
-        "proc", "run", "incl", "calls", "run_p", "hold", "longest", "where",
-    ];
-}
-
-impl Defaults for TaskRow {
-    const COLUMNS: &'static [&'static str] =
-        &["task", "state", "since", "on", "span", "expr", "chain"];
-}
-
-impl Defaults for AwaitRow {
-    const COLUMNS: &'static [&'static str] = &[
-        "at",
-        "expr",
-        "waits",
-        "now",
-        "mean",
-        "longest",
-        "total",
-        "share",
-        "cancelled",
-        "proc",
-    ];
-}
-
-impl Defaults for ResourceRow {
-    const COLUMNS: &'static [&'static str] = &[
-        "resource", "fill", "waiters", "oldest", "ops", "wait_p", "hold_p", "by", "waiting", "site",
-    ];
-}
-
-impl Defaults for Alert {
-    const COLUMNS: &'static [&'static str] = &["severity", "alert", "who", "for", "behind", "docs"];
-}
-
-impl Defaults for CounterRow {
-    const COLUMNS: &'static [&'static str] = &[
-        "counter", "kind", "rate", "value", "min", "max", "proc", "at",
-    ];
-}
+use turbowish_model::snapshot::{Table, TableVisitor};
 
 /// Finds columns by key, in the requested order; without a request, the default ones.
-pub(crate) fn choose<R: Defaults>(
+pub(crate) fn choose<R: Row>(
     keys: &[String],
     percentiles: &[Percentile],
 ) -> Result<Vec<Column<R>>, QueryError> {
     let keys: Vec<&str> = match keys {
-        [] => R::COLUMNS.to_vec(),
+        [] => R::PRINTED.to_vec(),
         keys => keys.iter().map(|key| key.trim()).collect(),
     };
     let mut columns = Vec::new();
@@ -80,7 +32,7 @@ pub(crate) fn choose<R: Defaults>(
                 table: R::TABLE,
                 key: key.to_owned(),
                 nearest: Some(
-                    column::nearest::<R>(key).unwrap_or_else(|| R::COLUMNS[0].to_owned()),
+                    column::nearest::<R>(key).unwrap_or_else(|| R::PRINTED[0].to_owned()),
                 ),
             });
         }
@@ -99,25 +51,25 @@ pub(crate) struct Listing;
 
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        columns::<ProcRow>(f)?;
-        writeln!(
-            f,
-            "  N is one of {}\n  hold, poll, ready, run_p, incl_p in --columns: their --percentiles\n  \
-             attr.NAME  an attribute set at the proc\n",
-            column::PERCENTILES.join(" ")
-        )?;
-        columns::<TaskRow>(f)?;
-        writeln!(f, "  {:<10} an attribute set by the program\n", "attr.NAME")?;
-        columns::<ResourceRow>(f)?;
-        writeln!(f)?;
-        columns::<AwaitRow>(f)?;
-        writeln!(f)?;
-        columns::<Alert>(f)?;
-        writeln!(f)?;
-        columns::<CounterRow>(f)?;
+        for table in Table::ALL {
+            table.visit(Columns(f))?;
+            match table {
+                Table::Procs => writeln!(
+                    f,
+                    "  N is one of {}\n  hold, poll, ready, run_p, incl_p in --columns: their --percentiles\n  \
+                     attr.NAME  an attribute set at the proc",
+                    column::PERCENTILES.join(" ")
+                )?,
+                Table::Tasks => {
+                    writeln!(f, "  {:<10} an attribute set by the program", "attr.NAME")?;
+                }
+                _ => {}
+            }
+            writeln!(f)?;
+        }
         write!(
             f,
-            "\nFilter:\n  word           in name, place or expression; lower case matches any case\n  \
+            "Filter:\n  word           in name, place or expression; lower case matches any case\n  \
              a b   a | b    and, or;  -a not;  ( )  group;  \"text\" as it is\n  \
              column:a,b     text of a column; with * or ? it must match the whole text\n  \
              column:?       the value is unknown\n  \
@@ -126,20 +78,28 @@ impl fmt::Display for Listing {
     }
 }
 
-fn columns<R: Row>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    writeln!(f, "Columns of {} (sorted by {}):", R::TABLE, R::OWN_ORDER)?;
-    for column in R::columns().iter().filter(|column| !column.is_percentile()) {
-        writeln!(f, "  {:<10} {}", column.key, column.meaning)?;
+/// The columns of a table.
+struct Columns<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl TableVisitor for Columns<'_, '_> {
+    type Output = fmt::Result;
+
+    fn visit<R: Record>(self) -> fmt::Result {
+        let Self(f) = self;
+        writeln!(f, "Columns of {} (sorted by {}):", R::TABLE, R::OWN_ORDER)?;
+        for column in R::columns().iter().filter(|column| !column.is_percentile()) {
+            writeln!(f, "  {:<10} {}", column.key, column.meaning)?;
+        }
+        for family in R::families() {
+            writeln!(
+                f,
+                "  {:<10} {}",
+                format!("{}_pN", family.prefix),
+                family.meaning
+            )?;
+        }
+        Ok(())
     }
-    for family in R::families() {
-        writeln!(
-            f,
-            "  {:<10} {}",
-            format!("{}_pN", family.prefix),
-            family.meaning
-        )?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -149,9 +109,9 @@ mod tests {
     use turbowish_model::snapshot::quantile::Percentile;
     use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
-    use super::{Defaults, choose};
+    use super::choose;
 
-    fn check<R: Defaults>(keys: &[&str], expected: &[&str]) {
+    fn check<R: Row>(keys: &[&str], expected: &[&str]) {
         let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
         let percentiles = ["50", "99.9"].map(|text| Percentile::parse(text).unwrap());
         let columns = choose::<R>(&keys, &percentiles).unwrap();
@@ -175,7 +135,7 @@ mod tests {
 
     #[test]
     fn defaults_are_columns() {
-        fn exist<R: Row + Defaults>() {
+        fn exist<R: Row + Row>() {
             assert!(choose::<R>(&[], &[]).is_ok(), "{}", R::TABLE);
         }
         exist::<ProcRow>();

@@ -15,7 +15,7 @@ mod tree;
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Row;
-use turbowish_model::snapshot::json::{self, Options, Record, Table};
+use turbowish_model::snapshot::json::{self, Options, Record};
 use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{
@@ -244,11 +244,6 @@ fn one<R: Record + Clone>(
         )));
     }
     if args.format == Format::Json {
-        let table = match args.table {
-            TableName::Resource => Table::Resources,
-            TableName::Proc => Table::Procs,
-            _ => Table::Tasks,
-        };
         page.matched = named.len() as u64;
         page.rows = named;
         let shape = match &args.percentiles[..] {
@@ -258,7 +253,7 @@ fn one<R: Record + Clone>(
                 ..Options::default()
             },
         };
-        return print(&json::document(&snapshot, &[table], &shape));
+        return print(&json::document(&snapshot, &[R::IN], &shape));
     }
     let beside = DetailContext::of(&snapshot);
     let told = |row: &R| {

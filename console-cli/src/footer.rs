@@ -1,9 +1,8 @@
 //! The line below a table: the number of rows shown, the total, and the window.
 
-use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Row;
 use turbowish_model::snapshot::units::{self, Micro};
-use turbowish_model::snapshot::{ResourceRow, Snapshot, TaskRow, report};
+use turbowish_model::snapshot::{Snapshot, Table, report};
 
 /// `4 of 17 procs, window 10 s`
 pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
@@ -18,7 +17,7 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
         text += &format!(", {left_out} more match");
     }
     // Tasks, resources and alerts show the present, or totals since they began.
-    if ![TaskRow::TABLE, ResourceRow::TABLE, Alert::TABLE].contains(&R::TABLE) {
+    if !matches!(R::IN, Table::Tasks | Table::Resources | Table::Alerts) {
         text += &format!(", {}", window(snapshot));
     }
     match report::lost(snapshot) {

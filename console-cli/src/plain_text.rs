@@ -3,11 +3,11 @@
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::column::{self, Column, Context, Row, Style, Unit};
+use turbowish_model::snapshot::column::{self, Column, Context, Row as _, Style, Unit};
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::text_table::{TextTable, aligned};
 use turbowish_model::snapshot::units::{self, Micro};
-use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot};
+use turbowish_model::snapshot::{Accounting, ProcRow, Snapshot, Table};
 
 use crate::footer::{counted, window};
 use crate::text::printed;
@@ -226,7 +226,7 @@ fn footer(snapshot: &Snapshot, sort: &str) -> String {
     } else {
         "; all: turbowish query procs"
     };
-    let procs = counted(ProcRow::TABLE, page.total);
+    let procs = counted(Table::Procs.name(), page.total);
     format!(
         "{} of {} {procs}, {sorted}{all}",
         page.rows.len(),

@@ -1,21 +1,12 @@
 //! A saved report, or the output of `query --format json`, read back. Missing values stay missing.
 
-mod read;
-mod rows;
-mod tables;
-
 use std::io::Read as _;
 
 use serde_json::{Map, Value};
-use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Column, Row};
-use turbowish_model::snapshot::json::SCHEMA;
-use turbowish_model::snapshot::{
-    Accounting, AwaitRow, CounterRow, Page, ProcRow, Process, ResourceRow, Snapshot, TaskRow,
-};
+use turbowish_model::snapshot::json::{Parsed, Record, SCHEMA, fill};
+use turbowish_model::snapshot::{Accounting, Page, Process, Snapshot, Table, TableVisitor};
 
-use self::read::fill;
-pub(crate) use self::tables::Comparable;
 use crate::failure::Failure;
 
 type Object = Map<String, Value>;
@@ -32,16 +23,6 @@ pub(crate) struct Saved {
     pub(crate) snapshot: Snapshot,
     document: Object,
 }
-
-/// All tables that a file can have.
-pub(crate) const TABLES: [&str; 6] = [
-    ProcRow::TABLE,
-    TaskRow::TABLE,
-    ResourceRow::TABLE,
-    AwaitRow::TABLE,
-    Alert::TABLE,
-    CounterRow::TABLE,
-];
 
 /// An error in a file, without the file's name.
 type Fault = String;
@@ -84,22 +65,20 @@ impl Saved {
 
     /// The names of the tables in the file.
     pub(crate) fn tables(&self) -> Vec<&'static str> {
-        let all = TABLES.into_iter();
+        let all = Table::ALL.iter().map(|table| table.name());
         all.filter(|table| self.document.contains_key(*table))
             .collect()
     }
 
     /// Whether its rows have all fields for this column. A table without rows lacks none.
-    pub(crate) fn tells<R: Comparable>(&self, column: &Column<R>) -> bool {
+    pub(crate) fn tells<R: Record>(&self, column: &Column<R>) -> bool {
         let rows = self.document.get(R::TABLE).and_then(Value::as_array);
         let Some(row) = rows.and_then(|rows| rows.first()) else {
             return true;
         };
         let percentile = column.key.rsplit_once('_').map(|(_, name)| name);
         column.fields.iter().all(|name| {
-            let known = R::reads().iter().any(|(read, _)| read == name);
-            let value = row.get(name).filter(|_| known);
-            value.is_some_and(|value| match percentile {
+            row.get(name).is_some_and(|value| match percentile {
                 Some(q) if column.is_percentile() => value.get(q).is_some(),
                 _ => true,
             })
@@ -112,7 +91,7 @@ impl Saved {
     ///
     /// # Errors
     /// Fields are missing (usage); the message lists the percentiles that the file has.
-    pub(crate) fn must_tell<R: Comparable>(&self, column: &Column<R>) -> Result<(), Failure> {
+    pub(crate) fn must_tell<R: Record>(&self, column: &Column<R>) -> Result<(), Failure> {
         if self.tells(column) {
             return Ok(());
         }
@@ -176,17 +155,17 @@ fn snapshot(document: &Object) -> Result<Snapshot, Fault> {
     }
     let since_start = document.get("since_start").and_then(Value::as_bool);
     snapshot.since_start = since_start.unwrap_or(false);
-    page::<ProcRow>(document, &mut snapshot)?;
-    page::<TaskRow>(document, &mut snapshot)?;
-    page::<ResourceRow>(document, &mut snapshot)?;
-    page::<AwaitRow>(document, &mut snapshot)?;
-    page::<Alert>(document, &mut snapshot)?;
-    page::<CounterRow>(document, &mut snapshot)?;
+    for table in Table::ALL {
+        table.visit(ReadPage {
+            document,
+            snapshot: &mut snapshot,
+        })?;
+    }
     Ok(snapshot)
 }
 
 fn process(document: &Object) -> Option<Process> {
-    let value = document.get("process")?;
+    let value = &parsed(document.get("process")?);
     let mut process = Process::default();
     fill(&mut process.name, value, "name")?;
     fill(&mut process.pid, value, "pid")?;
@@ -198,29 +177,63 @@ fn process(document: &Object) -> Option<Process> {
 }
 
 /// Reads the rows of a table, if the file has it.
-fn page<R: Comparable>(document: &Object, snapshot: &mut Snapshot) -> Result<(), Fault> {
-    let Some(table) = document.get(R::TABLE) else {
-        return Ok(());
-    };
-    let wrong = |at: &str| format!("{at} does not match docs/json.md");
-    let rows = table.as_array().ok_or_else(|| wrong(R::TABLE))?;
-    let mut page = Page {
-        rows: Vec::with_capacity(rows.len()),
-        ..Page::default()
-    };
-    for (nth, row) in rows.iter().enumerate() {
-        page.rows.push(self::row(row, nth)?);
+struct ReadPage<'a> {
+    document: &'a Object,
+    snapshot: &'a mut Snapshot,
+}
+
+impl TableVisitor for ReadPage<'_> {
+    type Output = Result<(), Fault>;
+
+    fn visit<R: Record>(self) -> Self::Output {
+        let Some(table) = self.document.get(R::TABLE) else {
+            return Ok(());
+        };
+        let wrong = |at: &str| format!("{at} does not match docs/json.md");
+        let rows = table.as_array().ok_or_else(|| wrong(R::TABLE))?;
+        let mut page = Page {
+            rows: Vec::with_capacity(rows.len()),
+            ..Page::default()
+        };
+        for (nth, row) in rows.iter().enumerate() {
+            page.rows.push(self::row(row, nth)?);
+        }
+        let count = |name| {
+            self.document
+                .get("counts")?
+                .get(R::TABLE)?
+                .get(name)?
+                .as_u64()
+        };
+        let shown = page.rows.len() as u64;
+        page.total = count("total").unwrap_or(shown).max(shown);
+        page.matched = count("matched").unwrap_or(shown).max(shown);
+        *R::page_mut(self.snapshot) = page;
+        Ok(())
     }
-    let count = |name| document.get("counts")?.get(R::TABLE)?.get(name)?.as_u64();
-    let shown = page.rows.len() as u64;
-    page.total = count("total").unwrap_or(shown).max(shown);
-    page.matched = count("matched").unwrap_or(shown).max(shown);
-    *R::page_mut(snapshot) = page;
-    Ok(())
+}
+
+/// The same value, for the readers of the model.
+fn parsed(value: &Value) -> Parsed {
+    match value {
+        Value::Null => Parsed::Null,
+        Value::Bool(flag) => Parsed::Flag(*flag),
+        Value::Number(n) => n.as_i128().map_or(Parsed::Null, Parsed::Number),
+        Value::String(text) => Parsed::Text(text.clone()),
+        Value::Array(list) => Parsed::List(list.iter().map(parsed).collect()),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            Parsed::Object(
+                fields
+                    .map(|(name, value)| (name.clone(), parsed(value)))
+                    .collect(),
+            )
+        }
+    }
 }
 
 /// Reads a row. Missing fields keep their value of an empty row, and [`Saved::tells`] knows them.
-fn row<R: Comparable>(value: &Value, nth: usize) -> Result<R, Fault> {
+fn row<R: Record>(value: &Value, nth: usize) -> Result<R, Fault> {
     let at = |name: &str| format!("{}[{nth}].{name}", R::TABLE);
     if let Some(name) = R::NEEDED.iter().find(|name| value.get(name).is_none()) {
         return Err(format!(
@@ -229,10 +242,11 @@ fn row<R: Comparable>(value: &Value, nth: usize) -> Result<R, Fault> {
         ));
     }
     let mut row = R::default();
-    for (name, read) in R::reads() {
-        if let Some(value) = value.get(name) {
-            read(&mut row, value)
-                .ok_or_else(|| format!("{} does not match docs/json.md", at(name)))?;
+    for field in R::fields() {
+        if let Some(value) = value.get(field.name) {
+            field
+                .write(&mut row, &parsed(value))
+                .ok_or_else(|| format!("{} does not match docs/json.md", at(field.name)))?;
         }
     }
     Ok(row)

@@ -19,50 +19,54 @@ pub use self::budget::{Budget, MAX_STEPS, Overrun};
 pub use self::condition::{Condition, Verdict};
 pub use self::error::QueryError;
 pub use self::filter::Filter;
-pub use self::group::{Grouping, TASK_GROUPINGS, absorb_task};
+pub use self::group::{Grouping, TASK_GROUPINGS};
 pub use self::selection::{Plan, Selection, Sorting, TaskSource};
+use crate::snapshot::Table;
 use crate::snapshot::units::SECOND;
 
 /// The longest window that can be requested, in nanoseconds: the length of the kept history.
 pub const LONGEST_WINDOW_NS: u64 = 60 * SECOND;
 
-/// A request for one snapshot.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query {
-    /// Length of the window, at most [`LONGEST_WINDOW_NS`]; `None` requests the time since the
-    /// start of accounting.
-    pub window_ns: Option<u64>,
-    /// Rows of procs; `None` requests none.
-    pub procs: Option<Rows>,
-    /// Rows of tasks; `None` requests none.
-    pub tasks: Option<Rows>,
-    /// Rows of await points; `None` requests none.
-    pub awaits: Option<Rows>,
-    /// Rows of resources; `None` requests none.
-    pub resources: Option<Rows>,
-    /// Filter and order of alerts; `None` requests all of them in their own order.
-    pub alerts: Option<Rows>,
-    /// Rows of counters and gauges; `None` requests none.
-    pub counters: Option<Rows>,
+macro_rules! query {
+    ($($(#[doc = $about:literal])+ $field:ident: $table:ident, $row:ty, $page:ident;)+) => {
+        /// A request for one snapshot. A table that is `None` is not requested; alerts are sent in
+        /// any case.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Query {
+            /// Length of the window, at most [`LONGEST_WINDOW_NS`]; `None` requests the time since
+            /// the start of accounting.
+            pub window_ns: Option<u64>,
+            $($(#[doc = $about])+ pub $field: Option<Rows>,)+
+        }
+
+        impl Query {
+            /// Which rows of a table are requested.
+            #[must_use]
+            pub const fn rows(&self, table: Table) -> Option<&Rows> {
+                match table {
+                    $(Table::$table => self.$field.as_ref(),)+
+                }
+            }
+
+            /// Which rows of a table are requested, to be set.
+            pub const fn rows_mut(&mut self, table: Table) -> &mut Option<Rows> {
+                match table {
+                    $(Table::$table => &mut self.$field,)+
+                }
+            }
+        }
+    };
 }
+
+crate::tables!(query);
 
 impl Query {
     /// Total length of all filter texts, in bytes: a bound on the cost per row.
     #[must_use]
     pub fn filter_len(&self) -> usize {
-        let Self {
-            window_ns: _,
-            procs,
-            tasks,
-            awaits,
-            resources,
-            alerts,
-            counters,
-        } = self;
-        let tables = [procs, tasks, awaits, resources, alerts, counters];
+        let tables = Table::ALL.iter();
         tables
-            .into_iter()
-            .flatten()
+            .filter_map(|table| self.rows(*table))
             .map(|rows| rows.filter.len())
             .sum()
     }

@@ -5,18 +5,23 @@
 //! histograms cover the window [`Snapshot::window_ns`].
 
 pub mod alert;
+mod awaits;
 pub mod column;
 pub mod combinator;
 mod counters;
 pub mod expression;
 pub mod json;
 mod lost;
+mod merge;
 pub mod natural;
 pub mod pitfall;
+mod procs;
 pub mod quantile;
 pub mod report;
 mod resources;
+mod row;
 pub mod sanitize;
+mod tables;
 mod tasks;
 pub mod text_table;
 pub mod unique_suffix;
@@ -25,54 +30,53 @@ pub mod units;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::awaits::AwaitRow;
 pub use self::counters::{CounterRow, MetricKind, Overhead};
 pub use self::lost::{Lost, Reason};
+pub use self::procs::{Caller, ProcRow};
 pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};
+pub use self::tables::{InTable, Table, TableVisitor};
+pub(crate) use self::tasks::{JUDGED, SEARCHED};
 pub use self::tasks::{
     PauseRow, PollRow, StackRow, TaskGroup, TaskParts, TaskRow, TaskState, WakerRow,
 };
-use crate::snapshot::alert::Alert;
 use crate::snapshot::quantile::Distribution;
 
 /// Placeholder for an expression that the attribute could not see: inside a macro, or reached
 /// before accounting was armed.
 pub const UNSEEN: &str = "?";
 
-/// One instant of a process: totals of a window, and what is pending now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Snapshot {
-    /// The process described by the snapshot.
-    pub process: Process,
-    /// Wall-clock time of the snapshot, nanoseconds since the Unix epoch.
-    pub at_unix_ns: u64,
-    /// Actual length of the window that the sums below cover.
-    pub window_ns: u64,
-    /// The window begins at the start of accounting.
-    pub since_start: bool,
-    /// Live threads that polled a covered task, in order of their first poll.
-    pub workers: Vec<Worker>,
-    /// Number of live tasks by state.
-    pub tasks_by_state: TasksByState,
-    /// Losses of accounting, by reason; all zero in a healthy process.
-    pub lost: Lost,
-    /// Time from wake to poll, of all tasks in the window.
-    pub ready_latency: Distribution,
-    /// The requested rows, after filter, order and limit.
-    pub procs: Page<ProcRow>,
-    /// The requested rows, after filter, order and limit.
-    pub tasks: Page<TaskRow>,
-    /// The requested rows, after filter, order and limit.
-    pub awaits: Page<AwaitRow>,
-    /// The requested rows, after filter, order and limit.
-    pub resources: Page<ResourceRow>,
-    /// Active alerts, worst first: the requested ones, or all if none were requested.
-    pub alerts: Page<Alert>,
-    /// The requested rows, after filter, order and limit.
-    pub counters: Page<CounterRow>,
-    /// All tasks that match the filter, in the requested groups; empty if `tasks` contains them
-    /// all.
-    pub task_groups: Vec<TaskGroup>,
+/// The fields of [`Snapshot`], with a page for each table.
+macro_rules! snapshot {
+    ($($(#[doc = $about:literal])+ $field:ident: $table:ident, $row:ty, $page:ident;)+) => {
+        /// One instant of a process: totals of a window, and what is pending now.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Snapshot {
+            /// The process described by the snapshot.
+            pub process: Process,
+            /// Wall-clock time of the snapshot, nanoseconds since the Unix epoch.
+            pub at_unix_ns: u64,
+            /// Actual length of the window that the sums below cover.
+            pub window_ns: u64,
+            /// The window begins at the start of accounting.
+            pub since_start: bool,
+            /// Live threads that polled a covered task, in order of their first poll.
+            pub workers: Vec<Worker>,
+            /// Number of live tasks by state.
+            pub tasks_by_state: TasksByState,
+            /// Losses of accounting, by reason; all zero in a healthy process.
+            pub lost: Lost,
+            /// Time from wake to poll, of all tasks in the window.
+            pub ready_latency: Distribution,
+            /// All tasks that match the filter, in the requested groups; empty if `tasks` contains them
+            /// all.
+            pub task_groups: Vec<TaskGroup>,
+            $($(#[doc = $about])+ pub $field: Page<$row>,)+
+        }
+    };
 }
+
+crate::tables!(snapshot);
 
 /// The rows that a query requested, and how many it omitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,81 +176,6 @@ pub struct TasksByState {
     pub paused: u64,
 }
 
-/// Totals of one proc over the window; live calls and polls in progress are included.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProcRow {
-    /// Path of the proc: `crate::module::Type::function`.
-    pub proc: String,
-    /// Source file, as the compiler names it.
-    pub file: String,
-    /// Line of the proc's signature, from 1.
-    pub line: u32,
-    /// Size of one call's future in bytes, largest instance seen.
-    pub future_bytes: u64,
-    /// Exclusive time inside polls.
-    pub running_ns: u64,
-    /// Share of one core (`running`) over the last minute, independent of the window: millionths
-    /// per 3 s, oldest first; the last value is in progress.
-    pub trend_ppm: Vec<u64>,
-    /// Time with the proc on a task's stack; recursion counts once.
-    pub inclusive_ns: u64,
-    /// Sum of poll durations.
-    pub hold_ns: u64,
-    /// Time between the polls of started calls.
-    pub yielded_ns: u64,
-    /// Time between creation and first poll.
-    pub unstarted_ns: u64,
-    /// Time between creation and end.
-    pub wall_ns: u64,
-    /// Longest poll, including one in progress.
-    pub max_poll_ns: u64,
-    /// The longest poll is still in progress.
-    pub max_poll_open: bool,
-    /// Calls created.
-    pub calls: u64,
-    /// Polls started.
-    pub polls: u64,
-    /// Calls alive now.
-    pub live: u64,
-    /// Calls that returned, `Err` included.
-    pub ready: u64,
-    /// Calls that returned an `Err`; part of `ready`.
-    pub err: u64,
-    /// Calls dropped before they returned, including those never polled.
-    pub cancelled: u64,
-    /// Calls that panicked.
-    pub panicked: u64,
-    /// Calls dropped before their first poll; part of `cancelled`.
-    pub never_polled: u64,
-    /// `running / window` of one core, in millionths.
-    pub occupancy_ppm: u64,
-    /// Exclusive time per ended call.
-    pub call_running: Distribution,
-    /// Inclusive time per ended call.
-    pub call_inclusive: Distribution,
-    /// Duration per finished poll.
-    pub poll_hold: Distribution,
-    /// Exclusive time per finished poll.
-    pub poll_running: Distribution,
-    /// Time from wake to poll, of tasks whose root is this proc.
-    pub ready_latency: Distribution,
-    /// The procs that poll this proc's calls, most hold first.
-    pub callers: Vec<Caller>,
-    /// Attributes declared at the proc, by name.
-    pub attributes: Vec<(String, String)>,
-}
-
-/// A proc whose polls contain polls of another proc.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Caller {
-    /// Path of the calling proc.
-    pub proc: String,
-    /// Polls directly nested in the caller's polls.
-    pub polls: u64,
-    /// Hold of those polls.
-    pub hold_ns: u64,
-}
-
 /// An await point in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
@@ -262,25 +191,4 @@ pub struct Place {
     pub end_column: u32,
     /// Text of the expression without `.await`.
     pub expr: String,
-}
-
-/// Totals of one await point over the window.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AwaitRow {
-    /// Path of the proc.
-    pub proc: String,
-    /// Source location of the await point.
-    pub place: Place,
-    /// Polls that ended pending here.
-    pub waits: u64,
-    /// Calls that wait here now.
-    pub now: u64,
-    /// Time waited here, open waits included.
-    pub waited_ns: u64,
-    /// Longest single wait that ended since the start of accounting.
-    pub max_wait_ns: u64,
-    /// `waited_ns` as a share of the proc's `yielded_ns`, in millionths.
-    pub share_ppm: u64,
-    /// Calls dropped while suspended here.
-    pub cancelled: u64,
 }

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
 use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
 use turbowish_model::snapshot::column::{Context, Style, find, tally};
-use turbowish_model::snapshot::json::{Options, Table, document, flat_header, flat_row};
+use turbowish_model::snapshot::json::{Options, document, flat_header, flat_row};
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::report;
-use turbowish_model::snapshot::{Page, Place, ProcRow, Snapshot, TaskRow};
+use turbowish_model::snapshot::{Page, Place, ProcRow, Snapshot, Table, TaskRow};
 
 const S: u64 = 1_000_000_000;
 

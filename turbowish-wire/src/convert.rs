@@ -2,29 +2,19 @@
 //! between.
 //!
 //! Conversion into a message cannot fail (`From`). In conversion from a message (`TryFrom`), a
-//! missing message, an unknown enum value or an invalid histogram is [`Malformed`]. Each table has
-//! a file of its own with both directions; a field that only one side has does not compile.
+//! missing message, an unknown enum value or an invalid histogram is [`Malformed`]. Both directions
+//! of a message are one line of `messages.rs`; a field that only one side has does not compile.
 
-mod alerts;
-mod awaits;
+mod alert;
 mod control;
-mod counters;
-mod process;
-mod procs;
-mod query;
-mod resources;
-mod snapshot;
-mod tasks;
+mod messages;
+mod mirror;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
 pub use control::{Action, PauseTask};
-use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, TaskRow};
-
-use crate::proto;
 
 /// Why a message has no meaning: the field at fault, as `message.field`, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,66 +80,3 @@ impl fmt::Display for Malformed {
 }
 
 impl std::error::Error for Malformed {}
-
-/// Converts a message field that must be present.
-fn required<P, M>(value: Option<P>, field: &'static str) -> Result<M, Malformed>
-where
-    M: TryFrom<P, Error = Malformed>,
-{
-    M::try_from(value.ok_or(Malformed::missing(field))?)
-}
-
-/// Converts the pages of all tables, which have the same three parts.
-macro_rules! pages {
-    ($($page:ident of $row:path;)*) => {$(
-        impl From<Page<$row>> for proto::$page {
-            fn from(page: Page<$row>) -> Self {
-                let Page {
-                    rows,
-                    total,
-                    matched,
-                } = page;
-                Self {
-                    rows: rows.into_iter().map(Into::into).collect(),
-                    total,
-                    matched,
-                }
-            }
-        }
-
-        impl TryFrom<proto::$page> for Page<$row> {
-            type Error = Malformed;
-
-            fn try_from(page: proto::$page) -> Result<Self, Malformed> {
-                Ok(Self {
-                    rows: rows(page.rows)?,
-                    total: page.total,
-                    matched: page.matched,
-                })
-            }
-        }
-    )*};
-}
-
-pages! {
-    AlertPage of Alert;
-    AwaitPage of AwaitRow;
-    CounterPage of CounterRow;
-    ProcPage of ProcRow;
-    ResourcePage of ResourceRow;
-    TaskPage of TaskRow;
-}
-
-/// Converts all rows; returns the first fault.
-fn rows<P, M>(rows: Vec<P>) -> Result<Vec<M>, Malformed>
-where
-    M: TryFrom<P, Error = Malformed>,
-{
-    let mut rows: Vec<M> = rows
-        .into_iter()
-        .map(M::try_from)
-        .collect::<Result<_, _>>()?;
-    // The rows are collected in place, in a vector that has doubled as it grew.
-    rows.shrink_to_fit();
-    Ok(rows)
-}

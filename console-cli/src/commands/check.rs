@@ -13,11 +13,11 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::units::{self, Micro};
-use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::snapshot::{Accounting, Snapshot, Table};
 use turbowish_wire::client::{Connection, Target};
 
 use self::alerts::NoAlerts;
-use self::limit::{Limit, Tabled};
+use self::limit::Limit;
 use crate::args::{CheckArgs, ReportFormat, Window};
 use crate::failure::{Failure, note, print};
 use crate::report_file::Saved;
@@ -86,17 +86,11 @@ impl Checks {
                 limit: 0,
                 ..Rows::default()
             };
-            let slot = match limit.table() {
-                Tabled::Procs => &mut query.procs,
-                Tabled::Tasks => &mut query.tasks,
-                Tabled::Resources => &mut query.resources,
-                Tabled::Awaits => &mut query.awaits,
-                Tabled::Counters => &mut query.counters,
-                // Alerts are sent without a request, and a request would restrict them to the
-                // requested ones.
-                Tabled::Alerts => continue,
-            };
-            slot.get_or_insert(rows);
+            // Alerts are sent without a request, and a request would restrict them to the
+            // requested ones.
+            if limit.table() != Table::Alerts {
+                query.rows_mut(limit.table()).get_or_insert(rows);
+            }
         }
         query
     }
@@ -104,7 +98,7 @@ impl Checks {
     /// Checks a snapshot; sums only if their window is full.
     fn look(&mut self, snapshot: &Snapshot, full: bool) {
         for limit in &mut self.limits {
-            if full || !limit.table().is_of_a_window() {
+            if full || !limit::is_of_a_window(limit.table()) {
                 limit.look(snapshot);
             }
         }
@@ -160,7 +154,7 @@ async fn look_once(
     let of_a_window = checks
         .limits
         .iter()
-        .any(|limit| limit.table().is_of_a_window());
+        .any(|limit| limit::is_of_a_window(limit.table()));
     if let Some(rest) = missing(&snapshot, args.window).filter(|_| of_a_window) {
         let length = |ns| units::duration(ns, Micro::Ascii);
         note(&format!(

@@ -5,15 +5,15 @@ mod compare;
 mod print;
 
 use turbowish_model::query::Filter;
-use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::column::{Column, Row};
-use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
+use turbowish_model::snapshot::column::Column;
+use turbowish_model::snapshot::json::Record;
+use turbowish_model::snapshot::{Table, TableVisitor};
 
 use self::compare::Compared;
-use crate::args::{DiffArgs, Format, Share, TableName};
+use crate::args::{DiffArgs, Format, Share};
 use crate::columns::choose;
 use crate::failure::{Failure, note};
-use crate::report_file::{Comparable, Saved};
+use crate::report_file::Saved;
 
 /// Runs the command.
 ///
@@ -22,14 +22,11 @@ use crate::report_file::{Comparable, Saved};
 pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
     let before = Saved::read(&args.before)?;
     let after = Saved::read(&args.after)?;
-    let compared = match table(args, &before, &after)? {
-        TableName::Procs | TableName::Proc => of::<ProcRow>(args, &before, &after),
-        TableName::Tasks | TableName::Task => of::<TaskRow>(args, &before, &after),
-        TableName::Resources | TableName::Resource => of::<ResourceRow>(args, &before, &after),
-        TableName::Awaits => of::<AwaitRow>(args, &before, &after),
-        TableName::Alerts | TableName::Alert => of::<Alert>(args, &before, &after),
-        TableName::Counters => of::<CounterRow>(args, &before, &after),
-    }?;
+    let compared = table(args, &before, &after)?.visit(Compare {
+        args,
+        before: &before,
+        after: &after,
+    })?;
     if before.snapshot.process.name != after.snapshot.process.name {
         note(&format!(
             "two programs are compared: {} and {}",
@@ -50,38 +47,36 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
 
 /// Whether no column of any table that both files have has changed for the worse.
 pub(crate) fn is_no_worse(before: &Saved, after: &Saved) -> bool {
-    fn of_table<R: Comparable>(before: &Saved, after: &Saved) -> bool {
+    let mut tables = Table::ALL.iter();
+    tables.all(|table| table.visit(IsNoWorse { before, after }))
+}
+
+struct IsNoWorse<'a> {
+    before: &'a Saved,
+    after: &'a Saved,
+}
+
+impl TableVisitor for IsNoWorse<'_> {
+    type Output = bool;
+
+    fn visit<R: Record>(self) -> bool {
+        let Self { before, after } = self;
         let judged = |column: &Column<R>| before.tells(column) && after.tells(column);
         let columns: Vec<Column<R>> = R::columns().iter().filter(|c| judged(c)).cloned().collect();
         let all = Filter::parse("").expect("a blank filter keeps every row");
         !Compared::of((before, after), &columns, &all, Share(0)).has_failed()
     }
-    of_table::<ProcRow>(before, after)
-        && of_table::<TaskRow>(before, after)
-        && of_table::<ResourceRow>(before, after)
-        && of_table::<AwaitRow>(before, after)
-        && of_table::<Alert>(before, after)
-        && of_table::<CounterRow>(before, after)
 }
 
 /// The requested table, else the first that both files have.
-fn table(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<TableName, Failure> {
+fn table(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<Table, Failure> {
     if let Some(table) = args.table {
-        return Ok(table);
+        return Ok(table.table());
     }
-    let all = [
-        (TableName::Procs, ProcRow::TABLE),
-        (TableName::Resources, ResourceRow::TABLE),
-        (TableName::Awaits, AwaitRow::TABLE),
-        (TableName::Tasks, TaskRow::TABLE),
-        (TableName::Alerts, Alert::TABLE),
-        (TableName::Counters, CounterRow::TABLE),
-    ];
     let (old, new) = (before.tables(), after.tables());
-    let both = all
-        .iter()
-        .find(|(_, name)| old.contains(name) && new.contains(name));
-    both.map(|(table, _)| *table).ok_or_else(|| {
+    let mut all = Table::ALL.iter().copied();
+    let both = all.find(|table| old.contains(&table.name()) && new.contains(&table.name()));
+    both.ok_or_else(|| {
         let list = |tables: &[&str]| match tables {
             [] => "no table".to_owned(),
             tables => tables.join(", "),
@@ -96,30 +91,45 @@ fn table(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<TableName, Fa
     })
 }
 
-fn of<R: Comparable>(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<Compared, Failure> {
-    for saved in [before, after] {
-        if !saved.has::<R>() {
-            return Err(Failure::usage(format!(
-                "{} has no {}, it has {}",
-                saved.name,
-                R::TABLE,
-                saved.tables().join(", ")
-            )));
+struct Compare<'a> {
+    args: &'a DiffArgs,
+    before: &'a Saved,
+    after: &'a Saved,
+}
+
+impl TableVisitor for Compare<'_> {
+    type Output = Result<Compared, Failure>;
+
+    fn visit<R: Record>(self) -> Self::Output {
+        let Self {
+            args,
+            before,
+            after,
+        } = self;
+        for saved in [before, after] {
+            if !saved.has::<R>() {
+                return Err(Failure::usage(format!(
+                    "{} has no {}, it has {}",
+                    saved.name,
+                    R::TABLE,
+                    saved.tables().join(", ")
+                )));
+            }
         }
+        let filter = Filter::<R>::parse(&args.filter)?;
+        let columns = columns::<R>(args, before, after)?;
+        Ok(Compared::of(
+            (before, after),
+            &columns,
+            &filter,
+            args.fail_over,
+        ))
     }
-    let filter = Filter::<R>::parse(&args.filter)?;
-    let columns = columns::<R>(args, before, after)?;
-    Ok(Compared::of(
-        (before, after),
-        &columns,
-        &filter,
-        args.fail_over,
-    ))
 }
 
 /// The requested columns, which must be numbers in both files; else the columns of which a larger
 /// value is worse: among those that the table shows, or if none of these qualifies, among all.
-fn columns<R: Comparable>(
+fn columns<R: Record>(
     args: &DiffArgs,
     before: &Saved,
     after: &Saved,

@@ -1,15 +1,14 @@
 //! `turbowish query`: one table of one snapshot, as text, JSON or CSV.
 
 use turbowish_model::query::{Query, Rows, Selection};
-use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Column, Context, Row, Style};
-use turbowish_model::snapshot::json::{self, Options, Record, Table};
+use turbowish_model::snapshot::json::{self, Options, Record};
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::text_table::TextTable;
-use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
+use turbowish_model::snapshot::{Snapshot, TableVisitor};
 
-use crate::args::{Format, QueryArgs, TableName};
-use crate::columns::{Defaults, choose};
+use crate::args::{Format, QueryArgs};
+use crate::columns::choose;
 use crate::failure::{Failure, note, print};
 use crate::footer::footer;
 use crate::text::printed;
@@ -20,46 +19,42 @@ use crate::{detail, sheet, source};
 /// # Errors
 /// A mistake in the query, before anything is asked; or no answer.
 pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> {
-    let record = matches!(
-        args.table,
-        TableName::Task | TableName::Resource | TableName::Proc | TableName::Alert
-    );
-    if let (false, Some(name)) = (record, &args.name) {
+    if let (false, Some(name)) = (args.table.is_record(), &args.name) {
         return Err(Failure::usage(format!(
             "a table takes no name ({name}); one row: turbowish query task PID NAME, or resource, proc, alert"
         )));
     }
-    match args.table {
-        TableName::Task | TableName::Resource | TableName::Proc | TableName::Alert => {
-            detail::run(args, token)
-        }
-        TableName::Procs => table::<ProcRow>(args, token, Table::Procs),
-        TableName::Tasks => table::<TaskRow>(args, token, Table::Tasks),
-        TableName::Resources => table::<ResourceRow>(args, token, Table::Resources),
-        TableName::Awaits => table::<AwaitRow>(args, token, Table::Awaits),
-        TableName::Alerts => table::<Alert>(args, token, Table::Alerts),
-        TableName::Counters => table::<CounterRow>(args, token, Table::Counters),
+    if args.table.is_record() {
+        return detail::run(args, token);
     }
+    args.table.table().visit(Print { args, token })
 }
 
-fn table<R: Record + Defaults>(
-    args: &QueryArgs,
-    token: Option<&str>,
-    table: Table,
-) -> Result<(), Failure> {
-    let columns = choose::<R>(&args.columns, &percentiles(args))?;
-    let query = query_of(args);
-    Selection::parse(&query)?;
-    let target = source::target(args.target.as_deref(), token)?;
-    let snapshot = source::runtime()?.block_on(source::snapshot(target, &query))?;
-    if let Some(warning) = source::disarmed(&snapshot) {
-        note(&warning);
+/// Prints a table.
+struct Print<'a> {
+    args: &'a QueryArgs,
+    token: Option<&'a str>,
+}
+
+impl TableVisitor for Print<'_> {
+    type Output = Result<(), Failure>;
+
+    fn visit<R: Record>(self) -> Result<(), Failure> {
+        let Self { args, token } = self;
+        let columns = choose::<R>(&args.columns, &percentiles(args))?;
+        let query = query_of(args);
+        Selection::parse(&query)?;
+        let target = source::target(args.target.as_deref(), token)?;
+        let snapshot = source::runtime()?.block_on(source::snapshot(target, &query))?;
+        if let Some(warning) = source::disarmed(&snapshot) {
+            note(&warning);
+        }
+        print(&match args.format {
+            Format::Table => text(&snapshot, &columns),
+            Format::Json => json::document(&snapshot, &[R::IN], &shape(args, &columns)),
+            Format::Csv => csv::<R>(&snapshot, &shape(args, &columns))?,
+        })
     }
-    print(&match args.format {
-        Format::Table => text(&snapshot, &columns),
-        Format::Json => json::document(&snapshot, &[table], &shape(args, &columns)),
-        Format::Csv => csv::<R>(&snapshot, &shape(args, &columns))?,
-    })
 }
 
 fn query_of(args: &QueryArgs) -> Query {
@@ -70,36 +65,12 @@ fn query_of(args: &QueryArgs) -> Query {
         limit: args.limit,
         ..Rows::default()
     });
-    let query = Query {
+    let mut query = Query {
         window_ns: args.window.0,
         ..Query::default()
     };
-    match args.table {
-        TableName::Procs | TableName::Proc => Query {
-            procs: rows,
-            ..query
-        },
-        TableName::Tasks | TableName::Task => Query {
-            tasks: rows,
-            ..query
-        },
-        TableName::Resources | TableName::Resource => Query {
-            resources: rows,
-            ..query
-        },
-        TableName::Awaits => Query {
-            awaits: rows,
-            ..query
-        },
-        TableName::Alerts | TableName::Alert => Query {
-            alerts: rows,
-            ..query
-        },
-        TableName::Counters => Query {
-            counters: rows,
-            ..query
-        },
-    }
+    *query.rows_mut(args.table.table()) = rows;
+    query
 }
 
 /// The requested percentiles, else two in a table and those of [`Options`] in JSON and CSV.

@@ -3,19 +3,15 @@
 
 use std::time::Duration;
 
-use clap::ValueEnum;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use turbowish_model::query::{Query, Rows, Selection};
-use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::column::Row;
-use turbowish_model::snapshot::json::{self, Options, Table};
-use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
+use turbowish_model::snapshot::json::{self, Options, Record};
+use turbowish_model::snapshot::{Snapshot, Table, TableVisitor};
 use turbowish_wire::client::{ClientError, Connection, Target};
 
-use crate::args::{TableName, WatchArgs};
-use crate::columns::{Defaults, choose};
+use crate::args::WatchArgs;
+use crate::columns::choose;
 use crate::failure::{Failure, note, print};
-use crate::report_file::TABLES;
 use crate::signals::Signals;
 use crate::source;
 
@@ -50,68 +46,51 @@ pub(crate) fn run(args: &WatchArgs, token: Option<&str>) -> Result<(), Failure> 
 }
 
 /// The target and the tables, in either order.
-fn words(args: &WatchArgs) -> Result<(Option<&str>, Vec<TableName>), Failure> {
+fn words(args: &WatchArgs) -> Result<(Option<&str>, Vec<Table>), Failure> {
     let mut target = None;
     let mut tables = Vec::new();
     for word in &args.words {
-        match table(word) {
+        match Table::from_name(word) {
             Some(table) if tables.contains(&table) => {}
             Some(table) => tables.push(table),
             None if target.is_none() => target = Some(word.as_str()),
             None => {
                 return Err(Failure::usage(format!(
                     "no such table {word}; tables: {}",
-                    TABLES.join(", ")
+                    names().join(", ")
                 )));
             }
         }
     }
     if tables.is_empty() {
-        tables.push(TableName::Procs);
+        tables.push(Table::Procs);
     }
     Ok((target, tables))
 }
 
-/// A table by its name; records are not tables.
-fn table(word: &str) -> Option<TableName> {
-    let known = TableName::from_str(word, false).ok()?;
-    of_document(known).map(|_| known)
+/// The names of all tables.
+pub(super) fn names() -> Vec<&'static str> {
+    Table::ALL.iter().map(|table| table.name()).collect()
 }
 
-const fn of_document(table: TableName) -> Option<Table> {
-    match table {
-        TableName::Procs => Some(Table::Procs),
-        TableName::Tasks => Some(Table::Tasks),
-        TableName::Resources => Some(Table::Resources),
-        TableName::Awaits => Some(Table::Awaits),
-        TableName::Alerts => Some(Table::Alerts),
-        TableName::Counters => Some(Table::Counters),
-        TableName::Task | TableName::Resource | TableName::Proc | TableName::Alert => None,
-    }
-}
-
-fn query(args: &WatchArgs, tables: &[TableName]) -> Query {
-    let rows = |table| {
-        tables.contains(&table).then(|| Rows {
+fn query(args: &WatchArgs, tables: &[Table]) -> Query {
+    let mut query = Query {
+        window_ns: args.window.0,
+        ..Query::default()
+    };
+    for table in tables {
+        *query.rows_mut(*table) = Some(Rows {
             filter: args.rows.filter.clone(),
             sort: args.rows.sort.clone(),
             invert: false,
             limit: args.limit,
             ..Rows::default()
-        })
-    };
-    Query {
-        window_ns: args.window.0,
-        procs: rows(TableName::Procs),
-        tasks: rows(TableName::Tasks),
-        resources: rows(TableName::Resources),
-        awaits: rows(TableName::Awaits),
-        alerts: rows(TableName::Alerts),
-        counters: rows(TableName::Counters),
+        });
     }
+    query
 }
 
-fn shape(args: &WatchArgs, tables: &[TableName]) -> Result<Options, Failure> {
+fn shape(args: &WatchArgs, tables: &[Table]) -> Result<Options, Failure> {
     let mut shape = Options::default();
     if !args.percentiles.is_empty() {
         shape.percentiles.clone_from(&args.percentiles);
@@ -124,31 +103,34 @@ fn shape(args: &WatchArgs, tables: &[TableName]) -> Result<Options, Failure> {
             "--columns applies to one table; leave it out, or watch each table separately",
         ));
     };
-    shape.fields = Some(match table {
-        TableName::Procs | TableName::Proc => fields::<ProcRow>(args, &shape)?,
-        TableName::Tasks | TableName::Task => fields::<TaskRow>(args, &shape)?,
-        TableName::Resources | TableName::Resource => fields::<ResourceRow>(args, &shape)?,
-        TableName::Awaits => fields::<AwaitRow>(args, &shape)?,
-        TableName::Alerts | TableName::Alert => fields::<Alert>(args, &shape)?,
-        TableName::Counters => fields::<CounterRow>(args, &shape)?,
-    });
+    shape.fields = Some(table.visit(Fields {
+        args,
+        shape: &shape,
+    })?);
     Ok(shape)
 }
 
-fn fields<R: Row + Defaults>(
-    args: &WatchArgs,
-    shape: &Options,
-) -> Result<Vec<&'static str>, Failure> {
-    let columns = choose::<R>(&args.columns, &shape.percentiles)?;
-    let fields = columns.iter().flat_map(|column| column.fields);
-    Ok(fields.copied().collect())
+/// The JSON fields of the requested columns.
+struct Fields<'a> {
+    args: &'a WatchArgs,
+    shape: &'a Options,
+}
+
+impl TableVisitor for Fields<'_> {
+    type Output = Result<Vec<&'static str>, Failure>;
+
+    fn visit<R: Record>(self) -> Self::Output {
+        let columns = choose::<R>(&self.args.columns, &self.shape.percentiles)?;
+        let fields = columns.iter().flat_map(|column| column.fields);
+        Ok(fields.copied().collect())
+    }
 }
 
 struct Stream<'a> {
     args: &'a WatchArgs,
     target: Option<Target>,
     query: Query,
-    tables: Vec<TableName>,
+    tables: Vec<Table>,
     shape: Options,
 }
 
@@ -188,7 +170,7 @@ impl Stream<'_> {
     }
 
     fn print(&self, snapshot: &Snapshot) -> Result<(), Failure> {
-        let tables = self.tables.iter().copied().filter_map(of_document);
+        let tables = self.tables.iter().copied();
         let lines: String = tables
             .map(|table| json::document(snapshot, &[table], &self.shape))
             .collect();

@@ -1,10 +1,10 @@
 //! `turbowish query alert`: the choice of the alert, and its problem view as text.
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::json::{self, Options, Table};
+use turbowish_model::snapshot::json::{self, Options};
 use turbowish_model::snapshot::units::Micro;
+use turbowish_model::snapshot::{Snapshot, Table};
 use turbowish_wire::client::Target;
 
 use super::problem::{self, AlertContext};

@@ -3,8 +3,8 @@
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::json::{self, Table as Document};
-use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, TaskRow};
+use turbowish_model::snapshot::json;
+use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, Table, TaskRow};
 
 use super::layout;
 use super::rows::{Absent, OPEN_ROWS};
@@ -113,19 +113,19 @@ impl Record {
             Kept::Nothing => return None,
             Kept::Alert(row) => {
                 one.alerts = page(&**row);
-                Document::Alerts
+                Table::Alerts
             }
             Kept::Proc(row) => {
                 one.procs = page(&**row);
-                Document::Procs
+                Table::Procs
             }
             Kept::Task(row) => {
                 one.tasks = page(&**row);
-                Document::Tasks
+                Table::Tasks
             }
             Kept::Resource(row) => {
                 one.resources = page(&**row);
-                Document::Resources
+                Table::Resources
             }
         };
         Some(json::document(&one, &[table], &json::Options::default()))

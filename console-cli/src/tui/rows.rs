@@ -3,13 +3,12 @@
 mod arrange;
 mod entries;
 mod hidden;
-mod merge;
 mod table;
 
 use turbowish_model::query::{self, Grouping};
 use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::column::{Context, Row, Style, Unit, Value};
-use turbowish_model::snapshot::json::{Record, Table as Document};
+use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::{Snapshot, Spot};
 
 pub(crate) use self::table::{BACKGROUND_ROWS, OPEN_ROWS, Table};
@@ -45,9 +44,6 @@ pub(crate) struct Sum<R> {
 
 /// Properties of a row that the console needs in addition to those of the model.
 pub(crate) trait Entry: Row + Record + Clone {
-    /// Its table in JSON.
-    const DOCUMENT: Document;
-
     /// The column, by key, that is followed by a bar, and the bar's length in cells; twice that on
     /// a wide terminal.
     const BAR: Option<(&'static str, usize)>;
@@ -72,9 +68,6 @@ pub(crate) trait Entry: Row + Record + Clone {
     fn sums(_: &mut Snapshot) -> Vec<Sum<Self>> {
         Vec::new()
     }
-
-    /// Merges another row of its group: sums add up, ages take the maximum, populations are merged.
-    fn absorb(&mut self, other: &Self);
 
     /// Renames the row.
     fn call_it(&mut self, name: String);

@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::QueryError;
-use crate::snapshot::column::{self, Context, Style};
-use crate::snapshot::{TaskGroup, TaskRow, TaskState, WakerRow};
+use crate::snapshot::column::{self, cell};
+use crate::snapshot::json::Record as _;
+use crate::snapshot::{TaskGroup, TaskRow};
 
 /// A grouping of rows: its word, and the function that returns a row's group.
 pub type Grouping<R> = (&'static str, fn(&R) -> String);
@@ -31,15 +32,6 @@ pub(super) fn fields((word, _): Grouping<TaskRow>, see: &mut dyn FnMut(&str)) {
     for column in columns.filter_map(|(_, key)| column::find::<TaskRow>(key)) {
         column.fields.iter().for_each(|field| see(field));
     }
-}
-
-/// The printed cell of a column, independent of the window.
-fn cell(row: &TaskRow, key: &str) -> String {
-    let context = Context { window_ns: 0 };
-    let column = column::find::<TaskRow>(key);
-    column.map_or_else(String::new, |column| {
-        column.cell(row, &context, Style::default())
-    })
 }
 
 /// Returns the grouping of tasks with this name; `None` for the empty word.
@@ -77,7 +69,7 @@ pub(super) fn groups<'r>(
                     (None, Some(_)) => whole(at).unwrap_or(row),
                     _ => row,
                 };
-                absorb_task(&mut group.row, &more);
+                group.row.merge(&more);
             }
             None => {
                 let row = whole(at).unwrap_or(row).into_owned();
@@ -90,38 +82,4 @@ pub(super) fn groups<'r>(
     groups.sort_by_key(|group| Reverse(group.tasks));
     groups.truncate(limit);
     groups
-}
-
-/// Merges another task into the row of its group: counts and sums are added, ages and peaks are the
-/// maximum.
-pub fn absorb_task(into: &mut TaskRow, other: &TaskRow) {
-    // The state is that of the task that has been in it for the longest time.
-    if (other.state == TaskState::Polling, other.since_ns)
-        > (into.state == TaskState::Polling, into.since_ns)
-    {
-        (into.state, into.since_ns) = (other.state, other.since_ns);
-    }
-    into.pause = into.pause.take().or_else(|| other.pause.clone());
-    into.age_ns = into.age_ns.max(other.age_ns);
-    into.polls = into.polls.saturating_add(other.polls);
-    into.running_ns = into.running_ns.saturating_add(other.running_ns);
-    into.max_poll_ns = into.max_poll_ns.max(other.max_poll_ns);
-    into.future_bytes = into.future_bytes.max(other.future_bytes);
-    match (&mut into.waker, &other.waker) {
-        (Some(own), Some(more)) => {
-            let WakerRow {
-                wakes,
-                own_wakes,
-                clones,
-                live,
-                ..
-            } = more;
-            own.wakes = own.wakes.saturating_add(*wakes);
-            own.own_wakes = own.own_wakes.saturating_add(*own_wakes);
-            own.clones = own.clones.saturating_add(*clones);
-            own.live = own.live.saturating_add(*live);
-        }
-        (own @ None, more) => own.clone_from(more),
-        (Some(_), None) => {}
-    }
 }

@@ -10,23 +10,45 @@ pub use self::pick::TaskSource;
 
 use super::group::{self, Grouping};
 use super::{Budget, Filter, LONGEST_WINDOW_NS, Query, QueryError, Rows};
-use crate::snapshot::alert::Alert;
 use crate::snapshot::column::{self, Column, Context, Involved, Row, SortKey};
 use crate::snapshot::natural::Natural;
 use crate::snapshot::quantile::Distribution;
-use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
+use crate::snapshot::{Page, ProcRow, Snapshot, Table, TaskRow};
 
-/// The rows to keep of a snapshot. Parsed once, applied at every tick.
-#[derive(Debug)]
-pub struct Selection {
-    procs: Option<Plan<ProcRow>>,
-    tasks: Option<Plan<TaskRow>>,
-    awaits: Option<Plan<AwaitRow>>,
-    resources: Option<Plan<ResourceRow>>,
-    alerts: Option<Plan<Alert>>,
-    counters: Option<Plan<CounterRow>>,
-    group: Option<Grouping<TaskRow>>,
+macro_rules! selection {
+    ($($(#[doc = $about:literal])+ $field:ident: $table:ident, $row:ty, $page:ident;)+) => {
+        /// The rows to keep of a snapshot. Parsed once, applied at every tick.
+        #[derive(Debug)]
+        pub struct Selection {
+            $($field: Option<Plan<$row>>,)+
+            group: Option<Grouping<TaskRow>>,
+        }
+
+        impl Selection {
+            fn of(query: &Query) -> Result<Self, QueryError> {
+                Ok(Self {
+                    $($field: query.$field.as_ref().map(Plan::parse).transpose()?,)+
+                    group: group::grouping(query.tasks.as_ref().map_or("", |rows| &rows.group))?,
+                })
+            }
+
+            /// All tables but those of tasks and alerts, whose rows are needed for the others.
+            fn apply_plain(
+                &self,
+                snapshot: &mut Snapshot,
+                involved: &Involved<'_>,
+                budget: &Budget<'_>,
+            ) -> Result<(), QueryError> {
+                $(if !matches!(Table::$table, Table::Tasks | Table::Alerts) {
+                    apply(self.$field.as_ref(), snapshot, involved, budget)?;
+                })+
+                Ok(())
+            }
+        }
+    };
 }
+
+crate::tables!(selection);
 
 impl Selection {
     /// Parses the filters and column names of a query.
@@ -38,15 +60,7 @@ impl Selection {
         if let Some(asked_ns) = query.window_ns.filter(|&ns| ns > LONGEST_WINDOW_NS) {
             return Err(QueryError::Window { asked_ns });
         }
-        Ok(Self {
-            procs: query.procs.as_ref().map(Plan::parse).transpose()?,
-            tasks: query.tasks.as_ref().map(Plan::parse).transpose()?,
-            awaits: query.awaits.as_ref().map(Plan::parse).transpose()?,
-            resources: query.resources.as_ref().map(Plan::parse).transpose()?,
-            alerts: query.alerts.as_ref().map(Plan::parse).transpose()?,
-            counters: query.counters.as_ref().map(Plan::parse).transpose()?,
-            group: group::grouping(query.tasks.as_ref().map_or("", |rows| &rows.group))?,
-        })
+        Self::of(query)
     }
 
     /// Keeps the requested rows, in the requested order. Tables that are not requested lose their
@@ -123,10 +137,7 @@ impl Selection {
         let alerts = core::mem::take(&mut snapshot.alerts.rows);
         let involved = Involved::of(&alerts);
         snapshot.ready_latency = ready_latency(&snapshot.procs.rows);
-        apply(self.procs.as_ref(), snapshot, &involved, budget)?;
-        apply(self.awaits.as_ref(), snapshot, &involved, budget)?;
-        apply(self.resources.as_ref(), snapshot, &involved, budget)?;
-        apply(self.counters.as_ref(), snapshot, &involved, budget)?;
+        self.apply_plain(snapshot, &involved, budget)?;
         snapshot.alerts.rows = alerts;
         if self.alerts.is_some() {
             apply(self.alerts.as_ref(), snapshot, &Involved::default(), budget)?;

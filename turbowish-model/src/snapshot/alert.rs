@@ -1,11 +1,16 @@
 //! Alerts as rows of a snapshot: a pitfall that is present now, its reason, and what to do about
 //! it.
 
+mod columns;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::columns::{Involved, tally, worst, worst_first};
 use super::Place;
+use super::json::{FieldValue, Spelled as _, put};
 use super::pitfall::Pitfall;
+use super::row::row;
 
 /// Severity of an alert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,38 +36,58 @@ impl Severity {
     }
 }
 
-/// A pitfall that is present now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Alert {
-    /// Kind of pitfall.
-    pub pitfall: Pitfall,
-    /// Severity of this alert.
-    pub severity: Severity,
-    /// Instant since which the pitfall is present, in nanoseconds of the process's clock; the same
-    /// in every scan.
-    pub since: u64,
-    /// Time for which the pitfall was seen; does not grow while it is not seen.
-    pub held_ns: u64,
-    /// The last scan saw the pitfall. If `false`, the alert will soon be cleared.
-    pub holds: bool,
-    /// The alert follows from known facts. If `false`, `why` states the assumption.
-    pub certain: bool,
-    /// A sentence that names the pitfall, the parties and the extent.
-    pub title: String,
-    /// The pitfall in a few words.
-    pub summary: String,
-    /// The tasks, resources, workers and procs involved, in order.
-    pub parties: Vec<Party>,
-    /// The await point concerned, and its proc.
-    pub at: Option<Point>,
-    /// The chain of waits, in order.
-    pub steps: Vec<Step>,
-    /// Tasks that wait because of the alert.
-    pub behind: Behind,
-    /// The reason.
-    pub why: String,
-    /// Possible fixes, independent of each other.
-    pub fixes: Vec<String>,
+row! {
+    $ alert_row
+
+    /// A pitfall that is present now.
+    Alert {
+        /// Kind of pitfall.
+        pitfall: Pitfall [first] as kind;
+        /// Severity of this alert.
+        severity: Severity [min];
+        /// A sentence that names the pitfall, the parties and the extent.
+        title: String [first];
+        /// The pitfall in a few words.
+        summary: String [first];
+        /// Time for which the pitfall was seen; does not grow while it is not seen.
+        held_ns: u64 [max] as since_ns;
+        /// Instant since which the pitfall is present, in nanoseconds of the process's clock; the
+        /// same in every scan.
+        since: u64 [min] as began_ns;
+        /// The last scan saw the pitfall. If `false`, the alert will soon be cleared.
+        holds: bool [any];
+        /// The alert follows from known facts. If `false`, `why` states the assumption.
+        certain: bool [first];
+        // Both are read as parties.
+        + tasks(|row| FieldValue::Names(row.named(PartyKind::Task)), |_, _| Some(()));
+        + resources(|row| FieldValue::Names(row.named(PartyKind::Resource)), |_, _| Some(()));
+        /// The tasks, resources, workers and procs involved, in order.
+        parties: Vec<Party> [first];
+        /// The await point concerned, and its proc.
+        at: Option<Point> [first];
+        /// The chain of waits, in order. It is not read: no column shows it.
+        steps: Vec<Step> [first] as steps(|row| FieldValue::Steps(row), |_, _| Some(()));
+        /// Tasks that wait because of the alert.
+        behind: Behind [first] as behind(
+            |row| row.behind.tasks.spell(),
+            |row, value| put(&mut row.behind.tasks, value)
+        );
+        + behind_count(|row| FieldValue::Number(row.behind_count()), |row, value| {
+            let listed = row.behind.tasks.len() as u64;
+            row.behind.unlisted = value.as_u64()?.saturating_sub(listed);
+            Some(())
+        });
+        /// The reason.
+        why: String [first];
+        /// Possible fixes, independent of each other.
+        fixes: Vec<String> [first];
+        // It follows from the kind.
+        + docs(|row| FieldValue::Text(row.pitfall.docs()), |_, _| Some(()));
+    }
+    merged also by |into, other| {
+        let more = other.behind_count();
+        into.behind.unlisted = into.behind.unlisted.saturating_add(more);
+    };
 }
 
 /// Kind of a party.

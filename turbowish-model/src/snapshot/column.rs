@@ -1,28 +1,23 @@
 //! Columns as data: one table per kind of row serves sorting, filters, all tables, the console and
 //! its help.
 
-pub(crate) mod alerts;
-mod awaits;
-mod counters;
 mod direction;
 mod nearest;
-mod procs;
-pub(crate) mod resources;
-pub(crate) mod tasks;
 mod title;
 mod value;
 
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-pub use self::alerts::{Involved, tally, worst, worst_first};
 pub use self::nearest::{closest, nearest};
 pub use self::title::titled;
 pub use self::value::{ASCII_LEVELS, Levels, Shown, SortKey, Style, Value};
-use crate::snapshot::alert::{Alert, PartyKind};
+use crate::snapshot::alert::PartyKind;
+pub use crate::snapshot::alert::{Involved, tally, worst, worst_first};
 use crate::snapshot::quantile::{Distribution, Percentile};
-use crate::snapshot::{AwaitRow, CounterRow, Page, ProcRow, ResourceRow, Snapshot, TaskRow};
+use crate::snapshot::{InTable, Snapshot};
 
 /// The data that a cell needs in addition to its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +118,7 @@ impl<R> Clone for Column<R> {
 }
 
 impl<R> Column<R> {
-    const fn new(
+    pub(super) const fn new(
         key: &'static str,
         title: &'static str,
         meaning: &'static str,
@@ -143,7 +138,7 @@ impl<R> Column<R> {
         }
     }
 
-    const fn percentile(
+    pub(super) const fn percentile(
         key: &'static str,
         title: &'static str,
         family: &Family<R>,
@@ -214,10 +209,7 @@ pub struct Family<R: 'static> {
 }
 
 /// A kind of row: table name, columns, own order, and the texts searched by a bare word.
-pub trait Row: Sized + 'static {
-    /// The table's name: `procs`, `tasks`, `awaits`, `resources`, `alerts`, `counters`.
-    const TABLE: &'static str;
-
+pub trait Row: InTable {
     /// Default order of the table: a column's key, or `worst`.
     const OWN_ORDER: &'static str;
 
@@ -233,11 +225,30 @@ pub trait Row: Sized + 'static {
         None
     }
 
-    /// Returns the rows of this kind in a snapshot.
-    fn page(snapshot: &Snapshot) -> &Page<Self>;
+    /// Columns of a printed table. A name that is a population but not a column (`hold`, `poll`)
+    /// stands for its percentiles.
+    const PRINTED: &'static [&'static str];
 
-    /// Returns the rows of this kind in a snapshot, mutably.
-    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self>;
+    /// Fields of a saved row without which its columns would be wrong.
+    const NEEDED: &'static [&'static str];
+
+    /// The column of its source location.
+    const PLACE: &'static str;
+
+    /// The name by which a row is compared with that of another run; the same in both, where that
+    /// can be.
+    fn label(&self) -> String;
+
+    /// Its source location, `src/snapshot.rs:90`; `None` if unknown.
+    fn place(&self) -> Option<String> {
+        let text = cell(self, Self::PLACE);
+        text.contains(':').then_some(text)
+    }
+
+    /// The rows whose polls contain those of this one, by name.
+    fn polled_by(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Name and id: they break ties, and the id tells equal names apart.
     fn name(&self) -> (&str, u64);
@@ -297,9 +308,21 @@ pub fn at_percentile<R>(family: &'static Family<R>, q: Percentile) -> Column<R> 
     }
 }
 
+/// Returns the cell of a column, independent of the window; empty if there is no such column.
+#[must_use]
+pub fn cell<R: Row>(row: &R, key: &str) -> String {
+    let context = Context { window_ns: 0 };
+    find::<R>(key).map_or_else(String::new, |column| {
+        column.cell(row, &context, Style::default())
+    })
+}
+
 /// Creates the column of an attribute, `attr.user`. A row without the attribute is blank, not
 /// unknown.
-fn attribute<R>(key: &str, read: for<'a> fn(&'a R, &str) -> Value<'a>) -> Option<Column<R>> {
+pub(super) fn attribute<R>(
+    key: &str,
+    read: for<'a> fn(&'a R, &str) -> Value<'a>,
+) -> Option<Column<R>> {
     let name = key.strip_prefix("attr.").filter(|name| !name.is_empty())?;
     Some(Column {
         key: Cow::Owned(key.into()),
@@ -314,45 +337,9 @@ fn attribute<R>(key: &str, read: for<'a> fn(&'a R, &str) -> Value<'a>) -> Option
 }
 
 /// Value of the attribute with this name.
-fn given<'a>(attributes: &'a [(String, String)], name: &str) -> Value<'a> {
+pub(super) fn given<'a>(attributes: &'a [(String, String)], name: &str) -> Value<'a> {
     let found = attributes.iter().find(|(given, _)| given == name);
     found.map_or(Value::Blank, |(_, value)| Value::Text(Cow::Borrowed(value)))
-}
-
-/// Columns of procs, in the order of display.
-#[must_use]
-pub fn procs() -> &'static [Column<ProcRow>] {
-    ProcRow::columns()
-}
-
-/// Columns of tasks, in the order of display.
-#[must_use]
-pub fn tasks() -> &'static [Column<TaskRow>] {
-    TaskRow::columns()
-}
-
-/// Columns of await points, in the order of display.
-#[must_use]
-pub fn awaits() -> &'static [Column<AwaitRow>] {
-    AwaitRow::columns()
-}
-
-/// Columns of resources, in the order of display.
-#[must_use]
-pub fn resources() -> &'static [Column<ResourceRow>] {
-    ResourceRow::columns()
-}
-
-/// Columns of counters and gauges, in the order of display.
-#[must_use]
-pub fn counters() -> &'static [Column<CounterRow>] {
-    CounterRow::columns()
-}
-
-/// Columns of alerts, in the order of display.
-#[must_use]
-pub fn alerts() -> &'static [Column<Alert>] {
-    Alert::columns()
 }
 
 #[cfg(test)]

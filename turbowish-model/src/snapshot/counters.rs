@@ -1,8 +1,13 @@
-//! Rows of counters and gauges, and TurboWish's overhead.
+//! The table of counters and gauges, its row and its columns, and TurboWish's overhead.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 
 use super::Spot;
+use super::alert::PartyKind;
+use super::column::Unit::{Count, Place, Rate, Text};
+use super::column::{Column, Family, Row, Value};
+use super::row::row;
 
 /// Kind of a metric of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,29 +30,32 @@ impl MetricKind {
     }
 }
 
-/// A counter or gauge in one proc: all sites with that name, on all threads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CounterRow {
-    /// Name given by the program.
-    pub name: String,
-    /// Counter or gauge.
-    pub kind: MetricKind,
-    /// Path of the innermost proc; `None` outside of any proc.
-    pub proc: Option<String>,
-    /// Source location of one of its sites.
-    pub at: Spot,
-    /// Number of updates in the window.
-    pub updates: u64,
-    /// Growth of a counter in the window; `None` for a gauge.
-    pub added: Option<u64>,
-    /// Growth of a counter since the start of accounting; `None` for a gauge.
-    pub total: Option<u64>,
-    /// Last value of a gauge.
-    pub value: Option<i64>,
-    /// Lowest value of a gauge since the start of accounting.
-    pub min: Option<i64>,
-    /// Highest value of a gauge since the start of accounting.
-    pub max: Option<i64>,
+row! {
+    $ counter_row
+
+    /// A counter or gauge in one proc: all sites with that name, on all threads.
+    CounterRow {
+        /// Name given by the program.
+        name: String [first];
+        /// Counter or gauge.
+        kind: MetricKind [first];
+        /// Path of the innermost proc; `None` outside of any proc.
+        proc: Option<String> [first];
+        /// Source location of one of its sites.
+        at: Spot [first];
+        /// Number of updates in the window.
+        updates: u64 [sum];
+        /// Growth of a counter in the window; `None` for a gauge.
+        added: Option<u64> [sum];
+        /// Growth of a counter since the start of accounting; `None` for a gauge.
+        total: Option<u64> [sum];
+        /// Last value of a gauge.
+        value: Option<i64> [first];
+        /// Lowest value of a gauge since the start of accounting.
+        min: Option<i64> [min];
+        /// Highest value of a gauge since the start of accounting.
+        max: Option<i64> [max];
+    }
 }
 
 /// Estimated overhead of accounting: the cost of each kind of event times the number of events.
@@ -66,4 +74,139 @@ pub struct Overhead {
     pub counter_ps: u64,
     /// Cost of a use of a resource, in picoseconds.
     pub resource_ps: u64,
+}
+
+static COLUMNS: [Column<CounterRow>; 9] = [
+    Column::new(
+        "counter",
+        "COUNTER",
+        "name, as the program gives it",
+        (Text, 20, 0),
+        &["name"],
+        |row, _| Value::Text(Cow::Borrowed(&row.name)),
+    ),
+    Column::new(
+        "kind",
+        "KIND",
+        "counter or gauge",
+        (Text, 7, 0),
+        &["kind"],
+        |row, _| Value::Text(Cow::Borrowed(row.kind.word())),
+    ),
+    Column::new(
+        "rate",
+        "RATE/s",
+        "increase of a counter in the window, per second",
+        (Rate, 6, 0),
+        &["added"],
+        |row, context| {
+            row.added
+                .map_or(Value::Blank, |n| Value::rate(n, context.window_ns))
+        },
+    ),
+    Column::new(
+        "value",
+        "VALUE",
+        "total of a counter since the start of accounting; last value of a gauge",
+        (Count, 6, 0),
+        &["total", "value"],
+        |row, _| match row.total {
+            Some(total) => Value::Count(total),
+            None => signed(row.value),
+        },
+    ),
+    Column::new(
+        "min",
+        "MIN",
+        "lowest value of a gauge since the start of accounting",
+        (Count, 6, 0),
+        &["min"],
+        |row, _| signed(row.min),
+    ),
+    Column::new(
+        "max",
+        "MAX",
+        "highest value of a gauge since the start of accounting",
+        (Count, 6, 0),
+        &["max"],
+        |row, _| signed(row.max),
+    ),
+    Column::new(
+        "updates",
+        "USES/s",
+        "how often it was counted or set in the window, per second",
+        (Rate, 6, 1),
+        &["updates"],
+        |row, context| Value::rate(row.updates, context.window_ns),
+    ),
+    Column::new(
+        "proc",
+        "PROC",
+        "path of the innermost proc; blank outside of every proc",
+        (Text, 20, 0),
+        &["proc"],
+        |row, _| {
+            let proc = row.proc.as_deref();
+            proc.map_or(Value::Blank, |path| Value::Text(Cow::Borrowed(path)))
+        },
+    ),
+    Column::new(
+        "at",
+        "AT",
+        "its call site, file:line; one of several",
+        (Place, 14, 2),
+        &["at"],
+        |row, _| Value::Place {
+            file: &row.at.file,
+            line: row.at.line,
+        },
+    ),
+];
+
+/// Value of a gauge; blank for a counter.
+fn signed(value: Option<i64>) -> Value<'static> {
+    value.map_or(Value::Blank, Value::Signed)
+}
+
+impl Row for CounterRow {
+    const OWN_ORDER: &'static str = "updates";
+    const PRINTED: &'static [&'static str] = &[
+        "counter", "kind", "rate", "value", "min", "max", "proc", "at",
+    ];
+    const NEEDED: &'static [&'static str] = &["name", "kind", "proc"];
+    const PLACE: &'static str = "at";
+
+    fn columns() -> &'static [Column<Self>] {
+        &COLUMNS
+    }
+
+    fn families() -> &'static [Family<Self>] {
+        &[]
+    }
+
+    /// `orders in kv::db::set`
+    fn label(&self) -> String {
+        match &self.proc {
+            Some(proc) => alloc::format!("{} in {proc}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    fn name(&self) -> (&str, u64) {
+        (&self.name, u64::from(self.at.line))
+    }
+
+    fn worst(&self) -> (u8, u64) {
+        (0, self.updates)
+    }
+
+    fn party(&self) -> Option<(PartyKind, u64, &str)> {
+        Some((PartyKind::Proc, 0, self.proc.as_deref()?))
+    }
+
+    fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
+        found(&self.name)
+            || self.proc.as_deref().is_some_and(&mut *found)
+            || found(&alloc::format!("{}:{}", self.at.file, self.at.line))
+    }
 }

@@ -4,24 +4,23 @@
 
 mod alerts;
 mod claims;
-mod counters;
 mod fields;
-mod resources;
-mod tasks;
+mod overhead;
+mod read;
 mod writer;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+pub(in crate::snapshot) use self::fields::Spelled;
 pub use self::fields::{Field, FieldValue, Record};
+pub use self::read::{Parsed, Readable, fill, put};
 pub use self::writer::Writer;
-use crate::snapshot::alert::Alert;
-use crate::snapshot::column::tasks::leaf;
 use crate::snapshot::combinator::Combinator;
 use crate::snapshot::quantile::{Distribution, Percentile};
+use crate::snapshot::tasks::leaf;
 use crate::snapshot::{
-    Accounting, AwaitRow, CounterRow, Lost, Page, Place, ProcRow, Process, ResourceRow, Snapshot,
-    StackRow, TaskRow, Worker,
+    Accounting, Lost, Place, Process, Snapshot, StackRow, Table, TableVisitor, Worker,
 };
 
 /// Version of the document. It changes only if a field changes its meaning or is removed.
@@ -57,23 +56,6 @@ impl Options {
     }
 }
 
-/// A table of the document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
-    /// `"procs":[…]`
-    Procs,
-    /// `"tasks":[…]`
-    Tasks,
-    /// `"awaits":[…]`
-    Awaits,
-    /// `"resources":[…]`
-    Resources,
-    /// `"alerts":[…]`
-    Alerts,
-    /// `"counters":[…]`
-    Counters,
-}
-
 /// Returns the document on one line, with a line end.
 #[must_use]
 pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Options) -> String {
@@ -90,14 +72,11 @@ pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Options) -> Strin
         out.key("ready_latency");
         distribution(out, &snapshot.ready_latency, shape);
         for each in tables {
-            match each {
-                Table::Procs => table::<ProcRow>(out, &snapshot.procs, shape),
-                Table::Tasks => table::<TaskRow>(out, &snapshot.tasks, shape),
-                Table::Awaits => table::<AwaitRow>(out, &snapshot.awaits, shape),
-                Table::Resources => table::<ResourceRow>(out, &snapshot.resources, shape),
-                Table::Alerts => table::<Alert>(out, &snapshot.alerts, shape),
-                Table::Counters => table::<CounterRow>(out, &snapshot.counters, shape),
-            }
+            each.visit(Printed {
+                out: &mut *out,
+                snapshot,
+                shape,
+            });
         }
         out.key("counts");
         counts(out, snapshot, tables);
@@ -124,7 +103,7 @@ fn process(out: &mut Writer, snapshot: &Snapshot) {
         out.number("procs_known", process.procs_known);
         out.optional("runtime_tasks", process.runtime_tasks);
         out.key("own_cost");
-        counters::own_cost(out, process.own_cost.as_ref());
+        overhead::own_cost(out, process.own_cost.as_ref());
         out.key("tasks_by_state");
         out.object(|out| {
             out.number("polling", tasks.polling);
@@ -162,16 +141,32 @@ fn lost(out: &mut Writer, lost: &Lost) {
     });
 }
 
-fn table<R: Record>(out: &mut Writer, page: &Page<R>, shape: &Options) {
-    out.key(R::TABLE);
-    out.array(&page.rows, |out, row| {
-        out.object(|out| {
-            for field in R::fields().iter().filter(|field| shape.keeps(field.name)) {
-                out.key(field.name);
-                fact(out, &(field.read)(row), shape);
-            }
+/// Prints the rows of a table.
+struct Printed<'a> {
+    out: &'a mut Writer,
+    snapshot: &'a Snapshot,
+    shape: &'a Options,
+}
+
+impl TableVisitor for Printed<'_> {
+    type Output = ();
+
+    fn visit<R: Record>(self) {
+        let fields = || {
+            R::fields()
+                .iter()
+                .filter(|field| self.shape.keeps(field.name))
+        };
+        self.out.key(R::TABLE);
+        self.out.array(&R::page(self.snapshot).rows, |out, row| {
+            out.object(|out| {
+                for field in fields() {
+                    out.key(field.name);
+                    fact(out, &(field.read)(row), self.shape);
+                }
+            });
         });
-    });
+    }
 }
 
 fn fact(out: &mut Writer, fact: &FieldValue<'_>, shape: &Options) {
@@ -192,7 +187,7 @@ fn fact(out: &mut Writer, fact: &FieldValue<'_>, shape: &Options) {
         },
         FieldValue::Flag(flag) => out.flag_value(*flag),
         FieldValue::Population(population) => distribution(out, population, shape),
-        FieldValue::Stack(calls) => out.array(&calls.stack, call),
+        FieldValue::Stack(calls) => out.array(calls, call),
         FieldValue::Callers(callers) => out.array(callers, |out, caller| {
             out.object(|out| {
                 out.text("proc", &caller.proc);
@@ -280,26 +275,34 @@ const PLACE: [(&str, PlaceValue); 6] = [
 ];
 
 fn counts(out: &mut Writer, snapshot: &Snapshot, tables: &[Table]) {
-    fn one<R: Record>(out: &mut Writer, page: &Page<R>) {
-        out.key(R::TABLE);
-        out.object(|out| {
+    out.object(|out| {
+        for table in tables {
+            table.visit(Counts {
+                out: &mut *out,
+                snapshot,
+            });
+        }
+    });
+}
+
+/// Prints how many rows a table has, and how many were left out.
+struct Counts<'a> {
+    out: &'a mut Writer,
+    snapshot: &'a Snapshot,
+}
+
+impl TableVisitor for Counts<'_> {
+    type Output = ();
+
+    fn visit<R: Record>(self) {
+        let page = R::page(self.snapshot);
+        self.out.key(R::TABLE);
+        self.out.object(|out| {
             out.number("total", page.total);
             out.number("matched", page.matched);
             out.number("left_out", page.left_out());
         });
     }
-    out.object(|out| {
-        for table in tables {
-            match table {
-                Table::Procs => one(out, &snapshot.procs),
-                Table::Tasks => one(out, &snapshot.tasks),
-                Table::Awaits => one(out, &snapshot.awaits),
-                Table::Resources => one(out, &snapshot.resources),
-                Table::Alerts => one(out, &snapshot.alerts),
-                Table::Counters => one(out, &snapshot.counters),
-            }
-        }
-    });
 }
 
 /// Header of flat rows: field names; those of nested objects are joined by a point.
@@ -342,7 +345,7 @@ fn flat<R: Record>(row: &R, shape: &Options, cell: &mut dyn FnMut(String, String
                     inner(&q.name(), population.percentile(*q));
                 }
             }
-            FieldValue::Stack(task) => innermost(leaf(task), cell),
+            FieldValue::Stack(calls) => innermost(leaf(calls), cell),
             FieldValue::Callers(_) | FieldValue::Steps(_) => {}
             FieldValue::Point(point) => alerts::flat_point(name, point, cell),
             FieldValue::Spot(spot) => claims::flat_spot(name, spot, cell),

@@ -7,13 +7,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::snapshot::alert::{Alert, Party, PartyKind};
-use crate::snapshot::column::tasks::leaf;
 use crate::snapshot::column::{self, Column, Context, Row, Style, Value};
-use crate::snapshot::json::{self, Options, Table};
+use crate::snapshot::json::{self, Options};
 use crate::snapshot::sanitize;
+use crate::snapshot::tasks::leaf;
 use crate::snapshot::text_table::{Header, TextTable, aligned};
 use crate::snapshot::units::{self, Micro, SECOND};
-use crate::snapshot::{Accounting, Place, ProcRow, Snapshot, TaskRow, TaskState};
+use crate::snapshot::{Accounting, Place, ProcRow, Snapshot, Table, TaskRow, TaskState};
 
 /// Number of procs that always have their own line.
 const FIRST_ROWS: usize = 9;
@@ -345,7 +345,7 @@ fn stands(task: &TaskRow, alerts: &[Alert]) -> Vec<String> {
         TaskState::Polling => Value::Open(task.since_ns),
         TaskState::Ready | TaskState::Waiting | TaskState::Paused => Value::Duration(task.since_ns),
     };
-    let place = leaf(task).and_then(|call| call.place.as_ref());
+    let place = leaf(&task.stack).and_then(|call| call.place.as_ref());
     let expr = place.map_or("", |at| &at.expr);
     alloc::vec![
         task.name().0.to_string(),

@@ -1,61 +1,71 @@
-//! Rows of resources: what tasks wait for, who holds it, and its traffic.
+//! The table of resources: what tasks wait for, who holds it, and its traffic.
+
+mod columns;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub(crate) use self::columns::oldest;
+use super::json::FieldValue;
+use super::quantile::Distribution;
+use super::row::row;
 use crate::account::resource::{Kind, Role};
-use crate::snapshot::quantile::Distribution;
 
-/// A resource that was used and still exists. Times are in nanoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ResourceRow {
-    /// Unique within the process; never reused.
-    pub id: u64,
-    /// Kind of the resource.
-    pub kind: Kind,
-    /// Kind and given name, or kind and source location: `mutex db`, `mutex db.rs:21`.
-    pub name: String,
-    /// Source location of its construction.
-    pub made_at: Spot,
-    /// Time since the first use.
-    pub age_ns: u64,
-    /// Number of permits, or of items that fit in; `None` if unbounded or not applicable.
-    pub capacity: Option<u64>,
-    /// Amount held, or number of items inside; `None` if not applicable.
-    pub level: Option<u64>,
-    /// The resource is closed: nothing more will arrive.
-    pub closed: bool,
-    /// The holders, oldest hold first; some are omitted if there are very many.
-    pub holders: Vec<HolderRow>,
-    /// Number of all holders.
-    pub holder_count: u64,
-    /// The waiters, in order; some are omitted if there are very many.
-    pub waiters: Vec<WaiterRow>,
-    /// Number of all waiters.
-    pub waiter_count: u64,
-    /// The last task to use each sending end; `None` for an end that was not used, or by no
-    /// instrumented task.
-    pub senders: Vec<Option<String>>,
-    /// Same as `senders`, for receiving ends.
-    pub receivers: Vec<Option<String>>,
-    /// Calls that will use the resource; some are omitted if there are very many.
-    pub will: Vec<IntentRow>,
-    /// Number of all such calls.
-    pub will_count: u64,
-    /// Calls that may use the resource; some are omitted if there are very many.
-    pub may: Vec<IntentRow>,
-    /// Number of all such calls.
-    pub may_count: u64,
-    /// Items put in, or acquisitions, since the first use.
-    pub put: u64,
-    /// Items taken out, or releases, since the first use.
-    pub took: u64,
-    /// Waits started.
-    pub waits: u64,
-    /// Duration of waits that were served.
-    pub waited: Distribution,
-    /// Duration of holds, or time that items spent inside.
-    pub kept: Distribution,
+row! {
+    $ resource_row
+
+    /// A resource that was used and still exists. Times are in nanoseconds.
+    ResourceRow {
+        /// Unique within the process; never reused.
+        id: u64 [first];
+        /// Kind of the resource.
+        kind: Kind [first];
+        /// Kind and given name, or kind and source location: `mutex db`, `mutex db.rs:21`.
+        name: String [first];
+        /// Source location of its construction.
+        made_at: Spot [first];
+        /// Time since the first use.
+        age_ns: u64 [max];
+        /// Number of permits, or of items that fit in; `None` if unbounded or not applicable.
+        capacity: Option<u64> [sum];
+        /// Amount held, or number of items inside; `None` if not applicable.
+        level: Option<u64> [sum];
+        /// The resource is closed: nothing more will arrive.
+        closed: bool [first];
+        /// The holders, oldest hold first; some are omitted if there are very many.
+        holders: Vec<HolderRow> [append];
+        /// Number of all holders.
+        holder_count: u64 [sum];
+        /// The waiters, in order; some are omitted if there are very many.
+        waiters: Vec<WaiterRow> [append];
+        /// Number of all waiters.
+        waiter_count: u64 [sum];
+        // The longest wait of `waiters`, which are read.
+        + oldest_wait_ns(|row| FieldValue::Optional(oldest(row)), |_, _| Some(()));
+        /// The last task to use each sending end; `None` for an end that was not used, or by no
+        /// instrumented task.
+        senders: Vec<Option<String>> [append];
+        /// Same as `senders`, for receiving ends.
+        receivers: Vec<Option<String>> [append];
+        /// Calls that will use the resource; some are omitted if there are very many.
+        will: Vec<IntentRow> [append];
+        /// Number of all such calls.
+        will_count: u64 [sum];
+        /// Calls that may use the resource; some are omitted if there are very many.
+        may: Vec<IntentRow> [append];
+        /// Number of all such calls.
+        may_count: u64 [sum];
+        /// Items put in, or acquisitions, since the first use.
+        put: u64 [sum];
+        /// Items taken out, or releases, since the first use.
+        took: u64 [sum];
+        /// Waits started.
+        waits: u64 [sum];
+        /// Duration of waits that were served.
+        waited: Distribution [samples];
+        /// Duration of holds, or time that items spent inside.
+        kept: Distribution [samples];
+    }
 }
 
 /// A source location.

@@ -1,8 +1,13 @@
-//! Rows of tasks: state, calls, waker and last poll of each task.
+//! The table of tasks: state, calls, waker and last poll of each task.
+
+mod columns;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub(super) use self::columns::expression;
+pub(crate) use self::columns::{JUDGED, SEARCHED, leaf};
+use super::row::row;
 use super::{Aim, Claim, Place, Spot};
 use crate::snapshot::combinator::Combinator;
 
@@ -33,62 +38,72 @@ impl TaskState {
     }
 }
 
-/// One live task. Times are in nanoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskRow {
-    /// Unique within the process; never reused.
-    pub id: u64,
-    /// Given name; otherwise the end of the root proc's path and the task's ordinal there.
-    pub name: String,
-    /// Current state.
-    pub state: TaskState,
-    /// Time in the current state.
-    pub since_ns: u64,
-    /// Time since the first poll or the creation.
-    pub age_ns: u64,
-    /// Root polls started.
-    pub polls: u64,
-    /// Exclusive time of all the task's calls since its creation, the poll in progress included.
-    pub running_ns: u64,
-    /// Longest root poll, including one in progress.
-    pub max_poll_ns: u64,
-    /// Path of the root proc.
-    pub root: String,
-    /// Size of the root future, in bytes.
-    pub future_bytes: u64,
-    /// The task's calls, each before those that it polls: where it waits or, during a poll, what is
-    /// on the stack. Calls that are not polled any more come last.
-    pub stack: Vec<StackRow>,
-    /// The await stack was longer than the part that is kept.
-    pub stack_truncated: bool,
-    /// State of the waker; `None` during the first poll, and where wakers are not wrapped.
-    pub waker: Option<WakerRow>,
-    /// The pause by which a console keeps the task from being polled; also set during the last poll
-    /// before the pause.
-    pub pause: Option<PauseRow>,
-    /// The last poll, including one in progress; `None` if there may have been a poll that was not
-    /// seen.
-    pub last_poll: Option<PollRow>,
-    /// Operating system's id of the thread that polls the task now, as debuggers show it; `None` if
-    /// no thread does, or if unknown.
-    pub os_thread_id: Option<u64>,
-    /// The resources that the task waits for, in the order of its branches.
-    pub waits_on: Vec<Claim>,
-    /// The task waits, and it is unknown whether for a resource: resources or timers exceed the
-    /// limit, or the task was not polled since accounting was armed.
-    pub waits_unknown: bool,
-    /// The resources that the task holds.
-    pub holds: Vec<Claim>,
-    /// Certain intents of the task's calls.
-    pub will: Vec<Aim>,
-    /// Possible intents of the task's calls.
-    pub may: Vec<Aim>,
-    /// The task that spawned it; `None` if unknown.
-    pub parent: Option<String>,
-    /// Source location of the spawn; `None` if unknown.
-    pub spawned_at: Option<Spot>,
-    /// Attributes given to the task.
-    pub attributes: Vec<(String, String)>,
+row! {
+    $ task_row
+
+    /// One live task. Times are in nanoseconds.
+    TaskRow {
+        /// Unique within the process; never reused.
+        id: u64 [first];
+        /// Given name; otherwise the end of the root proc's path and the task's ordinal there.
+        name: String [first];
+        /// Current state.
+        state: TaskState [first];
+        /// Time in the current state.
+        since_ns: u64 [first];
+        /// Time since the first poll or the creation.
+        age_ns: u64 [max];
+        /// Root polls started.
+        polls: u64 [sum];
+        /// Exclusive time of all the task's calls since its creation, the poll in progress included.
+        running_ns: u64 [sum];
+        /// Longest root poll, including one in progress.
+        max_poll_ns: u64 [max];
+        /// Path of the root proc.
+        root: String [first];
+        /// Size of the root future, in bytes.
+        future_bytes: u64 [max];
+        /// The task's calls, each before those that it polls: where it waits or, during a poll, what is
+        /// on the stack. Calls that are not polled any more come last.
+        stack: Vec<StackRow> [first];
+        /// The await stack was longer than the part that is kept.
+        stack_truncated: bool [first];
+        /// State of the waker; `None` during the first poll, and where wakers are not wrapped.
+        waker: Option<WakerRow> [sum];
+        /// The pause by which a console keeps the task from being polled; also set during the last poll
+        /// before the pause.
+        pause: Option<PauseRow> [some];
+        /// The last poll, including one in progress; `None` if there may have been a poll that was not
+        /// seen.
+        last_poll: Option<PollRow> [first];
+        /// Operating system's id of the thread that polls the task now, as debuggers show it; `None` if
+        /// no thread does, or if unknown.
+        os_thread_id: Option<u64> [first];
+        /// The resources that the task waits for, in the order of its branches.
+        waits_on: Vec<Claim> [first];
+        /// The task waits, and it is unknown whether for a resource: resources or timers exceed the
+        /// limit, or the task was not polled since accounting was armed.
+        waits_unknown: bool [first];
+        /// The resources that the task holds.
+        holds: Vec<Claim> [first];
+        /// Certain intents of the task's calls.
+        will: Vec<Aim> [first];
+        /// Possible intents of the task's calls.
+        may: Vec<Aim> [first];
+        /// The task that spawned it; `None` if unknown.
+        parent: Option<String> [first];
+        /// Source location of the spawn; `None` if unknown.
+        spawned_at: Option<Spot> [first];
+        /// Attributes given to the task.
+        attributes: Vec<(String, String)> [first];
+    }
+    // The state is that of the task that has been in it for the longest time; a poll wins.
+    merged also by |into, other| {
+        let rank = |row: &Self| (row.state == TaskState::Polling, row.since_ns);
+        if rank(other) > rank(into) {
+            (into.state, into.since_ns) = (other.state, other.since_ns);
+        }
+    };
 }
 
 /// The parts of a [`TaskRow`] that are expensive to build. Id, numbers, state and pause are always

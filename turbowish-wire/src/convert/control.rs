@@ -2,7 +2,8 @@
 
 use turbowish_model::snapshot::Accounting;
 
-use super::{Malformed, process};
+use super::Malformed;
+use super::mirror::Mirror as _;
 use crate::proto;
 
 /// A control request; a read-only process refuses it.
@@ -67,7 +68,7 @@ impl TryFrom<proto::ControlRequest> for Action {
         use proto::control_request::Action as Message;
         let field = "ControlRequest.action";
         match request.action.ok_or(Malformed::missing(field))? {
-            Message::SetAccounting(to) => Ok(Self::SetAccounting(process::accounting(to, field)?)),
+            Message::SetAccounting(to) => Ok(Self::SetAccounting(Accounting::receive(to, field)?)),
             Message::PauseTask(order) => Ok(Self::PauseTask(order.try_into()?)),
             Message::ResumeTask(task) => Ok(Self::ResumeTask(task)),
         }

@@ -4,35 +4,23 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use turbowish_model::query::{Condition, Filter, QueryError, Verdict};
-use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Context, Row, Style, Unit};
-use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, Snapshot, TaskRow};
+use turbowish_model::snapshot::json::Record;
+use turbowish_model::snapshot::{Snapshot, Table, TableVisitor};
 
+use crate::commands::watch::names;
 use crate::failure::Failure;
-use crate::report_file::{Comparable, Saved, TABLES};
+use crate::report_file::Saved;
 
-/// A table that a limit can apply to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tabled {
-    Procs,
-    Tasks,
-    Resources,
-    Awaits,
-    Alerts,
-    Counters,
-}
-
-impl Tabled {
-    /// Whether rows are sums over the window; others show the present.
-    pub(super) const fn is_of_a_window(self) -> bool {
-        matches!(self, Self::Procs | Self::Awaits | Self::Counters)
-    }
+/// Whether the rows of a table are sums over the window; others show the present.
+pub(super) const fn is_of_a_window(table: Table) -> bool {
+    matches!(table, Table::Procs | Table::Awaits | Table::Counters)
 }
 
 /// A limit on a column of some table.
 pub(super) trait Limit {
     /// The table that the limit applies to.
-    fn table(&self) -> Tabled;
+    fn table(&self) -> Table;
 
     /// The sort column that puts violating rows first, and whether its order is reversed.
     fn worst_first(&self) -> (String, bool);
@@ -125,7 +113,6 @@ impl Seen {
 
 struct RowLimit<R: 'static> {
     text: String,
-    table: Tabled,
     condition: Condition<R>,
     filter: Filter<R>,
     // Different rows may have the same name.
@@ -140,39 +127,38 @@ pub(super) fn parse(text: &str, filter: &str) -> Result<Box<dyn Limit>, Failure>
         Failure::usage(format!(
             "{text:?} is not a limit; write TABLE.COLUMN OP VALUE, \
              such as procs.hold_p99 < 10ms; tables: {}",
-            TABLES.join(", ")
+            names().join(", ")
         ))
     };
     let (table, rest) = text.split_once('.').ok_or_else(shape)?;
-    match table {
-        ProcRow::TABLE => typed::<ProcRow>(text, Tabled::Procs, rest, filter),
-        TaskRow::TABLE => typed::<TaskRow>(text, Tabled::Tasks, rest, filter),
-        ResourceRow::TABLE => typed::<ResourceRow>(text, Tabled::Resources, rest, filter),
-        AwaitRow::TABLE => typed::<AwaitRow>(text, Tabled::Awaits, rest, filter),
-        Alert::TABLE => typed::<Alert>(text, Tabled::Alerts, rest, filter),
-        CounterRow::TABLE => typed::<CounterRow>(text, Tabled::Counters, rest, filter),
-        _ => Err(shape()),
-    }
+    let table = Table::from_name(table).ok_or_else(shape)?;
+    table.visit(Parse { text, rest, filter })
 }
 
-fn typed<R: Comparable>(
-    text: &str,
-    table: Tabled,
-    rest: &str,
-    filter: &str,
-) -> Result<Box<dyn Limit>, Failure> {
-    let condition = Condition::parse(rest).map_err(|error| match error {
-        QueryError::Filter { reason, .. } => Failure::usage(format!("limit {text}: {reason}")),
-        other => other.into(),
-    })?;
-    Ok(Box::new(RowLimit::<R> {
-        text: text.to_owned(),
-        table,
-        condition,
-        filter: Filter::parse(filter)?,
-        seen: BTreeMap::new(),
-        left_out: 0,
-    }))
+/// Parses the condition of a limit on a table.
+struct Parse<'a> {
+    text: &'a str,
+    rest: &'a str,
+    filter: &'a str,
+}
+
+impl TableVisitor for Parse<'_> {
+    type Output = Result<Box<dyn Limit>, Failure>;
+
+    fn visit<R: Record>(self) -> Self::Output {
+        let Self { text, rest, filter } = self;
+        let condition = Condition::parse(rest).map_err(|error| match error {
+            QueryError::Filter { reason, .. } => Failure::usage(format!("limit {text}: {reason}")),
+            other => other.into(),
+        })?;
+        Ok(Box::new(RowLimit::<R> {
+            text: text.to_owned(),
+            condition,
+            filter: Filter::parse(filter)?,
+            seen: BTreeMap::new(),
+            left_out: 0,
+        }))
+    }
 }
 
 /// Checks that a file has a table.
@@ -194,7 +180,7 @@ fn of_polls(key: &str) -> bool {
     key == "longest" || key.starts_with("hold_")
 }
 
-impl<R: Comparable> RowLimit<R> {
+impl<R: Record> RowLimit<R> {
     fn seen(&self, row: &R, context: &Context) -> Seen {
         let column = self.condition.column();
         match self.condition.judge(row, context) {
@@ -224,9 +210,9 @@ impl<R: Comparable> RowLimit<R> {
     }
 }
 
-impl<R: Comparable> Limit for RowLimit<R> {
-    fn table(&self) -> Tabled {
-        self.table
+impl<R: Record> Limit for RowLimit<R> {
+    fn table(&self) -> Table {
+        R::IN
     }
 
     fn worst_first(&self) -> (String, bool) {
@@ -284,7 +270,7 @@ impl<R: Comparable> Limit for RowLimit<R> {
             table: R::TABLE,
             unit: self.condition.column().unit,
             limit: self.condition.limit().number().unwrap_or_default(),
-            vacuous: self.table == Tabled::Procs && within == 0 && broken.is_empty(),
+            vacuous: R::IN == Table::Procs && within == 0 && broken.is_empty(),
             broken,
             within,
             no_sample,

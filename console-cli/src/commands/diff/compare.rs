@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use turbowish_model::query::Filter;
 use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::column::{Column, Context, Style, Unit};
+use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::units;
 
 use crate::args::Share;
-use crate::report_file::{Comparable, Saved};
+use crate::report_file::Saved;
 
 /// Relative changes below this count as no change; in billionths.
 pub(super) const SAME: Share = Share(20_000_000);
@@ -68,7 +69,7 @@ pub(super) enum Verdict {
 }
 
 impl Compared {
-    pub(super) fn of<R: Comparable>(
+    pub(super) fn of<R: Record>(
         (before, after): (&Saved, &Saved),
         columns: &[Column<R>],
         filter: &Filter<R>,
@@ -155,7 +156,7 @@ fn name((label, nth): &(String, usize)) -> String {
     }
 }
 
-fn rows<'a, R: Comparable>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<'a, R> {
+fn rows<'a, R: Record>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<'a, R> {
     let context = Context::of(snapshot);
     let mut kept: Vec<(String, u64, &R)> = R::page(snapshot)
         .rows
@@ -177,7 +178,7 @@ fn rows<'a, R: Comparable>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<
     keyed
 }
 
-fn side<R: Comparable>(column: &Column<R>, row: &R, context: &Context) -> Side {
+fn side<R: Record>(column: &Column<R>, row: &R, context: &Context) -> Side {
     let value = column.value(row, context);
     Side {
         number: value.integer(),

@@ -166,7 +166,7 @@ impl<R: Entry> Arrangement<'_, R> {
     fn merged(&self, key: String, members: Vec<usize>) -> Group<R> {
         let mut row = self.rows[members[0]].clone();
         for &at in &members[1..] {
-            row.absorb(&self.rows[at]);
+            row.merge(&self.rows[at]);
         }
         if members.len() > 1 {
             let names = members.iter().map(|&at| self.rows[at].name().0);

@@ -1,15 +1,14 @@
 //! Properties of each kind of row for the console: identity, record, group, and detail line.
 
-use turbowish_model::query::{Grouping, TASK_GROUPINGS, absorb_task};
+use turbowish_model::query::{Grouping, TASK_GROUPINGS};
 use turbowish_model::snapshot::alert::{Alert, Severity};
-use turbowish_model::snapshot::column::{self, Context, Row, Style};
-use turbowish_model::snapshot::json::Table as Document;
+use turbowish_model::snapshot::column::{Style, cell};
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_model::snapshot::{
     AwaitRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskGroup, TaskRow, TaskState,
 };
 
-use super::{Entry, Muted, RowId, Sum, merge};
+use super::{Entry, Muted, RowId, Sum};
 use crate::detail::rich_line::Link;
 use crate::detail::task::stands_at;
 use crate::tui::detail;
@@ -18,15 +17,6 @@ use crate::tui::detail;
 fn module(path: &str) -> String {
     let (module, _) = path.rsplit_once("::").unwrap_or(("", path));
     format!("{module}::*")
-}
-
-/// The text of a cell with present values.
-fn cell<R: Row>(row: &R, key: &str) -> String {
-    let context = Context { window_ns: 0 };
-    let column = column::find::<R>(key);
-    column.map_or_else(String::new, |column| {
-        column.cell(row, &context, Style::default())
-    })
 }
 
 fn spot(place: &Place) -> Spot {
@@ -38,12 +28,7 @@ fn spot(place: &Place) -> Spot {
 }
 
 impl Entry for ProcRow {
-    const DOCUMENT: Document = Document::Procs;
     const GROUPINGS: &'static [Grouping<Self>] = &[("module", |row| module(&row.proc))];
-
-    fn absorb(&mut self, other: &Self) {
-        merge::procs(self, other);
-    }
 
     fn call_it(&mut self, name: String) {
         self.proc = name;
@@ -78,7 +63,6 @@ impl Entry for ProcRow {
 }
 
 impl Entry for TaskRow {
-    const DOCUMENT: Document = Document::Tasks;
     const GROUPINGS: &'static [Grouping<Self>] = &TASK_GROUPINGS;
 
     fn sums(snapshot: &mut Snapshot) -> Vec<Sum<Self>> {
@@ -89,10 +73,6 @@ impl Entry for TaskRow {
             row,
         };
         groups.map(sum).collect()
-    }
-
-    fn absorb(&mut self, other: &Self) {
-        absorb_task(self, other);
     }
 
     fn call_it(&mut self, name: String) {
@@ -135,15 +115,10 @@ impl Entry for TaskRow {
 }
 
 impl Entry for ResourceRow {
-    const DOCUMENT: Document = Document::Resources;
     const GROUPINGS: &'static [Grouping<Self>] = &[
         ("kind", |row| cell(row, "kind")),
         ("place", |row| cell(row, "site")),
     ];
-
-    fn absorb(&mut self, other: &Self) {
-        merge::resources(self, other);
-    }
 
     fn call_it(&mut self, name: String) {
         self.name = name;
@@ -176,15 +151,10 @@ impl Entry for ResourceRow {
 }
 
 impl Entry for AwaitRow {
-    const DOCUMENT: Document = Document::Awaits;
     const GROUPINGS: &'static [Grouping<Self>] = &[
         ("proc", |row| row.proc.clone()),
         ("module", |row| module(&row.proc)),
     ];
-
-    fn absorb(&mut self, other: &Self) {
-        merge::awaits(self, other);
-    }
 
     fn call_it(&mut self, name: String) {
         self.place = Place {
@@ -226,12 +196,7 @@ impl Entry for AwaitRow {
 }
 
 impl Entry for Alert {
-    const DOCUMENT: Document = Document::Alerts;
     const GROUPINGS: &'static [Grouping<Self>] = &[("alert", |row| row.pitfall.title().to_owned())];
-
-    fn absorb(&mut self, other: &Self) {
-        merge::alerts(self, other);
-    }
 
     fn call_it(&mut self, name: String) {
         self.title = name;

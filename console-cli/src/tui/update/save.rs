@@ -2,8 +2,8 @@
 //! does not answer or the display is frozen.
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::Snapshot;
-use turbowish_model::snapshot::json::{self, Table};
+use turbowish_model::snapshot::json;
+use turbowish_model::snapshot::{Snapshot, Table};
 
 use crate::tui::message::{Effect, File};
 use crate::tui::state::{Phase, State};
@@ -38,7 +38,7 @@ pub(super) fn fetched(
     file: Option<String>,
 ) -> Option<Effect> {
     match answer {
-        Ok(snapshot) => Some(write(state, &snapshot, &ALL, file)),
+        Ok(snapshot) => Some(write(state, &snapshot, Table::ALL, file)),
         Err(reason) => {
             state.notice = Some(format!("not saved: {reason}"));
             None
@@ -46,27 +46,15 @@ pub(super) fn fetched(
     }
 }
 
-/// The tables of a saved snapshot, in the order of the tabs.
-const ALL: [Table; 6] = [
-    Table::Procs,
-    Table::Tasks,
-    Table::Resources,
-    Table::Awaits,
-    Table::Alerts,
-    Table::Counters,
-];
-
 fn whole(window_ns: Option<u64>) -> Query {
-    let all = || Some(Rows::default());
-    Query {
+    let mut query = Query {
         window_ns,
-        procs: all(),
-        tasks: all(),
-        resources: all(),
-        awaits: all(),
-        alerts: all(),
-        counters: all(),
+        ..Query::default()
+    };
+    for table in Table::ALL {
+        *query.rows_mut(*table) = Some(Rows::default());
     }
+    query
 }
 
 /// The displayed data: the rows of all tables, as received.

@@ -8,9 +8,9 @@ use super::{Plan, Rank, within};
 use crate::query::group::{self, Grouping};
 use crate::query::selection::Sorting;
 use crate::query::{Budget, QueryError};
-use crate::snapshot::column::tasks::{JUDGED, SEARCHED};
 use crate::snapshot::column::{Context, Involved, Row};
 use crate::snapshot::natural::Natural;
+use crate::snapshot::{JUDGED, SEARCHED};
 use crate::snapshot::{TaskGroup, TaskParts, TaskRow};
 
 /// Live tasks by index, whose rows are built on demand.

@@ -3,7 +3,11 @@
 
 use super::*;
 use crate::account::resource::{Kind, Role};
-use crate::snapshot::{Claim, HolderRow, Place, Spot, StackRow, TaskState, WaiterRow, WakerRow};
+use crate::snapshot::json::Record;
+use crate::snapshot::{
+    AwaitRow, Claim, HolderRow, Place, ProcRow, ResourceRow, Spot, StackRow, Table,
+    TableVisitor, TaskRow, TaskState, WaiterRow, WakerRow,
+};
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,7 +16,7 @@ const TEN_SECONDS: Context = Context {
     window_ns: 10_000_000_000,
 };
 
-fn cell<R: Row>(row: &R, key: &str) -> String {
+fn printed<R: Row>(row: &R, key: &str) -> String {
     let column = find::<R>(key).expect("a known key");
     column.cell(row, &TEN_SECONDS, Style::default())
 }
@@ -26,50 +30,59 @@ fn population(values: &[u64]) -> Distribution {
     }
 }
 
-fn well_formed<R: Row>() {
-    let columns = R::columns();
-    for (index, column) in columns.iter().enumerate() {
-        assert!(
-            !columns[..index].iter().any(|other| other.key == column.key),
-            "{} twice",
-            column.key
-        );
-        assert!(
-            column.title.chars().count() <= column.width.max(6),
-            "{}",
-            column.key
-        );
-        assert!(
-            !column.meaning.is_empty() && !column.fields.is_empty(),
-            "{}",
-            column.key
-        );
-        assert!(find::<R>(&column.key).is_some());
+struct WellFormed;
+
+impl TableVisitor for WellFormed {
+    type Output = ();
+
+    fn visit<R: Record>(self) {
+        let columns = R::columns();
+        for (index, column) in columns.iter().enumerate() {
+            assert!(
+                !columns[..index].iter().any(|other| other.key == column.key),
+                "{} twice",
+                column.key
+            );
+            assert!(
+                column.title.chars().count() <= column.width.max(6),
+                "{}",
+                column.key
+            );
+            assert!(
+                !column.meaning.is_empty() && !column.fields.is_empty(),
+                "{}",
+                column.key
+            );
+            assert!(find::<R>(&column.key).is_some());
+        }
     }
 }
 
 /// A column's key, or its title in any case, identifies the column unambiguously.
-fn titles_are_clear<R: Row>() {
-    for column in R::columns() {
-        let (titled, length) = titled::<R>(&column.title.to_lowercase()).expect("a title");
-        assert_eq!(
-            (titled.key, length),
-            (column.key.clone(), column.title.len())
-        );
-        if let Some(other) = find::<R>(&column.title.to_lowercase()) {
-            assert_eq!(other.key, column.key, "{}", column.title);
+struct TitlesAreClear;
+
+impl TableVisitor for TitlesAreClear {
+    type Output = ();
+
+    fn visit<R: Record>(self) {
+        for column in R::columns() {
+            let (titled, length) = titled::<R>(&column.title.to_lowercase()).expect("a title");
+            assert_eq!(
+                (titled.key, length),
+                (column.key.clone(), column.title.len())
+            );
+            if let Some(other) = find::<R>(&column.title.to_lowercase()) {
+                assert_eq!(other.key, column.key, "{}", column.title);
+            }
         }
     }
 }
 
 #[test]
 fn titles_name_columns() {
-    titles_are_clear::<ProcRow>();
-    titles_are_clear::<TaskRow>();
-    titles_are_clear::<AwaitRow>();
-    titles_are_clear::<ResourceRow>();
-    titles_are_clear::<CounterRow>();
-    titles_are_clear::<Alert>();
+    Table::ALL
+        .iter()
+        .for_each(|table| table.visit(TitlesAreClear));
     for (text, expected) in [
         ("RUN%>5", Some(("run", 4))),
         ("HOLp99.9 < 5ms", Some(("hold_p99.9", 8))),
@@ -86,11 +99,7 @@ fn titles_name_columns() {
 
 #[test]
 fn tables_are_well_formed() {
-    well_formed::<ProcRow>();
-    well_formed::<TaskRow>();
-    well_formed::<AwaitRow>();
-    well_formed::<ResourceRow>();
-    well_formed::<Alert>();
+    Table::ALL.iter().for_each(|table| table.visit(WellFormed));
 }
 
 #[test]
@@ -136,13 +145,13 @@ fn cells_of_a_proc() {
         ("where", "src/snapshot.rs:90"),
         ("trend", " ..*#"),
     ] {
-        assert_eq!(cell(&row, key), expected, "{key}");
+        assert_eq!(printed(&row, key), expected, "{key}");
     }
     let open = ProcRow {
         max_poll_open: true,
         ..row
     };
-    assert_eq!(cell(&open, "longest"), "38.4ms+");
+    assert_eq!(printed(&open, "longest"), "38.4ms+");
     let nothing = ProcRow::default();
     for (key, expected) in [
         ("run", "0"),
@@ -151,7 +160,7 @@ fn cells_of_a_proc() {
         ("size", "?"),
         ("trend", ""),
     ] {
-        assert_eq!(cell(&nothing, key), expected, "{key}");
+        assert_eq!(printed(&nothing, key), expected, "{key}");
     }
 }
 
@@ -173,7 +182,7 @@ fn a_task_stands_at_the_innermost_call_of_its_first_branch() {
         stack: vec![call(0, 41), call(1, 97), call(1, 121)],
         ..TaskRow::default()
     };
-    assert_eq!(cell(&row, "at"), "src/snapshot.rs:97");
+    assert_eq!(printed(&row, "at"), "src/snapshot.rs:97");
     let short = Style {
         places: Shown::Short,
         ..Style::default()
@@ -184,10 +193,10 @@ fn a_task_stands_at_the_innermost_call_of_its_first_branch() {
             .cell(&row, &TEN_SECONDS, short),
         "snapshot.rs:97"
     );
-    assert_eq!(cell(&row, "since"), "41.2 s");
+    assert_eq!(printed(&row, "since"), "41.2 s");
     row.stack.truncate(1);
-    assert_eq!(cell(&row, "at"), "src/snapshot.rs:41");
-    assert_eq!(cell(&row, "expr"), "x()");
+    assert_eq!(printed(&row, "at"), "src/snapshot.rs:41");
+    assert_eq!(printed(&row, "expr"), "x()");
     for unseen in ["?", ""] {
         if let Some(at) = &mut row.stack[0].place {
             at.expr = unseen.to_string();
@@ -196,9 +205,9 @@ fn a_task_stands_at_the_innermost_call_of_its_first_branch() {
         assert_eq!(column.value(&row, &TEN_SECONDS), Value::Unknown);
     }
     row.stack[0].place = None;
-    assert_eq!(cell(&row, "at"), "?");
+    assert_eq!(printed(&row, "at"), "?");
     row.state = TaskState::Polling;
-    assert_eq!(cell(&row, "since"), "41.2 s+");
+    assert_eq!(printed(&row, "since"), "41.2 s+");
 }
 
 #[test]
@@ -285,7 +294,7 @@ fn what_a_task_waits_for_and_holds() {
         ("attr.user", "ann"),
         ("attr.other", ""),
     ] {
-        assert_eq!(cell(&row, key), expected, "{key}");
+        assert_eq!(printed(&row, key), expected, "{key}");
     }
     let woken = |row: &mut TaskRow, by: Option<&str>, wakes| {
         row.waker = Some(WakerRow {
@@ -293,7 +302,7 @@ fn what_a_task_waits_for_and_holds() {
             wakes,
             ..WakerRow::default()
         });
-        cell(row, "woken_by")
+        printed(row, "woken_by")
     };
     assert_eq!(woken(&mut row, Some("conn:1"), 1), "self");
     assert_eq!(woken(&mut row, None, 1), "?");
@@ -310,26 +319,26 @@ fn what_a_task_waits_for_and_holds() {
         ("parent", "?"),
         ("site", "?"),
     ] {
-        assert_eq!(cell(&nothing, key), expected, "{key}");
+        assert_eq!(printed(&nothing, key), expected, "{key}");
     }
     let unknown = TaskRow {
         waits_unknown: true,
         ..nothing.clone()
     };
-    assert_eq!(cell(&unknown, "on"), "?");
+    assert_eq!(printed(&unknown, "on"), "?");
     for state in [TaskState::Polling, TaskState::Ready] {
         let row = TaskRow {
             state,
             ..TaskRow::default()
         };
-        assert_eq!(cell(&row, "on"), "", "it does not wait");
+        assert_eq!(printed(&row, "on"), "", "it does not wait");
     }
     assert!(find::<TaskRow>("attr.").is_none());
     let proc = ProcRow {
         attributes: vec![("user".to_string(), "ann".to_string())],
         ..ProcRow::default()
     };
-    assert_eq!(cell(&proc, "attr.user"), "ann");
+    assert_eq!(printed(&proc, "attr.user"), "ann");
     assert!(find::<AwaitRow>("attr.user").is_none());
 }
 
@@ -393,7 +402,7 @@ fn cells_of_a_resource() {
         ("kind", "mutex"),
         ("level", "1"),
     ] {
-        assert_eq!(cell(&row, key), expected, "{key}");
+        assert_eq!(printed(&row, key), expected, "{key}");
     }
     let signal = ResourceRow {
         kind: Kind::Notify,
@@ -408,18 +417,18 @@ fn cells_of_a_resource() {
         ("by", "?"),
         ("ops", "-"),
     ] {
-        assert_eq!(cell(&signal, key), expected, "{key}");
+        assert_eq!(printed(&signal, key), expected, "{key}");
     }
     let nobody = ResourceRow::default();
     for key in ["oldest", "by", "waiting"] {
-        assert_eq!(cell(&nobody, key), "", "{key}");
+        assert_eq!(printed(&nobody, key), "", "{key}");
     }
     let unbounded = ResourceRow {
         kind: Kind::Mpsc,
         level: Some(312),
         ..ResourceRow::default()
     };
-    assert_eq!(cell(&unbounded, "fill"), "312");
+    assert_eq!(printed(&unbounded, "fill"), "312");
     let mut lock = ResourceRow {
         kind: Kind::RwLock,
         level: Some(1),
@@ -428,9 +437,9 @@ fn cells_of_a_resource() {
         ..ResourceRow::default()
     };
     lock.holders[0].role = Role::Read;
-    assert_eq!(cell(&lock, "fill"), "1", "one reader of any number");
+    assert_eq!(printed(&lock, "fill"), "1", "one reader of any number");
     lock.holders[0].role = Role::Write;
-    assert_eq!(cell(&lock, "fill"), "1/1");
+    assert_eq!(printed(&lock, "fill"), "1/1");
     let fill = find::<ResourceRow>("fill").expect("known");
     assert_eq!(fill.value(&row, &TEN_SECONDS).number(), Some(1_000_000_000));
     assert_eq!(fill.value(&unbounded, &TEN_SECONDS).number(), None);
@@ -451,7 +460,7 @@ fn a_cell_names_some_and_counts_the_others() {
 
 #[test]
 fn who_has_it_or_is_at_the_other_end() {
-    let by = |row: &ResourceRow| cell(row, "by");
+    let by = |row: &ResourceRow| printed(row, "by");
     let held = |tasks: &[Option<&str>]| {
         by(&ResourceRow {
             kind: Kind::Semaphore,
@@ -482,7 +491,7 @@ fn who_has_it_or_is_at_the_other_end() {
     channel.holders[0].amount = 60;
     channel.holder_count = 3;
     assert_eq!(by(&channel), "p", "nothing inside, all reserved");
-    assert_eq!(cell(&channel, "fill"), "62/64");
+    assert_eq!(printed(&channel, "fill"), "62/64");
     channel.level = Some(2);
     assert_eq!(by(&channel), "r, p", "some inside, some reserved");
     channel.holders.clear();

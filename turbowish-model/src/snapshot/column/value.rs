@@ -137,7 +137,7 @@ impl<'a> Value<'a> {
 
     /// Several names; blank if there are none.
     #[must_use]
-    pub(super) fn names(names: impl Iterator<Item = Cow<'a, str>>) -> Self {
+    pub(in crate::snapshot) fn names(names: impl Iterator<Item = Cow<'a, str>>) -> Self {
         let names: Vec<_> = names.collect();
         if names.is_empty() {
             Self::Blank

@@ -1,17 +1,20 @@
-//! JSON fields of each kind of row: name, meaning, and access to the value.
+//! Fields of rows: their names in JSON and CSV, and how each type of value is spelled.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::snapshot::alert::{Alert, Party, Point};
+use super::read::Parsed;
+use crate::account::resource::Kind;
+use crate::snapshot::alert::{Alert, Party, Point, Severity};
 use crate::snapshot::column::Row;
+use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::units;
 use crate::snapshot::{
-    Aim, AwaitRow, Caller, Claim, HolderRow, IntentRow, PauseRow, PollRow, ProcRow, Spot, TaskRow,
-    WaiterRow, WakerRow,
+    Aim, Caller, Claim, HolderRow, IntentRow, MetricKind, PauseRow, PollRow, Spot, StackRow,
+    TaskState, WaiterRow, WakerRow,
 };
 
 /// One field of a row.
@@ -19,9 +22,8 @@ use crate::snapshot::{
 pub struct Field<R: 'static> {
     /// Name of the field; times end in `_ns`, sizes in `_bytes`, millionths in `_ppm`.
     pub name: &'static str,
-    /// Meaning of the field.
-    pub meaning: &'static str,
     pub(super) read: for<'a> fn(&'a R) -> FieldValue<'a>,
+    write: fn(&mut R, &Parsed) -> Option<()>,
 }
 
 /// Value of a field.
@@ -42,7 +44,7 @@ pub enum FieldValue<'a> {
     /// An object with `n`, `sum_ns`, `max_ns` and percentiles.
     Population(&'a Distribution),
     /// The calls of a task, outermost first.
-    Stack(&'a TaskRow),
+    Stack(&'a [StackRow]),
     /// The callers of a proc.
     Callers(&'a [Caller]),
     /// A position in a source file; `null` if unknown.
@@ -133,196 +135,78 @@ fn names<'a>(
     f.write_str(&names.join(", "))
 }
 
-/// A row that can be printed as JSON.
-pub trait Record: Row + Default {
+/// A row that can be printed as JSON, read back, and merged with another one.
+pub trait Record: Row + Default + Clone {
     /// The fields, in the order in which they are printed.
     fn fields() -> &'static [Field<Self>];
+
+    /// Merges another row of the same group into this one.
+    fn merge(&mut self, other: &Self);
 }
 
 impl<R> Field<R> {
-    pub(super) const fn new(
+    pub(in crate::snapshot) const fn new(
         name: &'static str,
-        meaning: &'static str,
         read: for<'a> fn(&'a R) -> FieldValue<'a>,
+        write: fn(&mut R, &Parsed) -> Option<()>,
     ) -> Self {
-        Self {
-            name,
-            meaning,
-            read,
+        Self { name, read, write }
+    }
+
+    /// Sets the field of a row from a saved report; `None` if the value has another type.
+    pub fn write(&self, row: &mut R, value: &Parsed) -> Option<()> {
+        (self.write)(row, value)
+    }
+}
+
+/// A value that is a field of a row.
+pub(in crate::snapshot) trait Spelled {
+    /// How JSON and CSV spell it.
+    fn spell(&self) -> FieldValue<'_>;
+}
+
+/// Spells each type as a variant of [`FieldValue`].
+macro_rules! spelled {
+    ($($type:ty: |$value:ident| $spelled:expr;)*) => {$(
+        impl Spelled for $type {
+            fn spell(&self) -> FieldValue<'_> {
+                let $value = self;
+                $spelled
+            }
         }
-    }
+    )*};
 }
 
-static PROCS: [Field<ProcRow>; 29] = [
-    Field::new("proc", "path of the proc", |row| {
-        FieldValue::Text(&row.proc)
-    }),
-    Field::new("file", "source file of the proc", |row| {
-        FieldValue::Text(&row.file)
-    }),
-    Field::new("line", "line of the proc, from 1", |row| {
-        FieldValue::Number(u64::from(row.line))
-    }),
-    Field::new("running_ns", "exclusive time inside polls", |row| {
-        FieldValue::Number(row.running_ns)
-    }),
-    Field::new(
-        "occupancy_ppm",
-        "running / window of one core, in millionths",
-        |row| FieldValue::Number(row.occupancy_ppm),
-    ),
-    Field::new(
-        "trend_ppm",
-        "running / time of one core in each 3 s of the last minute, in millionths, the oldest first",
-        |row| FieldValue::Series(&row.trend_ppm),
-    ),
-    Field::new(
-        "inclusive_ns",
-        "time with the proc on a task's stack, recursion counted once",
-        |row| FieldValue::Number(row.inclusive_ns),
-    ),
-    Field::new("hold_ns", "sum of the durations of its polls", |row| {
-        FieldValue::Number(row.hold_ns)
-    }),
-    Field::new(
-        "yielded_ns",
-        "time between the polls of started calls",
-        |row| FieldValue::Number(row.yielded_ns),
-    ),
-    Field::new(
-        "unstarted_ns",
-        "time between creation and first poll",
-        |row| FieldValue::Number(row.unstarted_ns),
-    ),
-    Field::new("wall_ns", "time between creation and end", |row| {
-        FieldValue::Number(row.wall_ns)
-    }),
-    Field::new(
-        "max_poll_ns",
-        "longest poll, one in progress included",
-        |row| FieldValue::Number(row.max_poll_ns),
-    ),
-    Field::new(
-        "max_poll_open",
-        "whether that longest poll is still in progress",
-        |row| FieldValue::Flag(row.max_poll_open),
-    ),
-    Field::new("calls", "calls created", |row| {
-        FieldValue::Number(row.calls)
-    }),
-    Field::new("polls", "polls begun", |row| FieldValue::Number(row.polls)),
-    Field::new("live", "calls alive now", |row| {
-        FieldValue::Number(row.live)
-    }),
-    Field::new(
-        "ready",
-        "calls that returned, those with an Err too",
-        |row| FieldValue::Number(row.ready),
-    ),
-    Field::new("err", "calls that returned an Err; part of ready", |row| {
-        FieldValue::Number(row.err)
-    }),
-    Field::new("cancelled", "calls dropped before they returned", |row| {
-        FieldValue::Number(row.cancelled)
-    }),
-    Field::new("panicked", "calls that panicked", |row| {
-        FieldValue::Number(row.panicked)
-    }),
-    Field::new(
-        "never_polled",
-        "calls dropped before their first poll; part of cancelled",
-        |row| FieldValue::Number(row.never_polled),
-    ),
-    Field::new("future_bytes", "size of one call's future", |row| {
-        FieldValue::Number(row.future_bytes)
-    }),
-    Field::new("call_running", "exclusive time per ended call", |row| {
-        FieldValue::Population(&row.call_running)
-    }),
-    Field::new("call_inclusive", "inclusive time per ended call", |row| {
-        FieldValue::Population(&row.call_inclusive)
-    }),
-    Field::new("poll_hold", "duration per finished poll", |row| {
-        FieldValue::Population(&row.poll_hold)
-    }),
-    Field::new("poll_running", "exclusive time per finished poll", |row| {
-        FieldValue::Population(&row.poll_running)
-    }),
-    Field::new(
-        "ready_latency",
-        "time from wake-up to poll, of tasks of which it is the root",
-        |row| FieldValue::Population(&row.ready_latency),
-    ),
-    Field::new(
-        "callers",
-        "procs whose polls contain its polls: proc, polls, hold_ns",
-        |row| FieldValue::Callers(&row.callers),
-    ),
-    Field::new("attributes", "attributes written at it, by name", |row| {
-        FieldValue::Attributes(&row.attributes)
-    }),
-];
-
-static AWAITS: [Field<AwaitRow>; 13] = [
-    Field::new("proc", "path of the proc", |row| {
-        FieldValue::Text(&row.proc)
-    }),
-    Field::new("file", "source file", |row| {
-        FieldValue::Text(&row.place.file)
-    }),
-    Field::new(
-        "line",
-        "first line of the awaited expression, from 1",
-        |row| FieldValue::Number(u64::from(row.place.line)),
-    ),
-    Field::new("column", "first column, from 1", |row| {
-        FieldValue::Number(u64::from(row.place.column))
-    }),
-    Field::new("end_line", "last line, that of await", |row| {
-        FieldValue::Number(u64::from(row.place.end_line))
-    }),
-    Field::new(
-        "end_column",
-        "last column, from 1, inside the expression",
-        |row| FieldValue::Number(u64::from(row.place.end_column)),
-    ),
-    Field::new("expr", "text of the expression without .await", |row| {
-        FieldValue::Text(&row.place.expr)
-    }),
-    Field::new("waits", "polls that ended pending here", |row| {
-        FieldValue::Number(row.waits)
-    }),
-    Field::new("now", "calls that wait here now", |row| {
-        FieldValue::Number(row.now)
-    }),
-    Field::new(
-        "waited_ns",
-        "time waited here, open waits included",
-        |row| FieldValue::Number(row.waited_ns),
-    ),
-    Field::new(
-        "max_wait_ns",
-        "longest wait that ended, since the start of accounting",
-        |row| FieldValue::Number(row.max_wait_ns),
-    ),
-    Field::new(
-        "share_ppm",
-        "waited_ns / yielded_ns of the proc, in millionths",
-        |row| FieldValue::Number(row.share_ppm),
-    ),
-    Field::new("cancelled", "calls dropped while they stood here", |row| {
-        FieldValue::Number(row.cancelled)
-    }),
-];
-
-impl Record for ProcRow {
-    fn fields() -> &'static [Field<Self>] {
-        &PROCS
-    }
-}
-
-impl Record for AwaitRow {
-    fn fields() -> &'static [Field<Self>] {
-        &AWAITS
-    }
+spelled! {
+    u64: |n| FieldValue::Number(*n);
+    u32: |n| FieldValue::Number(u64::from(*n));
+    bool: |flag| FieldValue::Flag(*flag);
+    String: |text| FieldValue::Text(text);
+    Option<u64>: |n| FieldValue::Optional(*n);
+    Option<i64>: |n| FieldValue::Signed(*n);
+    Option<String>: |text| FieldValue::OptionalText(text.as_deref());
+    Distribution: |samples| FieldValue::Population(samples);
+    Spot: |spot| FieldValue::Spot(Some(spot));
+    Option<Spot>: |spot| FieldValue::Spot(spot.as_ref());
+    Option<WakerRow>: |waker| FieldValue::Waker(waker.as_ref());
+    Option<PauseRow>: |pause| FieldValue::Pause(pause.as_ref());
+    Option<PollRow>: |poll| FieldValue::LastPoll(poll.as_ref());
+    Option<Point>: |point| FieldValue::Point(point.as_ref());
+    Vec<u64>: |numbers| FieldValue::Series(numbers);
+    Vec<String>: |texts| FieldValue::Texts(texts);
+    Vec<Option<String>>: |users| FieldValue::Ends(users);
+    Vec<(String, String)>: |pairs| FieldValue::Attributes(pairs);
+    Vec<Caller>: |callers| FieldValue::Callers(callers);
+    Vec<StackRow>: |calls| FieldValue::Stack(calls);
+    Vec<Claim>: |claims| FieldValue::Claims(claims);
+    Vec<Aim>: |aims| FieldValue::Aims(aims);
+    Vec<HolderRow>: |rows| FieldValue::Holders(rows);
+    Vec<WaiterRow>: |rows| FieldValue::Waiters(rows);
+    Vec<IntentRow>: |rows| FieldValue::Intents(rows);
+    Vec<Party>: |parties| FieldValue::Parties(parties);
+    TaskState: |state| FieldValue::Text(state.word());
+    Kind: |kind| FieldValue::Text(kind.word());
+    MetricKind: |kind| FieldValue::Text(kind.word());
+    Severity: |severity| FieldValue::Text(severity.word());
+    Pitfall: |pitfall| FieldValue::Text(pitfall.id());
 }

@@ -9,8 +9,8 @@ use super::*;
 use crate::account::resource::{Kind, Role};
 use crate::snapshot::combinator::Combinator;
 use crate::snapshot::{
-    Caller, Claim, HolderRow, PauseRow, PollRow, Polling, Spot, TaskState, TasksByState, WaiterRow,
-    WakerRow,
+    AwaitRow, Caller, Claim, HolderRow, Page, PauseRow, PollRow, Polling, ProcRow,
+    ResourceRow, Spot, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
 };
 
 fn place() -> Place {

@@ -320,7 +320,7 @@ impl<R: Entry> Rows for Table<R> {
             total: count,
             matched: count,
         };
-        json::document(&one, &[R::DOCUMENT], &json::Options::default())
+        json::document(&one, &[R::IN], &json::Options::default())
     }
 
     fn take(&mut self, snapshot: &mut Snapshot) {

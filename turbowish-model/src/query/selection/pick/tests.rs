@@ -15,7 +15,7 @@ use super::TaskSource;
 use crate::account::resource::Role;
 use crate::query::{Budget, Overrun, Query, QueryError, Rows, Selection, TASK_GROUPINGS};
 use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
-use crate::snapshot::column;
+use crate::snapshot::column::Row as _;
 use crate::snapshot::{
     Aim, Claim, Page, PauseRow, Place, PollRow, Snapshot, Spot, StackRow, TaskParts, TaskRow,
     TaskState, WakerRow,
@@ -205,7 +205,9 @@ fn tasks() -> impl Strategy<Value = Vec<TaskRow>> {
 }
 
 fn query() -> impl Strategy<Value = Rows> {
-    let columns = column::tasks().iter().map(|column| column.key.to_string());
+    let columns = TaskRow::columns()
+        .iter()
+        .map(|column| column.key.to_string());
     let mut keys: Vec<String> = columns.collect();
     keys.push("attr.user".to_string());
     let unknown = select(keys.clone()).prop_map(|key| format!("{key}:?"));

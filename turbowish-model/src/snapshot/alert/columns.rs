@@ -5,11 +5,11 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Unit::{Count, Duration, Place, Text};
-use super::{Column, Family, Row, Value};
+use crate::snapshot::Place as AwaitPlace;
 use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
+use crate::snapshot::column::Unit::{Count, Duration, Place, Text};
+use crate::snapshot::column::{Column, Family, Row, Value, cell};
 use crate::snapshot::pitfall::Pitfall;
-use crate::snapshot::{Page, Place as AwaitPlace, Snapshot};
 
 /// Rank of columns that are too wide for a screen; the problem view shows the same.
 const LISTS_ONLY: u8 = u8::MAX;
@@ -137,8 +137,10 @@ fn place(row: &Alert) -> Option<&AwaitPlace> {
 }
 
 impl Row for Alert {
-    const TABLE: &'static str = "alerts";
     const OWN_ORDER: &'static str = "worst";
+    const PRINTED: &'static [&'static str] = &["severity", "alert", "who", "for", "behind", "docs"];
+    const NEEDED: &'static [&'static str] = &["kind", "severity", "parties"];
+    const PLACE: &'static str = "at";
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
@@ -148,12 +150,12 @@ impl Row for Alert {
         &[]
     }
 
-    fn page(snapshot: &Snapshot) -> &Page<Self> {
-        &snapshot.alerts
-    }
-
-    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
-        &mut snapshot.alerts
+    /// `deadlock: there, back`
+    fn label(&self) -> String {
+        match cell(self, "who") {
+            who if who.is_empty() => String::from(self.pitfall.title()),
+            who => alloc::format!("{}: {who}", self.pitfall.title()),
+        }
     }
 
     /// Alerts have no name; those of equal severity and instant keep the order of the table of

@@ -1,15 +1,16 @@
 //! Columns of resources: how full each one is, who waits and since when, and who holds it.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Unit::{Count, Duration, Place, Rate, Share, Text};
-use super::{Column, Family, Row, Value};
 use crate::account::resource::{Kind, Role};
+use crate::snapshot::ResourceRow;
 use crate::snapshot::alert::PartyKind;
+use crate::snapshot::column::Unit::{Count, Duration, Place, Rate, Share, Text};
+use crate::snapshot::column::{Column, Family, Row, Value};
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::units;
-use crate::snapshot::{Page, ResourceRow, Snapshot};
 
 const WAIT: Family<ResourceRow> = Family {
     prefix: "wait",
@@ -277,8 +278,12 @@ fn tasks(names: Vec<Option<&str>>, count: u64) -> Value<'_> {
 const NAMED: usize = 3;
 
 impl Row for ResourceRow {
-    const TABLE: &'static str = "resources";
     const OWN_ORDER: &'static str = "worst";
+    const PRINTED: &'static [&'static str] = &[
+        "resource", "fill", "waiters", "oldest", "ops", "wait_p", "hold_p", "by", "waiting", "site",
+    ];
+    const NEEDED: &'static [&'static str] = &["name", "kind", "level", "holders", "holder_count"];
+    const PLACE: &'static str = "site";
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
@@ -288,12 +293,8 @@ impl Row for ResourceRow {
         &FAMILIES
     }
 
-    fn page(snapshot: &Snapshot) -> &Page<Self> {
-        &snapshot.resources
-    }
-
-    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
-        &mut snapshot.resources
+    fn label(&self) -> String {
+        self.name.clone()
     }
 
     fn name(&self) -> (&str, u64) {

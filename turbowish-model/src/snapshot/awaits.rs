@@ -1,18 +1,59 @@
-//! Columns of await points: where calls wait, and for how long.
+//! The table of await points, its row and its columns: where calls wait, and for how long.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 
-use super::Unit::{Count, Duration, Place, Share, Text};
+use super::Place;
+use super::column::Unit::{self, Count, Duration, Share, Text};
+use super::column::{Column, Family, Row, Value, cell};
+use super::json::{Spelled as _, put};
+use super::row::row;
 use super::tasks::expression;
-use super::{Column, Family, Row, Value};
-use crate::snapshot::{AwaitRow, Page, Snapshot};
+
+row! {
+    $ await_row
+
+    /// Totals of one await point over the window.
+    AwaitRow {
+        /// Path of the proc.
+        proc: String [first];
+        /// Source location of the await point.
+        place: Place [first] as file(
+            |row| row.place.file.spell(),
+            |row, value| put(&mut row.place.file, value)
+        );
+        + line(|row| row.place.line.spell(), |row, value| put(&mut row.place.line, value));
+        + column(|row| row.place.column.spell(), |row, value| put(&mut row.place.column, value));
+        + end_line(
+            |row| row.place.end_line.spell(),
+            |row, value| put(&mut row.place.end_line, value)
+        );
+        + end_column(
+            |row| row.place.end_column.spell(),
+            |row, value| put(&mut row.place.end_column, value)
+        );
+        + expr(|row| row.place.expr.spell(), |row, value| put(&mut row.place.expr, value));
+        /// Polls that ended pending here.
+        waits: u64 [sum];
+        /// Calls that wait here now.
+        now: u64 [sum];
+        /// Time waited here, open waits included.
+        waited_ns: u64 [sum];
+        /// Longest single wait that ended since the start of accounting.
+        max_wait_ns: u64 [max];
+        /// `waited_ns` as a share of the proc's `yielded_ns`, in millionths.
+        share_ppm: u64 [sum];
+        /// Calls dropped while suspended here.
+        cancelled: u64 [sum];
+    }
+}
 
 static COLUMNS: [Column<AwaitRow>; 10] = [
     Column::new(
         "at",
         "AT",
         "await point, file:line",
-        (Place, 14, 0),
+        (Unit::Place, 14, 0),
         &["file", "line", "column", "end_line", "end_column"],
         |row, _| Value::Place {
             file: &row.place.file,
@@ -100,8 +141,21 @@ static COLUMNS: [Column<AwaitRow>; 10] = [
 ];
 
 impl Row for AwaitRow {
-    const TABLE: &'static str = "awaits";
     const OWN_ORDER: &'static str = "total";
+    const PRINTED: &'static [&'static str] = &[
+        "at",
+        "expr",
+        "waits",
+        "now",
+        "mean",
+        "longest",
+        "total",
+        "share",
+        "cancelled",
+        "proc",
+    ];
+    const NEEDED: &'static [&'static str] = &["proc", "expr", "file", "line", "column"];
+    const PLACE: &'static str = "at";
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
@@ -111,12 +165,9 @@ impl Row for AwaitRow {
         &[]
     }
 
-    fn page(snapshot: &Snapshot) -> &Page<Self> {
-        &snapshot.awaits
-    }
-
-    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
-        &mut snapshot.awaits
+    /// `kv::db::get self.db.lock()`: lines shift from one version to the next.
+    fn label(&self) -> String {
+        alloc::format!("{} {}", self.proc, cell(self, "expr"))
     }
 
     fn name(&self) -> (&str, u64) {

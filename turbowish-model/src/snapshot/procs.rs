@@ -1,11 +1,97 @@
-//! Columns of procs: how the time of the window was spent.
+//! The table of procs, its row and its columns: how the time of the window was spent.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
-use super::{Column, Family, Row, Value, attribute, given};
-use crate::snapshot::alert::PartyKind;
-use crate::snapshot::{Page, ProcRow, Snapshot};
+use super::alert::PartyKind;
+use super::column::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
+use super::column::{Column, Family, Row, Value, attribute, given};
+use super::quantile::Distribution;
+use super::row::row;
+
+row! {
+    $ proc_row
+
+    /// Totals of one proc over the window; live calls and polls in progress are included.
+    ProcRow {
+        /// Path of the proc: `crate::module::Type::function`.
+        proc: String [first];
+        /// Source file, as the compiler names it.
+        file: String [first];
+        /// Line of the proc's signature, from 1.
+        line: u32 [first];
+        /// Exclusive time inside polls.
+        running_ns: u64 [sum];
+        /// `running / window` of one core, in millionths.
+        occupancy_ppm: u64 [sum];
+        /// Share of one core (`running`) over the last minute, independent of the window:
+        /// millionths per 3 s, oldest first; the last value is in progress.
+        trend_ppm: Vec<u64> [first];
+        /// Time with the proc on a task's stack; recursion counts once.
+        inclusive_ns: u64 [sum];
+        /// Sum of poll durations.
+        hold_ns: u64 [sum];
+        /// Time between the polls of started calls.
+        yielded_ns: u64 [sum];
+        /// Time between creation and first poll.
+        unstarted_ns: u64 [sum];
+        /// Time between creation and end.
+        wall_ns: u64 [sum];
+        /// Longest poll, including one in progress.
+        max_poll_ns: u64 [max];
+        /// The longest poll is still in progress.
+        max_poll_open: bool [first];
+        /// Calls created.
+        calls: u64 [sum];
+        /// Polls started.
+        polls: u64 [sum];
+        /// Calls alive now.
+        live: u64 [sum];
+        /// Calls that returned, `Err` included.
+        ready: u64 [sum];
+        /// Calls that returned an `Err`; part of `ready`.
+        err: u64 [sum];
+        /// Calls dropped before they returned, including those never polled.
+        cancelled: u64 [sum];
+        /// Calls that panicked.
+        panicked: u64 [sum];
+        /// Calls dropped before their first poll; part of `cancelled`.
+        never_polled: u64 [sum];
+        /// Size of one call's future in bytes, largest instance seen.
+        future_bytes: u64 [max];
+        /// Exclusive time per ended call.
+        call_running: Distribution [samples];
+        /// Inclusive time per ended call.
+        call_inclusive: Distribution [samples];
+        /// Duration per finished poll.
+        poll_hold: Distribution [samples];
+        /// Exclusive time per finished poll.
+        poll_running: Distribution [samples];
+        /// Time from wake to poll, of tasks whose root is this proc.
+        ready_latency: Distribution [samples];
+        /// The procs that poll this proc's calls, most hold first.
+        callers: Vec<Caller> [first];
+        /// Attributes declared at the proc, by name.
+        attributes: Vec<(String, String)> [first];
+    }
+    merged also by |into, other| {
+        if other.max_poll_ns > into.max_poll_ns {
+            into.max_poll_open = other.max_poll_open;
+        }
+    };
+}
+
+/// A proc whose polls contain polls of another proc.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// Path of the calling proc.
+    pub proc: String,
+    /// Polls directly nested in the caller's polls.
+    pub polls: u64,
+    /// Hold of those polls.
+    pub hold_ns: u64,
+}
 
 const RUN: Family<ProcRow> = Family {
     prefix: "run",
@@ -227,8 +313,12 @@ static COLUMNS: [Column<ProcRow>; 26] = [
 ];
 
 impl Row for ProcRow {
-    const TABLE: &'static str = "procs";
     const OWN_ORDER: &'static str = "run";
+    const PRINTED: &'static [&'static str] = &[
+        "proc", "run", "incl", "calls", "run_p", "hold", "longest", "where",
+    ];
+    const NEEDED: &'static [&'static str] = &["proc", "calls", "polls", "never_polled"];
+    const PLACE: &'static str = "where";
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
@@ -242,12 +332,13 @@ impl Row for ProcRow {
         attribute(key, |row, name| given(&row.attributes, name))
     }
 
-    fn page(snapshot: &Snapshot) -> &Page<Self> {
-        &snapshot.procs
+    fn label(&self) -> String {
+        self.proc.clone()
     }
 
-    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
-        &mut snapshot.procs
+    fn polled_by(&self) -> Vec<String> {
+        let callers = self.callers.iter();
+        callers.map(|caller| caller.proc.clone()).collect()
     }
 
     fn name(&self) -> (&str, u64) {

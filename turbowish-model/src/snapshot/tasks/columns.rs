@@ -3,12 +3,12 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-use super::Unit::{Bytes, Count, Duration, Place, Text};
-use super::{Column, Family, Row, Value, attribute, given};
 use crate::snapshot::UNSEEN;
 use crate::snapshot::alert::PartyKind;
+use crate::snapshot::column::Unit::{Bytes, Count, Duration, Place, Text};
+use crate::snapshot::column::{Column, Family, Row, Value, attribute, given};
 use crate::snapshot::units::SECOND;
-use crate::snapshot::{Claim, Page, Place as AwaitPlace, Snapshot, StackRow, TaskRow, TaskState};
+use crate::snapshot::{Claim, Place as AwaitPlace, StackRow, TaskRow, TaskState};
 
 /// Rank of columns that are too wide for a screen; the detail view of a task shows the same.
 const LISTS_ONLY: u8 = u8::MAX;
@@ -275,18 +275,14 @@ fn unshared<'a>(before: &str, path: &'a str) -> &'a str {
 
 /// The innermost call of the first branch: the task's await point.
 #[must_use]
-pub(crate) fn leaf(row: &TaskRow) -> Option<&StackRow> {
-    let next = row.stack.iter().skip(1);
-    let inner = row
-        .stack
-        .iter()
-        .zip(next)
-        .find(|(call, next)| next.depth <= call.depth);
-    inner.map(|(call, _)| call).or(row.stack.last())
+pub(crate) fn leaf(stack: &[StackRow]) -> Option<&StackRow> {
+    let mut pairs = stack.iter().zip(stack.iter().skip(1));
+    let inner = pairs.find(|(call, next)| next.depth <= call.depth);
+    inner.map(|(call, _)| call).or(stack.last())
 }
 
 /// Text of an await point; unknown inside a macro whose awaits could not be seen.
-pub(super) fn expression(at: &AwaitPlace) -> Value<'_> {
+pub(in crate::snapshot) fn expression(at: &AwaitPlace) -> Value<'_> {
     match &*at.expr {
         "" | UNSEEN => Value::Unknown,
         text => Value::Text(Cow::Borrowed(text)),
@@ -294,12 +290,15 @@ pub(super) fn expression(at: &AwaitPlace) -> Value<'_> {
 }
 
 fn place(row: &TaskRow) -> Option<&AwaitPlace> {
-    leaf(row)?.place.as_ref()
+    leaf(&row.stack)?.place.as_ref()
 }
 
 impl Row for TaskRow {
-    const TABLE: &'static str = "tasks";
     const OWN_ORDER: &'static str = "worst";
+    const PRINTED: &'static [&'static str] =
+        &["task", "state", "since", "on", "span", "expr", "chain"];
+    const NEEDED: &'static [&'static str] = &["name", "state"];
+    const PLACE: &'static str = "at";
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
@@ -313,12 +312,8 @@ impl Row for TaskRow {
         attribute(key, |row, name| given(&row.attributes, name))
     }
 
-    fn page(snapshot: &Snapshot) -> &Page<Self> {
-        &snapshot.tasks
-    }
-
-    fn page_mut(snapshot: &mut Snapshot) -> &mut Page<Self> {
-        &mut snapshot.tasks
+    fn label(&self) -> String {
+        self.name.clone()
     }
 
     fn name(&self) -> (&str, u64) {

@@ -1,0 +1,80 @@
+//! One declaration for each kind of row: `row!` makes its struct, its JSON fields, the reader of
+//! saved reports and the merge of a group from it.
+//!
+//! A field is a line:
+//!
+//! ```text
+//! /// Time waited here, open waits included.
+//! waited_ns: u64 [sum];
+//! ```
+//!
+//! The word in brackets is the function of [`crate::snapshot::merge`] that merges the field of two
+//! rows of a group. The JSON field has the same name; `as name` gives it another one, and
+//! `as name(read, write)` another value. Lines that begin with `+` are JSON fields without a field
+//! in the struct. The order of the lines is the order in JSON and CSV.
+//!
+//! The first word of the declaration names a macro that lists the fields, for `turbowish-wire`:
+//! `proc_row!(mirror)` expands to `mirror! { ProcRow { proc file … } }`.
+
+macro_rules! row {
+    (
+        $dollar:tt $list:ident
+        $(#[doc = $about:literal])+
+        $row:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty [$merge:ident]
+                    $(as $json:ident $(($read:expr, $write:expr))?)?;
+                $(+ $more:ident($more_read:expr, $more_write:expr);)*
+            )+
+        }
+        $(merged also by $also:expr;)?
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct $row {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        impl $crate::snapshot::json::Record for $row {
+            fn fields() -> &'static [$crate::snapshot::json::Field<Self>] {
+                use $crate::snapshot::json::Field;
+                static FIELDS: &[Field<$row>] = &[$(
+                    row!(@ $row $field $(as $json $(($read, $write))?)?),
+                    $(Field::new(stringify!($more), $more_read, $more_write),)*
+                )+];
+                FIELDS
+            }
+
+            fn merge(&mut self, other: &Self) {
+                $(
+                    let also: fn(&mut Self, &Self) = $also;
+                    also(self, other);
+                )?
+                $($crate::snapshot::merge::$merge(&mut self.$field, &other.$field);)+
+            }
+        }
+
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $list {
+            ($dollar callback:ident) => {
+                $dollar callback! { $row { $($field)+ } }
+            };
+        }
+    };
+    (@ $row:ident $field:ident) => {
+        row!(@ $row $field as $field)
+    };
+    (@ $row:ident $field:ident as $json:ident) => {
+        row!(@ $row $field as $json(
+            |row| $crate::snapshot::json::Spelled::spell(&row.$field),
+            |row, value| $crate::snapshot::json::put(&mut row.$field, value)
+        ))
+    };
+    (@ $row:ident $field:ident as $json:ident($read:expr, $write:expr)) => {
+        Field::new(stringify!($json), $read, $write)
+    };
+}
+
+pub(super) use row;

@@ -1,0 +1,73 @@
+//! Alerts: `behind` of the model is two fields of the message.
+
+use turbowish_model::snapshot::alert::{Alert, Behind};
+
+use super::Malformed;
+use super::mirror::{Mirror, message};
+use crate::proto;
+
+impl From<Alert> for proto::Alert {
+    fn from(alert: Alert) -> Self {
+        let Alert {
+            pitfall,
+            severity,
+            since,
+            held_ns,
+            holds,
+            certain,
+            title,
+            summary,
+            parties,
+            at,
+            steps,
+            behind,
+            why,
+            fixes,
+        } = alert;
+        Self {
+            pitfall: pitfall.send(),
+            severity: severity.send(),
+            since,
+            held_ns,
+            holds,
+            certain,
+            title,
+            summary,
+            parties: parties.send(),
+            at: at.send(),
+            steps: steps.send(),
+            behind: behind.tasks.send(),
+            behind_unlisted: behind.unlisted,
+            why,
+            fixes,
+        }
+    }
+}
+
+impl TryFrom<proto::Alert> for Alert {
+    type Error = Malformed;
+
+    fn try_from(alert: proto::Alert) -> Result<Self, Malformed> {
+        Ok(Self {
+            pitfall: Mirror::receive(alert.pitfall, "Alert.pitfall")?,
+            severity: Mirror::receive(alert.severity, "Alert.severity")?,
+            since: alert.since,
+            held_ns: alert.held_ns,
+            holds: alert.holds,
+            certain: alert.certain,
+            title: alert.title,
+            summary: alert.summary,
+            parties: Mirror::receive(alert.parties, "Alert.parties")?,
+            at: Mirror::receive(alert.at, "Alert.at")?,
+            steps: Mirror::receive(alert.steps, "Alert.steps")?,
+            behind: Behind {
+                tasks: Mirror::receive(alert.behind, "Alert.behind")?,
+                unlisted: alert.behind_unlisted,
+            },
+            why: alert.why,
+            fixes: alert.fixes,
+        })
+    }
+}
+
+message!(Alert = Alert);
