@@ -3,7 +3,7 @@
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::column::{self, Column, Context, Row as _, Style, Unit};
+use turbowish_model::snapshot::column::{self, Column, Context, Style, Unit};
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::text_table::{TextTable, aligned};
 use turbowish_model::snapshot::units::{self, Micro};

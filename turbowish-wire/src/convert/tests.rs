@@ -604,14 +604,16 @@ fn fields_keep_their_numbers() {
         .filter(|field| !now.iter().any(|known| known == *field))
         .collect();
     assert!(gone.is_empty(), "changed or gone: {gone:#?}");
-    let mut unlisted = now
-        .iter()
-        .filter(|field| !golden.contains(&field.as_str()));
+    let mut unlisted = now.iter().filter(|field| !golden.contains(&field.as_str()));
     assert!(
         version == env!("CARGO_PKG_VERSION") || unlisted.next().is_none(),
         "fields.txt is of {version}: list all fields, and write the new version in its first line"
     );
-    assert_eq!(version, env!("CARGO_PKG_VERSION"), "the first line of fields.txt");
+    assert_eq!(
+        version,
+        env!("CARGO_PKG_VERSION"),
+        "the first line of fields.txt"
+    );
 }
 
 #[test]

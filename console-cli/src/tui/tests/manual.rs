@@ -1,8 +1,4 @@
-//! Consistency of docs/console.md with the tables of keys and columns.
-
-use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::column::{Family, Row};
-use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
+//! Consistency of docs/console.md with the tables of keys and commands.
 
 use crate::tui::commands::{self, Command, Does};
 use crate::tui::keys::{KEYS, Scope};
@@ -60,27 +56,4 @@ fn it_has_every_command() {
         .iter()
         .filter(|command| !matches!(command.does, Does::Press(_)));
     check(words.map(line));
-}
-
-fn columns<R: Row>() -> impl Iterator<Item = String> {
-    let plain = R::columns().iter().filter(|column| !column.is_percentile());
-    let plain = plain.map(|column| {
-        let (key, title, meaning) = (&column.key, &column.title, column.meaning);
-        format!("| `{key}` | {title} | {meaning} |")
-    });
-    plain.chain(R::families().iter().map(family))
-}
-
-fn family<R>(family: &Family<R>) -> String {
-    let (prefix, title, meaning) = (family.prefix, family.title, family.meaning);
-    format!("| `{prefix}_pN` | {title}pN | {meaning} |")
-}
-
-#[test]
-fn it_has_every_column() {
-    check(columns::<ProcRow>());
-    check(columns::<TaskRow>());
-    check(columns::<ResourceRow>());
-    check(columns::<AwaitRow>());
-    check(columns::<Alert>());
 }

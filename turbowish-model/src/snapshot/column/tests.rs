@@ -5,8 +5,8 @@ use super::*;
 use crate::account::resource::{Kind, Role};
 use crate::snapshot::json::Record;
 use crate::snapshot::{
-    AwaitRow, Claim, HolderRow, Place, ProcRow, ResourceRow, Spot, StackRow, Table,
-    TableVisitor, TaskRow, TaskState, WaiterRow, WakerRow,
+    AwaitRow, Claim, HolderRow, Place, ProcRow, ResourceRow, Spot, StackRow, Table, TableVisitor,
+    TaskRow, TaskState, WaiterRow, WakerRow,
 };
 use alloc::string::ToString;
 use alloc::vec;

@@ -9,8 +9,8 @@ use super::*;
 use crate::account::resource::{Kind, Role};
 use crate::snapshot::combinator::Combinator;
 use crate::snapshot::{
-    AwaitRow, Caller, Claim, HolderRow, Page, PauseRow, PollRow, Polling, ProcRow,
-    ResourceRow, Spot, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
+    AwaitRow, Caller, Claim, HolderRow, Page, PauseRow, PollRow, Polling, ProcRow, ResourceRow,
+    Spot, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
 };
 
 fn place() -> Place {
