@@ -58,6 +58,8 @@ pub enum Sum {
     Panicked,
     /// Number of calls dropped before their first poll.
     NeverPolled,
+    /// Number of calls that ended in their first poll.
+    Immediate,
     /// Number of calls that were live when accounting was disarmed; their outcome is unknown.
     Abandoned,
     /// Ready latency of root polls, in ticks: the time from a task's wake, or from the end of the
@@ -243,6 +245,9 @@ impl ProcCounters {
     /// it. Returns whether the call's populations were recorded as well.
     #[inline(always)]
     pub(crate) fn record_poll(&self, hold: u64, running: u64, only: bool) -> bool {
+        if only {
+            self.add(Sum::Immediate, 1);
+        }
         if running != hold {
             if running == 0 {
                 add(&self.idle, 1);
@@ -385,5 +390,23 @@ impl ProcCounters {
             };
             edge.collect(into.edges.entry(other).or_default());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ProcCounters, Sum};
+    use crate::account::aggregate::ProcStats;
+
+    #[test]
+    fn calls_that_end_in_their_first_poll_are_counted() {
+        let row = ProcCounters::default();
+        // Without and with nested polls, and with no time of its own; then a poll of several.
+        for (hold, running, only) in [(5, 5, true), (5, 3, true), (5, 0, true), (5, 5, false)] {
+            row.record_poll(hold, running, only);
+        }
+        let mut stats = ProcStats::default();
+        row.collect(0, &mut stats);
+        assert_eq!(stats.sum(Sum::Immediate), 3);
     }
 }

@@ -58,6 +58,8 @@ row! {
         panicked: u64 [sum];
         /// Calls dropped before their first poll; part of `cancelled`.
         never_polled: u64 [sum];
+        /// Calls that ended in their first poll: they never waited.
+        immediate: u64 [sum];
         /// Size of one call's future in bytes, largest instance seen.
         future_bytes: u64 [max];
         /// Exclusive time per ended call.
@@ -132,7 +134,7 @@ const READY: Family<ProcRow> = Family {
 
 static FAMILIES: [Family<ProcRow>; 5] = [RUN, HOLD, INCLUSIVE, POLL, READY];
 
-static COLUMNS: [Column<ProcRow>; 26] = [
+static COLUMNS: [Column<ProcRow>; 27] = [
     Column::new(
         "proc",
         "PROC",
@@ -269,6 +271,14 @@ static COLUMNS: [Column<ProcRow>; 26] = [
     ),
     Column::percentile("poll_p99", "POLp99", &POLL, 99, 15),
     Column::percentile("incl_p99", "INCp99", &INCLUSIVE, 99, 16),
+    Column::new(
+        "immediate",
+        "IMM/s",
+        "calls that ended in their first poll, per second",
+        (Rate, 6, u8::MAX),
+        &["immediate"],
+        |row, context| Value::rate(row.immediate, context.window_ns),
+    ),
     Column::new(
         "unstarted",
         "UNST",

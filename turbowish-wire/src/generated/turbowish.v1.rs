@@ -443,6 +443,9 @@ pub struct ProcRow {
     /// Empty from a process that does not tell.
     #[prost(uint64, repeated, tag = "29")]
     pub trend_ppm: ::prost::alloc::vec::Vec<u64>,
+    /// Calls that ended in their first poll.
+    #[prost(uint64, tag = "30")]
+    pub immediate: u64,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
