@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::report;
+use turbowish_model::snapshot::{Snapshot, Table};
 
 use self::watched::{Step, Steps};
 use crate::log::{say, tell};
@@ -99,20 +99,16 @@ fn save(path: &Path, begun: u64, snapshot: &Snapshot, steps: &Steps) -> io::Resu
     Ok(written)
 }
 
+/// Every row of each table. Alerts come in any case.
 fn everything() -> Query {
-    let all = Some(Rows {
-        limit: u32::MAX,
-        ..Rows::default()
-    });
-    Query {
-        alerts: None,
-        window_ns: None,
-        procs: all.clone(),
-        tasks: all.clone(),
-        awaits: all.clone(),
-        resources: all.clone(),
-        counters: all,
+    let mut query = Query::default();
+    for table in Table::ALL.iter().filter(|table| **table != Table::Alerts) {
+        *query.rows_mut(*table) = Some(Rows {
+            limit: u32::MAX,
+            ..Rows::default()
+        });
     }
+    query
 }
 
 dtor::declarative::dtor! {

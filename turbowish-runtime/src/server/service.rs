@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use tonic::{Request, Response, Status};
-use turbowish_model::query::{Query, Rows};
+use turbowish_model::query::Query;
+use turbowish_model::snapshot::Table;
 use turbowish_wire::convert::Malformed;
 use turbowish_wire::proto::turbowish_server::Turbowish;
 use turbowish_wire::{Action, PROTOCOL, VERSION, proto};
@@ -50,30 +51,13 @@ impl Service {
 
     /// Converts a message to a query, within the limit of rows.
     fn query(&self, message: proto::Query) -> Result<Query, Status> {
-        let Query {
-            window_ns,
-            procs,
-            tasks,
-            awaits,
-            resources,
-            alerts,
-            counters,
-        } = Query::try_from(message).map_err(malformed)?;
-        let limited = |rows: Option<Rows>| {
-            rows.map(|rows| Rows {
-                limit: limit(rows.limit, self.max_rows),
-                ..rows
-            })
-        };
-        Ok(Query {
-            window_ns,
-            procs: limited(procs),
-            tasks: limited(tasks),
-            awaits: limited(awaits),
-            resources: limited(resources),
-            alerts: limited(alerts),
-            counters: limited(counters),
-        })
+        let mut query = Query::try_from(message).map_err(malformed)?;
+        for table in Table::ALL {
+            if let Some(rows) = query.rows_mut(*table) {
+                rows.limit = limit(rows.limit, self.max_rows);
+            }
+        }
+        Ok(query)
     }
 
     /// Begins to answer a query for the connection with this account.
