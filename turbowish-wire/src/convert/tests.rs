@@ -12,7 +12,8 @@ use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MetricKind,
     Overhead, Page, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow, Snapshot,
-    Spot, StackRow, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow, Worker,
+    Spot, StackRow, Table, TableVisitor, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow,
+    WakerRow, Worker,
 };
 
 use super::{Action, Malformed, PauseTask};
@@ -375,7 +376,7 @@ impl Distinct {
         let counters = [MetricKind::Counter, MetricKind::Gauge];
         let counters = counters.map(|kind| self.counter(kind)).to_vec();
         let alerts = (0..Pitfall::ALL.len()).map(|nth| self.alert(nth)).collect();
-        Snapshot {
+        let mut snapshot = Snapshot {
             process: self.process(Accounting::Armed),
             at_unix_ns: self.number(),
             window_ns: self.number(),
@@ -411,7 +412,12 @@ impl Distinct {
                 tasks: self.number(),
                 row: self.task_row(TaskState::Ready),
             }],
+            ..Snapshot::default()
+        };
+        for table in Table::ALL {
+            table.visit(PlainRows(self, &mut snapshot));
         }
+        snapshot
     }
 
     fn rows(&mut self) -> Rows {
@@ -421,6 +427,20 @@ impl Distinct {
             invert: true,
             limit: self.small(),
             group: self.text(),
+        }
+    }
+}
+
+/// Fills a table that has no rows of its own above.
+struct PlainRows<'a>(&'a mut Distinct, &'a mut Snapshot);
+
+impl TableVisitor for PlainRows<'_> {
+    type Output = ();
+
+    fn visit<R: Record>(self) {
+        if R::page(self.1).rows.is_empty() {
+            let rows = vec![self.0.plain(), self.0.plain()];
+            *R::page_mut(self.1) = self.0.page::<R>(rows);
         }
     }
 }
@@ -487,15 +507,14 @@ fn processes_survive() {
 #[test]
 fn queries_survive() {
     let mut d = Distinct(0);
-    check::<_, proto::Query>(Query {
+    let mut query = Query {
         window_ns: Some(d.number()),
-        procs: Some(d.rows()),
-        tasks: Some(d.rows()),
-        awaits: Some(d.rows()),
-        resources: Some(d.rows()),
-        alerts: Some(d.rows()),
-        counters: Some(d.rows()),
-    });
+        ..Query::default()
+    };
+    for table in Table::ALL {
+        *query.rows_mut(*table) = Some(d.rows());
+    }
+    check::<_, proto::Query>(query);
     check::<_, proto::Query>(Query::default());
     check::<_, proto::Query>(Query {
         window_ns: Some(0),

@@ -60,9 +60,6 @@ impl State {
             Some(rows)
         };
         Query {
-            // All alerts, whatever the filter of their table: the alert line and the marks need
-            // them.
-            alerts: None,
             window_ns: self.window.0,
             procs: rows(View::Procs),
             tasks: rows(View::Tasks),
@@ -72,6 +69,9 @@ impl State {
                 limit: record::BESIDE,
                 ..Asked::default()
             }),
+            // All alerts come, whatever the filter of their table: the alert line and the marks
+            // need them.
+            ..Query::default()
         }
     }
 }
