@@ -280,8 +280,6 @@ pub(crate) enum TableName {
     Alerts,
     /// The program's own numbers, counters and gauges: how much, how often, in which proc
     Counters,
-    /// Events of tasks: what happened to each, and when
-    Events,
     /// One task by its name: what it waits for, what it holds, its await tree
     Task,
     /// One resource by its name: who holds it, who waits for it in order
@@ -302,7 +300,6 @@ impl TableName {
             Self::Awaits => Table::Awaits,
             Self::Alerts | Self::Alert => Table::Alerts,
             Self::Counters => Table::Counters,
-            Self::Events => Table::Events,
         }
     }
 

@@ -9,7 +9,6 @@ mod awaits;
 pub mod column;
 pub mod combinator;
 mod counters;
-mod events;
 pub mod expression;
 pub mod json;
 mod lost;
@@ -33,7 +32,6 @@ use alloc::vec::Vec;
 
 pub use self::awaits::AwaitRow;
 pub use self::counters::{CounterRow, MetricKind, Overhead};
-pub use self::events::EventRow;
 pub use self::lost::{Lost, Reason};
 pub use self::procs::{Caller, ProcRow};
 pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};

@@ -25,8 +25,6 @@ macro_rules! tables {
             alerts: Alerts, $crate::snapshot::alert::Alert, AlertPage;
             /// Counters and gauges of the program.
             counters: Counters, $crate::snapshot::CounterRow, CounterPage;
-            /// Events of tasks, the latest first.
-            events: Events, $crate::snapshot::EventRow, EventPage;
         }
     };
 }

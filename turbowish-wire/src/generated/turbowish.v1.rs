@@ -105,9 +105,6 @@ pub struct Query {
     /// Rows of counters and gauges, if wanted.
     #[prost(message, optional, tag = "7")]
     pub counters: ::core::option::Option<Rows>,
-    /// Events of tasks.
-    #[prost(message, optional, tag = "8")]
-    pub events: ::core::option::Option<Rows>,
 }
 /// Which rows of a table, in which order.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -173,9 +170,6 @@ pub struct Snapshot {
     /// Rows asked for; absent from a process that knows of no counters.
     #[prost(message, optional, tag = "13")]
     pub counters: ::core::option::Option<CounterPage>,
-    /// Events of tasks.
-    #[prost(message, optional, tag = "17")]
-    pub events: ::core::option::Option<EventPage>,
     /// All tasks that match the filter in the groups asked for; none if the rows are all.
     #[prost(message, repeated, tag = "15")]
     pub task_groups: ::prost::alloc::vec::Vec<TaskGroup>,
@@ -1028,32 +1022,6 @@ pub struct CounterPage {
     /// How many match the filter.
     #[prost(uint64, tag = "3")]
     pub matched: u64,
-}
-/// Events of tasks.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct EventPage {
-    /// The rows, in the order asked for.
-    #[prost(message, repeated, tag = "1")]
-    pub rows: ::prost::alloc::vec::Vec<EventRow>,
-    /// How many there are.
-    #[prost(uint64, tag = "2")]
-    pub total: u64,
-    /// How many match the filter.
-    #[prost(uint64, tag = "3")]
-    pub matched: u64,
-}
-/// One event of a task.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct EventRow {
-    /// Time since the event.
-    #[prost(uint64, tag = "1")]
-    pub ago_ns: u64,
-    /// Name of the task.
-    #[prost(string, tag = "2")]
-    pub task: ::prost::alloc::string::String,
-    /// What happened.
-    #[prost(string, tag = "3")]
-    pub event: ::prost::alloc::string::String,
 }
 /// A counter or a gauge of one proc.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2038,7 +2006,6 @@ impl crate::weight::Weighed for Query {
                 (5, Field::One(<Rows as Weighed>::shape)),
                 (6, Field::One(<Rows as Weighed>::shape)),
                 (7, Field::One(<Rows as Weighed>::shape)),
-                (8, Field::One(<Rows as Weighed>::shape)),
             ],
         };
         &SHAPE
@@ -2074,7 +2041,6 @@ impl crate::weight::Weighed for Snapshot {
                 (12, Field::One(<AlertPage as Weighed>::shape)),
                 (14, Field::One(<Distribution as Weighed>::shape)),
                 (13, Field::One(<CounterPage as Weighed>::shape)),
-                (17, Field::One(<EventPage as Weighed>::shape)),
                 (15, Field::Many(<TaskGroup as Weighed>::shape)),
             ],
         };
@@ -2560,31 +2526,6 @@ impl crate::weight::Weighed for CounterPage {
             bytes: ::core::mem::size_of::<CounterPage>(),
             fields: &[
                 (1, Field::Many(<CounterRow as Weighed>::shape)),
-            ],
-        };
-        &SHAPE
-    }
-}
-impl crate::weight::Weighed for EventPage {
-    fn shape() -> &'static crate::weight::Shape {
-        #[allow(unused_imports)]
-        use crate::weight::{Field, Weighed};
-        static SHAPE: crate::weight::Shape = crate::weight::Shape {
-            bytes: ::core::mem::size_of::<EventPage>(),
-            fields: &[
-                (1, Field::Many(<EventRow as Weighed>::shape)),
-            ],
-        };
-        &SHAPE
-    }
-}
-impl crate::weight::Weighed for EventRow {
-    fn shape() -> &'static crate::weight::Shape {
-        #[allow(unused_imports)]
-        use crate::weight::{Field, Weighed};
-        static SHAPE: crate::weight::Shape = crate::weight::Shape {
-            bytes: ::core::mem::size_of::<EventRow>(),
-            fields: &[
             ],
         };
         &SHAPE
