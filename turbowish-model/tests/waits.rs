@@ -1,14 +1,12 @@
 //! The wait-for graph on hand-made scenes: what is stuck, and how near one can come without being it.
 
-mod scenes;
-
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
-use scenes::{MS, START, Stage};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{FutureRef, Intent, NodeKind, Situation, Strength};
 use turbowish_model::diagnose::wait_graph::{Dependency, Evidence, Waits};
 use turbowish_model::snapshot::TaskState;
+use turbowish_testing::scenes::{MS, START, Stage};
 
 /// Each cycle in one line: `a waits mutex x held by b waits …; behind c`
 fn lines(scene: &Situation) -> Vec<String> {
@@ -1062,7 +1060,7 @@ proptest! {
     #![proptest_config(config(800))]
 
     #[test]
-    fn nothing_in_a_scene_stops_the_search(scene in scenes::random::scene()) {
+    fn nothing_in_a_scene_stops_the_search(scene in turbowish_testing::scenes::random::scene()) {
         let waits = Waits::of(&scene);
         for cycle in &waits.cycles {
             prop_assert!(!cycle.steps.is_empty());
@@ -1076,7 +1074,7 @@ proptest! {
 
     #[test]
     fn a_scene_where_every_leaf_may_be_something_else_has_no_cycle(
-        scene in scenes::random::scene().prop_map(|mut scene| {
+        scene in turbowish_testing::scenes::random::scene().prop_map(|mut scene| {
             for task in &mut scene.tasks {
                 for node in &mut task.tree {
                     node.kind = NodeKind::Unknown;

@@ -5,7 +5,7 @@ use turbowish_model::diagnose::situation::{FutureRef, OpenPoll, TaskKind, Wake, 
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
-use crate::scenes::{MS, START, Stage};
+use turbowish_testing::scenes::{MS, START, Stage};
 
 /// A task without a living waker, that last woke at an instant.
 fn wakerless<'a>(

@@ -6,7 +6,7 @@ use turbowish_model::snapshot::TaskState;
 use turbowish_model::snapshot::alert::Alert;
 
 use crate::play::{Play, check, check_still};
-use crate::scenes::{MS, SECOND, START, Stage, place, spot};
+use turbowish_testing::scenes::{MS, SECOND, START, Stage, place, spot};
 
 fn workers(stage: &mut Stage, count: usize) {
     for n in 0..count {
