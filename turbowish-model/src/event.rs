@@ -7,8 +7,7 @@
 //! Each kind of subject has its own ids: a call and a task may have the same number.
 
 use crate::account::call::PollEnd;
-use crate::account::resource::{Kind, Role};
-use crate::diagnose::situation::Strength;
+use crate::account::resource::{Kind, Role, Strength};
 
 /// One event, on thread `thread` at time `t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +20,8 @@ pub struct Event {
     /// Kind of the event, with its subject.
     pub kind: EventKind,
 }
+
+const _: () = assert!(size_of::<Event>() <= 64, "an event fits a cache line");
 
 impl Event {
     /// The call's id and what happened to it. `None` for an event of another subject.
@@ -121,9 +122,9 @@ pub enum TaskEvent {
     End,
 }
 
-/// One acquisition of a resource by a task, from its wait to its release.
+/// The claim of a task on a resource, from its wait to its release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Acquisition {
+pub struct ResourceClaim {
     /// Unique within the resource, ascending in the order of arrival.
     pub ticket: u64,
     /// Id of the task; 0 if it is not instrumented.
@@ -145,17 +146,17 @@ pub enum ResourceEvent {
         capacity: Option<u64>,
     },
     /// A task begins to wait.
-    Wait(Acquisition),
+    Wait(ResourceClaim),
     /// A task acquires the resource, after a wait with the same ticket or at once.
-    Taken(Acquisition),
+    Taken(ResourceClaim),
     /// The waiter with this ticket gives up.
     Left {
-        /// Ticket of the acquisition.
+        /// Ticket of the claim.
         ticket: u64,
     },
     /// The hold with this ticket is released.
     Released {
-        /// Ticket of the acquisition.
+        /// Ticket of the claim.
         ticket: u64,
     },
     /// Items were put in.

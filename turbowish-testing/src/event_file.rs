@@ -4,10 +4,9 @@
 mod write;
 
 use serde_json::{Map, Value};
-use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::Strength;
+use turbowish_model::account::resource::{Kind, Role, Strength};
 use turbowish_model::event::{
-    Acquisition, ConsoleEvent, Event, EventKind, IntentEvent, ResourceEvent, TaskEvent, UserEvent,
+    ConsoleEvent, Event, EventKind, IntentEvent, ResourceClaim, ResourceEvent, TaskEvent, UserEvent,
 };
 
 pub use self::write::write;
@@ -102,8 +101,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn acquisition(&self) -> Result<Acquisition, String> {
-        Ok(Acquisition {
+    fn claim(&self) -> Result<ResourceClaim, String> {
+        Ok(ResourceClaim {
             ticket: self.number("ticket")?,
             task: self.number("task")?,
             role: self.word("role", &ROLES)?,
@@ -188,8 +187,8 @@ fn of_resource(word: &str, fields: &Fields<'_>) -> Result<EventKind, String> {
             kind: fields.word("kind", &KINDS)?,
             capacity: fields.optional("capacity")?,
         },
-        "resource_wait" => ResourceEvent::Wait(fields.acquisition()?),
-        "resource_taken" => ResourceEvent::Taken(fields.acquisition()?),
+        "resource_wait" => ResourceEvent::Wait(fields.claim()?),
+        "resource_taken" => ResourceEvent::Taken(fields.claim()?),
         "resource_left" => ResourceEvent::Left { ticket: ticket()? },
         "resource_released" => ResourceEvent::Released { ticket: ticket()? },
         "resource_put" => ResourceEvent::Put { items: items()? },

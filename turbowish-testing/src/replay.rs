@@ -46,7 +46,7 @@ pub struct ReplayedCall {
     /// Proc, as an index of [`Outcome::procs`].
     pub proc: u32,
     /// State of the call.
-    pub standing: CallOutcome,
+    pub outcome: CallOutcome,
     /// Time of the creation.
     pub created: u64,
     /// Start of the first poll, if there was one.
@@ -274,7 +274,7 @@ impl ReplayedCall {
         Self {
             call: Call::default(),
             proc,
-            standing: CallOutcome::Live,
+            outcome: CallOutcome::Live,
             created: t,
             first: None,
             ended: None,
@@ -296,7 +296,7 @@ impl ReplayedCall {
     }
 
     fn is_live(&self) -> bool {
-        self.standing == CallOutcome::Live
+        self.outcome == CallOutcome::Live
     }
 
     /// Ends the time between polls at `t`; before the first poll there is none.
@@ -318,8 +318,8 @@ impl ReplayedCall {
         self.suspended = t;
     }
 
-    fn over(&mut self, t: u64, standing: CallOutcome) {
-        self.standing = standing;
+    fn over(&mut self, t: u64, outcome: CallOutcome) {
+        self.outcome = outcome;
         self.ended = Some(t);
     }
 }

@@ -164,7 +164,8 @@ impl StreamBuilder {
         }
     }
 
-    /// What no program does. The stage keeps its idea of the stacks, which is wrong from here on: so much the better.
+    /// What no program does. The builder keeps its idea of the stacks, which is wrong from here on:
+    /// so much the better.
     fn tear(&mut self, which: u8, how: u8, thread: u64) {
         let id = u64::from(which) % (self.calls.len() as u64 + 2);
         match how >> 4 {

@@ -76,11 +76,11 @@ impl Validator {
     pub fn event(&mut self, event: &Event, report: &mut dyn FnMut(Report)) {
         self.nth += 1;
         let model = &mut self.model;
-        let mut desk = Reporter::new(self.nth, event, &mut self.counts, report);
-        if !model.calls.reach(event.t, &mut desk) {
+        let mut reporter = Reporter::new(self.nth, event, &mut self.counts, report);
+        if !model.calls.reach(event.t, &mut reporter) {
             self.unseen += 1;
-        } else if model.console.sees(&event.kind, &mut desk) {
-            model.event(event.kind, &mut desk);
+        } else if model.console.sees(&event.kind, &mut reporter) {
+            model.event(event.kind, &mut reporter);
         }
     }
 
@@ -104,44 +104,44 @@ impl Validator {
 }
 
 impl Model {
-    fn event(&mut self, kind: EventKind, desk: &mut Reporter<'_>) {
+    fn event(&mut self, kind: EventKind, reporter: &mut Reporter<'_>) {
         match kind {
             EventKind::Call { id, kind } => {
                 let task = self.calls.task_of(id);
                 if let (CallEvent::PollStart { .. }, Some(task)) = (kind, task)
                     && self.console.is_paused(task)
                 {
-                    desk.report_with(Rule::PausedPoll, Subject::Task(task), Subject::Call(id));
+                    reporter.report_with(Rule::PausedPoll, Subject::Task(task), Subject::Call(id));
                 }
-                self.calls.event(id, kind, desk);
+                self.calls.event(id, kind, reporter);
             }
-            EventKind::Task { id, kind } => self.tasks.event(id, kind, &mut self.calls, desk),
+            EventKind::Task { id, kind } => self.tasks.event(id, kind, &mut self.calls, reporter),
             EventKind::Resource { id, kind } => {
                 if let ResourceEvent::Wait(wanted) | ResourceEvent::Taken(wanted) = kind {
                     let other = Subject::Resource(id);
-                    self.tasks.acts(wanted.task, other, &self.calls, desk);
+                    self.tasks.acts(wanted.task, other, &self.calls, reporter);
                 }
-                self.resources.event(id, kind, desk);
+                self.resources.event(id, kind, reporter);
             }
             EventKind::Intent { id, kind } => {
                 if let IntentEvent::Made { task, resource, .. } = kind {
                     let other = Subject::Intent(id);
-                    self.tasks.acts(task, other, &self.calls, desk);
-                    self.resources.may_be_used(resource, desk);
+                    self.tasks.acts(task, other, &self.calls, reporter);
+                    self.resources.may_be_used(resource, reporter);
                 }
-                self.intents.event(id, kind, desk);
+                self.intents.event(id, kind, reporter);
             }
-            EventKind::User { name, kind } => self.users.event(name, kind, desk),
-            EventKind::Console { client, kind } => self.console(client, kind, desk),
+            EventKind::User { name, kind } => self.users.event(name, kind, reporter),
+            EventKind::Console { client, kind } => self.console(client, kind, reporter),
         }
     }
 
-    fn console(&mut self, client: u64, kind: ConsoleEvent, desk: &mut Reporter<'_>) {
+    fn console(&mut self, client: u64, kind: ConsoleEvent, reporter: &mut Reporter<'_>) {
         if let ConsoleEvent::Pause { task } | ConsoleEvent::Resume { task } = kind {
-            self.tasks.is_known(task, Subject::Client(client), desk);
+            self.tasks.is_known(task, Subject::Client(client), reporter);
         }
         let live = self.calls.live();
-        if self.console.event(client, kind, live, desk).is_some() {
+        if self.console.event(client, kind, live, reporter).is_some() {
             self.calls.forget();
             self.tasks.forget();
             self.resources.forget();

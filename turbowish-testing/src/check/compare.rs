@@ -335,7 +335,7 @@ impl<'a> Check<'a> {
             self.fields(&place, expected, &fields);
             let name = procs.get(call.proc as usize).map(String::as_str);
             let texts = [
-                ("outcome", outcome_word(call.standing)),
+                ("outcome", outcome_word(call.outcome)),
                 ("proc", name.unwrap_or("")),
             ];
             for (field, got) in texts {

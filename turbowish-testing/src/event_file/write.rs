@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::event::{
-    Acquisition, CallEvent, ConsoleEvent, Event, EventKind, IntentEvent, ResourceEvent, TaskEvent,
-    UserEvent,
+    CallEvent, ConsoleEvent, Event, EventKind, IntentEvent, ResourceClaim, ResourceEvent,
+    TaskEvent, UserEvent,
 };
 
 use super::{FORMAT, STRENGTHS};
@@ -90,7 +90,7 @@ fn of_call(id: u64, kind: CallEvent, names: &Names) -> (&'static str, Value) {
 }
 
 fn resource_line(id: u64, kind: ResourceEvent) -> (&'static str, Value) {
-    let claim = |claim: Acquisition| {
+    let claim = |claim: ResourceClaim| {
         let role = claim.role.word();
         json!({"resource": id, "ticket": claim.ticket, "task": claim.task, "role": role, "amount": claim.amount})
     };

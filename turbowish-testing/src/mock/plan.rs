@@ -1,8 +1,8 @@
-//! What is decided next: by the executor when no poll is open, by the body that runs when one is, by consoles at any time.
+//! What is decided next: by the executor when no poll is open, by the body that runs when one is,
+//! by consoles at any time.
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::account::resource::Role;
-use turbowish_model::diagnose::situation::Strength;
+use turbowish_model::account::resource::{Role, Strength};
 use turbowish_model::event::IntentEvent;
 
 use super::resources::lock_id;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::event::{Acquisition, ResourceEvent, TaskEvent};
+use turbowish_model::event::{ResourceClaim, ResourceEvent, TaskEvent};
 
 use super::{Mock, ROOM, Step};
 
@@ -130,14 +130,14 @@ impl Mock {
         lock: usize,
         ticket: u64,
         call: u64,
-        kind: impl FnOnce(Acquisition) -> ResourceEvent,
+        kind: impl FnOnce(ResourceClaim) -> ResourceEvent,
     ) {
         let id = lock_id(lock);
         if self.accounting.armed && !std::mem::replace(&mut self.locks[lock].told, true) {
             let (kind, capacity) = (Kind::Mutex, Some(1));
             self.tell_resource(id, ResourceEvent::Made { kind, capacity });
         }
-        let claim = Acquisition {
+        let claim = ResourceClaim {
             ticket,
             task: self.call(call).task,
             role: Role::Lock,

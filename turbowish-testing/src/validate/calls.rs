@@ -46,36 +46,36 @@ impl Ends for KnownCall {
 impl Calls {
     /// Advances a thread's time to `t`. Returns `false` if there are too many threads to follow
     /// this one.
-    pub(super) fn reach(&mut self, t: u64, desk: &mut Reporter<'_>) -> bool {
+    pub(super) fn reach(&mut self, t: u64, reporter: &mut Reporter<'_>) -> bool {
         let room = self.threads.len() < THREADS;
-        if !room && !self.threads.contains_key(&desk.thread) {
+        if !room && !self.threads.contains_key(&reporter.thread) {
             return false;
         }
-        let thread = self.threads.entry(desk.thread).or_default();
+        let thread = self.threads.entry(reporter.thread).or_default();
         if t < thread.latest {
-            desk.report(Rule::TimeBack, Subject::Thread(desk.thread));
+            reporter.report(Rule::TimeBack, Subject::Thread(reporter.thread));
         }
         thread.latest = t.max(thread.latest);
         true
     }
 
-    pub(super) fn event(&mut self, id: u64, kind: CallEvent, desk: &mut Reporter<'_>) {
+    pub(super) fn event(&mut self, id: u64, kind: CallEvent, reporter: &mut Reporter<'_>) {
         match kind {
-            CallEvent::Create { proc } => self.create(id, proc, desk),
-            CallEvent::PollStart { proc, .. } => self.poll_start(id, proc, desk),
-            CallEvent::PollEnd(end) => self.poll_end(id, end, desk),
-            CallEvent::Drop => self.drop_call(id, desk),
+            CallEvent::Create { proc } => self.create(id, proc, reporter),
+            CallEvent::PollStart { proc, .. } => self.poll_start(id, proc, reporter),
+            CallEvent::PollEnd(end) => self.poll_end(id, end, reporter),
+            CallEvent::Drop => self.drop_call(id, reporter),
             CallEvent::Wake => {
                 if self.known.get(id).is_none() && !self.known.is_unsure() {
-                    desk.report(Rule::UnknownCall, Subject::Call(id));
+                    reporter.report(Rule::UnknownCall, Subject::Call(id));
                 }
             }
         }
     }
 
-    fn create(&mut self, id: u64, proc: u32, desk: &mut Reporter<'_>) {
+    fn create(&mut self, id: u64, proc: u32, reporter: &mut Reporter<'_>) {
         if self.known.get(id).is_some_and(|call| !call.over) {
-            return desk.report(Rule::CallTwice, Subject::Call(id));
+            return reporter.report(Rule::CallTwice, Subject::Call(id));
         }
         self.enter(id, Some(proc));
     }
@@ -89,10 +89,10 @@ impl Calls {
         self.known.enter(id, call);
     }
 
-    fn poll_start(&mut self, id: u64, proc: Option<u32>, desk: &mut Reporter<'_>) {
+    fn poll_start(&mut self, id: u64, proc: Option<u32>, reporter: &mut Reporter<'_>) {
         if self.known.get(id).is_none() {
             if !self.known.is_unsure() {
-                desk.report(Rule::UnknownCall, Subject::Call(id));
+                reporter.report(Rule::UnknownCall, Subject::Call(id));
             }
             self.enter(id, proc);
         }
@@ -101,38 +101,38 @@ impl Calls {
             return;
         };
         if call.over {
-            return desk.report(Rule::EndedCall, Subject::Call(id));
+            return reporter.report(Rule::EndedCall, Subject::Call(id));
         }
         if let Some(thread) = call.on {
             let on = Subject::Thread(thread);
-            return desk.report_with(Rule::OverlappingPoll, Subject::Call(id), on);
+            return reporter.report_with(Rule::OverlappingPoll, Subject::Call(id), on);
         }
         if proc.is_some() && call.proc.is_some() && proc != call.proc {
-            desk.report(Rule::ProcChanged, Subject::Call(id));
+            reporter.report(Rule::ProcChanged, Subject::Call(id));
         }
-        call.on = Some(desk.thread);
-        self.stack(desk.thread).push(id);
+        call.on = Some(reporter.thread);
+        self.stack(reporter.thread).push(id);
     }
 
     fn stack(&mut self, thread: u64) -> &mut Vec<u64> {
         &mut self.threads.entry(thread).or_default().stack
     }
 
-    fn poll_end(&mut self, id: u64, end: PollEnd, desk: &mut Reporter<'_>) {
+    fn poll_end(&mut self, id: u64, end: PollEnd, reporter: &mut Reporter<'_>) {
         let on = self.known.get(id).and_then(|call| call.on);
-        if on != Some(desk.thread) {
+        if on != Some(reporter.thread) {
             if self.known.get(id).is_some() || !self.known.has_lost() {
                 let subject = Subject::Call(id);
                 match on {
                     Some(thread) => {
-                        desk.report_with(Rule::OrphanEnd, subject, Subject::Thread(thread));
+                        reporter.report_with(Rule::OrphanEnd, subject, Subject::Thread(thread));
                     }
-                    None => desk.report(Rule::OrphanEnd, subject),
+                    None => reporter.report(Rule::OrphanEnd, subject),
                 }
             }
             return;
         }
-        while let Some(above) = self.stack(desk.thread).pop() {
+        while let Some(above) = self.stack(reporter.thread).pop() {
             let Some(call) = self.known.get_mut(above) else {
                 continue;
             };
@@ -144,14 +144,14 @@ impl Calls {
                 }
                 return;
             }
-            desk.report_with(Rule::ForcedEnd, Subject::Call(above), Subject::Call(id));
+            reporter.report_with(Rule::ForcedEnd, Subject::Call(above), Subject::Call(id));
         }
     }
 
-    fn drop_call(&mut self, id: u64, desk: &mut Reporter<'_>) {
+    fn drop_call(&mut self, id: u64, reporter: &mut Reporter<'_>) {
         let Some(call) = self.known.get_mut(id) else {
             if !self.known.is_unsure() {
-                desk.report(Rule::UnknownCall, Subject::Call(id));
+                reporter.report(Rule::UnknownCall, Subject::Call(id));
             }
             return;
         };
@@ -163,13 +163,13 @@ impl Calls {
             self.live -= 1;
             return;
         };
-        desk.report_with(
+        reporter.report_with(
             Rule::DroppedInPoll,
             Subject::Call(id),
             Subject::Thread(thread),
         );
-        if thread == desk.thread {
-            self.poll_end(id, PollEnd::Torn, desk);
+        if thread == reporter.thread {
+            self.poll_end(id, PollEnd::Torn, reporter);
         }
     }
 

@@ -43,7 +43,7 @@ pub(super) struct Switched;
 
 impl Console {
     /// Whether the program can be observed at this event.
-    pub(super) fn sees(&mut self, kind: &EventKind, desk: &mut Reporter<'_>) -> bool {
+    pub(super) fn sees(&mut self, kind: &EventKind, reporter: &mut Reporter<'_>) -> bool {
         if matches!(kind, EventKind::Console { .. }) {
             return true;
         }
@@ -57,7 +57,7 @@ impl Console {
                 EventKind::User { .. } => Subject::User,
                 EventKind::Console { client, .. } => Subject::Client(*client),
             };
-            desk.report(Rule::Unarmed, subject);
+            reporter.report(Rule::Unarmed, subject);
         }
         armed
     }
@@ -68,19 +68,19 @@ impl Console {
         client: u64,
         kind: ConsoleEvent,
         live: Option<u64>,
-        desk: &mut Reporter<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Option<Switched> {
         let subject = Subject::Client(client);
         let open = self.clients.get(client) == Some(&Link::Open);
         if kind == ConsoleEvent::Connect {
             if open {
-                desk.report(Rule::ClientTwice, subject);
+                reporter.report(Rule::ClientTwice, subject);
             }
             self.clients.enter(client, Link::Open);
             return None;
         }
         if !open && !self.clients.is_unsure() {
-            desk.report(Rule::UnknownClient, subject);
+            reporter.report(Rule::UnknownClient, subject);
         }
         match kind {
             ConsoleEvent::Connect | ConsoleEvent::Query => None,
@@ -91,14 +91,14 @@ impl Console {
             ConsoleEvent::Reply { calls } => {
                 let live = live.filter(|_| self.armed == Some(true));
                 if live.is_some_and(|live| live != calls) {
-                    desk.report(Rule::ReplyDiffers, subject);
+                    reporter.report(Rule::ReplyDiffers, subject);
                 }
                 None
             }
-            ConsoleEvent::Arm => self.switch(true, subject, desk),
-            ConsoleEvent::Disarm => self.switch(false, subject, desk),
-            ConsoleEvent::Pause { task } => self.pause(task, Pause::On, subject, desk),
-            ConsoleEvent::Resume { task } => self.pause(task, Pause::Off, subject, desk),
+            ConsoleEvent::Arm => self.switch(true, subject, reporter),
+            ConsoleEvent::Disarm => self.switch(false, subject, reporter),
+            ConsoleEvent::Pause { task } => self.pause(task, Pause::On, subject, reporter),
+            ConsoleEvent::Resume { task } => self.pause(task, Pause::Off, subject, reporter),
         }
     }
 
@@ -106,10 +106,10 @@ impl Console {
         &mut self,
         armed: bool,
         subject: Subject,
-        desk: &mut Reporter<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Option<Switched> {
         if self.armed == Some(armed) {
-            desk.report(Rule::SwitchedTwice, subject);
+            reporter.report(Rule::SwitchedTwice, subject);
         }
         self.armed = Some(armed);
         Some(Switched)
@@ -120,7 +120,7 @@ impl Console {
         task: u64,
         pause: Pause,
         client: Subject,
-        desk: &mut Reporter<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Option<Switched> {
         let rule = match (pause, self.is_paused(task)) {
             (Pause::On, true) => Some(Rule::PausedTwice),
@@ -128,7 +128,7 @@ impl Console {
             _ => None,
         };
         if let Some(rule) = rule {
-            desk.report_with(rule, Subject::Task(task), client);
+            reporter.report_with(rule, Subject::Task(task), client);
         }
         self.paused.enter(task, pause);
         None

@@ -1,7 +1,7 @@
 //! Validation of intents and of the program's own data: an intent becomes certain or ends, and a
 //! name keeps its kind.
 
-use turbowish_model::diagnose::situation::Strength;
+use turbowish_model::account::resource::Strength;
 use turbowish_model::event::{IntentEvent, UserEvent};
 
 use super::known::{Ends, Known};
@@ -26,7 +26,7 @@ impl Ends for Progress {
 }
 
 impl Intents {
-    pub(super) fn event(&mut self, id: u64, kind: IntentEvent, desk: &mut Reporter<'_>) {
+    pub(super) fn event(&mut self, id: u64, kind: IntentEvent, reporter: &mut Reporter<'_>) {
         let subject = Subject::Intent(id);
         let stage = self.0.get(id).copied();
         let next = match (kind, stage) {
@@ -35,17 +35,17 @@ impl Intents {
                 Strength::Will => Progress::Will,
             },
             (IntentEvent::Made { .. }, Some(_)) => {
-                return desk.report(Rule::IntentTwice, subject);
+                return reporter.report(Rule::IntentTwice, subject);
             }
             (_, None) => {
                 if !self.0.is_unsure() {
-                    desk.report(Rule::UnknownIntent, subject);
+                    reporter.report(Rule::UnknownIntent, subject);
                 }
                 return;
             }
-            (_, Some(Progress::Over)) => return desk.report(Rule::EndedIntent, subject),
+            (_, Some(Progress::Over)) => return reporter.report(Rule::EndedIntent, subject),
             (IntentEvent::Sure, Some(Progress::Will)) => {
-                return desk.report(Rule::SureTwice, subject);
+                return reporter.report(Rule::SureTwice, subject);
             }
             (IntentEvent::Sure, Some(Progress::May)) => Progress::Will,
             (IntentEvent::Done | IntentEvent::Gone, Some(_)) => Progress::Over,
@@ -75,14 +75,14 @@ impl Ends for Sort {
 }
 
 impl Users {
-    pub(super) fn event(&mut self, name: u32, kind: UserEvent, desk: &mut Reporter<'_>) {
+    pub(super) fn event(&mut self, name: u32, kind: UserEvent, reporter: &mut Reporter<'_>) {
         let sort = match kind {
             UserEvent::Count { .. } => Sort::Counter,
             UserEvent::Gauge { .. } => Sort::Gauge,
             UserEvent::Attribute { .. } => Sort::Attribute,
         };
         match self.0.get(name) {
-            Some(known) if *known != sort => desk.report(Rule::KindChanged, Subject::User),
+            Some(known) if *known != sort => reporter.report(Rule::KindChanged, Subject::User),
             Some(_) => {}
             None => self.0.enter(name, sort),
         }

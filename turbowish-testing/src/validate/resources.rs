@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::event::{Acquisition, ResourceEvent};
+use turbowish_model::event::{ResourceClaim, ResourceEvent};
 
 use super::known::{Ends, Known};
 use super::report::{Reporter, Subject};
@@ -40,8 +40,8 @@ impl Ends for KnownResource {
 /// State of a claim.
 #[derive(Debug)]
 enum ClaimState {
-    Waits(Acquisition),
-    Holds(Acquisition),
+    Waits(ResourceClaim),
+    Holds(ResourceClaim),
     Over,
 }
 
@@ -64,33 +64,33 @@ impl KnownResource {
 }
 
 impl Resources {
-    pub(super) fn event(&mut self, id: u64, kind: ResourceEvent, desk: &mut Reporter<'_>) {
+    pub(super) fn event(&mut self, id: u64, kind: ResourceEvent, reporter: &mut Reporter<'_>) {
         if let ResourceEvent::Made { kind, capacity } = kind {
-            return self.make(id, kind, capacity, desk);
+            return self.make(id, kind, capacity, reporter);
         }
-        if !self.may_be_used(id, desk) {
+        if !self.may_be_used(id, reporter) {
             return;
         }
         match kind {
             ResourceEvent::Made { .. } => {}
-            ResourceEvent::Wait(claim) => self.wait(id, claim, desk),
-            ResourceEvent::Taken(claim) => self.take(id, claim, desk),
-            ResourceEvent::Left { ticket } => self.leave(id, ticket, desk),
-            ResourceEvent::Released { ticket } => self.release(id, ticket, desk),
-            ResourceEvent::Put { items } => self.put(id, items, desk),
-            ResourceEvent::Took { items } => self.took(id, items, desk),
+            ResourceEvent::Wait(claim) => self.wait(id, claim, reporter),
+            ResourceEvent::Taken(claim) => self.take(id, claim, reporter),
+            ResourceEvent::Left { ticket } => self.leave(id, ticket, reporter),
+            ResourceEvent::Released { ticket } => self.release(id, ticket, reporter),
+            ResourceEvent::Put { items } => self.put(id, items, reporter),
+            ResourceEvent::Took { items } => self.took(id, items, reporter),
             ResourceEvent::Closed => {
                 if let Some(resource) = self.known.get_mut(id) {
                     resource.closed = true;
                 }
             }
-            ResourceEvent::Dropped => self.drop_resource(id, desk),
+            ResourceEvent::Dropped => self.drop_resource(id, reporter),
         }
     }
 
-    fn make(&mut self, id: u64, kind: Kind, capacity: Option<u64>, desk: &mut Reporter<'_>) {
+    fn make(&mut self, id: u64, kind: Kind, capacity: Option<u64>, reporter: &mut Reporter<'_>) {
         if self.known.get(id).is_some() {
-            return desk.report(Rule::ResourceTwice, Subject::Resource(id));
+            return reporter.report(Rule::ResourceTwice, Subject::Resource(id));
         }
         let resource = KnownResource {
             kind,
@@ -106,21 +106,21 @@ impl Resources {
     }
 
     /// Whether a resource that an event refers to exists, or may exist.
-    pub(super) fn may_be_used(&self, id: u64, desk: &mut Reporter<'_>) -> bool {
+    pub(super) fn may_be_used(&self, id: u64, reporter: &mut Reporter<'_>) -> bool {
         let subject = Subject::Resource(id);
         match self.known.get(id) {
-            Some(resource) if resource.over => desk.report(Rule::GoneResource, subject),
-            None if !self.known.is_unsure() => desk.report(Rule::UnknownResource, subject),
+            Some(resource) if resource.over => reporter.report(Rule::GoneResource, subject),
+            None if !self.known.is_unsure() => reporter.report(Rule::UnknownResource, subject),
             _ => return true,
         }
         false
     }
 
-    fn wait(&mut self, id: u64, claim: Acquisition, desk: &mut Reporter<'_>) {
+    fn wait(&mut self, id: u64, claim: ResourceClaim, reporter: &mut Reporter<'_>) {
         let ticket = claim.ticket;
         if self.claims.get((id, ticket)).is_some() {
             let resource = id;
-            return desk.report(Rule::TicketTwice, Subject::Claim { resource, ticket });
+            return reporter.report(Rule::TicketTwice, Subject::Claim { resource, ticket });
         }
         self.claims.enter((id, ticket), ClaimState::Waits(claim));
         if self.claims.get((id, ticket)).is_some()
@@ -130,7 +130,7 @@ impl Resources {
         }
     }
 
-    fn take(&mut self, id: u64, claim: Acquisition, desk: &mut Reporter<'_>) {
+    fn take(&mut self, id: u64, claim: ResourceClaim, reporter: &mut Reporter<'_>) {
         let ticket = claim.ticket;
         let subject = Subject::Claim {
             resource: id,
@@ -138,10 +138,10 @@ impl Resources {
         };
         match self.claims.get((id, ticket)) {
             Some(ClaimState::Holds(_) | ClaimState::Over) => {
-                return desk.report(Rule::ServedTwice, subject);
+                return reporter.report(Rule::ServedTwice, subject);
             }
             Some(ClaimState::Waits(wanted)) if *wanted != claim => {
-                desk.report(Rule::OtherClaim, subject);
+                reporter.report(Rule::OtherClaim, subject);
             }
             Some(ClaimState::Waits(_)) | None => {}
         }
@@ -161,11 +161,11 @@ impl Resources {
             let exclusive = is_alone(claim.role);
             resource.held.first().filter(|_| exclusive)
         }) {
-            desk.report_with(Rule::TwoHolders, subject, other(holder));
+            reporter.report_with(Rule::TwoHolders, subject, other(holder));
         } else if inside.is_none() || inside > Some(resource.capacity.unwrap_or(u64::MAX)) {
-            desk.report(Rule::OverCapacity, subject);
+            reporter.report(Rule::OverCapacity, subject);
         } else if let (Kind::Mutex, Some(&first)) = (resource.kind, first) {
-            desk.report_with(Rule::OutOfTurn, subject, other(first));
+            reporter.report_with(Rule::OutOfTurn, subject, other(first));
         }
         resource.inside = inside.unwrap_or(u64::MAX);
         resource.held.insert(ticket);
@@ -174,7 +174,7 @@ impl Resources {
         }
     }
 
-    fn leave(&mut self, id: u64, ticket: u64, desk: &mut Reporter<'_>) {
+    fn leave(&mut self, id: u64, ticket: u64, reporter: &mut Reporter<'_>) {
         match self.claims.get((id, ticket)) {
             Some(ClaimState::Waits(_)) => {
                 self.claims.enter((id, ticket), ClaimState::Over);
@@ -185,12 +185,12 @@ impl Resources {
             None if self.claims.is_unsure() => {}
             _ => {
                 let resource = id;
-                desk.report(Rule::NotWaiting, Subject::Claim { resource, ticket });
+                reporter.report(Rule::NotWaiting, Subject::Claim { resource, ticket });
             }
         }
     }
 
-    fn release(&mut self, id: u64, ticket: u64, desk: &mut Reporter<'_>) {
+    fn release(&mut self, id: u64, ticket: u64, reporter: &mut Reporter<'_>) {
         match self.claims.get((id, ticket)) {
             Some(ClaimState::Holds(claim)) => {
                 let amount = claim.amount;
@@ -204,37 +204,37 @@ impl Resources {
             None if self.claims.is_unsure() => {}
             _ => {
                 let resource = id;
-                desk.report(Rule::NotHeld, Subject::Claim { resource, ticket });
+                reporter.report(Rule::NotHeld, Subject::Claim { resource, ticket });
             }
         }
     }
 
-    fn put(&mut self, id: u64, items: u64, desk: &mut Reporter<'_>) {
+    fn put(&mut self, id: u64, items: u64, reporter: &mut Reporter<'_>) {
         let Some(resource) = self.known.get_mut(id).filter(|known| known.is_queue()) else {
             return;
         };
         let subject = Subject::Resource(id);
         if resource.closed {
-            desk.report(Rule::ClosedResource, subject);
+            reporter.report(Rule::ClosedResource, subject);
         }
         let inside = resource.inside.checked_add(items);
         if inside.is_none() || inside > Some(resource.capacity.unwrap_or(u64::MAX)) {
-            desk.report(Rule::Overfull, subject);
+            reporter.report(Rule::Overfull, subject);
         }
         resource.inside = inside.unwrap_or(u64::MAX);
     }
 
-    fn took(&mut self, id: u64, items: u64, desk: &mut Reporter<'_>) {
+    fn took(&mut self, id: u64, items: u64, reporter: &mut Reporter<'_>) {
         let Some(resource) = self.known.get_mut(id).filter(|known| known.is_queue()) else {
             return;
         };
         if items > resource.inside {
-            desk.report(Rule::TookTooMany, Subject::Resource(id));
+            reporter.report(Rule::TookTooMany, Subject::Resource(id));
         }
         resource.inside = resource.inside.saturating_sub(items);
     }
 
-    fn drop_resource(&mut self, id: u64, desk: &mut Reporter<'_>) {
+    fn drop_resource(&mut self, id: u64, reporter: &mut Reporter<'_>) {
         let Some(resource) = self.known.get_mut(id) else {
             return;
         };
@@ -245,7 +245,7 @@ impl Resources {
                 resource: id,
                 ticket,
             };
-            desk.report_with(Rule::DroppedInUse, Subject::Resource(id), claim);
+            reporter.report_with(Rule::DroppedInUse, Subject::Resource(id), claim);
         }
     }
 

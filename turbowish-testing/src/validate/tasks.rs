@@ -31,16 +31,16 @@ impl Tasks {
         id: u64,
         kind: TaskEvent,
         calls: &mut Calls,
-        desk: &mut Reporter<'_>,
+        reporter: &mut Reporter<'_>,
     ) {
         if let TaskEvent::Begin { root } = kind {
-            return self.begin(id, root, calls, desk);
+            return self.begin(id, root, calls, reporter);
         }
         let subject = Subject::Task(id);
         let unsure = self.0.is_unsure();
         let Some(task) = self.0.get_mut(id) else {
             if !unsure {
-                desk.report(Rule::UnknownTask, subject);
+                reporter.report(Rule::UnknownTask, subject);
             }
             return;
         };
@@ -48,31 +48,31 @@ impl Tasks {
             TaskEvent::Begin { .. } => {}
             TaskEvent::Cloned => task.wakers = task.wakers.map(|wakers| wakers.saturating_add(1)),
             TaskEvent::Dropped => match task.wakers {
-                Some(0) => desk.report(Rule::WakersBelowZero, subject),
+                Some(0) => reporter.report(Rule::WakersBelowZero, subject),
                 wakers => task.wakers = wakers.map(|wakers| wakers - 1),
             },
             TaskEvent::Woken => {
                 if task.wakers == Some(0) && !calls.is_polled(task.root) {
-                    desk.report(Rule::WokenByNobody, subject);
+                    reporter.report(Rule::WokenByNobody, subject);
                 }
             }
-            TaskEvent::End if task.over => desk.report(Rule::EndedTask, subject),
+            TaskEvent::End if task.over => reporter.report(Rule::EndedTask, subject),
             TaskEvent::End => {
                 if calls.is_live(task.root) {
-                    desk.report_with(Rule::TaskOutlived, subject, Subject::Call(task.root));
+                    reporter.report_with(Rule::TaskOutlived, subject, Subject::Call(task.root));
                 }
                 task.over = true;
             }
         }
     }
 
-    fn begin(&mut self, id: u64, root: u64, calls: &mut Calls, desk: &mut Reporter<'_>) {
+    fn begin(&mut self, id: u64, root: u64, calls: &mut Calls, reporter: &mut Reporter<'_>) {
         let subject = Subject::Task(id);
         if self.0.get(id).is_some() {
-            return desk.report(Rule::TaskTwice, subject);
+            return reporter.report(Rule::TaskTwice, subject);
         }
-        if !calls.make_root(root, id, desk.thread) {
-            desk.report_with(Rule::NotARoot, subject, Subject::Call(root));
+        if !calls.make_root(root, id, reporter.thread) {
+            reporter.report_with(Rule::NotARoot, subject, Subject::Call(root));
         }
         let task = KnownTask {
             root,
@@ -84,24 +84,24 @@ impl Tasks {
 
     /// Checks that the task may act on `other` now and on this thread; `id` 0 is a task that is not
     /// instrumented.
-    pub(super) fn acts(&self, id: u64, other: Subject, calls: &Calls, desk: &mut Reporter<'_>) {
+    pub(super) fn acts(&self, id: u64, other: Subject, calls: &Calls, reporter: &mut Reporter<'_>) {
         let subject = Subject::Task(id);
-        if id == 0 || !self.is_known(id, other, desk) {
+        if id == 0 || !self.is_known(id, other, reporter) {
             return;
         }
         let unsure = self.0.is_unsure() || calls.is_unsure();
         if self.0.get(id).is_some_and(|task| task.over) {
-            desk.report_with(Rule::EndedTask, subject, other);
-        } else if !unsure && !calls.is_here(id, desk.thread) {
-            desk.report_with(Rule::TaskElsewhere, subject, other);
+            reporter.report_with(Rule::EndedTask, subject, other);
+        } else if !unsure && !calls.is_here(id, reporter.thread) {
+            reporter.report_with(Rule::TaskElsewhere, subject, other);
         }
     }
 
     /// Whether a task that is referred to may exist.
-    pub(super) fn is_known(&self, id: u64, other: Subject, desk: &mut Reporter<'_>) -> bool {
+    pub(super) fn is_known(&self, id: u64, other: Subject, reporter: &mut Reporter<'_>) -> bool {
         let known = self.0.get(id).is_some() || self.0.is_unsure();
         if !known {
-            desk.report_with(Rule::UnknownTask, Subject::Task(id), other);
+            reporter.report_with(Rule::UnknownTask, Subject::Task(id), other);
         }
         known
     }

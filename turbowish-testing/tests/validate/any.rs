@@ -1,4 +1,5 @@
-//! Any stream is taken; what it says of polls is what a replay counts, and what it has to forget it believes.
+//! Any stream is taken; what it says of polls is what a replay counts, and what it has to forget it
+//! believes.
 
 use proptest::collection::vec;
 use proptest::prelude::{
@@ -7,11 +8,10 @@ use proptest::prelude::{
 use proptest::test_runner::RngSeed;
 use turbowish_model::account::aggregate::Anomaly;
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::Strength;
+use turbowish_model::account::resource::{Kind, Role, Strength};
 use turbowish_model::event::{
-    Acquisition, CallEvent, ConsoleEvent, Event, EventKind, IntentEvent, ResourceEvent, TaskEvent,
-    UserEvent,
+    CallEvent, ConsoleEvent, Event, EventKind, IntentEvent, ResourceClaim, ResourceEvent,
+    TaskEvent, UserEvent,
 };
 use turbowish_testing::check;
 use turbowish_testing::replay::Replay;
@@ -58,7 +58,7 @@ fn resource() -> impl Strategy<Value = EventKind> {
     let role = prop_oneof![Just(Role::Lock), Just(Role::Read), Just(Role::Acquire)];
     let claim = (id(), id(), role, id(), any::<bool>());
     let claim = claim.prop_map(|(ticket, task, role, amount, waits)| {
-        let claim = Acquisition {
+        let claim = ResourceClaim {
             ticket,
             task,
             role,
@@ -131,7 +131,8 @@ fn event(kind: impl Strategy<Value = EventKind>) -> impl Strategy<Value = Event>
     (t, id(), kind).prop_map(|(t, thread, kind)| Event { t, thread, kind })
 }
 
-/// What a replay counts, in the validator's words: unknown when polled, orphans, forced ends, clocks back.
+/// What a replay counts, in the validator's words: unknown when polled, orphans, forced ends,
+/// clocks back.
 fn counted(events: &[Event]) -> [u64; 4] {
     let told = reports(events);
     let started = |nth: u64| {

@@ -1,4 +1,5 @@
-//! The validator: each rule by example, random streams, streams of the mock executor, and what one mistake in such a stream comes to.
+//! The validator: each rule by example, random streams, streams of the mock executor, and what one
+//! mistake in such a stream comes to.
 
 mod any;
 mod docs;

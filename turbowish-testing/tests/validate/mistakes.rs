@@ -1,6 +1,8 @@
-//! One event of a coherent stream is lost, doubled or out of place: the rule that names it says so, or nothing can tell.
+//! One event of a coherent stream is lost, doubled or out of place: the rule that names it says so,
+//! or nothing can tell.
 //!
-//! What must be said is worked out here from the rest of the stream, event by event, and not by the validator's rules.
+//! What must be said is worked out here from the rest of the stream, event by event, and not by the
+//! validator's rules.
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,8 @@ use turbowish_testing::validate::{RULES, Rule};
 
 use super::reports;
 
-/// `poll_end id=1 r=ready`, one event a line; the time is the line's number, and the thread is 1, unless it says otherwise.
+/// `poll_end id=1 r=ready`, one event a line; the time is the line's number, and the thread is 1,
+/// unless it says otherwise.
 fn stream(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let event = |(nth, line): (usize, &str)| {

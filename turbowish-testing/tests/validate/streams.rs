@@ -1,4 +1,5 @@
-//! The streams of the mock executor: coherent, of every kind of event, and the same for the same seed.
+//! The streams of the mock executor: coherent, of every kind of event, and the same for the same
+//! seed.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +48,8 @@ fn a_stream_of_the_mock_has_no_report() {
     assert_eq!(words.join(" "), WORDS);
 }
 
-/// All but what no program of the mock does: it closes and drops no resource, and tells wakes of tasks.
+/// All but what no program of the mock does: it closes and drops no resource, and tells wakes of
+/// tasks.
 const WORDS: &str = "console_arm console_connect console_disarm console_disconnect console_pause console_query \
 console_reply console_resume create drop intent_done intent_gone intent_made intent_sure poll_end poll_start \
 resource_left resource_made resource_put resource_released resource_taken resource_took resource_wait \
