@@ -3,7 +3,9 @@
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::{FutureRef, Intent, NodeKind, Situation, Strength};
+use turbowish_model::diagnose::situation::{
+    FutureRef, IntendingTask, NodeKind, Situation, Strength,
+};
 use turbowish_model::diagnose::wait_graph::{Dependency, Evidence, Waits};
 use turbowish_model::snapshot::TaskState;
 use turbowish_testing::scenes::{MS, START, Stage};
@@ -218,7 +220,7 @@ fn before_the_first_item(stage: &mut Stage) {
 }
 
 /// `replica` has that end of the channel, as its source shows, whether it will receive or not.
-fn has_end(stage: &mut Stage, end: u64, strength: Strength) -> &mut Intent {
+fn has_end(stage: &mut Stage, end: u64, strength: Strength) -> &mut IntendingTask {
     let intent = stage.means_to("replica", strength, Role::Receive, "jobs");
     intent.end = Some(end);
     intent
@@ -292,7 +294,7 @@ fn unsent(stage: &mut Stage) {
 }
 
 /// `a` means to send by the end with that number.
-fn sends(stage: &mut Stage, end: u64) -> &mut Intent {
+fn sends(stage: &mut Stage, end: u64) -> &mut IntendingTask {
     let intent = stage.means_to("a", Strength::Will, Role::Send, "q");
     intent.end = Some(end);
     intent

@@ -4,8 +4,8 @@ pub mod random;
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, FutureRef, HandoffCandidate, Holder, Intent, Node, NodeKind, Resource, Situation,
-    Strength, Task, Waiter, Wakes,
+    End, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, Node, NodeKind, Resource,
+    Situation, Strength, Task, WaitingTask, Wakes,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -172,11 +172,17 @@ impl Stage {
     }
 
     /// A task, or `?` for one that is not known, holds a resource.
-    pub fn holds(&mut self, task: &str, role: Role, amount: u64, resource: &str) -> &mut Holder {
+    pub fn holds(
+        &mut self,
+        task: &str,
+        role: Role,
+        amount: u64,
+        resource: &str,
+    ) -> &mut HoldingTask {
         let (id, proc) = self.who(task);
         let resource = self.on(resource);
         resource.held += amount;
-        resource.holders.push(Holder {
+        resource.holders.push(HoldingTask {
             task: id,
             seat: FutureRef::Unknown,
             role,
@@ -189,12 +195,12 @@ impl Stage {
     }
 
     /// A task, or `?`, holds a lock.
-    pub fn locks(&mut self, task: &str, resource: &str) -> &mut Holder {
+    pub fn locks(&mut self, task: &str, resource: &str) -> &mut HoldingTask {
         self.holds(task, Role::Lock, 1, resource)
     }
 
     /// The root of a task, or `?`, waits for a resource.
-    pub fn waits(&mut self, task: &str, role: Role, resource: &str) -> &mut Waiter {
+    pub fn waits(&mut self, task: &str, role: Role, resource: &str) -> &mut WaitingTask {
         self.waits_in(task, 0, role, 1, resource)
     }
 
@@ -206,12 +212,12 @@ impl Stage {
         role: Role,
         amount: u64,
         resource: &str,
-    ) -> &mut Waiter {
+    ) -> &mut WaitingTask {
         let (id, proc) = self.who(task);
         let place = id.and_then(|_| self.get(task).tree[node as usize].place.clone());
         let resource = self.on(resource);
         resource.waiting += 1;
-        resource.waiters.push(Waiter {
+        resource.waiters.push(WaitingTask {
             task: id,
             seat: if id.is_some() {
                 FutureRef::Node(node)
@@ -245,7 +251,7 @@ impl Stage {
         strength: Strength,
         role: Role,
         resource: &str,
-    ) -> &mut Intent {
+    ) -> &mut IntendingTask {
         let task = self.id(task);
         let resource = self.on(resource);
         let of_task = |end: &&End| end.role == role && end.user == Some(task);
@@ -255,7 +261,7 @@ impl Stage {
             .find(of_task)
             .and_then(|end| end.number);
         resource.intending += 1;
-        resource.intents.push(Intent {
+        resource.intents.push(IntendingTask {
             task,
             role,
             strength,

@@ -6,9 +6,9 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Ended, Flow, FutureRef, HandoffCandidate, Holder, Intent, LockOrder, Node, NodeKind,
-    NodeWake, OpenPoll, Proc, Resource, Site, Situation, Source, Strength, Taken, Task, TaskKind,
-    Waiter, Wakes, Worker,
+    End, Ended, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder, Node, NodeKind,
+    NodeWake, OpenPoll, Proc, Resource, ResourceFlow, Site, Situation, Source, Strength, Taken,
+    Task, TaskKind, WaitingTask, Wakes, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -159,9 +159,9 @@ fn task() -> impl Strategy<Value = Task> {
         )
 }
 
-fn holder() -> impl Strategy<Value = Holder> {
+fn holder() -> impl Strategy<Value = HoldingTask> {
     (option::of(id()), seat(), role(), number(), number()).prop_map(
-        |(task, seat, role, amount, since)| Holder {
+        |(task, seat, role, amount, since)| HoldingTask {
             task,
             seat,
             role,
@@ -173,7 +173,7 @@ fn holder() -> impl Strategy<Value = Holder> {
     )
 }
 
-fn waiter() -> impl Strategy<Value = Waiter> {
+fn waiter() -> impl Strategy<Value = WaitingTask> {
     (
         option::of(id()),
         seat(),
@@ -185,7 +185,7 @@ fn waiter() -> impl Strategy<Value = Waiter> {
         option::of(number()),
     )
         .prop_map(
-            |(task, seat, role, amount, since, place, woken, woken_poll)| Waiter {
+            |(task, seat, role, amount, since, place, woken, woken_poll)| WaitingTask {
                 task,
                 seat,
                 role,
@@ -207,10 +207,10 @@ fn end() -> impl Strategy<Value = End> {
     })
 }
 
-fn intent() -> impl Strategy<Value = Intent> {
+fn intent() -> impl Strategy<Value = IntendingTask> {
     let sure = (any::<bool>(), any::<bool>());
     (id(), role(), sure, option::of(0..4_u64)).prop_map(|(task, role, (will, proven), end)| {
-        Intent {
+        IntendingTask {
             task,
             role,
             strength: if will { Strength::Will } else { Strength::May },
@@ -253,7 +253,7 @@ fn resource() -> impl Strategy<Value = Resource> {
                 ends,
                 intents,
                 intending,
-                flow: Flow {
+                flow: ResourceFlow {
                     put,
                     took,
                     inside_p99_ns,
@@ -263,7 +263,7 @@ fn resource() -> impl Strategy<Value = Resource> {
         )
 }
 
-fn worker() -> impl Strategy<Value = Worker> {
+fn worker() -> impl Strategy<Value = WorkerThread> {
     let poll = (
         option::of(id()),
         number(),
@@ -276,11 +276,13 @@ fn worker() -> impl Strategy<Value = Worker> {
         stack,
         passed,
     });
-    (0_u64..4, option::of(poll), option::of(number())).prop_map(|(n, poll, run_delay_ns)| Worker {
-        id: n,
-        name: format!("w{n}"),
-        run_delay_ns,
-        poll,
+    (0_u64..4, option::of(poll), option::of(number())).prop_map(|(n, poll, run_delay_ns)| {
+        WorkerThread {
+            id: n,
+            name: format!("w{n}"),
+            run_delay_ns,
+            poll,
+        }
     })
 }
 

@@ -72,10 +72,7 @@ const TWICE: &[(&str, &[&str])] = &[
         ],
     ),
     ("turbowish-macros/src/", &[]),
-    (
-        "turbowish-model/src/",
-        &["Flow", "Holder", "Intent", "Regex", "Waiter", "Worker"],
-    ),
+    ("turbowish-model/src/", &[]),
     // tokio's own names.
     ("turbowish-runtime/src/", &["Channel", "Receiver", "Sender"]),
     ("turbowish-testing/src/", &[]),
