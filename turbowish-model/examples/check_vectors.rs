@@ -1,10 +1,9 @@
 //! Checks a file of occupancy vectors against the ledger and the histograms of the live process.
 
-#[path = "../tests/check/mod.rs"]
-mod check;
-
 use std::io::{self, Write};
 use std::process::ExitCode;
+
+use turbowish_testing::check::{self, Checked};
 
 const HELP: &str = "\
 Runs the occupancy vectors of FILE through the ledger and the histograms of the live process.
@@ -62,7 +61,7 @@ fn refuse(error: &str) -> ExitCode {
     ExitCode::from(UNUSABLE)
 }
 
-fn print(checked: &check::Checked) -> ExitCode {
+fn print(checked: &Checked) -> ExitCode {
     let mut lines: Vec<String> = checked.mismatches.iter().map(ToString::to_string).collect();
     let mismatches = lines.len();
     lines.push(format!(

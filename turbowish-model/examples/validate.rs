@@ -1,15 +1,11 @@
 //! Reports what cannot have happened in a stream of events, event by event and rule by rule.
 
-#[path = "../tests/check/mod.rs"]
-mod check;
-#[path = "../tests/written/mod.rs"]
-mod written;
-
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use turbowish_model::validate::Validator;
-use written::Stream;
+use turbowish_testing::event_file::{self, Stream};
+use turbowish_testing::names::Names;
+use turbowish_testing::validate::Validator;
 
 const HELP: &str = "\
 Reports what cannot have happened in the stream of events in FILE.
@@ -55,7 +51,7 @@ fn main() -> ExitCode {
         return refuse(&format!("{option}: there is no such option; {TRY_HELP}"));
     }
     let streams = match std::fs::read_to_string(file) {
-        Ok(text) => written::read(&text),
+        Ok(text) => event_file::read(&text, &mut Names::default()),
         Err(error) => Err(error.to_string()),
     };
     match streams {

@@ -7,9 +7,8 @@ extern crate alloc;
 pub mod account;
 pub mod collect;
 pub mod diagnose;
+pub mod event;
 #[cfg(all(test, loom))]
 mod loom_tests;
 pub mod query;
-pub mod replay;
 pub mod snapshot;
-pub mod validate;

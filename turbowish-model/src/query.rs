@@ -5,9 +5,11 @@ mod condition;
 mod error;
 mod filter;
 mod group;
+#[cfg(not(feature = "regex"))]
+mod no_regex;
 mod parse;
 mod pattern;
-#[cfg_attr(not(feature = "regex"), path = "query/no_regex.rs")]
+#[cfg(feature = "regex")]
 mod regex;
 mod selection;
 mod texts;

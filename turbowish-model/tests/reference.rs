@@ -1,18 +1,16 @@
 //! The ledger against a second accountant, on thousands of random streams, such as programs make and torn ones.
 
-mod accountant;
-mod check;
-mod streams;
-
-use accountant::vector;
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_oneof, proptest};
 use proptest::test_runner::RngSeed;
 use serde_json::json;
-use streams::{Manner, awaits, moves, stream, written};
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::account::counters::Sum;
-use turbowish_model::replay::{Event, Kind, Replay};
+use turbowish_model::event::{CallEvent, Event, EventKind};
+use turbowish_testing::accountant::vector;
+use turbowish_testing::check;
+use turbowish_testing::replay::Replay;
+use turbowish_testing::streams::{Manner, awaits, moves, stream, written};
 
 /// As in every run: what fails once fails again.
 const SEED: RngSeed = RngSeed::Fixed(2026);
@@ -60,9 +58,9 @@ proptest! {
 
 fn anything() -> impl Strategy<Value = Event> {
     let kind = prop_oneof![
-        "[a-c]".prop_map(Kind::Create),
-        (any::<bool>(), any::<bool>()).prop_map(|(named, root)| Kind::PollStart {
-            proc: named.then(|| "a".to_owned()),
+        (0u32..3).prop_map(|proc| CallEvent::Create { proc }),
+        (any::<bool>(), any::<bool>()).prop_map(|(named, root)| CallEvent::PollStart {
+            proc: named.then_some(0),
             root,
         }),
         prop_oneof![
@@ -71,16 +69,15 @@ fn anything() -> impl Strategy<Value = Event> {
             Just(PollEnd::Panic),
             Just(PollEnd::Torn)
         ]
-        .prop_map(Kind::PollEnd),
-        Just(Kind::Drop),
-        Just(Kind::Wake),
+        .prop_map(CallEvent::PollEnd),
+        Just(CallEvent::Drop),
+        Just(CallEvent::Wake),
     ];
     let t = prop_oneof![any::<u64>(), 0u64..100, (u64::MAX - 100)..=u64::MAX];
     (t, 0u64..3, 0u64..5, kind).prop_map(|(t, thread, id, kind)| Event {
         t,
         thread,
-        id,
-        kind,
+        kind: EventKind::Call { id, kind },
     })
 }
 

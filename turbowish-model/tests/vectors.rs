@@ -1,8 +1,6 @@
 //! Every occupancy vector through the ledger that the live process uses: all numbers, all groups.
 
-mod check;
-
-use check::check_text;
+use turbowish_testing::check::check_text;
 
 const VECTORS: &str = include_str!("occupancy-vectors.json");
 

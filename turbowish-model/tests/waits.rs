@@ -1,14 +1,14 @@
 //! The wait-for graph on hand-made scenes: what is stuck, and how near one can come without being it.
 
-mod scenes;
-
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
-use scenes::{MS, START, Stage};
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::{FutureRef, Intent, NodeKind, Situation, Strength};
+use turbowish_model::diagnose::situation::{
+    FutureRef, IntendingTask, NodeKind, Situation, Strength,
+};
 use turbowish_model::diagnose::wait_graph::{Dependency, Evidence, Waits};
 use turbowish_model::snapshot::TaskState;
+use turbowish_testing::scenes::{MS, START, Stage};
 
 /// Each cycle in one line: `a waits mutex x held by b waits …; behind c`
 fn lines(scene: &Situation) -> Vec<String> {
@@ -220,7 +220,7 @@ fn before_the_first_item(stage: &mut Stage) {
 }
 
 /// `replica` has that end of the channel, as its source shows, whether it will receive or not.
-fn has_end(stage: &mut Stage, end: u64, strength: Strength) -> &mut Intent {
+fn has_end(stage: &mut Stage, end: u64, strength: Strength) -> &mut IntendingTask {
     let intent = stage.means_to("replica", strength, Role::Receive, "jobs");
     intent.end = Some(end);
     intent
@@ -294,7 +294,7 @@ fn unsent(stage: &mut Stage) {
 }
 
 /// `a` means to send by the end with that number.
-fn sends(stage: &mut Stage, end: u64) -> &mut Intent {
+fn sends(stage: &mut Stage, end: u64) -> &mut IntendingTask {
     let intent = stage.means_to("a", Strength::Will, Role::Send, "q");
     intent.end = Some(end);
     intent
@@ -1062,7 +1062,7 @@ proptest! {
     #![proptest_config(config(800))]
 
     #[test]
-    fn nothing_in_a_scene_stops_the_search(scene in scenes::random::scene()) {
+    fn nothing_in_a_scene_stops_the_search(scene in turbowish_testing::scenes::random::scene()) {
         let waits = Waits::of(&scene);
         for cycle in &waits.cycles {
             prop_assert!(!cycle.steps.is_empty());
@@ -1076,7 +1076,7 @@ proptest! {
 
     #[test]
     fn a_scene_where_every_leaf_may_be_something_else_has_no_cycle(
-        scene in scenes::random::scene().prop_map(|mut scene| {
+        scene in turbowish_testing::scenes::random::scene().prop_map(|mut scene| {
             for task in &mut scene.tasks {
                 for node in &mut task.tree {
                     node.kind = NodeKind::Unknown;

@@ -1,14 +1,10 @@
 //! The live process against the definitions: real futures, real threads, a clock set by hand.
 
-#[path = "../../turbowish-model/tests/accountant/mod.rs"]
-mod accountant;
 #[cfg(feature = "tokio")]
 mod both_ends;
 mod branches;
 #[cfg(feature = "tokio")]
 mod channels;
-#[path = "../../turbowish-model/tests/check/mod.rs"]
-mod check;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod effects;
 
@@ -23,9 +19,6 @@ mod live;
 mod losses;
 mod meters;
 #[cfg(feature = "tokio")]
-#[path = "../../turbowish-model/tests/mock/mod.rs"]
-mod mock;
-#[cfg(feature = "tokio")]
 mod nested;
 mod newborn;
 mod oracle;
@@ -37,8 +30,6 @@ mod reuse;
 pub(crate) mod stage;
 #[cfg(feature = "tokio")]
 mod stampede;
-#[path = "../../turbowish-model/tests/streams/mod.rs"]
-mod streams;
 mod transitions;
 mod trend;
 mod wakers;

@@ -248,7 +248,7 @@ impl Call {
     }
 
     /// Closes a poll that had no end of its own (R3).
-    pub(crate) const fn close(&mut self, charge: &Charge) {
+    pub const fn close(&mut self, charge: &Charge) {
         self.leave(0);
         self.charge(charge);
     }

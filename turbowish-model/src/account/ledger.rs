@@ -142,9 +142,10 @@ impl Ledger {
         add(&self.anomalies[kind as usize], 1);
     }
 
-    /// Rule R5: a thread's time never decreases.
+    /// Advances the thread's time to `t`, or counts an anomaly if that is earlier: a thread's time
+    /// never decreases (R5). Returns the time from now on.
     #[inline]
-    pub(crate) fn clamp(&self, t: u64) -> u64 {
+    pub fn clamp(&self, t: u64) -> u64 {
         let last = self.last.load(Relaxed);
         if t < last {
             self.anomaly(Anomaly::ClockBackwards);

@@ -48,7 +48,8 @@ impl OpenPollReading {
 
     /// Computes the charge as if this poll and the one nested in it ended at `now`; `nested` and
     /// `foreign` are the nested poll's contributions.
-    pub(crate) fn charge(&self, now: u64, nested: u64, foreign: u64) -> Charge {
+    #[must_use]
+    pub fn charge(&self, now: u64, nested: u64, foreign: u64) -> Charge {
         let hold = now.saturating_sub(self.start);
         Charge {
             hold,

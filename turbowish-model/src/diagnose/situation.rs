@@ -12,7 +12,9 @@ mod tree;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use self::resource::{End, Flow, FutureRef, Holder, Intent, Resource, Strength, Waiter};
+pub use self::resource::{
+    End, FutureRef, HoldingTask, IntendingTask, Resource, ResourceFlow, Strength, WaitingTask,
+};
 pub use self::tree::{Node, NodeKind, NodeWake};
 use crate::account::resource::Role;
 pub(crate) use crate::snapshot::expression::last_method;
@@ -34,7 +36,7 @@ pub struct Situation {
     /// Resources that were used and still exist.
     pub resources: Vec<Resource>,
     /// Live threads that polled a task.
-    pub workers: Vec<Worker>,
+    pub workers: Vec<WorkerThread>,
     /// Procs that were called.
     pub procs: Vec<Proc>,
     /// Pairs of resources of which one was requested while the other was held, as counted by the
@@ -160,7 +162,7 @@ pub struct Ended {
 
 /// A thread that polls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Worker {
+pub struct WorkerThread {
     /// Number of the thread, unique within the process; names are not unique.
     pub id: u64,
     /// Name of the thread.

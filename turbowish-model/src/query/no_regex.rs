@@ -4,9 +4,9 @@ use alloc::string::String;
 
 /// Uninhabited: there are no regular expressions.
 #[derive(Debug)]
-pub(super) enum Regex {}
+pub(super) enum NoRegex {}
 
-impl Regex {
+impl NoRegex {
     pub(super) fn parse(_: &str) -> Result<Self, String> {
         Err("this program was built without regular expressions".into())
     }

@@ -4,6 +4,9 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+#[cfg(not(feature = "regex"))]
+use super::no_regex::NoRegex as Regex;
+#[cfg(feature = "regex")]
 use super::regex::Regex;
 use super::texts::Texts;
 

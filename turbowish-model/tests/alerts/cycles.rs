@@ -7,7 +7,7 @@ use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::play::{Play, check, check_still};
-use crate::scenes::{MS, SECOND, START, Stage, place, spot};
+use turbowish_testing::scenes::{MS, SECOND, START, Stage, place, spot};
 
 /// The key-value server of the screens: three tasks, two mutexes and a bounded channel.
 fn server(stage: &mut Stage) {

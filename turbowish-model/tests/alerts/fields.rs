@@ -3,7 +3,7 @@
 use turbowish_model::diagnose::situation::{Cut, Ended, Proc, Site, Source};
 
 use crate::play::{check, check_still};
-use crate::scenes::{START, Stage, place, spot};
+use turbowish_testing::scenes::{START, Stage, place, spot};
 
 #[test]
 fn a_panic_that_nobody_hears_of() {

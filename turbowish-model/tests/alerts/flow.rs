@@ -5,7 +5,7 @@ use turbowish_model::diagnose::situation::Strength;
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};
-use crate::scenes::{MS, SECOND, START, Stage};
+use turbowish_testing::scenes::{MS, SECOND, START, Stage};
 
 /// Items a second in and out of an unbounded channel.
 fn fills(put: u64, took: u64) -> impl FnMut(&mut Stage, u64) {

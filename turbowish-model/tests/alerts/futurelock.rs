@@ -5,7 +5,7 @@ use turbowish_model::diagnose::situation::{FutureRef, NodeKind, NodeWake};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};
-use crate::scenes::{MS, START, Stage, place};
+use turbowish_testing::scenes::{MS, START, Stage, place};
 
 /// `save` was given the lock at 100 ms; the arm of the select that awaits the lock itself is polled, and waits behind it.
 fn locked(stage: &mut Stage) {

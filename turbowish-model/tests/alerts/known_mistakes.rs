@@ -1,11 +1,13 @@
 //! What tokio-console's tracker knows of warnings that were wrong: the same situations, as scenes, and no word.
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::diagnose::situation::{FutureRef, OpenPoll, TaskKind, Wake, Wakes, Worker};
+use turbowish_model::diagnose::situation::{
+    FutureRef, OpenPoll, TaskKind, Wake, Wakes, WorkerThread,
+};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
-use crate::scenes::{MS, START, Stage};
+use turbowish_testing::scenes::{MS, START, Stage};
 
 /// A task without a living waker, that last woke at an instant.
 fn wakerless<'a>(
@@ -138,9 +140,9 @@ fn block_on_and_blocking_tasks_are_no_mistakes() {
             task.kind = TaskKind::Blocking;
             task.state = TaskState::Polling;
             let id = task.id;
-            stage.scene.workers.push(Worker {
+            stage.scene.workers.push(WorkerThread {
                 name: "w0".to_owned(),
-                ..Worker::default()
+                ..WorkerThread::default()
             });
             // Its thread is no worker; a runtime that lists it anyway says so by the kind of the task.
             stage.get("hash").busy_ns = 3_600_000 * MS;
@@ -209,10 +211,10 @@ fn a_timeout_around_a_lock_ends() {
 fn polls_of_nobody_are_only_timed() {
     check(
         |stage| {
-            stage.scene.workers.push(Worker {
+            stage.scene.workers.push(WorkerThread {
                 name: "w0".to_owned(),
                 poll: Some(OpenPoll::default()),
-                ..Worker::default()
+                ..WorkerThread::default()
             });
         },
         5_000,

@@ -5,7 +5,7 @@ use turbowish_model::diagnose::situation::{FutureRef, LockOrder, Taken};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
-use crate::scenes::{MS, START, Stage, spot};
+use turbowish_testing::scenes::{MS, START, Stage, spot};
 
 /// A task holds a lock while it waits elsewhere; another wants it.
 fn held(stage: &mut Stage) {

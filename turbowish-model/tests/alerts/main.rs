@@ -1,8 +1,5 @@
 //! Each alert on hand-made scenes: when it comes, what it says, when it goes, and how near one can come without it.
 
-#[path = "../scenes/mod.rs"]
-mod scenes;
-
 mod cycles;
 mod fields;
 mod flow;

@@ -6,7 +6,7 @@ use turbowish_model::diagnose::alert::{Detector, Limits};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::pitfall::Pitfall;
 
-use crate::scenes::{MS, START, Stage};
+use turbowish_testing::scenes::{MS, START, Stage};
 
 /// Time between two scenes.
 pub(crate) const TICK: u64 = 250;

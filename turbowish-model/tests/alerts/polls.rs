@@ -1,19 +1,19 @@
 //! Long polls, blocked workers, tasks that hardly wait, and those that are not served.
 
 use turbowish_model::diagnose::alert::{Limit, Limits};
-use turbowish_model::diagnose::situation::{OpenPoll, Proc, Worker};
+use turbowish_model::diagnose::situation::{OpenPoll, Proc, WorkerThread};
 use turbowish_model::snapshot::TaskState;
 use turbowish_model::snapshot::alert::Alert;
 
 use crate::play::{Play, check, check_still};
-use crate::scenes::{MS, SECOND, START, Stage, place, spot};
+use turbowish_testing::scenes::{MS, SECOND, START, Stage, place, spot};
 
 fn workers(stage: &mut Stage, count: usize) {
     for n in 0..count {
-        stage.scene.workers.push(Worker {
+        stage.scene.workers.push(WorkerThread {
             id: n as u64,
             name: format!("w{n}"),
-            ..Worker::default()
+            ..WorkerThread::default()
         });
     }
 }

@@ -8,7 +8,7 @@ use turbowish_model::diagnose::situation::NodeKind;
 use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::pitfall::Pitfall;
 
-use crate::scenes::random::scene;
+use turbowish_testing::scenes::random::scene;
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

@@ -4,7 +4,7 @@ use turbowish_model::diagnose::situation::{NodeKind, Proc, Wake};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};
-use crate::scenes::{MS, START, Stage, place, spot};
+use turbowish_testing::scenes::{MS, START, Stage, place, spot};
 
 /// A task that nothing can wake.
 fn lost(stage: &mut Stage) {

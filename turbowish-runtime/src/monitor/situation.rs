@@ -25,7 +25,7 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, Resource, Situation, Task, TaskKind, Wake, Wakes, Worker,
+    Ended, OpenPoll, Resource, Situation, Task, TaskKind, Wake, Wakes, WorkerThread,
 };
 use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -237,14 +237,18 @@ impl SituationBuilder<'_> {
         ended.collect()
     }
 
-    fn workers(&self) -> Vec<Worker> {
+    fn workers(&self) -> Vec<WorkerThread> {
         let polls = |thread: &&ThreadNow| thread.polls;
-        let workers = self.threads.iter().filter(polls).map(|thread| Worker {
-            id: thread.index.into(),
-            name: thread.name.to_string(),
-            run_delay_ns: thread.os_id.and_then(os_thread::run_delay_ns),
-            poll: self.open(thread),
-        });
+        let workers = self
+            .threads
+            .iter()
+            .filter(polls)
+            .map(|thread| WorkerThread {
+                id: thread.index.into(),
+                name: thread.name.to_string(),
+                run_delay_ns: thread.os_id.and_then(os_thread::run_delay_ns),
+                poll: self.open(thread),
+            });
         workers.collect()
     }
 

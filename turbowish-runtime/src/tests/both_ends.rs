@@ -10,11 +10,10 @@ mod world;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use turbowish_model::replay::Kind;
-use turbowish_model::validate::{ConsoleEvent, Event, EventKind};
+use turbowish_model::event::{CallEvent, ConsoleEvent, Event, EventKind};
+use turbowish_testing::mock::{self, Mock, Step, WORKERS};
 
 use self::world::World;
-use super::mock::{self, Mock, Step, WORKERS};
 use super::stage::{alone, set_time};
 use crate::hot::{switch, thread};
 use crate::monitor::Monitor;
@@ -75,13 +74,13 @@ fn check(seeds: std::ops::Range<u64>, switches: bool) -> [usize; 2] {
     for seed in seeds {
         let told = play(seed, 250, switches);
         for event in &told {
-            match &event.act {
+            match event.kind {
                 EventKind::Console {
                     kind: ConsoleEvent::Reply { calls: 1.. },
                     ..
                 } => met[0] += 1,
                 EventKind::Call {
-                    kind: Kind::PollStart { proc: Some(_), .. },
+                    kind: CallEvent::PollStart { proc: Some(_), .. },
                     ..
                 } => met[1] += 1,
                 _ => {}

@@ -18,14 +18,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 use proptest::test_runner::RngSeed;
-use turbowish_model::replay::{Event, Kind};
+use turbowish_model::event::{CallEvent, Event, EventKind};
+use turbowish_testing::accountant;
+use turbowish_testing::check::{self, Check, Got, Vector};
+use turbowish_testing::streams::{Manner, awaits, moves, stream};
 
 use self::program::{Actor, Program, unplayable};
 use self::stage::{Part, Stage};
-use super::accountant;
-use super::check::{self, Check, Got, Vector};
 use super::stage::{alone, set_time};
-use super::streams::{Manner, awaits, moves, stream};
 use crate::hot::{clock, proc, switch, thread};
 use crate::monitor::collector::Collector;
 
@@ -134,9 +134,11 @@ attach_mid_poll: anomalies.orphan_end: expected 1, got 0";
 fn check_random(events: Vec<Event>, later: u8) -> (usize, String) {
     let mut roots = BTreeMap::new();
     let mark = |mut event: Event| {
-        if let Kind::PollStart { root, .. } = &mut event.kind {
+        if let EventKind::Call { id, kind } = &mut event.kind
+            && let CallEvent::PollStart { root, .. } = kind
+        {
             // A call that is marked is so in all of its polls.
-            *root = *roots.entry(event.id).or_insert(*root);
+            *root = *roots.entry(*id).or_insert(*root);
         }
         event
     };
@@ -164,7 +166,7 @@ proptest! {
         let (_, mismatches) = check_random(stream(&moves, Manner::Program, 0), later);
         prop_assert!(mismatches.is_empty(), "{mismatches}");
         let events = awaits(&moves, 0);
-        let calls = events.iter().filter(|event| matches!(event.kind, Kind::Create(_))).count();
+        let calls = events.iter().filter(|event| matches!(event.call(), Some((_, CallEvent::Create { .. })))).count();
         let (direct, mismatches) = check_random(events, later);
         prop_assert!(mismatches.is_empty(), "{mismatches}");
         // In a chain, all but its first call and those too deep are awaited where they are made.

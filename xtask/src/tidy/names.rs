@@ -72,15 +72,10 @@ const TWICE: &[(&str, &[&str])] = &[
         ],
     ),
     ("turbowish-macros/src/", &[]),
-    (
-        "turbowish-model/src/",
-        &[
-            "Call", "Claim", "Event", "Flow", "Holder", "Intent", "Kind", "Outcome", "Pause",
-            "Regex", "Resource", "Subject", "Task", "Waiter", "Worker",
-        ],
-    ),
+    ("turbowish-model/src/", &[]),
     // tokio's own names.
     ("turbowish-runtime/src/", &["Channel", "Receiver", "Sender"]),
+    ("turbowish-testing/src/", &[]),
     ("turbowish-unsafe/src/", &[]),
     ("turbowish-wire/src/", &[]),
     ("xtask/src/", &[]),

@@ -13,6 +13,7 @@ const CRATES: &[&str] = &[
     "turbowish-macros/src/",
     "turbowish-model/src/",
     "turbowish-runtime/src/",
+    "turbowish-testing/src/",
     "turbowish-unsafe/src/",
     "turbowish-wire/src/",
     "xtask/src/",

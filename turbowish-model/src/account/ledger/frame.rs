@@ -143,7 +143,7 @@ pub struct Charge {
 
 impl Charge {
     /// Adds the charge of another poll.
-    pub(crate) const fn add(&mut self, other: &Self) {
+    pub const fn add(&mut self, other: &Self) {
         self.hold = self.hold.wrapping_add(other.hold);
         self.running = self.running.wrapping_add(other.running);
         self.inclusive = self.inclusive.wrapping_add(other.inclusive);

@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::table::{self, PitfallRule};
-use crate::diagnose::situation::{Node, NodeKind, Resource, Situation, Task, TaskKind, Worker};
+use crate::diagnose::situation::{
+    Node, NodeKind, Resource, Situation, Task, TaskKind, WorkerThread,
+};
 use crate::diagnose::wait_graph::Waits;
 use crate::snapshot::alert::{Alert, Party, PartyKind, Point};
 use crate::snapshot::pitfall::Pitfall;
@@ -106,7 +108,7 @@ impl Finding {
     }
 
     /// Adds a worker as a party and to the identity.
-    pub(super) fn of_worker(mut self, worker: &Worker) -> Self {
+    pub(super) fn of_worker(mut self, worker: &WorkerThread) -> Self {
         self.alert.parties.push(Party {
             kind: PartyKind::Worker,
             id: 0,

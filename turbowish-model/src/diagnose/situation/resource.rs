@@ -28,21 +28,21 @@ pub struct Resource {
     /// The resource is closed: waiters are about to be notified.
     pub closed: bool,
     /// Holders of a part of it: guards, permits, reserved slots.
-    pub holders: Vec<Holder>,
+    pub holders: Vec<HoldingTask>,
     /// Total amount held, including holders that are not listed.
     pub held: u64,
     /// The listed waiters, in the order in which they are served.
-    pub waiters: Vec<Waiter>,
+    pub waiters: Vec<WaitingTask>,
     /// Number of waiters, including those not listed.
     pub waiting: u64,
     /// Ends of a channel. If some are omitted, one listed end has no user.
     pub ends: Vec<End>,
     /// The listed intents to use the resource.
-    pub intents: Vec<Intent>,
+    pub intents: Vec<IntendingTask>,
     /// Number of intents, including those not listed.
     pub intending: u64,
     /// Traffic of the resource.
-    pub flow: Flow,
+    pub flow: ResourceFlow,
 }
 
 impl Default for Resource {
@@ -62,7 +62,7 @@ impl Default for Resource {
             ends: Vec::new(),
             intents: Vec::new(),
             intending: 0,
-            flow: Flow::default(),
+            flow: ResourceFlow::default(),
         }
     }
 }
@@ -81,7 +81,7 @@ pub enum FutureRef {
 
 /// A task that holds a part of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct HoldingTask {
     /// Id of the task; `None` if it is not instrumented, or if the guard is an owned one, which may
     /// have moved to another task since.
     pub task: Option<u64>,
@@ -101,7 +101,7 @@ pub struct Holder {
 
 /// A task that waits for a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiter {
+pub struct WaitingTask {
     /// Id of the task; `None` if it is not instrumented.
     pub task: Option<u64>,
     /// The future that waits. [`FutureRef::Node`] only if the node awaits this wait directly.
@@ -124,7 +124,7 @@ pub struct Waiter {
 
 /// Intent of a task to use a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Intent {
+pub struct IntendingTask {
     /// Id of the task.
     pub task: u64,
     /// The intended use.
@@ -140,7 +140,7 @@ pub struct Intent {
 
 /// Traffic of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flow {
+pub struct ResourceFlow {
     /// Items put in; for locks, the number of acquisitions.
     pub put: u64,
     /// Items taken out; for locks, the number of releases.

@@ -8,8 +8,8 @@ use crate::snapshot::Place;
 /// Condition on a node's children under which the node can resume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NodeKind {
-    /// A call that awaits its child, or what its [`super::Waiter`] waits for, *directly*: without a
-    /// timeout or combinator in between.
+    /// A call that awaits its child, or what its [`super::WaitingTask`] waits for, *directly*:
+    /// without a timeout or combinator in between.
     Call,
     /// All children must end; none can end the node early (`try_join!` is a [`Self::Select`]).
     Join,

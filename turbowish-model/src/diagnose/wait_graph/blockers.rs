@@ -7,7 +7,7 @@ use super::fixpoint::{Solver, asks_permits, sure_of, user};
 use super::graph::Vertex;
 use super::{CycleStep, Dependency, Evidence};
 use crate::account::resource::{Kind, Role};
-use crate::diagnose::situation::{FutureRef, Resource, Strength, Waiter};
+use crate::diagnose::situation::{FutureRef, Resource, Strength, WaitingTask};
 
 /// A task that does not release its part of a resource.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ impl Solver<'_> {
     }
 
     /// The vertex that a wait for permits depends on.
-    pub(super) fn asked(&self, r: usize, waiter: &Waiter, keepers: &[Blocker]) -> Vertex {
+    pub(super) fn asked(&self, r: usize, waiter: &WaitingTask, keepers: &[Blocker]) -> Vertex {
         let needs = Needs {
             resource: r,
             amount: waiter.amount,

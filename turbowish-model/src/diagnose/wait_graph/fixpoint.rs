@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::await_tree::{Forest, Wait};
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::situation::{
-    End, FutureRef, Holder, Intent, Resource, Situation, Task, Waiter,
+    End, FutureRef, HoldingTask, IntendingTask, Resource, Situation, Task, WaitingTask,
 };
 use crate::snapshot::TaskState;
 
@@ -142,7 +142,7 @@ impl<'a> Solver<'a> {
     fn verdict(
         &self,
         resource: &Resource,
-        waiter: &Waiter,
+        waiter: &WaitingTask,
         left: Left,
         before: Option<usize>,
     ) -> Solution {
@@ -167,7 +167,7 @@ impl<'a> Solver<'a> {
 
     /// What remains for waits for permits if everything releasable is released.
     fn left(&self, resource: &Resource) -> Left {
-        let stuck = |holder: &&Holder| !self.lets_go(holder.task, holder.seat);
+        let stuck = |holder: &&HoldingTask| !self.lets_go(holder.task, holder.seat);
         let held = resource.holders.iter().filter(stuck);
         let given = resource.waiters.iter().filter(|waiter| self.keeps(waiter));
         if resource.kind == Kind::RwLock {
@@ -197,11 +197,11 @@ impl<'a> Solver<'a> {
     }
 
     /// Whether the waiter was granted its turn and will not take it.
-    pub(super) fn keeps(&self, waiter: &Waiter) -> bool {
+    pub(super) fn keeps(&self, waiter: &WaitingTask) -> bool {
         self.is_left(waiter) && !self.lets_go(waiter.task, waiter.seat)
     }
 
-    fn is_left(&self, waiter: &Waiter) -> bool {
+    fn is_left(&self, waiter: &WaitingTask) -> bool {
         let task = self.position(waiter.task).map(|at| &self.scene.tasks[at]);
         task.is_some_and(|task| was_left(task, waiter))
     }
@@ -247,15 +247,16 @@ pub(super) fn user(resource: &Resource, end: &End) -> Option<u64> {
 
 /// The proof that a task has the end: its call uses the end later, or gives it to nobody while it
 /// runs.
-pub(super) fn sure_of<'a>(resource: &'a Resource, end: &End) -> Option<&'a Intent> {
+pub(super) fn sure_of<'a>(resource: &'a Resource, end: &End) -> Option<&'a IntendingTask> {
     let number = end.number?;
-    let is_sure =
-        |intent: &&Intent| intent.proven && intent.role == end.role && intent.end == Some(number);
+    let is_sure = |intent: &&IntendingTask| {
+        intent.proven && intent.role == end.role && intent.end == Some(number)
+    };
     resource.intents.iter().find(is_sure)
 }
 
 /// Whether the task was polled since the waiter was woken, and did not poll it.
-pub(crate) fn was_left(task: &Task, waiter: &Waiter) -> bool {
+pub(crate) fn was_left(task: &Task, waiter: &WaitingTask) -> bool {
     let Some(woken) = waiter.woken else {
         return false;
     };
@@ -293,7 +294,7 @@ enum Left {
 }
 
 impl Left {
-    const fn is_enough(self, waiter: &Waiter) -> bool {
+    const fn is_enough(self, waiter: &WaitingTask) -> bool {
         match self {
             Self::Unknown => true,
             Self::Shared { readers, writer } => {

@@ -6,8 +6,8 @@ use turbowish_model::account::resource as model;
 use turbowish_model::account::resource::{CurrentCall, Reading};
 use turbowish_model::account::task::TaskReading;
 use turbowish_model::diagnose::situation::{
-    Flow, FutureRef, Holder, Intent, Node, NodeKind, NodeWake, Resource, Task, Waiter,
-    asks_directly,
+    FutureRef, HoldingTask, IntendingTask, Node, NodeKind, NodeWake, Resource, ResourceFlow, Task,
+    WaitingTask, asks_directly,
 };
 use turbowish_model::snapshot::TaskState;
 
@@ -24,7 +24,7 @@ impl SituationBuilder<'_> {
         trees: &Trees<'_>,
         tasks: &[Task],
     ) -> Resource {
-        let holders = reading.holders.iter().map(|holder| Holder {
+        let holders = reading.holders.iter().map(|holder| HoldingTask {
             task: known(holder.who).filter(|_| !holder.owned),
             seat: holder_seat(holder.who, trees),
             role: holder.role,
@@ -35,7 +35,7 @@ impl SituationBuilder<'_> {
         });
         let waiters = reading.waiters.iter();
         let waiters = waiters.map(|waiter| self.waiter(waiter, trees, tasks));
-        let intents = reading.intents.iter().map(|intent| Intent {
+        let intents = reading.intents.iter().map(|intent| IntendingTask {
             task: intent.who.task,
             role: intent.role,
             strength: intent.strength,
@@ -57,7 +57,7 @@ impl SituationBuilder<'_> {
             ends: reading.ends.clone(),
             intents: intents.collect(),
             intending: reading.intent_counts.0 + reading.intent_counts.1,
-            flow: Flow {
+            flow: ResourceFlow {
                 put: reading.flow.put,
                 took: reading.flow.took,
                 inside_p99_ns: None,
@@ -66,7 +66,7 @@ impl SituationBuilder<'_> {
         }
     }
 
-    fn waiter(&self, waiter: &model::Waiter, trees: &Trees<'_>, tasks: &[Task]) -> Waiter {
+    fn waiter(&self, waiter: &model::Waiter, trees: &Trees<'_>, tasks: &[Task]) -> WaitingTask {
         let who = waiter.who;
         let place = who.proc.checked_sub(1);
         let place = place.and_then(|proc| self.place(proc, who.site));
@@ -83,7 +83,7 @@ impl SituationBuilder<'_> {
         let task = waiter
             .woken
             .and_then(|_| tasks.iter().find(|task| task.id == who.task));
-        Waiter {
+        WaitingTask {
             task: known(who),
             seat: waiter_seat(waiter, trees, directly),
             role: waiter.role,
@@ -149,7 +149,7 @@ pub(super) fn seat(tasks: &mut [Task], resources: &[Resource]) {
 }
 
 /// Whether the waiting call is in a branch that the last poll did not reach.
-fn rests(task: &Task, waiter: &Waiter) -> bool {
+fn rests(task: &Task, waiter: &WaitingTask) -> bool {
     let passed = |node: &Node| {
         let polled = node.wake.map(|wake| wake.polled);
         node.aside || polled.is_some_and(|polled| polled < task.polls)

@@ -1,12 +1,13 @@
 //! What the process shows, and what the model makes of the stream that was told.
 
 use turbowish_model::account::aggregate::Anomaly;
+use turbowish_model::event::{ConsoleEvent, Event, EventKind, UserEvent};
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::replay::{Outcome, Replay};
 use turbowish_model::snapshot::{CounterRow, TaskRow, TaskState};
-use turbowish_model::validate::{ConsoleEvent, Event, EventKind, UserEvent, Validator};
+use turbowish_testing::mock::{LOCKS, PROCS};
+use turbowish_testing::replay::{Outcome, Replay};
+use turbowish_testing::validate::Validator;
 
-use super::super::mock::{LOCKS, PROCS};
 use super::super::oracle::{Sums, read, same};
 use super::world::World;
 use crate::hot::proc;
@@ -25,7 +26,7 @@ fn modelled(events: &[Event], armed: bool, now: u64) -> (Sums, u64) {
         }
     };
     for event in events {
-        match &event.act {
+        match event.kind {
             EventKind::Console {
                 kind: ConsoleEvent::Arm,
                 ..
@@ -42,8 +43,8 @@ fn modelled(events: &[Event], armed: bool, now: u64) -> (Sums, u64) {
                 }
             }
             _ => {
-                if let (Some(replay), Some(event)) = (&mut replay, event.replayed()) {
-                    replay.event(&event);
+                if let Some(replay) = &mut replay {
+                    replay.event(event);
                 }
             }
         }
@@ -55,8 +56,8 @@ fn modelled(events: &[Event], armed: bool, now: u64) -> (Sums, u64) {
 }
 
 fn numbers(outcome: &Outcome) -> Sums {
-    let ids = PROCS.map(|name| {
-        let at = outcome.procs.iter().position(|proc| proc == name);
+    let ids = [0, 1, 2, 3].map(|id| {
+        let at = outcome.procs.iter().position(|proc| *proc == Some(id));
         at.map_or(ABSENT, |at| at as u32)
     });
     read(&outcome.tally, &ids, true)
@@ -134,7 +135,7 @@ impl World {
 }
 
 fn is_count(event: &Event) -> bool {
-    let EventKind::User { kind, .. } = &event.act else {
+    let EventKind::User { kind, .. } = event.kind else {
         return false;
     };
     matches!(kind, UserEvent::Count { .. })

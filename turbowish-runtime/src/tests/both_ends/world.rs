@@ -9,9 +9,9 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use turbowish_macros::instrument;
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::validate::{ConsoleEvent, Event};
+use turbowish_model::event::{ConsoleEvent, Event};
+use turbowish_testing::mock::{Mock, QUEUES, ROOM, Step};
 
-use super::super::mock::{Mock, QUEUES, ROOM, Step};
 use super::super::stage::set_time;
 use crate::monitor::Monitor;
 use crate::sync::mpsc::{Receiver, Sender, channel};
@@ -149,7 +149,7 @@ impl World {
     /// What happens next, and it is that time.
     pub(super) fn next(&self) -> Step {
         let mut mock = self.mock();
-        let step = mock.next();
+        let step = mock.next_step();
         set_time(mock.now());
         step
     }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::replay::{Event, Kind};
+use turbowish_model::event::{CallEvent, Event};
+use turbowish_testing::check::Vector;
 
-use super::super::check::Vector;
 use super::family::{DEEPEST, PROCS};
 
 /// Something that a body or a thread does; `at` is the number of the vector's event.
@@ -81,32 +81,32 @@ const NEVER: usize = usize::MAX;
 pub(super) fn unplayable(vector: &Vector) -> Option<&'static str> {
     let mut ended = BTreeSet::new();
     let mut stacks: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for Event {
-        thread, id, kind, ..
-    } in &vector.events
-    {
-        let open = stacks.values().flatten().any(|polled| polled == id);
-        let stack = stacks.entry(*thread).or_default();
+    for event in &vector.events {
+        let Some((id, kind)) = event.call() else {
+            continue;
+        };
+        let open = stacks.values().flatten().any(|&polled| polled == id);
+        let stack = stacks.entry(event.thread).or_default();
         match kind {
-            Kind::PollStart { .. } if ended.contains(id) || open => {
+            CallEvent::PollStart { .. } if ended.contains(&id) || open => {
                 return Some("polls a call that has ended, or is being polled");
             }
-            Kind::PollStart { .. } => stack.push(*id),
-            Kind::PollEnd(_) if !open => {
+            CallEvent::PollStart { .. } => stack.push(id),
+            CallEvent::PollEnd(_) if !open => {
                 return Some("counts the end of a poll that began before accounting was turned on");
             }
-            Kind::PollEnd(_) if stack.last() != Some(id) => {
+            CallEvent::PollEnd(_) if stack.last() != Some(&id) => {
                 return Some("ends a poll below another, or on another thread");
             }
-            Kind::PollEnd(end) => {
+            CallEvent::PollEnd(end) => {
                 stack.pop();
-                if *end != PollEnd::Pending {
-                    ended.insert(*id);
+                if end != PollEnd::Pending {
+                    ended.insert(id);
                 }
             }
-            Kind::Drop if open => return Some("drops a call that is being polled"),
-            Kind::Drop => _ = ended.insert(*id),
-            Kind::Create(_) | Kind::Wake => {}
+            CallEvent::Drop if open => return Some("drops a call that is being polled"),
+            CallEvent::Drop => _ = ended.insert(id),
+            CallEvent::Create { .. } | CallEvent::Wake => {}
         }
     }
     None
@@ -130,10 +130,12 @@ impl Program {
             let stack = stacks.entry(event.thread).or_default();
             let thread = Actor::Thread(event.thread);
             let actor = stack.last().map_or(thread, |&id| Actor::Call(id));
-            let id = event.id;
-            match &event.kind {
-                Kind::Create(name) => {
-                    let proc = program.proc(name);
+            let Some((id, kind)) = event.call() else {
+                continue;
+            };
+            match kind {
+                CallEvent::Create { proc } => {
+                    let proc = program.proc(vector.names.procs.name(proc));
                     let marked = program.marked.contains(&id);
                     if !marked && is_awaited(&vector.events, &lives, id) {
                         let above = lives.get(&id).map_or(0, |life| parent_depth(&lives, life));
@@ -156,10 +158,10 @@ impl Program {
                         );
                     }
                 }
-                Kind::PollStart { proc, .. } => {
+                CallEvent::PollStart { proc, .. } => {
                     let life = &lives[&id];
-                    if let (None, Some(name)) = (life.created, proc) {
-                        program.exists_before(id, name);
+                    if let (None, Some(proc)) = (life.created, proc) {
+                        program.exists_before(id, vector.names.procs.name(proc));
                     }
                     let stay = life.polls.iter().find(|stay| stay.start == at);
                     if let (0, Some(stay)) = (life.depth, stay) {
@@ -169,7 +171,7 @@ impl Program {
                     program.own(id, at, Act::Past(at));
                     stack.push(id);
                 }
-                Kind::PollEnd(end) => {
+                CallEvent::PollEnd(end) => {
                     if stack.last() == Some(&id) {
                         stack.pop();
                     } else {
@@ -178,10 +180,10 @@ impl Program {
                         program.act(actor, Act::Poll { at, id, ended: at });
                         program.act(Actor::Call(id), Act::Arm);
                     }
-                    program.own(id, at, Act::End { at, end: *end });
+                    program.own(id, at, Act::End { at, end });
                 }
-                Kind::Drop => program.act(actor, Act::Drop { at, id }),
-                Kind::Wake => program.act(actor, Act::Wake { at }),
+                CallEvent::Drop => program.act(actor, Act::Drop { at, id }),
+                CallEvent::Wake => program.act(actor, Act::Wake { at }),
             }
         }
         program
@@ -218,12 +220,9 @@ impl Program {
 
 /// The calls that are polled as roots of tasks.
 fn marked(events: &[Event]) -> BTreeSet<u64> {
-    let is_root = |event: &&Event| matches!(event.kind, Kind::PollStart { root: true, .. });
-    events
-        .iter()
-        .filter(is_root)
-        .map(|event| event.id)
-        .collect()
+    let calls = events.iter().filter_map(Event::call);
+    let roots = calls.filter(|(_, kind)| matches!(kind, CallEvent::PollStart { root: true, .. }));
+    roots.map(|(id, _)| id).collect()
 }
 
 fn lives(events: &[Event]) -> BTreeMap<u64, Life> {
@@ -233,22 +232,25 @@ fn lives(events: &[Event]) -> BTreeMap<u64, Life> {
         let stack = stacks.entry(event.thread).or_default();
         let thread = Actor::Thread(event.thread);
         let within = stack.last().map_or(thread, |&id| Actor::Call(id));
-        let life = lives.entry(event.id).or_default();
-        match event.kind {
-            Kind::Create(_) => life.created = Some((at, within)),
-            Kind::PollStart { .. } => {
+        let Some((id, kind)) = event.call() else {
+            continue;
+        };
+        let life = lives.entry(id).or_default();
+        match kind {
+            CallEvent::Create { .. } => life.created = Some((at, within)),
+            CallEvent::PollStart { .. } => {
                 let (start, end) = (at, NEVER);
                 life.polls.push(Stay { within, start, end });
-                stack.push(event.id);
+                stack.push(id);
             }
-            Kind::PollEnd(_) => {
+            CallEvent::PollEnd(_) => {
                 stack.pop();
                 if let Some(stay) = life.polls.last_mut() {
                     stay.end = at;
                 }
             }
-            Kind::Drop => _ = life.dropped.get_or_insert(at),
-            Kind::Wake => {}
+            CallEvent::Drop => _ = life.dropped.get_or_insert(at),
+            CallEvent::Wake => {}
         }
     }
     lives
@@ -257,7 +259,8 @@ fn lives(events: &[Event]) -> BTreeMap<u64, Life> {
 /// The event at which a call was ready.
 fn over(events: &[Event], life: &Life) -> Option<usize> {
     let end = life.polls.last()?.end;
-    let ready = |event: &Event| event.kind == Kind::PollEnd(PollEnd::Ready);
+    let end_of_call = CallEvent::PollEnd(PollEnd::Ready);
+    let ready = |event: &Event| event.call().is_some_and(|(_, kind)| kind == end_of_call);
     events.get(end).is_some_and(ready).then_some(end)
 }
 
@@ -280,17 +283,20 @@ fn is_awaited(events: &[Event], lives: &BTreeMap<u64, Life>, id: u64) -> bool {
         let same = |a: &Event, b: &Event| a.t == b.t && a.thread == b.thread;
         a.checked_add(1) == Some(b) && same(&events[a], &events[b])
     };
-    let kind = |at: usize| events.get(at).map(|event| &event.kind);
+    let kind = |at: usize| Some(events.get(at)?.call()?.1);
     let begins_with = |stay: &Stay| {
         let mut polls = parent_life.polls.iter();
         polls.any(|poll| together(poll.start, stay.start))
     };
     let ends_with = |stay: &Stay| {
         let next = stay.end.saturating_add(1);
-        let with_parent = events.get(next).is_some_and(|event| event.id == parent);
+        let with_parent = events
+            .get(next)
+            .and_then(Event::call)
+            .is_some_and(|(id, _)| id == parent);
         match kind(stay.end) {
-            None | Some(Kind::PollEnd(PollEnd::Ready)) => true,
-            Some(Kind::PollEnd(PollEnd::Torn)) => false,
+            None | Some(CallEvent::PollEnd(PollEnd::Ready)) => true,
+            Some(CallEvent::PollEnd(PollEnd::Torn)) => false,
             same => with_parent && together(stay.end, next) && kind(next) == same,
         }
     };
@@ -310,7 +316,10 @@ fn is_awaited(events: &[Event], lives: &BTreeMap<u64, Life>, id: u64) -> bool {
             || others.iter().any(|stay| together(poll.start, stay.start))
     });
     let last = life.polls.last().map_or(NEVER, |stay| stay.end);
-    let over = !matches!(kind(last), None | Some(Kind::PollEnd(PollEnd::Pending)));
+    let over = !matches!(
+        kind(last),
+        None | Some(CallEvent::PollEnd(PollEnd::Pending))
+    );
     let kept = over || (life.dropped.is_none() && parent_life.dropped.is_none());
     own && polled
         && kept

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::replay::Event;
+use turbowish_model::event::{CallEvent, Event};
 
 use super::super::stage::set_time;
 use super::family::{Boxed, call};
@@ -181,12 +181,12 @@ impl Part {
         if let Err(panic) = polled {
             assert!(panic.is::<Scheduled>(), "only panics of the vector");
         }
-        let torn = turbowish_model::replay::Kind::PollEnd(PollEnd::Torn);
+        let torn = CallEvent::PollEnd(PollEnd::Torn);
         if self
             .stage
             .events
             .get(ended)
-            .is_some_and(|event| event.kind == torn)
+            .is_some_and(|event| event.call().is_some_and(|(_, kind)| kind == torn))
         {
             // A program cannot tear a poll down: the future pends, and is dropped at once.
             return;

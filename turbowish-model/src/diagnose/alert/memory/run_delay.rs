@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 
 use super::{LONG, Rolling};
-use crate::diagnose::situation::{Situation, Worker};
+use crate::diagnose::situation::{Situation, WorkerThread};
 
 /// Run delay of live workers, by thread.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ struct KnownDelays {
 impl RunDelays {
     /// Run delay within a worker's poll: the growth since the poll was first seen, which may be
     /// less than all of it. 0 if unknown.
-    pub(in crate::diagnose::alert) fn in_poll(&self, worker: &Worker, now: u64) -> u64 {
+    pub(in crate::diagnose::alert) fn in_poll(&self, worker: &WorkerThread, now: u64) -> u64 {
         let within = || {
             let poll = worker.poll.as_ref()?;
             let (since, first) = self.0.get(&worker.id)?.poll?;
@@ -32,7 +32,11 @@ impl RunDelays {
     }
 
     /// Run delay of a worker in the last ten windows, and their length.
-    pub(in crate::diagnose::alert) fn long(&self, worker: &Worker, now: u64) -> Option<(u64, u64)> {
+    pub(in crate::diagnose::alert) fn long(
+        &self,
+        worker: &WorkerThread,
+        now: u64,
+    ) -> Option<(u64, u64)> {
         let (length, before) = self.0.get(&worker.id)?.long.base(now);
         Some((length, worker.run_delay_ns?.saturating_sub(before)))
     }

@@ -10,7 +10,7 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::is_part;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
-use crate::diagnose::situation::{Resource, Task, Waiter};
+use crate::diagnose::situation::{Resource, Task, WaitingTask};
 use crate::snapshot::TaskState;
 use crate::snapshot::alert::{Behind, Severity};
 use crate::snapshot::pitfall::Pitfall;
@@ -125,7 +125,7 @@ pub(in crate::diagnose::alert) fn senders(scan: &Scan<'_>, found: &mut Vec<Findi
         let full = resource
             .capacity
             .is_some_and(|capacity| resource.length >= capacity && capacity > 0);
-        let sends = |waiter: &&Waiter| waiter.role == Role::Send && waiter.woken.is_none();
+        let sends = |waiter: &&WaitingTask| waiter.role == Role::Send && waiter.woken.is_none();
         let Some(waiter) = resource.waiters.iter().find(sends).filter(|_| full) else {
             continue;
         };
@@ -171,7 +171,7 @@ fn receiver<'a>(scan: &Scan<'a>, resource: &Resource) -> Option<Receiver<'a>> {
 }
 
 /// The other tasks that wait there.
-fn behind(scan: &Scan<'_>, resource: &Resource, one: &Waiter) -> Behind {
+fn behind(scan: &Scan<'_>, resource: &Resource, one: &WaitingTask) -> Behind {
     let others = resource.waiters.iter();
     let others = others.filter(|other| !core::ptr::eq(*other, one));
     let others = others.filter_map(|other| scan.task(other.task));
@@ -207,7 +207,7 @@ fn why(receiver: &Receiver<'_>) -> String {
 fn sender(
     scan: &Scan<'_>,
     resource: &Resource,
-    waiter: &Waiter,
+    waiter: &WaitingTask,
     receiver: &Receiver<'_>,
 ) -> Option<Finding> {
     let rests = match receiver {

@@ -10,7 +10,7 @@ use crate::diagnose::alert::finding::{Finding, Scan, resource_party, task_party}
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, does, many, time};
-use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, Waiter};
+use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, WaitingTask};
 use crate::diagnose::wait_graph::{self, Cycle, Dependency, Evidence};
 use crate::snapshot::alert::{Behind, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
@@ -74,7 +74,7 @@ fn stands(scene: &Situation, cycle: &Cycle) -> bool {
 struct ArcCut<'a> {
     task: &'a Task,
     resource: &'a Resource,
-    waiter: &'a Waiter,
+    waiter: &'a WaitingTask,
     /// The relation of this task to the resource of the step before, and that resource.
     owned: (Dependency, &'a Resource),
 }

@@ -12,7 +12,7 @@ use crate::diagnose::alert::finding::{
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, last, time};
-use crate::diagnose::situation::{FutureRef, Holder, Resource, Task, Waiter};
+use crate::diagnose::situation::{FutureRef, HoldingTask, Resource, Task, WaitingTask};
 use crate::diagnose::wait_graph::was_left;
 use crate::snapshot::alert::{Behind, Party, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
@@ -74,7 +74,7 @@ const fn is_taken_in_turn(resource: &Resource) -> bool {
     )
 }
 
-fn granted<'a>(scan: &Scan<'a>, waiter: &'a Waiter) -> Option<Owner<'a>> {
+fn granted<'a>(scan: &Scan<'a>, waiter: &'a WaitingTask) -> Option<Owner<'a>> {
     let task = scan.task(waiter.task).filter(|task| is_judged(task))?;
     // A wake on an empty channel grants nothing.
     let owns = waiter.role != Role::Receive && waiter.role != Role::Wait;
@@ -87,7 +87,7 @@ fn granted<'a>(scan: &Scan<'a>, waiter: &'a Waiter) -> Option<Owner<'a>> {
     })
 }
 
-fn held<'a>(scan: &Scan<'a>, holder: &'a Holder) -> Option<Owner<'a>> {
+fn held<'a>(scan: &Scan<'a>, holder: &'a HoldingTask) -> Option<Owner<'a>> {
     let task = scan.task(holder.task).filter(|task| is_judged(task))?;
     let exclusive = holder.role != Role::Read;
     (holder.seat == FutureRef::Aside && task.state == TaskState::Waiting && exclusive).then(|| {
@@ -140,7 +140,7 @@ fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Fi
 }
 
 /// Fills in the texts.
-fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waiter) -> Finding {
+fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &WaitingTask) -> Finding {
     let (task, certain) = (&owner.task.name, finding.alert.certain);
     let future = last(&owner.proc);
     let doubt = if certain {
@@ -173,7 +173,7 @@ fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waite
 }
 
 /// The other tasks that wait there.
-fn behind(scan: &Scan<'_>, resource: &Resource, victim: &Waiter, task: &Task) -> Behind {
+fn behind(scan: &Scan<'_>, resource: &Resource, victim: &WaitingTask, task: &Task) -> Behind {
     let waiting = resource.waiters.iter();
     let others = waiting.filter(|waiter| {
         let another = !core::ptr::eq(*waiter, victim) && waiter.task != Some(task.id);
@@ -191,7 +191,12 @@ fn behind(scan: &Scan<'_>, resource: &Resource, victim: &Waiter, task: &Task) ->
 }
 
 /// The future that owns the resource or turn, and the one that waits behind it.
-fn steps(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>, victim: &Waiter) -> Vec<Step> {
+fn steps(
+    scan: &Scan<'_>,
+    resource: &Resource,
+    owner: &Owner<'_>,
+    victim: &WaitingTask,
+) -> Vec<Step> {
     let owned = if owner.holds {
         format!(
             "holds it for {}, not polled in the last poll of its task",

@@ -8,7 +8,7 @@ use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves,
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, many};
-use crate::diagnose::situation::{Holder, Resource, Task, Waiter};
+use crate::diagnose::situation::{HoldingTask, Resource, Task, WaitingTask};
 use crate::snapshot::TaskState;
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
@@ -59,8 +59,8 @@ pub(in crate::diagnose::alert) fn guards(scan: &Scan<'_>, found: &mut Vec<Findin
     }
 }
 
-fn guard(scan: &Scan<'_>, resource: &Resource, holder: &Holder, task: &Task) -> Finding {
-    let mut waiting: Vec<&Waiter> = resource
+fn guard(scan: &Scan<'_>, resource: &Resource, holder: &HoldingTask, task: &Task) -> Finding {
+    let mut waiting: Vec<&WaitingTask> = resource
         .waiters
         .iter()
         .filter(|waiter| waiter.woken.is_none())

@@ -9,7 +9,7 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::is_part;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
-use crate::diagnose::situation::{OpenPoll, Task, Worker};
+use crate::diagnose::situation::{OpenPoll, Task, WorkerThread};
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 
@@ -41,7 +41,7 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: PitfallRule = PitfallRule {
 
 /// A root poll in progress.
 struct Open<'a> {
-    worker: &'a Worker,
+    worker: &'a WorkerThread,
     poll: &'a OpenPoll,
     task: Option<&'a Task>,
     /// The innermost proc.
@@ -73,7 +73,7 @@ impl Open<'_> {
     }
 }
 
-fn open<'a>(scan: &Scan<'a>, worker: &'a Worker) -> Option<Open<'a>> {
+fn open<'a>(scan: &Scan<'a>, worker: &'a WorkerThread) -> Option<Open<'a>> {
     let poll = worker.poll.as_ref()?;
     let task = scan.task(poll.task);
     let root = task.map_or("a task without the attribute", |task| &task.root);

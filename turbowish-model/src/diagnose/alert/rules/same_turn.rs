@@ -12,7 +12,7 @@ use super::snoozed::{around, left};
 use crate::diagnose::alert::finding::{Finding, Scan, leaves, task_party};
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, last, time};
-use crate::diagnose::situation::{Node, Task, Waiter, last_method};
+use crate::diagnose::situation::{Node, Task, WaitingTask, last_method};
 use crate::snapshot::alert::{Party, PartyKind, Point, Step};
 use crate::snapshot::pitfall::Pitfall;
 
@@ -72,7 +72,7 @@ fn victim<'a>(scan: &Scan<'a>, task: &'a Task, turn: &Node) -> Option<&'a Node> 
     let is_turn = |method: &str| TURNS.contains(&method);
     last_method(&asked.expr).filter(|method| is_turn(method))?;
     let is_known = |node: &Node| {
-        let is_this = |waiter: &Waiter| {
+        let is_this = |waiter: &WaitingTask| {
             waiter.task == Some(task.id)
                 && waiter.place == node.place
                 && waiter.proc.as_ref() == Some(&node.proc)

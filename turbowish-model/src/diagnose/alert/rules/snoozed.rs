@@ -7,7 +7,7 @@ use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves}
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, last};
-use crate::diagnose::situation::{FutureRef, Node, NodeKind, Resource, Task, Waiter};
+use crate::diagnose::situation::{FutureRef, Node, NodeKind, Resource, Task, WaitingTask};
 use crate::diagnose::wait_graph::was_left;
 use crate::snapshot::TaskState;
 use crate::snapshot::pitfall::Pitfall;
@@ -64,7 +64,7 @@ pub(in crate::diagnose::alert) fn snoozed(scan: &Scan<'_>, found: &mut Vec<Findi
 }
 
 /// Whether the waiting future is a node of its task's tree, and is reported as such.
-fn is_known(task: &Task, waiter: &Waiter) -> bool {
+fn is_known(task: &Task, waiter: &WaitingTask) -> bool {
     let mut nodes = task.tree.iter();
     nodes.any(|node| {
         let same = waiter.proc.as_ref() == Some(&node.proc) && waiter.place == node.place;
@@ -84,7 +84,7 @@ pub(super) fn around<'a>(task: &'a Task, node: &'a Node) -> impl Iterator<Item =
 }
 
 /// Builds the finding of a future that was woken by a resource and is not polled.
-fn served(resource: &Resource, waiter: &Waiter, task: &Task) -> Finding {
+fn served(resource: &Resource, waiter: &WaitingTask, task: &Task) -> Finding {
     let proc = waiter.proc.as_ref().unwrap_or(&task.root);
     let place = words::place(waiter.place.as_ref());
     let name = &task.name;
