@@ -1,6 +1,5 @@
 //! The command line as data: parsing, `--help`, completions and the manual all come from here.
 
-mod annotate;
 mod ci;
 mod control;
 mod value;
@@ -8,6 +7,7 @@ mod value;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cargo_turbowish::{AnnotateArgs, examples, long_help};
 use clap::builder::FalseyValueParser;
 use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -15,9 +15,9 @@ use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
 
 use crate::columns::Listing;
+use crate::failure::PROGRAM;
 use crate::theme::Theme;
 
-pub(crate) use self::annotate::{AnnotateArgs, OriginArgs, Permission};
 use self::ci::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::ci::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
 use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
@@ -96,7 +96,7 @@ pub(crate) enum Command {
     #[command(after_help = DEBUG_EXAMPLES)]
     Debug(DebugArgs),
     /// Add the attribute to every async fn of a crate, or find those without it
-    #[command(after_help = annotate::EXAMPLES, after_long_help = annotate::LONG_HELP)]
+    #[command(after_help = examples(&PROGRAM), after_long_help = long_help(&PROGRAM))]
     Annotate(AnnotateArgs),
     /// Run a key-value server under load, and watch it
     #[cfg(feature = "demo")]
