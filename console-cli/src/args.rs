@@ -77,6 +77,13 @@ pub(crate) enum Command {
     /// Print the await trees of tasks: where each branch is, and what it waits for
     #[command(after_help = TREE_EXAMPLES)]
     Tree(TreeArgs),
+    /// Print the page of an alert, what it means and how to fix it; without a name, list all
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain {
+        /// Name or number of an alert; or limits, or json
+        #[arg(value_name = "ALERT")]
+        alert: Vec<String>,
+    },
     /// Fail if a limit does not hold or an alert is active: for CI
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
@@ -232,6 +239,14 @@ fn query_long_help() -> String {
     format!("{examples}\n\n{}", Listing)
 }
 
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  turbowish explain                       a list of all alerts
+  turbowish explain lost-waker            how it comes about, and how to fix it
+  turbowish explain limits                the thresholds of all alerts
+  turbowish explain json                  the fields of JSON and CSV
+  turbowish explain deadlock > page.md    not on a terminal: Markdown";
+
 #[derive(Args, Debug)]
 pub(crate) struct QueryArgs {
     /// Table, or the record of one row
@@ -259,7 +274,7 @@ pub(crate) struct QueryArgs {
     /// Columns to print, by key: proc,run,calls,hold,longest
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
-    /// A table to read, JSON or CSV (see docs/json.md)
+    /// A table to read, JSON or CSV (see turbowish explain json)
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
 }

@@ -7,6 +7,7 @@ mod commands;
 #[cfg(feature = "demo")]
 mod demo;
 mod detail;
+mod explain;
 mod failure;
 mod footer;
 #[doc(hidden)]
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
         Command::Ps => ps::run(),
         Command::Query(args) => query::run(&args, token),
         Command::Tree(args) => detail::tree(&args, token),
+        Command::Explain { alert } => explain::run(&alert),
         Command::Check(args) => check::run(&args, token),
         Command::Watch(args) => watch::run(&args, token),
         Command::Diff(args) => diff::run(&args),

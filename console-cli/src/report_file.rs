@@ -202,7 +202,7 @@ fn page<R: Comparable>(document: &Object, snapshot: &mut Snapshot) -> Result<(),
     let Some(table) = document.get(R::TABLE) else {
         return Ok(());
     };
-    let wrong = |at: &str| format!("{at} does not match docs/json.md");
+    let wrong = |at: &str| format!("{at} does not match the format (turbowish explain json)");
     let rows = table.as_array().ok_or_else(|| wrong(R::TABLE))?;
     let mut page = Page {
         rows: Vec::with_capacity(rows.len()),
@@ -231,8 +231,12 @@ fn row<R: Comparable>(value: &Value, nth: usize) -> Result<R, Fault> {
     let mut row = R::default();
     for (name, read) in R::reads() {
         if let Some(value) = value.get(name) {
-            read(&mut row, value)
-                .ok_or_else(|| format!("{} does not match docs/json.md", at(name)))?;
+            read(&mut row, value).ok_or_else(|| {
+                format!(
+                    "{} does not match the format (turbowish explain json)",
+                    at(name)
+                )
+            })?;
         }
     }
     Ok(row)

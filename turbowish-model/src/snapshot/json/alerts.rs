@@ -63,7 +63,7 @@ static ALERTS: [Field<Alert>; 18] = [
     Field::new("fixes", "what can be done, each on its own", |row| {
         FieldValue::Texts(&row.fixes)
     }),
-    Field::new("docs", "the page that explains it", |row| {
+    Field::new("docs", "the command that explains it", |row| {
         FieldValue::Text(row.pitfall.docs())
     }),
 ];
