@@ -81,7 +81,7 @@ fn process(snapshot: &Snapshot) -> String {
         "{} pid {}, up {}, {accounting}, {}, {}",
         process.name,
         process.pid,
-        units::duration(process.uptime_ns, Micro::Ascii),
+        units::duration(process.uptime_ns, Micro::Unicode),
         window(snapshot),
         local(snapshot.at_unix_ns),
     )

@@ -162,7 +162,7 @@ async fn look_once(
         .iter()
         .any(|limit| limit.table().is_of_a_window());
     if let Some(rest) = missing(&snapshot, args.window).filter(|_| of_a_window) {
-        let length = |ns| units::duration(ns, Micro::Ascii);
+        let length = |ns| units::duration(ns, Micro::Unicode);
         note(&format!(
             "waiting {} until the window of {} is full",
             length(rest),

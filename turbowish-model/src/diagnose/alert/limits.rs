@@ -187,7 +187,7 @@ impl LimitRow {
                 format!("{}s", self.default / SECOND)
             }
             Measure::Time if self.default.is_multiple_of(MS) => format!("{}ms", self.default / MS),
-            Measure::Time => format!("{}us", self.default / US),
+            Measure::Time => format!("{}µs", self.default / US),
             Measure::Count => format!("{}", self.default),
             Measure::Percent => format!("{}%", self.default),
             Measure::Bytes if self.default == 0 => "0".to_string(),
