@@ -16,6 +16,8 @@ pub(super) struct Paper {
 const CODE: &str = "  ";
 /// Blanks between the columns of a table.
 const GAP: usize = 2;
+/// A wider cell does not widen its column: the rest of its row is on the next line.
+const WIDEST: usize = 32;
 /// The last column of a table is at least so wide, whatever the terminal is.
 const NARROWEST: usize = 20;
 
@@ -77,9 +79,9 @@ impl Page<'_> {
         } else if bare.is_empty() {
             self.end_block();
             self.out.push(String::new());
-        } else if line.starts_with('#') {
+        } else if let Some(title) = heading(line) {
             self.end_block();
-            let heading = self.bold(&inline(bare.trim_start_matches('#').trim(), false));
+            let heading = self.bold(&inline(title, false));
             self.out.push(heading);
         } else if line.starts_with('|') {
             self.row(line);
@@ -138,30 +140,36 @@ impl Page<'_> {
     }
 
     fn table(&mut self, rows: &[Vec<String>]) {
+        let rows = rows
+            .iter()
+            .map(|row| row.iter().map(|cell| inline(cell, false)));
+        let rows: Vec<Vec<String>> = rows.map(Iterator::collect).collect();
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-        let cell = |row: &[String], at: usize| row.get(at).map(|text| inline(text, false));
-        let widths: Vec<usize> = (0..columns.saturating_sub(1))
-            .map(|at| {
-                let cells = rows.iter().filter_map(|row| cell(row, at));
-                cells.map(|cell| width(&cell)).max().unwrap_or(0) + GAP
-            })
-            .collect();
+        let needed = |at: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(at));
+            let widths = cells
+                .map(|cell| width(cell))
+                .filter(|width| *width <= WIDEST);
+            widths.max().unwrap_or(0) + GAP
+        };
+        let widths: Vec<usize> = (0..columns.saturating_sub(1)).map(needed).collect();
         let indent = " ".repeat(widths.iter().sum());
         for (number, row) in rows.iter().enumerate() {
-            let texts = (0..columns).map(|at| cell(row, at).unwrap_or_default());
-            let texts: Vec<String> = texts.collect();
-            let before: String = texts
-                .iter()
-                .zip(&widths)
-                .map(|(text, width)| left(text, *width))
-                .collect();
-            let last = texts.last().map_or("", String::as_str);
+            let cells = row.iter().zip(&widths);
+            let before: String = cells.map(|(cell, width)| left(cell, *width)).collect();
+            let last = row.get(widths.len()).map_or("", String::as_str);
             let from = self.out.len();
-            self.wrap(&before, &indent, last);
+            if width(&before) > indent.len() {
+                self.out.push(before.trim_end().to_owned());
+                self.wrap(&indent, &indent, last);
+            } else {
+                self.wrap(&before, &indent, last);
+            }
             if number == 0 {
-                let heads = self.out.split_off(from);
-                let heads: Vec<String> = heads.iter().map(|head| self.bold(head)).collect();
-                self.out.extend(heads);
+                let titles = self.out.split_off(from);
+                let titles = titles.iter().map(|title| self.bold(title));
+                let titles: Vec<String> = titles.collect();
+                self.out.extend(titles);
             }
         }
     }
@@ -238,6 +246,13 @@ fn enclosed<'a>(text: &'a str, open: &str, close: &str) -> Option<(&'a str, &'a 
     text.strip_prefix(open)?.split_once(close)
 }
 
+/// The title, if the line is a heading.
+fn heading(line: &str) -> Option<&str> {
+    let behind = line.trim_start_matches('#');
+    let title = behind.strip_prefix(' ')?.trim();
+    (behind.len() < line.len()).then_some(title)
+}
+
 /// Emphasized words at the beginning, and what is behind them.
 fn emphasis(text: &str) -> Option<(&str, &str)> {
     enclosed(text, "*", "*").filter(|(words, _)| !words.starts_with(' '))
@@ -268,6 +283,7 @@ mod tests {
     #[test]
     fn text_is_wrapped() {
         check("# A title\n\nOne.\n", "A title\n\nOne.\n");
+        check("Write\n#[instrument].\n", "Write #[instrument].\n");
         check(
             "Some words that go\non in the *next* line of the [page](a.md#b).\n",
             "Some words that go on in the\nnext line of the page.\n",
@@ -295,6 +311,14 @@ mod tests {
         check(
             "| limit | default | meaning |\n|---|---|---|\n| `clear` | 1s | What is gone, and for how long. |\n",
             "limit    default  meaning\n`clear`  1s       What is gone, and\n                  for how long.\n",
+        );
+    }
+
+    #[test]
+    fn a_wide_cell_has_a_line_of_its_own() {
+        check(
+            "| a | b |\n|---|---|\n| one | 1 |\n| a cell of more than thirty columns | 2 |\n",
+            "a    b\none  1\na cell of more than thirty columns\n     2\n",
         );
     }
 
