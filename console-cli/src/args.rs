@@ -1,6 +1,5 @@
 //! The command line as data: parsing, `--help`, completions and the manual all come from here.
 
-mod annotate;
 mod ci;
 mod control;
 mod value;
@@ -8,6 +7,7 @@ mod value;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cargo_turbowish::{AnnotateArgs, examples, long_help};
 use clap::builder::FalseyValueParser;
 use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -16,9 +16,9 @@ use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
 
 use crate::columns::Listing;
+use crate::failure::PROGRAM;
 use crate::theme::Theme;
 
-pub(crate) use self::annotate::{AnnotateArgs, OriginArgs, Permission};
 use self::ci::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::ci::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
 use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
@@ -78,6 +78,13 @@ pub(crate) enum Command {
     /// Print the await trees of tasks: where each branch is, and what it waits for
     #[command(after_help = TREE_EXAMPLES)]
     Tree(TreeArgs),
+    /// Print the page of an alert, what it means and how to fix it; without a name, list all
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain {
+        /// Name or number of an alert; or limits, or json
+        #[arg(value_name = "ALERT")]
+        alert: Vec<String>,
+    },
     /// Fail if a limit does not hold or an alert is active: for CI
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
@@ -97,7 +104,7 @@ pub(crate) enum Command {
     #[command(after_help = DEBUG_EXAMPLES)]
     Debug(DebugArgs),
     /// Add the attribute to every async fn of a crate, or find those without it
-    #[command(after_help = annotate::EXAMPLES, after_long_help = annotate::LONG_HELP)]
+    #[command(after_help = examples(&PROGRAM), after_long_help = long_help(&PROGRAM))]
     Annotate(AnnotateArgs),
     /// Run a key-value server under load, and watch it
     #[cfg(feature = "demo")]
@@ -233,6 +240,14 @@ fn query_long_help() -> String {
     format!("{examples}\n\n{}", Listing)
 }
 
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  turbowish explain                       a list of all alerts
+  turbowish explain lost-waker            how it comes about, and how to fix it
+  turbowish explain limits                the thresholds of all alerts
+  turbowish explain json                  the fields of JSON and CSV
+  turbowish explain deadlock > page.md    not on a terminal: Markdown";
+
 #[derive(Args, Debug)]
 pub(crate) struct QueryArgs {
     /// Table, or the record of one row
@@ -260,7 +275,7 @@ pub(crate) struct QueryArgs {
     /// Columns to print, by key: proc,run,calls,hold,longest
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
-    /// A table to read, JSON or CSV (see docs/json.md)
+    /// A table to read, JSON or CSV (see turbowish explain json)
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
 }

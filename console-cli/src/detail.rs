@@ -69,7 +69,7 @@ impl<'a> DetailContext<'a> {
             window_ns: snapshot.window_ns,
             room: None,
             lengths: None,
-            micro: Micro::Ascii,
+            micro: Micro::Unicode,
         }
     }
 
@@ -138,7 +138,7 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
     let snapshot = ask(args.target.as_deref(), token, &query)?;
     let mut lines = Vec::new();
     for row in &snapshot.tasks.rows {
-        lines.push(tree::head(row, Micro::Ascii).text());
+        lines.push(tree::head(row, Micro::Unicode).text());
         let calls = tree::lines(row, &DetailContext::of(&snapshot));
         lines.extend(calls.iter().map(RichLine::text));
     }

@@ -2,15 +2,22 @@
 //! code.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
+use cargo_turbowish::Program;
 use tokio::signal::unix::SignalKind;
 use turbowish_model::query::QueryError;
 use turbowish_model::snapshot::sanitize;
 use turbowish_wire::client::ClientError;
 
 use crate::text;
+
+/// The console, as messages call it.
+pub(crate) const PROGRAM: Program = Program {
+    name: "turbowish",
+    typed: "turbowish",
+};
 
 /// The reason why a command failed.
 #[derive(Debug)]
@@ -21,14 +28,12 @@ pub(crate) enum Failure {
     Target(String),
     /// The terminal or a file cannot be used: exit code 1.
     Local(String),
-    /// Several local causes, a line for each: exit code 1.
-    Several(String, Vec<String>),
+    /// A failure as `cargo turbowish` has it, too: that of `annotate`, or of stdout.
+    Shared(cargo_turbowish::Failure),
     /// The command found and printed what it searched for: exit code 1.
     Found,
     /// A child program ended with this exit code, and has reported the reason itself.
     Ended(u8),
-    /// The reader of the output has gone: no message.
-    ClosedPipe,
     /// A signal ended the command: no message, and the exit code that shells give.
     Signal(u8),
 }
@@ -58,16 +63,9 @@ impl Failure {
             Self::Usage(text) => (text, 2),
             Self::Target(text) => (text, 3),
             Self::Local(text) => (text, 1),
-            Self::Several(text, things) => {
-                note(&text);
-                for thing in things {
-                    let _ = writeln!(io::stderr(), "  {}", sanitize::line(&thing));
-                }
-                return ExitCode::from(1);
-            }
+            Self::Shared(failure) => return failure.report(&PROGRAM),
             Self::Found => return ExitCode::from(1),
             Self::Ended(code) => return ExitCode::from(code),
-            Self::ClosedPipe => return ExitCode::SUCCESS,
             Self::Signal(number) => return ExitCode::from(128 + number),
         };
         note(&text);
@@ -75,30 +73,16 @@ impl Failure {
     }
 }
 
-/// Prints help if it was asked for; else reports the mistake on the command line.
-pub(crate) fn of_command_line(answer: &clap::Error) -> ExitCode {
-    if !answer.use_stderr() {
-        // A closed pipe is not a failure.
-        let _ = answer.print();
-        return ExitCode::SUCCESS;
-    }
-    let text = answer.render().to_string();
-    let text = text.trim_start_matches("error: ").trim_end();
-    // The usage is on separate lines.
-    let _ = writeln!(io::stderr(), "turbowish: {}", sanitize::lines(text));
-    ExitCode::from(2)
-}
-
 /// Prints one line on stderr; a closed stderr is not a failure.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "turbowish: {}", sanitize::line(text));
+    PROGRAM.note(text);
 }
 
 /// Prints text from a process or a file to stdout, without control sequences for the terminal. All
 /// such text goes through this function. Documents are escaped before, and do not change.
 ///
 /// # Errors
-/// [`Failure::ClosedPipe`] if the reader has gone.
+/// [`cargo_turbowish::Failure::ClosedPipe`] if the reader has gone.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     print_own(&sanitize::lines(text))
 }
@@ -116,13 +100,13 @@ pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
 /// # Errors
 /// As [`print`].
 pub(crate) fn print_own(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|cause| match cause.kind() {
-            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::local("cannot write to stdout", &cause),
-        })
+    Ok(cargo_turbowish::print(text)?)
+}
+
+impl From<cargo_turbowish::Failure> for Failure {
+    fn from(failure: cargo_turbowish::Failure) -> Self {
+        Self::Shared(failure)
+    }
 }
 
 impl From<QueryError> for Failure {

@@ -36,7 +36,7 @@ pub(crate) fn counted(table: &str, count: u64) -> &str {
 
 /// `window 10 s`, or `since start 12m31s`.
 pub(crate) fn window(snapshot: &Snapshot) -> String {
-    let length = units::window(snapshot.window_ns, Micro::Ascii);
+    let length = units::window(snapshot.window_ns, Micro::Unicode);
     if snapshot.since_start {
         format!("since start, {length}")
     } else {

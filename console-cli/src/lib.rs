@@ -1,19 +1,18 @@
 //! The console `turbowish`. Every command ends with an exit code; if it is not 0, a message states
 //! the remedy.
 
-mod annotate;
 mod args;
 mod columns;
 mod commands;
 #[cfg(feature = "demo")]
 mod demo;
 mod detail;
+mod explain;
 mod failure;
 mod footer;
 #[doc(hidden)]
 pub mod fuzzing;
 mod man;
-mod pattern;
 mod plain_text;
 mod report_file;
 mod sheet;
@@ -30,13 +29,14 @@ use clap::Parser;
 
 use crate::args::{Cli, Command};
 use crate::commands::{check, debug, diff, pause, ps, query, watch};
+use crate::failure::{Failure, PROGRAM};
 
 /// Runs the command of the process's command line.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(answer) => return failure::of_command_line(&answer),
+        Err(answer) => return PROGRAM.answer(&answer),
     };
     let token = cli.token.as_deref();
     let result = match cli.command.unwrap_or_default() {
@@ -44,13 +44,16 @@ pub fn main() -> ExitCode {
         Command::Ps => ps::run(),
         Command::Query(args) => query::run(&args, token),
         Command::Tree(args) => detail::tree(&args, token),
+        Command::Explain { alert } => explain::run(&alert),
         Command::Check(args) => check::run(&args, token),
         Command::Watch(args) => watch::run(&args, token),
         Command::Diff(args) => diff::run(&args),
         Command::Pause(args) => pause::pause(&args, token),
         Command::Resume(args) => pause::resume(&args, token),
         Command::Debug(args) => debug::run(&args, token),
-        Command::Annotate(args) => annotate::run(&args),
+        Command::Annotate(args) => {
+            cargo_turbowish::annotate(&args, &PROGRAM).map_err(Failure::from)
+        }
         #[cfg(feature = "demo")]
         Command::Demo(view) => top::demo(&view),
         Command::Completions { shell } => man::completions(shell),

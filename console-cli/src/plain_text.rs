@@ -81,7 +81,7 @@ fn process(snapshot: &Snapshot) -> String {
         "{} pid {}, up {}, {accounting}, {}, {}",
         process.name,
         process.pid,
-        units::duration(process.uptime_ns, Micro::Ascii),
+        units::duration(process.uptime_ns, Micro::Unicode),
         window(snapshot),
         local(snapshot.at_unix_ns),
     )
@@ -146,7 +146,7 @@ fn tasks(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `1 alert, 2 warnings; deadlock: there, back wait in a cycle, 41.2 s (docs/alerts/deadlock.md)`
+/// `1 alert, 2 warnings; deadlock: there, back wait in a cycle, 41.2 s (turbowish explain deadlock)`
 fn alerts(snapshot: &Snapshot) -> String {
     let alerts = &snapshot.alerts.rows;
     let Some(worst) = column::worst(alerts) else {

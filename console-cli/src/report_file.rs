@@ -189,7 +189,7 @@ impl TableVisitor for ReadPage<'_> {
         let Some(table) = self.document.get(R::TABLE) else {
             return Ok(());
         };
-        let wrong = |at: &str| format!("{at} does not match docs/json.md");
+        let wrong = |at: &str| format!("{at} does not match the format (turbowish explain json)");
         let rows = table.as_array().ok_or_else(|| wrong(R::TABLE))?;
         let mut page = Page {
             rows: Vec::with_capacity(rows.len()),
@@ -244,9 +244,12 @@ fn row<R: Record>(value: &Value, nth: usize) -> Result<R, Fault> {
     let mut row = R::default();
     for field in R::fields() {
         if let Some(value) = value.get(field.name) {
-            field
-                .write(&mut row, &parsed(value))
-                .ok_or_else(|| format!("{} does not match docs/json.md", at(field.name)))?;
+            field.write(&mut row, &parsed(value)).ok_or_else(|| {
+                format!(
+                    "{} does not match the format (turbowish explain json)",
+                    at(field.name)
+                )
+            })?;
         }
     }
     Ok(row)

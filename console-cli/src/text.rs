@@ -97,26 +97,27 @@ pub(crate) fn printed(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-/// A text from the process, which writes microseconds in ASCII, in this terminal's spelling:
-/// `10.0us` becomes `10.0µs`.
+/// A text from the process with this terminal's spelling of microseconds: `10.0µs` becomes `10.0us`
+/// where there is only ASCII.
 pub(crate) fn with_micro(text: &str, micro: Micro) -> String {
+    let (other, ours) = match micro {
+        Micro::Ascii => ("µs", "us"),
+        Micro::Unicode => ("us", "µs"),
+    };
     let is_time = |word: &str| {
         let digits = word.trim_start_matches('(');
-        let (number, rest) = digits.split_at(digits.find("us").unwrap_or(digits.len()));
+        let (number, rest) = digits.split_at(digits.find(other).unwrap_or(digits.len()));
         let number_only = number
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'.');
         let ends = rest
-            .strip_prefix("us")
+            .strip_prefix(other)
             .is_some_and(|end| !end.starts_with(char::is_alphanumeric));
         number_only && ends && number.starts_with(|c: char| c.is_ascii_digit())
     };
-    if micro == Micro::Ascii {
-        return text.to_owned();
-    }
     let words = text.split_inclusive(' ');
     let shown = words.map(|word| match is_time(word) {
-        true => word.replacen("us", "µs", 1),
+        true => word.replacen(other, ours, 1),
         false => word.to_owned(),
     });
     shown.collect()
@@ -173,7 +174,10 @@ mod tests {
         );
         check("(10us) 5us, us 7ms", "(10µs) 5µs, us 7ms");
         check("status-1us 12users .us", "status-1us 12users .us");
-        assert_eq!(with_micro("10us", Micro::Ascii), "10us");
+        assert_eq!(
+            with_micro("spins (10µs): 1.20µs, 5us µs", Micro::Ascii),
+            "spins (10us): 1.20us, 5us µs"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod explain;
 mod hostile;
 mod monitor;
 #[cfg(feature = "demo")]
@@ -226,7 +227,7 @@ fn alerts_are_a_table_and_each_is_told_in_full() {
     let both = host.stdout(&["query", "alert", "db"]);
     assert_eq!(both.matches("MORE  ").count(), 2, "{both}");
     let plain = host.stdout(&["top", "--limit", "1"]);
-    let told = "2 alerts, 1 warning; deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s (docs/alerts/deadlock.md)";
+    let told = "2 alerts, 1 warning; deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s (turbowish explain deadlock)";
     assert_eq!(plain.lines().nth(3), Some(told));
 }
 
@@ -739,6 +740,8 @@ fn a_reader_that_leaves_early_is_no_error() {
         &["query", "procs"][..],
         &["top"],
         &["ps"],
+        &["explain"],
+        &["explain", "deadlock"],
         &["completions", "bash"],
         &["--help"],
     ] {
@@ -793,6 +796,7 @@ fn help_fits_a_terminal_and_has_examples() {
         &["check", "--help"],
         &["watch", "--help"],
         &["diff", "--help"],
+        &["explain", "--help"],
     ] {
         let output = host
             .command()
@@ -834,6 +838,7 @@ fn completions_and_manual() {
             "no-alerts",
             "fail-over",
             "reconnect",
+            "explain",
         ] {
             assert!(script.contains(option), "{shell} {option}");
         }
@@ -844,7 +849,7 @@ fn completions_and_manual() {
     let output = host.run(&["man", "--out", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0));
     assert!(out.join("turbowish-query.1").exists());
-    for command in ["annotate", "tree", "check", "watch", "diff"] {
+    for command in ["annotate", "tree", "check", "watch", "diff", "explain"] {
         assert!(out.join(format!("turbowish-{command}.1")).exists());
     }
 }

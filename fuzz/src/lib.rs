@@ -8,7 +8,8 @@ mod messages;
 
 pub use self::filters::filters;
 pub use self::messages::messages;
-pub use turbowish_cli::fuzzing::{annotate, reports};
+pub use cargo_turbowish::fuzzing::annotate;
+pub use turbowish_cli::fuzzing::reports;
 
 /// A function of bytes that panics if they reveal a defect.
 pub type Target = fn(&[u8]);

@@ -23,8 +23,9 @@ fn line(row: &LimitRow) -> String {
 fn rows_stand_where_their_pitfalls_say() {
     for (at, row) in TABLE.iter().enumerate() {
         assert_eq!(row.pitfall as usize, at, "{}", row.pitfall.id());
-        let page = format!("docs/alerts/{}.md", row.pitfall.id().replace('_', "-"));
-        assert_eq!(row.pitfall.docs(), page);
+        let page = row.pitfall.id().replace('_', "-");
+        assert_eq!(row.pitfall.page(), page);
+        assert_eq!(row.pitfall.docs(), format!("turbowish explain {page}"));
         assert!(
             !row.why.is_empty() && !row.fixes.is_empty() && !row.limits.is_empty(),
             "{}",
@@ -41,9 +42,9 @@ fn rows_stand_where_their_pitfalls_say() {
 fn each_alert_has_its_page() {
     let mut pages = BTreeSet::from(["README.md".to_owned()]);
     for alert in TABLE {
-        let path = root().join(alert.pitfall.docs());
-        let page =
-            fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", alert.pitfall.docs()));
+        let name = format!("{}.md", alert.pitfall.page());
+        let path = root().join("docs/alerts").join(&name);
+        let page = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut lines = page.lines();
         assert_eq!(
             lines.next(),
@@ -59,11 +60,11 @@ fn each_alert_has_its_page() {
             "{head}"
         );
         let stay = if alert.lingers { "`linger`" } else { "`clear`" };
-        assert!(head.contains(stay), "{}: {head}", alert.pitfall.docs());
+        assert!(head.contains(stay), "{name}: {head}");
         if let Some(hold) = alert.hold {
             let hold = row(hold);
             let text = format!("raised after {} (`{}`)", hold.default_text(), hold.key);
-            assert!(head.contains(&text), "{}: {head}", alert.pitfall.docs());
+            assert!(head.contains(&text), "{name}: {head}");
         }
         let headings: Vec<&str> = page
             .lines()
@@ -75,17 +76,14 @@ fn each_alert_has_its_page() {
             "## What the detector knows",
             "## Thresholds",
         ];
-        assert_eq!(headings, expected, "{}", alert.pitfall.docs());
+        assert_eq!(headings, expected, "{name}");
         let limits: Vec<&str> = page
             .lines()
             .filter(|line| line.starts_with("| `"))
             .collect();
         let expected: Vec<String> = alert.limits.iter().map(|limit| line(row(*limit))).collect();
-        assert_eq!(limits, expected, "{}", alert.pitfall.docs());
-        pages.extend(
-            path.file_name()
-                .map(|name| name.to_string_lossy().into_owned()),
-        );
+        assert_eq!(limits, expected, "{name}");
+        pages.insert(name);
     }
     let folder = fs::read_dir(root().join("docs/alerts")).expect("the folder");
     let found: BTreeSet<String> = folder
@@ -109,9 +107,9 @@ fn the_first_page_lists_all() {
         .collect();
     assert_eq!(rows.len(), TABLE.len());
     for (row, alert) in rows.iter().zip(TABLE) {
-        let name = alert.pitfall.docs().rsplit('/').next().unwrap_or_default();
+        let name = alert.pitfall.page();
         let begin = format!(
-            "| [{}]({name}) | `{}` | {} | ",
+            "| [{}]({name}.md) | `{}` | {} | ",
             alert.pitfall.title(),
             alert.pitfall.id(),
             alert.severity.word()

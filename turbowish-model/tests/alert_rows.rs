@@ -147,7 +147,7 @@ fn cells() {
     check(&alert, "who", "there, mutex bob, back, mutex alice");
     check(&alert, "for", "41.0 s");
     check(&alert, "behind", "3");
-    check(&alert, "docs", "docs/alerts/deadlock.md");
+    check(&alert, "docs", "turbowish explain deadlock");
     check(&alert, "at", "src/conn.rs:88");
     check(&alert, "proc", "kv::conn::serve");
     check(&alert, "sure", "certain");
@@ -277,7 +277,7 @@ fn json_says_it_all() {
         ],
         "behind": [party("task", 9, "expiry")], "behind_count": 3,
         "why": "No task of the cycle can run.", "fixes": ["drop the guard first", "or not"],
-        "docs": "docs/alerts/deadlock.md",
+        "docs": "turbowish explain deadlock",
     });
     assert_eq!(value["alerts"][1], expected);
     assert_eq!(value["alerts"][0]["at"], Value::Null);
@@ -330,9 +330,9 @@ fn the_report_names_what_holds_at_the_end() {
             "stuck at exit: 2 tasks had not ended, worst first",
             "  back waiting 0 in    (deadlock)",
             "  idle waiting 0 in",
-            "alerts: lost waker: server   docs/alerts/lost-waker.md",
-            "        deadlock: there, back wait in a cycle, 41.0 s   docs/alerts/deadlock.md",
-            "        long poll: kv::snapshot::write   docs/alerts/long-poll.md",
+            "alerts: lost waker: server   turbowish explain lost-waker",
+            "        deadlock: there, back wait in a cycle, 41.0 s   turbowish explain deadlock",
+            "        long poll: kv::snapshot::write   turbowish explain long-poll",
             "live view next time: turbowish top",
         ]
     );

@@ -84,13 +84,13 @@ fn command_line(root: &Path, home: &Path) -> Result<std::path::PathBuf, String> 
         .args([
             "build",
             "--package",
-            "turbowish-cli",
+            "cargo-turbowish",
             "--message-format=json",
         ])
         .current_dir(root);
     let ended = child::run(&mut command, CLI_LIMIT, &home.join("cli.log"))
         .map_err(|e| format!("cannot run cargo: {e}"))?;
-    build::executable(&ended.stdout, "turbowish")
+    build::executable(&ended.stdout, "cargo-turbowish")
         .filter(|_| ended.succeeded())
         .ok_or_else(|| {
             format!(

@@ -106,7 +106,7 @@ Examples:
   turbowish watch procs --count 60 --columns proc,run,hold_p99 > minute.jsonl
   turbowish watch alerts --reconnect      continues when the process is restarted
 
-Each line is a document of docs/json.md.
+Each line is a document as turbowish explain json describes it.
 
 Exit codes: 0 the process has ended, the lines asked for are printed, or stdout is
 closed; 2 wrong usage; 3 the target cannot be reached, or has ended before that.";

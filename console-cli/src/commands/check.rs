@@ -156,7 +156,7 @@ async fn look_once(
         .iter()
         .any(|limit| limit::is_of_a_window(limit.table()));
     if let Some(rest) = missing(&snapshot, args.window).filter(|_| of_a_window) {
-        let length = |ns| units::duration(ns, Micro::Ascii);
+        let length = |ns| units::duration(ns, Micro::Unicode);
         note(&format!(
             "waiting {} until the window of {} is full",
             length(rest),

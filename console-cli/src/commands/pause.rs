@@ -183,7 +183,7 @@ fn unknown(rows: &[TaskRow], name: &str, label: &dyn Display) -> Failure {
 }
 
 /// `2 tasks of kv 4242 are called conn; say which by its id: 33 (waiting 3.10 s), 49 (ready
-/// 10.0us)`
+/// 10.0µs)`
 fn several(same: &[&TaskRow], name: &str, label: &dyn Display) -> Failure {
     const SHOWN: usize = 8;
     let each = same.iter().take(SHOWN);
@@ -201,7 +201,7 @@ fn several(same: &[&TaskRow], name: &str, label: &dyn Display) -> Failure {
 }
 
 fn time(ns: u64) -> String {
-    units::duration(ns, Micro::Ascii)
+    units::duration(ns, Micro::Unicode)
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ fn cells(snapshot: &Snapshot) -> Vec<String> {
     vec![
         process.name.clone(),
         process.pid.to_string(),
-        units::duration(process.uptime_ns, Micro::Ascii),
+        units::duration(process.uptime_ns, Micro::Unicode),
         state.to_owned(),
         polls,
         tasks,

@@ -104,7 +104,7 @@ fn text(alert: &Alert, snapshot: &Snapshot) -> String {
         resources: &snapshot.resources.rows,
         began: clock.split_once(' ').map(|(_, time)| time.to_owned()),
         source: &source,
-        micro: Micro::Ascii,
+        micro: Micro::Unicode,
         room: plain_text::width(),
         cuts: false,
     };

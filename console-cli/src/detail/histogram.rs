@@ -10,7 +10,7 @@ const BAR: u64 = 16;
 const UNITS: [(u64, &str); 4] = [
     (1_000_000_000, "s"),
     (1_000_000, "ms"),
-    (1_000, "us"),
+    (1_000, "µs"),
     (1, "ns"),
 ];
 
@@ -96,7 +96,7 @@ fn range(from: u64, to: u64, micro: Micro) -> String {
         .find(|(one, _)| to >= *one)
         .unwrap_or(UNITS[3]);
     let unit = match (unit, micro) {
-        ("us", Micro::Unicode) => "µs",
+        ("µs", Micro::Ascii) => "us",
         (unit, _) => unit,
     };
     let lower = match from {

@@ -73,7 +73,7 @@ fn flow(row: &ResourceRow) -> String {
     format!("  in {put}, out {took}   waits {waits}, {waiter_count} now")
 }
 
-/// `waited p50 20.0us  p99 2.00ms  max 11.0ms`; empty if nothing was measured.
+/// `waited p50 20.0µs  p99 2.00ms  max 11.0ms`; empty if nothing was measured.
 fn times(what: &str, population: &Distribution, beside: &DetailContext<'_>) -> Option<RichLine> {
     let at = |percent| population.percentile(Percentile::whole(percent));
     let (half, most) = (at(50)?, at(99)?);

@@ -191,7 +191,7 @@ fn what_is_no_report_is_refused() {
         (r#"{"schema":1}"#, format!("{start}no process")),
         (
             &format!("{{{head},\"procs\":5}}"),
-            "procs does not match docs/json.md".to_owned(),
+            "procs does not match the format (turbowish explain json)".to_owned(),
         ),
         (
             &format!("{{{head},\"procs\":[{{\"proc\":\"a\"}}]}}"),
@@ -201,13 +201,13 @@ fn what_is_no_report_is_refused() {
             &format!(
                 "{{{head},\"procs\":[{{\"proc\":\"a\",\"calls\":-1,\"polls\":1,\"never_polled\":0}}]}}"
             ),
-            "procs[0].calls does not match docs/json.md".to_owned(),
+            "procs[0].calls does not match the format (turbowish explain json)".to_owned(),
         ),
         (
             &format!(
                 "{{{head},\"alerts\":[{{\"kind\":\"doom\",\"severity\":\"note\",\"parties\":[]}}]}}"
             ),
-            "alerts[0].kind does not match docs/json.md".to_owned(),
+            "alerts[0].kind does not match the format (turbowish explain json)".to_owned(),
         ),
     ] {
         assert_eq!(saved(text).map(|_| ()), Err(expected), "{text}");

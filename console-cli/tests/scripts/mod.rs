@@ -466,8 +466,8 @@ fn a_diff_shows_what_has_changed_the_worst_first() {
     for line in [
         "PROC                   WHAT      BEFORE  AFTER   CHANGE",
         "kv::expiry::sweep      hold_p99  6.02ms 8.55ms   +42.0% FAIL",
-        "kv::db::set            hold_p99  21.5us 22.1us    +2.8%",
-        "kv::conn::read_frame   run_p50   10.8us 9.12us   -15.6% better",
+        "kv::db::set            hold_p99  21.5µs 22.1µs    +2.8%",
+        "kv::conn::read_frame   run_p50   10.8µs 9.12µs   -15.6% better",
     ] {
         assert!(text.lines().any(|known| known == line), "{line}\n{text}");
     }

@@ -128,6 +128,7 @@ mod tests {
         check("hold_p99 < 10ms", Verdict::Fails);
         check("hold_p99 <= 10ms", Verdict::Holds);
         check(" hold_p99<10001us ", Verdict::Holds);
+        check("hold_p99<10001µs", Verdict::Holds);
         check("hold_p99.9>1ms", Verdict::Holds);
         check("run < 10%", Verdict::Fails);
         check("run =10", Verdict::Holds);

@@ -1,11 +1,11 @@
 //! Pitfalls that TurboWish detects, with their names on screens, in JSON and in the documentation.
 
 macro_rules! pitfalls {
-    ($($(#[$doc:meta])* $name:ident $id:literal $title:literal $docs:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident $id:literal $title:literal $page:literal;)*) => {
         /// A kind of problem in an async program.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Pitfall {
-            $($(#[$doc])* $name,)*
+            $($(#[doc = $doc])+ $name,)*
         }
 
         impl Pitfall {
@@ -28,11 +28,27 @@ macro_rules! pitfalls {
                 }
             }
 
-            /// Path of the page in the documentation.
+            /// What is wrong, in a sentence.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($doc),+).trim_ascii_start(),)*
+                }
+            }
+
+            /// Name of the page that explains it, in the documentation and in `turbowish explain`.
+            #[must_use]
+            pub const fn page(self) -> &'static str {
+                match self {
+                    $(Self::$name => $page,)*
+                }
+            }
+
+            /// The command that prints this page.
             #[must_use]
             pub const fn docs(self) -> &'static str {
                 match self {
-                    $(Self::$name => $docs,)*
+                    $(Self::$name => concat!("turbowish explain ", $page),)*
                 }
             }
         }
@@ -47,59 +63,64 @@ impl Pitfall {
     }
 }
 
+impl Default for Pitfall {
+    fn default() -> Self {
+        Self::ALL[0]
+    }
+}
+
 pitfalls! {
     /// Tasks wait for each other in a cycle.
-    #[default]
-    Deadlock "deadlock" "deadlock" "docs/alerts/deadlock.md";
+    Deadlock "deadlock" "deadlock" "deadlock";
     /// A task waits for something that only the task itself could provide.
-    SelfDeadlock "self_deadlock" "self deadlock" "docs/alerts/self-deadlock.md";
+    SelfDeadlock "self_deadlock" "self deadlock" "self-deadlock";
     /// A future holds its turn at a resource, while its task polls another future that waits behind
     /// it.
-    Futurelock "futurelock" "futurelock" "docs/alerts/futurelock.md";
+    Futurelock "futurelock" "futurelock" "futurelock";
     /// A worker is held by a poll that does not end.
-    BlockedWorker "blocked_worker" "blocked worker" "docs/alerts/blocked-worker.md";
+    BlockedWorker "blocked_worker" "blocked worker" "blocked-worker";
     /// The first poll of a task does not end.
-    NeverYields "never_yields" "never yields" "docs/alerts/never-yields.md";
+    NeverYields "never_yields" "never yields" "never-yields";
     /// A task waits, and nothing can wake it.
-    LostWaker "lost_waker" "lost waker" "docs/alerts/lost-waker.md";
+    LostWaker "lost_waker" "lost waker" "lost-waker";
     /// A sender waits for a receiver that does not receive.
-    BlockedSender "blocked_sender" "blocked sender" "docs/alerts/blocked-sender.md";
+    BlockedSender "blocked_sender" "blocked sender" "blocked-sender";
     /// A task panicked, and its result cannot be observed.
-    DetachedFailure "detached_failure" "detached failure" "docs/alerts/detached-failure.md";
+    DetachedFailure "detached_failure" "detached failure" "detached-failure";
     /// Polls exceed the limit for long polls.
-    LongPoll "long_poll" "long poll" "docs/alerts/long-poll.md";
+    LongPoll "long_poll" "long poll" "long-poll";
     /// A task hardly ever waits.
-    YieldsRarely "yields_rarely" "yields rarely" "docs/alerts/yields-rarely.md";
+    YieldsRarely "yields_rarely" "yields rarely" "yields-rarely";
     /// A task is ready and is not polled, while other tasks are.
-    Starvation "starvation" "starvation" "docs/alerts/starvation.md";
+    Starvation "starvation" "starvation" "starvation";
     /// A future was woken, and its task does not poll it.
-    SnoozedFuture "snoozed_future" "snoozed future" "docs/alerts/snoozed-future.md";
+    SnoozedFuture "snoozed_future" "snoozed future" "snoozed-future";
     /// A future of a stream was woken, and its task does not poll the stream.
-    StreamStall "stream_stall" "stream stall" "docs/alerts/stream-stall.md";
+    StreamStall "stream_stall" "stream stall" "stream-stall";
     /// A branch of a `select!` was dropped after it had taken or given something.
-    CancelUnsafeSelect "cancel_unsafe_select" "cancel-unsafe select!" "docs/alerts/cancel-unsafe-select.md";
+    CancelUnsafeSelect "cancel_unsafe_select" "cancel-unsafe select!" "cancel-unsafe-select";
     /// A timeout dropped a future after it had taken or given something.
-    TimeoutHalfDone "timeout_half_done" "timeout leaves work half done" "docs/alerts/timeout-half-done.md";
+    TimeoutHalfDone "timeout_half_done" "timeout leaves work half done" "timeout-half-done";
     /// Two tasks acquire two locks in opposite orders.
-    LockOrderInversion "lock_order_inversion" "lock order inversion" "docs/alerts/lock-order-inversion.md";
+    LockOrderInversion "lock_order_inversion" "lock order inversion" "lock-order-inversion";
     /// An unbounded channel grows.
-    UnboundedGrowth "unbounded_growth" "unbounded growth" "docs/alerts/unbounded-growth.md";
+    UnboundedGrowth "unbounded_growth" "unbounded growth" "unbounded-growth";
     /// A bounded channel is always full.
-    BufferBloat "buffer_bloat" "buffer bloat" "docs/alerts/buffer-bloat.md";
+    BufferBloat "buffer_bloat" "buffer bloat" "buffer-bloat";
     /// A guard is held while its task waits for something else.
-    GuardAcrossAwait "guard_across_await" "guard across await" "docs/alerts/guard-across-await.md";
+    GuardAcrossAwait "guard_across_await" "guard across await" "guard-across-await";
     /// Many tasks request a lock at once.
-    LockConvoy "lock_convoy" "lock convoy" "docs/alerts/lock-convoy.md";
+    LockConvoy "lock_convoy" "lock convoy" "lock-convoy";
     /// A task wakes itself all the time without progress.
-    SelfWakeSpin "self_wake_spin" "self-wake spin" "docs/alerts/self-wake-spin.md";
+    SelfWakeSpin "self_wake_spin" "self-wake spin" "self-wake-spin";
     /// Polls have no effect.
-    SpuriousPolls "spurious_polls" "spurious polls" "docs/alerts/spurious-polls.md";
+    SpuriousPolls "spurious_polls" "spurious polls" "spurious-polls";
     /// A future was created and dropped without a poll.
-    NeverPolled "never_polled" "never polled" "docs/alerts/never-polled.md";
+    NeverPolled "never_polled" "never polled" "never-polled";
     /// A future is large.
-    LargeFuture "large_future" "large future" "docs/alerts/large-future.md";
+    LargeFuture "large_future" "large future" "large-future";
     /// The instrumentation itself has too many events.
-    Overload "overload" "overload" "docs/alerts/overload.md";
+    Overload "overload" "overload" "overload";
     /// Wakers are cloned more often than needed.
-    WakerChurn "waker_churn" "waker churn" "docs/alerts/waker-churn.md";
+    WakerChurn "waker_churn" "waker churn" "waker-churn";
 }

@@ -73,7 +73,7 @@ fn headline(snapshot: &Snapshot) -> String {
         "turbowish: {} pid {} ran {}; {}; {}; {}{}",
         process.name,
         process.pid,
-        units::duration(process.uptime_ns, Micro::Ascii),
+        units::duration(process.uptime_ns, Micro::Unicode),
         in_all_polls(snapshot),
         alive(snapshot),
         lost_in_full(snapshot),
@@ -188,7 +188,7 @@ pub fn losses(snapshot: &Snapshot) -> Option<String> {
         return None;
     }
     if let Some(ago) = snapshot.lost.last_ago_ns {
-        told.push(format!("last {} ago", units::duration(ago, Micro::Ascii)));
+        told.push(format!("last {} ago", units::duration(ago, Micro::Unicode)));
     }
     Some(told.join(", "))
 }

@@ -26,13 +26,13 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Spelling of "micro", one per glyph set. Both have the same width.
+/// Spelling of "micro". Both have the same width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Micro {
-    /// `us`
-    #[default]
+    /// `us`, on a screen that has only ASCII.
     Ascii,
     /// `µs`
+    #[default]
     Unicode,
 }
 
@@ -45,7 +45,7 @@ impl Micro {
     }
 }
 
-/// A duration in at most six columns: `412ns`, `9.99us`, `999us`, `41.2 s`, `12m31s`, `3h07m`,
+/// A duration in at most six columns: `412ns`, `9.99µs`, `999µs`, `41.2 s`, `12m31s`, `3h07m`,
 /// `4d11h`.
 #[must_use]
 pub fn duration(ns: u64, micro: Micro) -> String {

@@ -111,7 +111,7 @@ fn the_cycle_is_told_in_its_order() {
             "do not wait for mutex log in app::repl, a receiver of mpsc repl",
         ]
     );
-    assert_eq!(alert.pitfall.docs(), "docs/alerts/deadlock.md");
+    assert_eq!(alert.pitfall.docs(), "turbowish explain deadlock");
 }
 
 #[test]

@@ -130,7 +130,8 @@ impl Trial<'_> {
         let before = source::count(&aside).map_err(fault)?;
         let mut command = Command::new(&self.annotate);
         clean(&mut command);
-        command.args(["annotate", "--all-targets", "--allow-no-vcs", "--clone"]);
+        command.args(["turbowish", "annotate", "--all-targets", "--allow-no-vcs"]);
+        command.arg("--clone");
         command.arg(&self.facade);
         if mode == Mode::Block {
             command.arg("--blocks");

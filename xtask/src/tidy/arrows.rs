@@ -60,9 +60,10 @@ const GRAPH: &[Arrows] = &[
         "turbowish-runtime",
         &["turbowish-model", "turbowish-unsafe", "turbowish-wire"],
     ),
+    arrows("cargo-turbowish", &["turbowish-model"]),
     Arrows {
         package: "turbowish-cli",
-        ours: &["turbowish-model", "turbowish-wire"],
+        ours: &["cargo-turbowish", "turbowish-model", "turbowish-wire"],
         // The demo embeds a server that is watched.
         optional: &["turbowish", "turbowish-kv"],
         outside: None,
@@ -82,7 +83,12 @@ const GRAPH: &[Arrows] = &[
     ),
     arrows(
         "turbowish-fuzz",
-        &["turbowish-cli", "turbowish-model", "turbowish-wire"],
+        &[
+            "cargo-turbowish",
+            "turbowish-cli",
+            "turbowish-model",
+            "turbowish-wire",
+        ],
     ),
     arrows("turbowish-kv", &["turbowish"]),
     arrows("turbowish-ui-tests", &["turbowish"]),

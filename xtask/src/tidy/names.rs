@@ -64,11 +64,11 @@ const OLD: &[&str] = &[
 
 /// `(source folder, types that are defined twice there)`. A pair that is not there any more is a fault.
 const TWICE: &[(&str, &[&str])] = &[
+    ("cargo-turbowish/src/", &[]),
     (
         "console-cli/src/",
         &[
-            "Change", "Command", "Entry", "Fault", "Form", "Found", "Hidden", "Kept", "Kind",
-            "Part", "Read", "Rows", "Screen", "Source", "State", "Wanted", "Window",
+            "Command", "Form", "Found", "Kept", "Part", "Rows", "Screen", "Window",
         ],
     ),
     ("turbowish-macros/src/", &[]),
@@ -180,8 +180,10 @@ impl Found<'_> {
 
     /// A type has the standard term for what it is.
     fn old(&mut self, name: &syn::Ident) {
-        let ours =
-            self.file.path.starts_with("turbowish-") || self.file.path.starts_with("console-cli");
+        let folders = ["turbowish-", "cargo-turbowish", "console-cli"];
+        let ours = folders
+            .iter()
+            .any(|folder| self.file.path.starts_with(folder));
         if ours && !self.file.is_test() && OLD.iter().any(|old| name == old) {
             let line = name.span().start().line;
             self.faults.push(Fault::new(

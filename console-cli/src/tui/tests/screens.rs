@@ -221,8 +221,8 @@ fn microseconds_are_written_in_one_way() {
             .is_some_and(|digits| digits.ends_with(|c: char| c.is_ascii_digit()))
     };
     let mut alert = long_poll();
-    alert.title = "spins: kv::conn::serve, 1.20us a poll (10us)".to_owned();
-    alert.why = "A poll took 999us.".to_owned();
+    alert.title = "spins: kv::conn::serve, 1.20us a poll (10µs)".to_owned();
+    alert.why = "A poll took 999µs.".to_owned();
     let mut seen = 0;
     for size in [SMALL, LARGE] {
         for set in [GlyphSet::Ascii, GlyphSet::Unicode] {

@@ -37,8 +37,7 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     show_held(state);
 }
 
-/// Converts times in an alert's text, which the process writes in ASCII, to the terminal's spelling
-/// of microseconds.
+/// Converts times in an alert's text to the terminal's spelling of microseconds.
 fn write_times(alert: &mut Alert, micro: Micro) {
     let Alert {
         title,

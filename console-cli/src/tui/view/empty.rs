@@ -113,7 +113,7 @@ pub(super) fn no_alerts(state: &State) -> bool {
 
 pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let what = "No active alerts.";
-    let todo = "Do: nothing. The detectors and their thresholds: docs/alerts/README.md";
+    let todo = "Do: nothing. The detectors and their thresholds: turbowish explain";
     tell(state, what, todo, frame, screen);
 }
 

@@ -34,7 +34,7 @@ pub(super) fn with_coverage(state: &State, shown: &Snapshot, width: usize) -> Li
     })
 }
 
-/// `   ready p99 88.0us`: the time from the wake-up of tasks to their poll; empty if none was
+/// `   ready p99 88.0µs`: the time from the wake-up of tasks to their poll; empty if none was
 /// woken.
 fn ready(state: &State, shown: &Snapshot, percents: &[u8]) -> String {
     let time = |ns| units::duration(ns, state.look.glyphs.micro);

@@ -131,7 +131,10 @@ pub enum LimitError {
 impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { key } => write!(f, "unknown limit {key}; docs/alerts lists them"),
+            Self::Unknown { key } => write!(
+                f,
+                "unknown limit {key}; turbowish explain limits lists them"
+            ),
             Self::Value { key, value, form } => write!(f, "limit {key}: {value} is not {form}"),
         }
     }
@@ -184,7 +187,7 @@ impl LimitRow {
                 format!("{}s", self.default / SECOND)
             }
             Measure::Time if self.default.is_multiple_of(MS) => format!("{}ms", self.default / MS),
-            Measure::Time => format!("{}us", self.default / US),
+            Measure::Time => format!("{}µs", self.default / US),
             Measure::Count => format!("{}", self.default),
             Measure::Percent => format!("{}%", self.default),
             Measure::Bytes if self.default == 0 => "0".to_string(),
@@ -253,7 +256,7 @@ mod tests {
         check(
             "long_pol",
             "20ms",
-            Err("unknown limit long_pol; docs/alerts lists them"),
+            Err("unknown limit long_pol; turbowish explain limits lists them"),
         );
         let no_unit = "limit long_poll.warn: 20 is not a time with its unit, such as 250ms";
         check("long_poll.warn", "20", Err(no_unit));

@@ -25,7 +25,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> Option<String> {
 }
 
 pub(super) fn time(ns: u64) -> String {
-    units::duration(ns, Micro::Ascii)
+    units::duration(ns, Micro::Unicode)
 }
 
 /// A threshold without trailing zeros: `10ms`.

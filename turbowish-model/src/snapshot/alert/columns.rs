@@ -61,7 +61,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "docs",
         "DOCS",
-        "the page that explains it",
+        "the command that explains it",
         (Text, 35, 1),
         &["docs"],
         |row, _| Value::Text(Cow::Borrowed(row.pitfall.docs())),

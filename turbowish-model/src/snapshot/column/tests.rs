@@ -392,7 +392,7 @@ fn cells_of_a_resource() {
         ("oldest", "41.4 s"),
         ("ops", "400"),
         ("wait_p99", "2.00ms"),
-        ("wait_p50", "1.00us"),
+        ("wait_p50", "1.00µs"),
         ("hold_p99", "-"),
         ("by", "conn-1"),
         ("waiting", "conn-2, ?"),

@@ -131,8 +131,8 @@ fn a_report() {
         &[
             "turbowish: kv pid 4242 ran 12m31s; in polls 101.1% of 400%; 57 tasks alive, 55 covered; lost 0",
             "PROC                     RUN%    RUN  CALLS  CANC PANIC  RUNp50 RUNp99 HOLp50 HOLp99 LONGEST",
-            "kv::conn::read_frame     79.3  9m56s  50.9M   301     0  10.8us 31.2us 3.11us 33.0us 4.02ms",
-            "kv::conn::serve          20.5  2m34s     50     0     0       -      - 23.9us 71.4us 5.87ms",
+            "kv::conn::read_frame     79.3  9m56s  50.9M   301     0  10.8µs 31.2µs 3.11µs 33.0µs 4.02ms",
+            "kv::conn::serve          20.5  2m34s     50     0     0       -      - 23.9µs 71.4µs 5.87ms",
             "kv::snapshot::write       1.3 9.76 s    193     1     0  50.3ms 71.2ms 17.1ms 38.4ms 41.0ms+",
             "kv::small0               <0.1 10.0ms      1     0     0     1ns    1ns    1ns    1ns    1ns",
             "kv::small1               <0.1 10.0ms      1     0     0     1ns    1ns    1ns    1ns    1ns",

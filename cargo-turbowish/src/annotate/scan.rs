@@ -10,7 +10,7 @@ use super::names::{Names, leaves, segments, text};
 use super::source::{Source, Unreadable};
 use super::tokens::{async_fns, paths};
 use super::tokio_types::{Wrapped, instead_of, instead_of_all};
-use super::tree::{Hidden, Kind, Node, Tree, TypeUse};
+use super::tree::{Hidden, Node, NodeKind, Tree, TypeUse};
 
 /// A file that contains none of these words is skipped, and need not be valid Rust.
 const WORDS: [&str; 3] = ["async", "tokio", "turbowish"];
@@ -60,8 +60,8 @@ struct Scanner<'a> {
 }
 
 /// What [`Scanner::node`] is told.
-struct Found<'a> {
-    kind: Kind,
+struct FoundNode<'a> {
+    kind: NodeKind,
     name: String,
     name_at: Span,
     attrs: &'a [syn::Attribute],
@@ -70,7 +70,7 @@ struct Found<'a> {
 }
 
 impl Scanner<'_> {
-    fn node(&mut self, found: Found<'_>, members: bool, inside: impl FnOnce(&mut Self)) {
+    fn node(&mut self, found: FoundNode<'_>, members: bool, inside: impl FnOnce(&mut Self)) {
         let (own, attributes) = attribute::read(found.attrs, &self.names, self.source);
         let other = found.attrs.iter().find(|attribute| {
             matches!(attribute.style, AttrStyle::Outer) && !attribute.path().is_ident("doc")
@@ -110,12 +110,12 @@ impl Scanner<'_> {
         let asyncness = signature.asyncness.map(|token| token.span);
         let constness = signature.constness.map(|token| token.span);
         let kind = match (asyncness, body, constness) {
-            (Some(_), Some(_), None) => Kind::Async,
-            (Some(_), Some(_), Some(_)) => Kind::Const,
-            _ => Kind::Plain,
+            (Some(_), Some(_), None) => NodeKind::Async,
+            (Some(_), Some(_), Some(_)) => NodeKind::Const,
+            _ => NodeKind::Plain,
         };
         let first = before.or(constness).or(asyncness);
-        let found = Found {
+        let found = FoundNode {
             kind,
             name: text(&signature.ident),
             name_at: signature.ident.span(),
@@ -189,8 +189,8 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
         let before = first([of(item.modifiers.defaultness), of(item.unsafety)]);
-        let found = Found {
-            kind: Kind::Block,
+        let found = FoundNode {
+            kind: NodeKind::Block,
             name: type_name(&item.self_ty),
             name_at: item.impl_token.span,
             attrs: &item.attrs,
@@ -202,8 +202,8 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
         let auto = of(item.modifiers.auto_token);
         let before = first([visible(&item.vis), of(item.unsafety), auto]);
-        let found = Found {
-            kind: Kind::Block,
+        let found = FoundNode {
+            kind: NodeKind::Block,
             name: text(&item.ident),
             name_at: item.ident.span(),
             attrs: &item.attrs,
@@ -219,8 +219,8 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
             return;
         };
         let before = first([visible(&item.vis), of(item.unsafety)]);
-        let found = Found {
-            kind: Kind::Module {
+        let found = FoundNode {
+            kind: NodeKind::Module {
                 sealed: is_sealed(items),
             },
             name: text(&item.ident),

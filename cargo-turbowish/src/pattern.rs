@@ -28,13 +28,13 @@ impl Filter {
 /// Segments of a file's or a function's path. In a segment, `*` is any text and `?` any character;
 /// the segment `**` is any number of segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     segments: Vec<String>,
-    of: Kind,
+    of: Scope,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Scope {
     /// Contains `/`: a file, or a folder with its contents, relative to the package's folder.
     File,
     /// Contains `::`: a function, or a module or type with its contents, from the crate on, with or
@@ -52,9 +52,9 @@ impl Pattern {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (separator, of) = match (text.contains("::"), text.contains('/')) {
             (true, true) => return Err("either a file path or a function path".to_owned()),
-            (true, false) => ("::", Kind::Function),
-            (false, true) => ("/", Kind::File),
-            (false, false) => ("/", Kind::Any),
+            (true, false) => ("::", Scope::Function),
+            (false, true) => ("/", Scope::File),
+            (false, false) => ("/", Scope::Any),
         };
         let text = text.strip_prefix("./").unwrap_or(text);
         let text = text.strip_suffix(separator).unwrap_or(text);
@@ -69,14 +69,14 @@ impl Pattern {
         let file: Vec<&str> = file.split('/').collect();
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         match self.of {
-            Kind::File => begins(&self.segments, &file),
-            Kind::Function => {
+            Scope::File => begins(&self.segments, &file),
+            Scope::Function => {
                 begins(&self.segments, &path)
                     || path
                         .split_first()
                         .is_some_and(|(_, inside)| begins(&self.segments, inside))
             }
-            Kind::Any => {
+            Scope::Any => {
                 let all = || file.iter().chain(&path);
                 self.segments
                     .iter()

@@ -11,14 +11,20 @@ use super::package::{is_development, shown};
 use super::repository;
 use super::walk::{Entry, walk};
 use crate::failure::Failure;
+use crate::program::Program;
 
 /// Selects everything in `paths`; if empty, the package or workspace of the current folder.
 ///
 /// # Errors
 /// A path that does not exist or is in no package, a folder or manifest that cannot be read.
-pub(crate) fn select(paths: &[PathBuf], all_targets: bool) -> Result<Found, Failure> {
+pub(crate) fn select(
+    paths: &[PathBuf],
+    all_targets: bool,
+    program: &Program,
+) -> Result<Found, Failure> {
     let mut selection = Selection {
         all_targets,
+        typed: program.typed,
         found: Found::default(),
         seen: BTreeSet::new(),
     };
@@ -26,7 +32,7 @@ pub(crate) fn select(paths: &[PathBuf], all_targets: bool) -> Result<Found, Fail
         let here = Path::new(".").canonicalize();
         let here =
             here.map_err(|cause| Failure::local("cannot determine the current folder", &cause))?;
-        let manifest = manifest_around(&here).ok_or_else(|| no_package(&here))?;
+        let manifest = manifest_around(&here).ok_or_else(|| no_package(&here, program.typed))?;
         selection.manifest(&manifest)?;
     }
     for path in paths {
@@ -44,6 +50,8 @@ pub(crate) fn select(paths: &[PathBuf], all_targets: bool) -> Result<Found, Fail
 
 struct Selection {
     all_targets: bool,
+    /// What a user types in front of a command's name.
+    typed: &'static str,
     found: Found,
     /// Files by canonical path, so that none is processed twice.
     seen: BTreeSet<PathBuf>,
@@ -112,7 +120,7 @@ impl Selection {
     /// Selects a folder without a manifest, inside a package or a workspace: the members in it, and
     /// the files of the enclosing package.
     fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
-        let manifest = manifest_around(folder).ok_or_else(|| no_package(folder))?;
+        let manifest = manifest_around(folder).ok_or_else(|| no_package(folder, self.typed))?;
         let asked = Asked::about(&manifest)?;
         let bounds = Bounds::around(folder, &asked.root);
         let mut is_empty = true;
@@ -334,7 +342,7 @@ fn manifest_around(folder: &Path) -> Option<PathBuf> {
         .find(|manifest| manifest.is_file())
 }
 
-fn no_package(folder: &Path) -> Failure {
+fn no_package(folder: &Path, typed: &str) -> Failure {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let packages = entries.map(|entry| entry.path());
     let mut packages: Vec<String> = packages
@@ -350,7 +358,7 @@ fn no_package(folder: &Path) -> Failure {
         (_, more) => format!("; in it: {} and {more} more", packages.join(", ")),
     };
     Failure::usage(format_args!(
-        "no cargo package or workspace: {}; go to one, or name one: turbowish annotate PATH{named}",
+        "no cargo package or workspace: {}; go to one, or name one: {typed} annotate PATH{named}",
         folder.display()
     ))
 }

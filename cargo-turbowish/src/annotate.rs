@@ -1,4 +1,4 @@
-//! `turbowish annotate`. Everything is read and decided before the first file changes, and each
+//! `annotate`. Everything is read and decided before the first file changes, and each
 //! file changes as a whole or not at all.
 //!
 //! `select` asks cargo for the packages of a path and finds their files by a `walk`, inside one
@@ -34,8 +34,10 @@ use std::path::Path;
 use turbowish_model::snapshot::sanitize;
 
 use crate::args::AnnotateArgs;
-use crate::failure::{Failure, note};
+use crate::failure::Failure;
 use crate::pattern::Filter;
+use crate::program::Program;
+use crate::stdout;
 use origin::Origins;
 use plan::{Change, Work};
 use report::{Plural, plural};
@@ -49,8 +51,8 @@ const STACK: usize = 256 << 20;
 /// # Errors
 /// A path that does not exist; a file that cannot be read or written; with `--check`, any function
 /// that is not covered.
-pub(crate) fn run(args: &AnnotateArgs) -> Result<(), Failure> {
-    with_large_stack(|| annotate(args))
+pub fn run(args: &AnnotateArgs, program: &Program) -> Result<(), Failure> {
+    with_large_stack(|| annotate(args, program))
         .map_err(|cause| Failure::local("cannot start a thread", &cause))?
 }
 
@@ -67,12 +69,12 @@ pub(crate) fn with_large_stack<T: Send>(task: impl FnOnce() -> T + Send) -> std:
     })
 }
 
-fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
-    let found = select::select(&args.paths, args.all_targets)?;
+fn annotate(args: &AnnotateArgs, program: &Program) -> Result<(), Failure> {
+    let found = select::select(&args.paths, args.all_targets, program)?;
     let filter = Filter::new(&args.include, &args.exclude);
     let work = Work::read(found, filter, WRAPPED)?;
     for fault in &work.faults {
-        note(&fault.to_string());
+        program.note(&fault.to_string());
     }
     let uncovered = if args.check {
         let answer = work.check();
@@ -120,7 +122,7 @@ fn change(args: &AnnotateArgs, work: &Work) -> Result<(), Failure> {
 
 /// Prints text with untrusted names of files and functions.
 fn print(text: &str) -> Result<(), Failure> {
-    crate::failure::print(&sanitize::lines(text))
+    stdout::print(&sanitize::lines(text))
 }
 
 fn write(changes: &[Change]) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! Placement of attributes: a decision over the [`Tree`](super::tree::Tree) alone, shared by
 //! `--check` and the edits.
 
-use super::tree::{Attribute, Kind, Node, Own};
+use super::tree::{Attribute, Node, NodeKind, Own};
 use crate::pattern::Filter;
 
 /// The requested changes and their scope.
@@ -112,7 +112,10 @@ impl Wanted<'_> {
 
     /// Whether the attribute belongs on this block or module rather than on its members.
     fn takes_attribute(&self, node: &Node) -> bool {
-        let block = matches!(node.kind, Kind::Block | Kind::Module { sealed: false });
+        let block = matches!(
+            node.kind,
+            NodeKind::Block | NodeKind::Module { sealed: false }
+        );
         if !block {
             return false;
         }
@@ -138,12 +141,12 @@ impl Wanted<'_> {
 
     fn lot(&self, node: &Node, reach: Reach) -> Option<Lot> {
         Some(match (node.kind, reach) {
-            (Kind::Const, _) => Lot::Constant,
-            (Kind::Async, Reach::Attribute) => Lot::Covered,
-            (Kind::Async, Reach::Skip) => Lot::Skipped,
-            (Kind::Async, Reach::Nothing) if self.admits(node) => Lot::Uncovered,
-            (Kind::Async, Reach::Nothing) => Lot::Filtered,
-            (Kind::Plain | Kind::Block | Kind::Module { .. }, _) => return None,
+            (NodeKind::Const, _) => Lot::Constant,
+            (NodeKind::Async, Reach::Attribute) => Lot::Covered,
+            (NodeKind::Async, Reach::Skip) => Lot::Skipped,
+            (NodeKind::Async, Reach::Nothing) if self.admits(node) => Lot::Uncovered,
+            (NodeKind::Async, Reach::Nothing) => Lot::Filtered,
+            (NodeKind::Plain | NodeKind::Block | NodeKind::Module { .. }, _) => return None,
         })
     }
 

@@ -5,11 +5,17 @@ use std::path::Path;
 
 use super::super::select::select;
 use super::{Filter, insert, remove};
+use crate::program::Program;
+
+const PROGRAM: Program = Program {
+    name: "cargo-turbowish",
+    typed: "cargo turbowish",
+};
 
 #[test]
 fn removal_undoes_insertion_in_every_file_of_this_workspace() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let found = select(&[root], true).unwrap_or_else(|failure| panic!("{failure:?}"));
+    let found = select(&[root], true, &PROGRAM).unwrap_or_else(|failure| panic!("{failure:?}"));
     let mut changed = 0;
     for file in &found.files {
         let text = fs::read_to_string(&file.path).unwrap_or_else(|error| panic!("{error}"));

@@ -16,7 +16,7 @@ pub(crate) struct Tree {
 /// A function, an `impl`, a `trait` or an inline `mod`.
 #[derive(Debug)]
 pub(crate) struct Node {
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
     /// From the file's own module on; the last one is its name.
     pub(crate) path: Vec<String>,
     /// Offset of its name.
@@ -33,7 +33,7 @@ pub(crate) struct Node {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     /// An `async fn` with a body.
     Async,
     /// The same, and `const`.
