@@ -12,6 +12,7 @@ mod hot;
 mod init;
 #[doc(hidden)]
 pub mod intent;
+mod lock;
 mod log;
 mod metrics;
 mod monitor;
