@@ -15,6 +15,7 @@ mod hit_test;
 mod input;
 mod keys;
 mod layout;
+mod lock;
 mod message;
 mod mutes;
 mod output;

@@ -13,45 +13,52 @@ mod watched;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::{Snapshot, Table};
 
 use self::watched::{Step, Steps};
+use crate::lock::lock;
 use crate::log::{say, tell};
 use crate::monitor;
-use crate::monitor::overhead;
 use crate::monitor::unix_ns;
 use crate::settings::Report;
 
-/// The requested report, and the start time of this process.
-static WANTED: Mutex<(Report, u64)> = Mutex::new((Report::None, 0));
+/// The report at the exit of this process.
+struct ExitReport {
+    /// The requested report, and the start time of this process.
+    wanted: Mutex<(Report, u64)>,
+    /// Process ID of the process that requested it. A child of `fork` writes none, and touches no
+    /// lock that may be locked there forever.
+    owner: AtomicU32,
+}
 
-/// Process ID of the process that requested the report. A child of `fork` writes none, and touches
-/// no lock that may be locked there forever.
-static OWNER: AtomicU32 = AtomicU32::new(0);
+static REPORT: ExitReport = ExitReport {
+    wanted: Mutex::new((Report::None, 0)),
+    owner: AtomicU32::new(0),
+};
 
 /// Stores the requested report and, if there is one, listens for SIGTERM.
 pub(crate) fn watch(report: &Report) {
     if *report == Report::None {
         return;
     }
-    *WANTED.lock().unwrap_or_else(PoisonError::into_inner) = (report.clone(), unix_ns());
-    OWNER.store(std::process::id(), Ordering::Release);
+    *lock(&REPORT.wanted) = (report.clone(), unix_ns());
+    REPORT.owner.store(std::process::id(), Ordering::Release);
     #[cfg(unix)]
     crate::exit::signals::watch();
 }
 
 /// Writes the report if one was requested and none was written.
 pub(crate) fn leave() {
-    if OWNER.load(Ordering::Acquire) != std::process::id() || watched::is_inside() {
+    if REPORT.owner.load(Ordering::Acquire) != std::process::id() || watched::is_inside() {
         return;
     }
     // Held until the report is written: any other thread that ends the process waits here for it.
-    let mut wanted = WANTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut wanted = lock(&REPORT.wanted);
     let begun = wanted.1;
     match std::mem::take(&mut wanted.0) {
         Report::None => {}
@@ -61,9 +68,11 @@ pub(crate) fn leave() {
 }
 
 fn write(to: Option<(&Path, u64)>, steps: &Steps) {
-    overhead::calibrate();
-    let Some(Ok(snapshot)) = monitor::process().map(|monitor| monitor.snapshot(&everything()))
-    else {
+    let Some(monitor) = monitor::process() else {
+        return;
+    };
+    monitor.calibrate();
+    let Ok(snapshot) = monitor.snapshot(&everything()) else {
         return;
     };
     let written = to.and_then(|(path, begun)| match save(path, begun, &snapshot, steps) {

@@ -6,9 +6,7 @@ pub(crate) mod child;
 pub(crate) mod clock;
 pub(crate) mod current;
 pub(crate) mod dropped;
-#[cfg(feature = "tokio")]
 pub(crate) mod events;
-#[cfg(feature = "server")]
 pub(crate) mod never_polled;
 pub(crate) mod origin;
 #[cfg(feature = "server")]

@@ -4,13 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit;
 use crate::hot::{child, switch, task};
 use crate::log::say;
-use crate::monitor::{self, Monitor};
+use crate::monitor;
 use crate::runtimes;
 use crate::settings::{Environment, Mode, Report, Settings};
 
@@ -23,9 +21,6 @@ use crate::settings::{Environment, Mode, Report, Settings};
 pub fn init() -> Guard {
     Builder::new().init()
 }
-
-/// Whether the guard was dropped: consoles cannot attach any more.
-static OVER: AtomicBool = AtomicBool::new(false);
 
 /// Switches accounting off until [`arm`]. Calls in flight are abandoned: if they are polled after
 /// [`arm`], they are counted as new calls.
@@ -47,7 +42,7 @@ pub fn disarm() {
 /// without [`init`], after its guard was dropped, with `TURBOWISH=off`, and in a child of `fork`.
 pub fn arm() {
     if let Some(monitor) = monitor::process()
-        && !OVER.load(Ordering::Relaxed)
+        && !monitor.is_closed()
     {
         monitor.arm();
     }
@@ -231,7 +226,7 @@ impl Builder {
         if self.settings.mode == Mode::Off {
             return Ok(Guard { owner: None });
         }
-        child::watch();
+        switch::watch_forks();
         let name = self.settings.name.clone().unwrap_or_else(executable);
         let Some(monitor) = monitor::start(name) else {
             return Err(InitError::StartedBefore);
@@ -240,52 +235,13 @@ impl Builder {
         task::limit(self.settings.max_tasks);
         task::wrap(self.settings.wakers);
         exit::watch(&self.settings.report);
-        #[cfg(feature = "server")]
-        for line in monitor.limit(&self.settings.limits) {
-            say(&line);
-        }
-        self.serve(monitor);
+        monitor::thread::start(monitor, &self.settings);
         if self.settings.mode == Mode::On {
             monitor.arm();
         }
         Ok(Guard {
             owner: Some(std::process::id()),
         })
-    }
-
-    #[cfg(feature = "server")]
-    fn serve(&self, monitor: &Arc<Monitor>) {
-        let config = crate::server::Config {
-            listen: self.settings.listen.clone(),
-            token: self.settings.token.clone(),
-            read_only: self.settings.read_only,
-            max_clients: self.settings.max_clients,
-            max_rows: self.settings.max_rows,
-            ..crate::server::Config::default()
-        };
-        crate::monitor::thread::start(monitor.clone(), config);
-        if self.settings.heartbeat {
-            crate::monitor::heartbeat::start();
-        }
-    }
-
-    #[cfg(not(feature = "server"))]
-    fn serve(&self, _monitor: &Arc<Monitor>) {
-        let _ = (
-            &self.settings.token,
-            self.settings.read_only,
-            self.settings.max_clients,
-            self.settings.max_rows,
-        );
-        let _ = self.settings.heartbeat;
-        if self.settings.listen.is_some() {
-            say("not listening: this program was built without the feature `server` of turbowish");
-        } else if self.settings.report == Report::None {
-            say(
-                "no console can attach: this program was built without the feature `server` of \
-                 turbowish; TURBOWISH_REPORT=1 prints a report at the end",
-            );
-        }
     }
 }
 
@@ -335,18 +291,14 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if self.owner == Some(std::process::id()) {
             exit::leave();
-            OVER.store(true, Ordering::Relaxed);
-            runtimes::forget();
-            #[cfg(feature = "server")]
-            {
-                crate::monitor::heartbeat::stop();
-                crate::monitor::thread::stop();
-                // No console is left that could resume them.
-                crate::hot::pause::resume_all();
+            if let Some(monitor) = monitor::process() {
+                monitor.close();
+                runtimes::forget();
+                monitor::thread::stop(monitor);
+                // After the last console: what is polled from here on costs what it costs while
+                // accounting is off.
+                monitor.disarm();
             }
-            // After the last console: what is polled from here on costs what it costs while
-            // accounting is off.
-            disarm();
         }
     }
 }

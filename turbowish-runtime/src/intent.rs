@@ -6,9 +6,10 @@
 //! at its cancellation and at a panic. Intents are kept only while accounting is armed, and only
 //! for tasks that are seen.
 
-#[cfg(not(feature = "tokio"))]
-mod absent;
 #[cfg(feature = "tokio")]
+mod foreign;
+#[cfg(not(feature = "tokio"))]
+#[path = "intent/absent.rs"]
 mod foreign;
 pub mod verb;
 
@@ -18,13 +19,10 @@ use std::ops::Deref;
 use turbowish_model::account::resource::Role;
 pub use turbowish_model::account::resource::{AGAIN, PROVEN, SAID, WILL};
 
-#[cfg(not(feature = "tokio"))]
-pub use self::absent::{Link, ResourceRef};
+pub use self::foreign::{Link, ResourceRef};
 use self::verb::Verb;
 use crate::hot::current::here;
 use crate::hot::switch;
-#[cfg(feature = "tokio")]
-pub use crate::resource::{Link, ResourceRef};
 
 /// A resource that an intent can name with the verb `V`. Without instrumented primitives every type
 /// is one, with no effect.

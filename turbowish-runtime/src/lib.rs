@@ -1,5 +1,12 @@
 //! In-process runtime of TurboWish: nothing on the path of a poll panics, blocks, or allocates.
 
+// What only one feature uses is compiled in every build, except for what needs another crate. The
+// full build says what is used by nothing.
+#![cfg_attr(
+    not(all(feature = "server", feature = "tokio")),
+    expect(dead_code, unused_imports, reason = "used with all features only")
+)]
+
 /// The attribute expands to paths in the facade; in the tests of this crate, the facade is this
 /// crate.
 #[cfg(test)]
@@ -8,17 +15,22 @@ extern crate self as turbowish;
 pub use {private as __private, turbowish_macros::instrument};
 
 mod exit;
+mod features;
 mod hot;
 mod init;
 #[doc(hidden)]
 pub mod intent;
+mod lock;
 mod log;
 mod metrics;
 mod monitor;
 mod os_thread;
 #[doc(hidden)]
 pub mod private;
-#[cfg(feature = "tokio")]
+#[cfg_attr(
+    not(feature = "tokio"),
+    expect(unreachable_pub, reason = "intents name none")
+)]
 mod resource;
 mod runtimes;
 #[cfg(feature = "server")]

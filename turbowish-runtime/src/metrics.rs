@@ -87,11 +87,20 @@ struct Meter {
 /// Marks a place beyond the maximum number of places.
 const NO_ROOM: u32 = u32::MAX;
 
-/// By number. Not a vector: that would allocate, and the caller may be an allocator.
-static METERS: [OnceLock<&'static Meter>; SITE_LIMIT as usize] =
-    [const { OnceLock::new() }; SITE_LIMIT as usize];
-static NEXT: AtomicU32 = AtomicU32::new(0);
-static LOST: AtomicU64 = AtomicU64::new(0);
+/// Counters and gauges of this process.
+struct MeterList {
+    /// Not a vector: that would allocate, and the caller may be an allocator.
+    by_number: [OnceLock<&'static Meter>; SITE_LIMIT as usize],
+    next: AtomicU32,
+    /// Number of values that were discarded.
+    lost: AtomicU64,
+}
+
+static METERS: MeterList = MeterList {
+    by_number: [const { OnceLock::new() }; SITE_LIMIT as usize],
+    next: AtomicU32::new(0),
+    lost: AtomicU64::new(0),
+};
 
 impl Counter {
     /// Creates the counter of the calling place.
@@ -177,12 +186,14 @@ impl Meter {
     #[cold]
     fn enter(&'static self) -> Option<u32> {
         let grown = |next: u32| (next < SITE_LIMIT).then_some(next + 1);
-        let number = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
+        let number = METERS
+            .next
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
         let Ok(number) = number else {
             self.id.store(NO_ROOM, Ordering::Relaxed);
             return None;
         };
-        let _ = METERS[number as usize].set(self);
+        let _ = METERS.by_number[number as usize].set(self);
         self.id.store(number + 1, Ordering::Relaxed);
         Some(number)
     }
@@ -200,17 +211,17 @@ fn missed(epoch: u32) {
 
 #[cold]
 fn lose() {
-    LOST.fetch_add(1, Ordering::Relaxed);
+    METERS.lost.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Number of values that were discarded.
 pub(crate) fn lost() -> u64 {
-    LOST.load(Ordering::Relaxed)
+    METERS.lost.load(Ordering::Relaxed)
 }
 
 /// Name and kind of the counter or gauge with this number.
 pub(crate) fn name(site: u32) -> Option<MetricName<'static>> {
-    let meter = METERS.get(site as usize)?.get()?;
+    let meter = METERS.by_number.get(site as usize)?.get()?;
     Some(MetricName {
         name: meter.name,
         kind: meter.kind,

@@ -7,9 +7,11 @@ mod claims;
 pub(crate) mod collector;
 mod cost;
 #[cfg(feature = "server")]
-pub(crate) mod heartbeat;
+mod cpu_time;
+#[cfg(feature = "server")]
+mod heartbeat;
 mod losses;
-pub(crate) mod overhead;
+mod overhead;
 #[cfg(feature = "server")]
 mod pauses;
 mod registry;
@@ -21,8 +23,12 @@ mod situation;
 mod tasks;
 #[cfg(feature = "server")]
 pub(crate) mod thread;
+#[cfg(not(feature = "server"))]
+#[path = "monitor/absent.rs"]
+pub(crate) mod thread;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use turbowish_model::account::time::Scale;
@@ -35,29 +41,20 @@ use turbowish_model::snapshot::{Accounting, Lost, Polling, Process, Snapshot, Wo
 
 use self::claims::Claims;
 use self::losses::{Losses, lost};
+use self::overhead::Costs;
 use self::registry::Registry;
 use self::tasks::{LiveTasks, NameTable, Rows};
-#[cfg(feature = "server")]
-use crate::hot::pause;
+use self::thread::MonitorThread;
 use crate::hot::proc::{self, Registered};
 use crate::hot::thread as thread_list;
 use crate::hot::{call, clock, switch, task};
+use crate::lock::lock;
 use crate::monitor::collector::{Collector, ThreadNow};
+use crate::resource::cancel_safety;
 use crate::runtimes;
 
 /// Length of a cell of a proc's trend, in nanoseconds.
 const TREND_NS: u64 = 3_000_000_000;
-
-/// Tasks of the application's runtimes that are the heartbeat.
-#[cfg(feature = "server")]
-fn heartbeat_tasks() -> u64 {
-    heartbeat::tasks()
-}
-
-#[cfg(not(feature = "server"))]
-const fn heartbeat_tasks() -> u64 {
-    0
-}
 
 static PROCESS: OnceLock<Arc<Monitor>> = OnceLock::new();
 
@@ -88,8 +85,11 @@ pub(crate) struct Monitor {
     begun: Instant,
     scale: Scale,
     state: Mutex<State>,
-    #[cfg(feature = "server")]
-    watch: Mutex<alerts::AlertWatch>,
+    thread: MonitorThread,
+    /// Measured once, when they are needed.
+    costs: OnceLock<Costs>,
+    /// Whether the program's guard was dropped: accounting is not armed any more.
+    closed: AtomicBool,
 }
 
 struct State {
@@ -132,13 +132,14 @@ impl Monitor {
                 },
                 losses: Losses::default(),
             }),
-            #[cfg(feature = "server")]
-            watch: Mutex::new(alerts::AlertWatch::default()),
+            thread: MonitorThread::default(),
+            costs: OnceLock::new(),
+            closed: AtomicBool::new(false),
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Arms accounting.
@@ -173,50 +174,36 @@ impl Monitor {
                 epoch,
             };
             drop(state);
-            #[cfg(feature = "tokio")]
-            crate::resource::cancel_safety::clear();
-            #[cfg(feature = "server")]
-            {
-                pause::resume_all();
-                self.watch().forget();
-            }
+            cancel_safety::clear();
+            self.end_pauses_and_alerts();
         }
+    }
+
+    /// Records that the program's guard was dropped: the program does not arm accounting any more.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the program's guard was dropped.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
     }
 
     /// Ends a tick of the history. Does nothing while accounting is disarmed.
-    #[cfg(any(test, feature = "server"))]
     pub(crate) fn tick(&self) {
-        #[cfg(feature = "server")]
-        pause::count(self.lease_step());
+        self.count_leases();
         let mut state = self.state();
-        if state.switched.off_at.is_none() {
-            let (totals, _threads) = state.gather.read(clock::ticks);
-            let totals = std::sync::Arc::new(totals);
-            state.history.tick(totals.clone());
-            state.gather.next_tick();
-            #[cfg(feature = "server")]
-            {
-                let epoch = state.switched.epoch;
-                let lost = lost(&totals).total();
-                state.losses.look(lost, totals.at);
-                drop(state);
-                let mut watch = self.watch();
-                watch.spent.raise(totals.at, overhead::look());
-                watch.scan(self, &totals, &_threads, epoch);
-            }
+        if state.switched.off_at.is_some() {
+            return;
         }
-    }
-
-    /// Paused tasks: without the feature `server` there are none.
-    #[cfg(not(feature = "server"))]
-    fn pauses(&self) -> std::collections::HashMap<u64, turbowish_model::account::task::Pause> {
-        std::collections::HashMap::new()
-    }
-
-    /// Active alerts: without the monitor's thread there are none.
-    #[cfg(not(feature = "server"))]
-    const fn alerts(&self) -> Vec<turbowish_model::snapshot::alert::Alert> {
-        Vec::new()
+        let (totals, threads) = state.gather.read(clock::ticks);
+        let totals = Arc::new(totals);
+        state.history.tick(totals.clone());
+        state.gather.next_tick();
+        state.losses.look(lost(&totals).total(), totals.at);
+        let epoch = state.switched.epoch;
+        drop(state);
+        self.look_for_alerts(&totals, &threads, epoch);
     }
 
     /// Folds the ledgers of ended threads, unless another thread has the monitor's lock.
@@ -243,7 +230,7 @@ impl Monitor {
             // A runtime counts spawned tasks only: a future on which one of its threads blocks, and
             // further roots of a task, are not among them.
             runtime_tasks: runtimes::tasks()
-                .map(|all| all.saturating_sub(heartbeat_tasks()))
+                .map(|all| all.saturating_sub(self.heartbeat_tasks()))
                 .map(|inside| task::live().max(inside + task::outside())),
             own_cost: None,
         }

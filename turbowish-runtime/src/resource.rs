@@ -13,6 +13,7 @@ mod hold;
 mod intents;
 mod order;
 mod record;
+mod registry;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -21,39 +22,22 @@ mod wait;
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
-use dashmap::DashMap;
 pub(crate) use turbowish_model::account::resource::{Kind, Role};
 
-use self::cancel_safety::EffectSource;
 pub(crate) use self::ends::End;
 use self::ends::Ends;
 pub(crate) use self::hold::{Hold, OwnedHold};
 pub use self::intents::{Link, ResourceRef};
-#[cfg(feature = "server")]
-pub(crate) use self::order::{Taken, orders};
-pub(crate) use self::order::{clear, leave, over};
+pub(crate) use self::order::{Taken, clear, leave, orders, over};
 pub(crate) use self::record::Record;
-use self::timer::timers_beyond;
+pub(crate) use self::registry::{all, hides_waits, lost, source, source_held};
 pub(crate) use self::timer::{TimerWait, timers};
 pub(crate) use self::wait::{WaitEntry, Waited};
-use crate::hot::current::{self, CurrentCall};
+use crate::features;
+use crate::hot::current;
 use crate::hot::{clock, switch};
-
-static RECORDS: LazyLock<DashMap<u64, Arc<Record>>> =
-    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-static NEXT: AtomicU64 = AtomicU64::new(1);
-static LIVE: AtomicU64 = AtomicU64::new(0);
-static LOST: AtomicU64 = AtomicU64::new(0);
-/// Number of existing resources without a record.
-static BEYOND: AtomicU64 = AtomicU64::new(0);
-
-/// As for tasks: the monitor holds each lock for a few microseconds only.
-const SHARDS: usize = 64;
-
-/// Maximum number of resources with a record.
-const LIMIT: u64 = 100_000;
 
 /// State of a drop-in wrapper beside the primitive that it wraps.
 #[derive(Debug)]
@@ -68,9 +52,6 @@ pub(crate) struct Resource {
     record: OnceLock<Option<Arc<Record>>>,
     ends: OnceLock<Arc<Ends>>,
 }
-
-/// Without the feature `server` there are no alert rules.
-const ALERTS: bool = cfg!(feature = "server");
 
 /// Stands for no capacity.
 const NONE: u64 = u64::MAX;
@@ -127,19 +108,11 @@ impl Resource {
     #[cold]
     fn enter(&self) -> Option<&Arc<Record>> {
         let record = self.record.get_or_init(|| {
-            if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT {
-                LIVE.fetch_sub(1, Ordering::Relaxed);
-                LOST.fetch_add(1, Ordering::Relaxed);
-                BEYOND.fetch_add(1, Ordering::Relaxed);
-                return None;
-            }
-            let id = NEXT.fetch_add(1, Ordering::Relaxed);
-            let ends = self.ends.get_or_init(Arc::default).clone();
-            let capacity = self.capacity.load(Ordering::Relaxed);
-            let record = Record::new(id, self.kind, self.place, capacity, ends);
-            let record = Arc::new(record);
-            RECORDS.insert(id, record.clone());
-            Some(record)
+            registry::enter(|id| {
+                let ends = self.ends.get_or_init(Arc::default).clone();
+                let capacity = self.capacity.load(Ordering::Relaxed);
+                Record::new(id, self.kind, self.place, capacity, ends)
+            })
         });
         let record = record.as_ref()?;
         // Read after the record was entered, so that a name set concurrently is not missed.
@@ -175,7 +148,7 @@ impl Resource {
     /// Records that the current task has put in or taken out an item, which is now nowhere else.
     #[inline]
     fn moved(&self, role: Role, record: &Record) {
-        if ALERTS && matches!(self.kind, Kind::Mpsc | Kind::Broadcast) {
+        if features::SERVER && matches!(self.kind, Kind::Mpsc | Kind::Broadcast) {
             current::ledger(|ledger| cancel_safety::item(ledger, role, record.id));
         }
     }
@@ -279,15 +252,8 @@ impl Drop for Resource {
         if switch::is_child() {
             return;
         }
-        match self.record.get() {
-            Some(Some(record)) => {
-                LIVE.fetch_sub(1, Ordering::Relaxed);
-                RECORDS.remove(&record.id);
-            }
-            Some(None) => {
-                BEYOND.fetch_sub(1, Ordering::Relaxed);
-            }
-            None => {}
+        if let Some(record) = self.record.get() {
+            registry::remove(record);
         }
     }
 }
@@ -300,32 +266,6 @@ pub(crate) fn unseen() -> impl Fn() {
         let slot = record.hold(current::here(), Role::Lock, 1, place, false);
         record.release(slot);
     }
-}
-
-/// Records of all resources that were used and still exist.
-pub(crate) fn all() -> Vec<Arc<Record>> {
-    RECORDS.iter().map(|entry| entry.value().clone()).collect()
-}
-
-/// Description of a resource, if it still exists.
-pub(crate) fn source(id: u64) -> Option<EffectSource> {
-    Some(RECORDS.get(&id)?.source())
-}
-
-/// Like [`source`], if what `who` has acquired in `slot` is still held.
-pub(crate) fn source_held(id: u64, slot: u32, who: CurrentCall) -> Option<EffectSource> {
-    let record = RECORDS.get(&id)?;
-    (record.holder(slot) == Some(who)).then(|| record.source())
-}
-
-/// Whether there are waits for resources or timers beyond the limits, which are not shown.
-pub(crate) fn hides_waits() -> bool {
-    BEYOND.load(Ordering::Relaxed) > 0 || timers_beyond() > 0
-}
-
-/// Number of resources without a record.
-pub(crate) fn lost() -> u64 {
-    LOST.load(Ordering::Relaxed)
 }
 
 /// Time at which an item was put in.

@@ -39,6 +39,7 @@ use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::proto::turbowish_server::TurbowishServer;
 use turbowish_wire::{MESSAGE_LIMIT, PauseTask, discovery};
 
+use crate::lock::lock;
 use crate::log;
 
 /// Maximum size of a request, in bytes: it contains one query.

@@ -1,12 +1,13 @@
 //! Input thread: keys, clicks and sizes. It is a separate thread because reading blocks, and it
 //! pauses while a child process has the terminal.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 use tokio::sync::mpsc::Sender;
 
+use super::lock::lock;
 use super::message::{Message, Mouse};
 use super::source::Envelope;
 
@@ -42,7 +43,7 @@ enum Turn {
 
 impl Gate {
     fn lock(&self) -> MutexGuard<'_, Turn> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.turn)
     }
 
     fn set(&self, turn: Turn) {

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use super::lock::lock;
+
 /// Maximal wait, when the console exits, for a terminal that accepts no byte; then it is left as it
 /// is.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -49,8 +51,7 @@ impl Progress {
 
 impl Way {
     fn lock(&self) -> MutexGuard<'_, Progress> {
-        // A panic leaves the numbers consistent.
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
 
     fn advance(&self, written: io::Result<u64>) {

@@ -156,7 +156,7 @@ impl Ledger {
     }
 
     /// Records that a call of `proc` was constructed at `t`.
-    #[inline]
+    #[inline(always)]
     pub fn create(&self, proc: ProcKey, t: u64) -> Origin {
         let writing = self.write();
         let t = self.clamp(t);

@@ -27,9 +27,8 @@ pub(crate) use self::nested::{is_child, learn};
 pub(crate) use self::reading::REUSE;
 use self::reading::reused;
 use self::root::{Closing, PollWaker, close_root, leave_task, open_root, outlast, told_of};
-#[cfg(feature = "tokio")]
+use crate::features;
 use crate::hot::events::marked_calls;
-#[cfg(feature = "server")]
 use crate::hot::never_polled;
 use crate::hot::pause::{self, PausedPoll};
 use crate::hot::probe::Probe;
@@ -71,7 +70,6 @@ struct CallState {
 const PATH: &str = module_path!();
 
 /// Bytes of a call beside its future.
-#[cfg(feature = "server")]
 pub(crate) const OWN_BYTES: u64 = size_of::<CallState>() as u64;
 
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
@@ -248,8 +246,8 @@ fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option
 /// Records the drop of a call.
 extern "C" fn forget(state: &mut CallState) {
     state.cancel();
-    #[cfg(feature = "tokio")]
-    if state.account.is_marked()
+    if features::TOKIO
+        && state.account.is_marked()
         && !switch::is_child()
         && let Some(proc) = state.proc.id()
         && let Some(listener) = marked_calls()
@@ -275,12 +273,11 @@ impl CallState {
             if is_root {
                 thread.ledger.note_root_drop();
             }
-            #[cfg(feature = "server")]
-            if !account.is_polled() {
+            if features::SERVER && !account.is_polled() {
                 never_polled::unpolled(&thread.ledger, proc, account.maker());
             }
-            #[cfg(feature = "tokio")]
-            if account.is_marked()
+            if features::TOKIO
+                && account.is_marked()
                 && let Some(listener) = marked_calls()
             {
                 (listener.dropped)(thread, account, proc);
@@ -335,8 +332,8 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut state.account, depth, t, end);
-    #[cfg(feature = "tokio")]
-    if state.account.is_marked()
+    if features::TOKIO
+        && state.account.is_marked()
         && let Some(proc) = state.proc.id()
         && let Some(listener) = marked_calls()
     {

@@ -1,18 +1,8 @@
 //! A child of `fork`: reports once that it is not accounted, at its first event that would be.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::hot::switch;
-
-/// Process ID of the process that called `init`.
-static PARENT: AtomicU32 = AtomicU32::new(0);
-
-/// Disarms children of this process from now on.
-pub(crate) fn watch() {
-    PARENT.store(std::process::id(), Ordering::Relaxed);
-    switch::watch_forks();
-}
 
 /// Prints the line in a child, if it was not printed yet.
 #[cold]
@@ -22,7 +12,7 @@ pub(crate) fn tell() {
             "turbowish: process {} is a fork of process {}, which called init: it is not accounted, \
              and no console can attach; call init after the fork instead\n",
             std::process::id(),
-            PARENT.load(Ordering::Relaxed)
+            switch::parent()
         ));
     }
 }

@@ -31,7 +31,6 @@ pub(crate) fn who() -> u64 {
 
 /// Runs `f` with the ledger of this thread, if something is accounted here. `f` must not run user
 /// code.
-#[cfg(feature = "tokio")]
 #[inline]
 pub(crate) fn ledger<R>(
     f: impl FnOnce(&turbowish_model::account::ledger::Ledger) -> R,

@@ -19,16 +19,23 @@ pub(crate) struct NeverPolled {
     pub(crate) by_maker: bool,
 }
 
-static DROPPED: LazyLock<DashMap<NeverPolled, u64>> =
-    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-static KINDS: AtomicUsize = AtomicUsize::new(0);
+/// Such drops in this process.
+struct DropCounts {
+    by_kind: LazyLock<DashMap<NeverPolled, u64>>,
+    kinds: AtomicUsize,
+}
+
+static COUNTS: DropCounts = DropCounts {
+    by_kind: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
+    kinds: AtomicUsize::new(0),
+};
 
 const SHARDS: usize = 64;
 
 /// Maximum number of distinct kinds counted.
 const LIMIT: usize = 65_536;
 
-/// Counts a call of `proc`, created by a call of `maker`, that was dropped on this thread before
+/// DropCounts a call of `proc`, created by a call of `maker`, that was dropped on this thread before
 /// its first poll.
 #[cold]
 pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
@@ -41,10 +48,10 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
         by: (by, here.site),
         by_maker: maker == Some(by),
     };
-    if let Some(mut times) = DROPPED.get_mut(&drop) {
+    if let Some(mut times) = COUNTS.by_kind.get_mut(&drop) {
         *times += 1;
-    } else if KINDS.fetch_add(1, Ordering::Relaxed) < LIMIT {
-        *DROPPED.entry(drop).or_default() += 1;
+    } else if COUNTS.kinds.fetch_add(1, Ordering::Relaxed) < LIMIT {
+        *COUNTS.by_kind.entry(drop).or_default() += 1;
     } else {
         dropped::detail();
     }
@@ -52,6 +59,6 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
 
 /// All counts.
 pub(crate) fn all() -> Vec<(NeverPolled, u64)> {
-    let all = DROPPED.iter();
+    let all = COUNTS.by_kind.iter();
     all.map(|entry| (*entry.key(), *entry.value())).collect()
 }

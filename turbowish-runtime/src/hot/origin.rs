@@ -9,8 +9,8 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::Location;
 use std::pin::Pin;
-use std::sync::atomic::AtomicU8;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
@@ -19,8 +19,9 @@ use turbowish_model::account::task::WakeCause;
 use crate::hot::call::{self, Call};
 use crate::hot::current::here;
 use crate::hot::probe::Other;
-use crate::hot::proc::Proc;
+use crate::hot::proc::{self, Proc};
 use crate::hot::{clock, switch};
+use crate::lock::lock;
 
 /// Origin of a task: where it was marked, when and by which task.
 #[derive(Debug)]
@@ -33,26 +34,16 @@ pub(crate) struct TaskOrigin {
     /// Time of the mark, in ticks.
     pub(crate) at: u64,
     /// A thread blocks on the task, and polls it even if it is not woken.
-    #[cfg_attr(
-        not(feature = "server"),
-        expect(dead_code, reason = "asked for by the alerts")
-    )]
     pub(crate) blocks: bool,
     /// Whether its result can still be awaited.
-    #[cfg_attr(
-        not(any(feature = "server", feature = "tokio")),
-        expect(dead_code, reason = "told by tokio's handles, asked for by the alerts")
-    )]
     pub(crate) handle: AtomicU8,
 }
 
 /// The handle's state is unknown.
 const UNKNOWN: u8 = 0;
 /// The handle exists.
-#[cfg(feature = "tokio")]
 const HELD: u8 = 1;
 /// The handle was dropped.
-#[cfg(any(feature = "server", feature = "tokio"))]
 const DROPPED: u8 = 2;
 
 impl TaskOrigin {
@@ -63,13 +54,10 @@ impl TaskOrigin {
             by: self.parent,
         }
     }
-}
 
-#[cfg(feature = "server")]
-impl TaskOrigin {
     /// Whether nothing can await its result any more; `None` if that is not known.
     pub(crate) fn is_detached(&self) -> Option<bool> {
-        match self.handle.load(std::sync::atomic::Ordering::Relaxed) {
+        match self.handle.load(Ordering::Relaxed) {
             UNKNOWN => None,
             state => Some(state == DROPPED),
         }
@@ -77,27 +65,20 @@ impl TaskOrigin {
 }
 
 /// Held by a task's handle: records the drop of the handle in the task's origin.
-#[cfg(feature = "tokio")]
 #[derive(Debug)]
 pub(crate) struct HandleGuard(Arc<TaskOrigin>);
 
-#[cfg(feature = "tokio")]
 impl Drop for HandleGuard {
     fn drop(&mut self) {
-        self.0
-            .handle
-            .store(DROPPED, std::sync::atomic::Ordering::Relaxed);
+        self.0.handle.store(DROPPED, Ordering::Relaxed);
     }
 }
 
-#[cfg(feature = "tokio")]
 impl<F> Task<F> {
     /// For the handle of the task that this becomes.
     pub(crate) fn handled(&self) -> Option<HandleGuard> {
         let origin = self.origin.clone()?;
-        origin
-            .handle
-            .store(HELD, std::sync::atomic::Ordering::Relaxed);
+        origin.handle.store(HELD, Ordering::Relaxed);
         Some(HandleGuard(origin))
     }
 }
@@ -223,7 +204,6 @@ impl TaskBuilder {
     }
 
     /// Records that a thread is going to block on the task.
-    #[cfg(feature = "tokio")]
     pub(crate) const fn blocking(mut self) -> Self {
         self.blocks = true;
         self
@@ -258,7 +238,7 @@ impl TaskBuilder {
         });
         // A child of `fork` accounts nothing, and must not take a lock of its parent.
         let call = if call::is_call::<F>() || switch::is_child() {
-            Call::bare(&PASSED, Other, future)
+            Call::bare(proc::uncounted(), Other, future)
         } else {
             call::call(proc_at::<F>(place), Other, future)
         };
@@ -266,15 +246,12 @@ impl TaskBuilder {
     }
 }
 
-/// Placeholder proc: its calls are never accounted.
-static PASSED: Proc = Proc::new::<()>("", "");
-
 /// The proc of futures that are marked at `place`.
 fn proc_at<F>(place: &'static Location<'static>) -> &'static Proc {
     /// Procs by file, line and column.
     type Places = HashMap<(&'static str, u32, u32), &'static Proc>;
     static PROCS: Mutex<Option<Places>> = Mutex::new(None);
-    let mut procs = PROCS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut procs = lock(&PROCS);
     let key = (place.file(), place.line(), place.column());
     let procs = procs.get_or_insert_default();
     let on_line = |(file, line, _): &(&str, u32, u32)| (*file, *line) == (key.0, key.1);

@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 use turbowish_model::account::task::Pause as Reading;
@@ -26,6 +26,7 @@ use turbowish_model::account::task::Pause as Reading;
 use crate::hot::task::{CoveredTask, TaskEntry};
 use crate::hot::waker_state::let_go;
 use crate::hot::{clock, switch};
+use crate::lock::lock;
 use crate::log::say;
 
 /// Paused tasks by task ID.
@@ -113,7 +114,7 @@ pub(crate) enum Unrenewed {
 }
 
 fn with<R>(change: impl FnOnce(&mut BTreeMap<u64, Pause>) -> R) -> R {
-    change(&mut PAUSES.lock().unwrap_or_else(PoisonError::into_inner))
+    change(&mut lock(&PAUSES))
 }
 
 /// Whether the call may be polled now, if it is the root of a task. Costs two loads from memory

@@ -1,11 +1,13 @@
 //! Procs and their await points: statics emitted by the attribute, numbered at their first call.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use turbowish_model::account::call::ProcKey;
 use turbowish_model::account::counters::PROC_LIMIT;
 use turbowish_model::snapshot::combinator::Combinator;
+
+use crate::lock::lock;
 
 /// An instrumented function as written: one static each, shared by all its instances.
 ///
@@ -29,8 +31,23 @@ const FORKS: u32 = u64::BITS;
 /// Marks a proc beyond the maximum number of procs.
 const LOST: u32 = u32::MAX;
 
-static PROCS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
-static LOST_PROCS: AtomicU64 = AtomicU64::new(0);
+/// Procs of this process.
+struct Procs {
+    /// By number.
+    known: Mutex<Vec<Registered>>,
+    /// The statics of all of them, by number.
+    statics: Mutex<Vec<&'static Proc>>,
+    /// Number of procs beyond the maximum.
+    lost: AtomicU64,
+    uncounted: Proc,
+}
+
+static PROCS: Procs = Procs {
+    known: Mutex::new(Vec::new()),
+    statics: Mutex::new(Vec::new()),
+    lost: AtomicU64::new(0),
+    uncounted: Proc::new::<()>("", ""),
+};
 
 /// A registered proc, as shown to users.
 #[derive(Clone, Debug)]
@@ -102,7 +119,7 @@ impl Proc {
 
     #[cold]
     fn register(&'static self) -> Option<u32> {
-        let mut procs = lock();
+        let mut procs = lock(&PROCS.known);
         // Two threads may register at once: the second finds the number here.
         match self.id.load(Ordering::Relaxed) {
             0 => {}
@@ -111,14 +128,14 @@ impl Proc {
         }
         let id = u32::try_from(procs.len()).unwrap_or(PROC_LIMIT);
         if id >= PROC_LIMIT {
-            LOST_PROCS.fetch_add(1, Ordering::Relaxed);
+            PROCS.lost.fetch_add(1, Ordering::Relaxed);
             self.id.store(LOST, Ordering::Relaxed);
             return None;
         }
         let read = Registered::read((self.path)(), self.name, self.places);
         self.forks.fetch_or(read.forks(), Ordering::Relaxed);
         procs.push(read);
-        statics().push(self);
+        lock(&PROCS.statics).push(self);
         self.id.store(id + 1, Ordering::Relaxed);
         Some(id)
     }
@@ -135,15 +152,9 @@ impl Proc {
     }
 }
 
-fn lock() -> MutexGuard<'static, Vec<Registered>> {
-    PROCS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The statics of all registered procs, by number.
-static STATICS: Mutex<Vec<&'static Proc>> = Mutex::new(Vec::new());
-
-fn statics() -> MutexGuard<'static, Vec<&'static Proc>> {
-    STATICS.lock().unwrap_or_else(PoisonError::into_inner)
+/// Placeholder proc: its calls are never accounted.
+pub(crate) fn uncounted() -> &'static Proc {
+    &PROCS.uncounted
 }
 
 /// Records that an await point (its index plus one) was seen to poll several calls.
@@ -151,7 +162,7 @@ fn statics() -> MutexGuard<'static, Vec<&'static Proc>> {
 pub(crate) fn learn(proc: u32, site: u16) {
     let site = u32::from(site).wrapping_sub(1);
     if site < FORKS
-        && let Some(proc) = statics().get(proc as usize)
+        && let Some(proc) = lock(&PROCS.statics).get(proc as usize)
     {
         proc.forks.fetch_or(1 << site, Ordering::Relaxed);
     }
@@ -159,12 +170,12 @@ pub(crate) fn learn(proc: u32, site: u16) {
 
 /// All procs by number.
 pub(crate) fn all() -> Vec<Registered> {
-    lock().clone()
+    lock(&PROCS.known).clone()
 }
 
 /// Number of procs beyond the maximum.
 pub(crate) fn lost() -> u64 {
-    LOST_PROCS.load(Ordering::Relaxed)
+    PROCS.lost.load(Ordering::Relaxed)
 }
 
 impl Registered {

@@ -8,7 +8,18 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-static STATE: AtomicU32 = AtomicU32::new(0);
+/// The switch of this process.
+struct Switch {
+    /// The epoch, and whether this is a child of `fork`.
+    state: AtomicU32,
+    /// Process ID of the process that called `init`.
+    parent: AtomicU32,
+}
+
+static SWITCH: Switch = Switch {
+    state: AtomicU32::new(0),
+    parent: AtomicU32::new(0),
+};
 
 /// A child of `fork` that has polled nothing yet.
 const NEW_CHILD: u32 = 1 << 31;
@@ -17,33 +28,42 @@ const CHILD: u32 = 1 << 30;
 
 /// Disarms children of this process. If the C library offers no hook, children are not recognized.
 pub(crate) fn watch_forks() {
+    SWITCH.parent.store(std::process::id(), Ordering::Relaxed);
     #[cfg(unix)]
-    let _ = turbowish_unsafe::fork::mark_children(&STATE, NEW_CHILD);
+    let _ = turbowish_unsafe::fork::mark_children(&SWITCH.state, NEW_CHILD);
 }
 
 /// Whether this process was forked from one in which TurboWish was started.
 #[inline]
 pub(crate) fn is_child() -> bool {
-    STATE.load(Ordering::Relaxed) & (NEW_CHILD | CHILD) != 0
+    SWITCH.state.load(Ordering::Relaxed) & (NEW_CHILD | CHILD) != 0
 }
 
 /// Whether this is such a child and this is the first call.
 #[cold]
 pub(crate) fn is_new_child() -> bool {
-    let told = STATE.compare_exchange(NEW_CHILD, CHILD, Ordering::Relaxed, Ordering::Relaxed);
+    let told =
+        SWITCH
+            .state
+            .compare_exchange(NEW_CHILD, CHILD, Ordering::Relaxed, Ordering::Relaxed);
     told.is_ok()
+}
+
+/// Process ID of the process that called `init`; 0 if none did.
+pub(crate) fn parent() -> u32 {
+    SWITCH.parent.load(Ordering::Relaxed)
 }
 
 /// Whether polls need attention: accounting is armed, or this is a new child.
 #[inline]
 pub(crate) extern "C" fn concerns_polls() -> bool {
-    STATE.load(Ordering::Relaxed) & (NEW_CHILD | 1) != 0
+    SWITCH.state.load(Ordering::Relaxed) & (NEW_CHILD | 1) != 0
 }
 
 /// The running epoch, if accounting is armed: one relaxed load.
 #[inline]
 pub(crate) fn epoch() -> Option<u32> {
-    let state = STATE.load(Ordering::Relaxed);
+    let state = SWITCH.state.load(Ordering::Relaxed);
     (state & 1 == 1).then_some(state)
 }
 
@@ -51,7 +71,7 @@ pub(crate) fn epoch() -> Option<u32> {
 /// pad.
 #[inline]
 pub(crate) extern "C" fn is_armed() -> bool {
-    STATE.load(Ordering::Relaxed) & 1 == 1
+    SWITCH.state.load(Ordering::Relaxed) & 1 == 1
 }
 
 /// Arms accounting. Returns the epoch that begins, or `None` if it was armed.
@@ -67,7 +87,8 @@ pub(crate) fn disarm() -> Option<u32> {
 fn change(parity: u32) -> Option<u32> {
     let may = |state: u32| state & (NEW_CHILD | CHILD) == 0 && state & 1 != parity;
     let step = |state: u32| may(state).then(|| state + 1);
-    STATE
+    SWITCH
+        .state
         .fetch_update(Ordering::AcqRel, Ordering::Acquire, step)
         .ok()
         .map(|state| state + 1)

@@ -4,47 +4,29 @@
 //! Polls of a task are given a TurboWish waker, which refers to the same allocation as the row. It
 //! is made when the first poll clones its waker, so a call that never waits costs none.
 
-#[cfg(feature = "server")]
 mod ended;
-#[cfg(feature = "server")]
 mod look;
+mod registry;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
-use dashmap::DashMap;
 use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{TaskCell, TaskMeta, TaskReading};
 use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
 
-#[cfg(feature = "server")]
 pub(crate) use self::ended::{ended, panicked};
+pub(crate) use self::registry::{
+    DEFAULT_LIMIT, all, branches, enter, enter_branch, is_wrapped, limit, live, lost, outside,
+    with, wrap,
+};
 use crate::hot::origin::TaskOrigin;
 use crate::hot::pause::{self, PauseFlag};
 use crate::hot::proc::Proc;
+use crate::hot::switch;
 use crate::hot::waker_state::{self, Begun, Late, StatefulWaker, WakerState};
-use crate::hot::{dropped, switch};
 use crate::runtimes;
-
-static TASKS: LazyLock<DashMap<u64, Arc<TaskEntry>>> =
-    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-/// Branches of all tasks that wait, or have waited, and can be woken.
-static BRANCHES: LazyLock<DashMap<u64, Arc<TaskEntry>>> =
-    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-static LIVE: AtomicU64 = AtomicU64::new(0);
-static LIVE_BRANCHES: AtomicU64 = AtomicU64::new(0);
-/// Number of live tasks that belong to no tokio runtime.
-static OUTSIDE: AtomicU64 = AtomicU64::new(0);
-static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
-static LOST: AtomicU64 = AtomicU64::new(0);
-
-/// Many, so that the monitor holds each lock for a few microseconds only: spawning waits for it.
-const SHARDS: usize = 256;
-
-/// Default maximum of live tasks with a row of their own.
-pub(crate) const DEFAULT_LIMIT: u64 = 1_000_000;
 
 /// Row of a live task or of a branch: its state and its waker state.
 #[derive(Debug)]
@@ -123,13 +105,11 @@ impl TaskEntry {
     }
 
     /// Whether it was woken since its last poll, as far as that is seen.
-    #[cfg(feature = "server")]
     pub(crate) fn is_woken(&self) -> bool {
         self.node.wake_since_poll().is_some()
     }
 
     /// If it was woken, moves the time of the wake to `t`: it could not be polled before.
-    #[cfg(feature = "server")]
     pub(crate) fn wake_again(&self, t: u64) {
         self.node.wake_again(t);
     }
@@ -253,35 +233,13 @@ impl LazyTarget for FirstPoll<'_> {
     }
 }
 
-/// Whether tasks are polled with TurboWish wakers.
-#[inline]
-pub(crate) fn is_wrapped() -> bool {
-    WRAPPED.load(Ordering::Relaxed)
-}
-
-/// Sets whether tasks are polled with TurboWish wakers.
-pub(crate) fn wrap(wakers: bool) {
-    WRAPPED.store(wakers, Ordering::Relaxed);
-}
-
-static WRAPPED: AtomicBool = AtomicBool::new(true);
-
 impl Drop for CoveredTask {
     fn drop(&mut self) {
         if switch::is_child() {
             // The parent's map is unused here, and may be locked forever.
             return;
         }
-        let (count, rows) = if self.is_branch() {
-            (&LIVE_BRANCHES, &BRANCHES)
-        } else {
-            (&LIVE, &TASKS)
-        };
-        count.fetch_sub(1, Ordering::Relaxed);
-        if self.0.outside {
-            OUTSIDE.fetch_sub(1, Ordering::Relaxed);
-        }
-        rows.remove(&self.0.cell.birth.id);
+        registry::remove(&self.0);
         // A pause holds the task's row: end it first.
         pause::over(&self.0);
     }
@@ -293,106 +251,8 @@ pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<
     Some(TaskMeta::new(proc.id()?, proc.next_task(), t, future_bytes))
 }
 
-/// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.
-#[cold]
-pub(crate) fn enter(
-    birth: TaskMeta,
-    epoch: u32,
-    thread: u32,
-    newcomer: Option<&FirstPoll<'_>>,
-) -> Option<CoveredTask> {
-    if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
-        LIVE.fetch_sub(1, Ordering::Relaxed);
-        LOST.fetch_add(1, Ordering::Relaxed);
-        return None;
-    }
-    let made = newcomer.and_then(|newcomer| newcomer.live.get());
-    let live = made.cloned().unwrap_or_else(|| {
-        let origin = newcomer.and_then(|newcomer| newcomer.origin.clone());
-        Arc::new(TaskEntry::new(birth, origin, epoch, thread))
-    });
-    if newcomer.is_some_and(|newcomer| newcomer.woken.load(Ordering::Relaxed)) {
-        // Only the task's own poll could reach that waker.
-        live.node.note_by(birth.id, true);
-    }
-    if live.outside {
-        OUTSIDE.fetch_add(1, Ordering::Relaxed);
-    }
-    TASKS.insert(birth.id, live.clone());
-    Some(CoveredTask(live))
-}
-
-/// Number of live tasks with a row.
-pub(crate) fn live() -> u64 {
-    LIVE.load(Ordering::Relaxed)
-}
-
-/// Number of live tasks with a row that belong to no tokio runtime.
-pub(crate) fn outside() -> u64 {
-    OUTSIDE.load(Ordering::Relaxed)
-}
-
-/// Keeps the entry of a branch after its first poll, if it can be woken; `None` beyond the limit.
-pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<CoveredTask> {
-    let woken = newcomer.woken.load(Ordering::Relaxed);
-    if newcomer.live.get().is_none() && !woken {
-        return None;
-    }
-    if LIVE_BRANCHES.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
-        dropped::detail();
-        return None;
-    }
-    LIVE_BRANCHES.fetch_add(1, Ordering::Relaxed);
-    let made = newcomer.live.get().cloned();
-    let live = made.unwrap_or_else(|| Arc::new(TaskEntry::branch(newcomer.birth, newcomer.owner)));
-    if woken {
-        live.node.note_by(newcomer.owner, true);
-    }
-    BRANCHES.insert(newcomer.birth.id, live.clone());
-    Some(CoveredTask(live))
-}
-
 /// A new branch ID.
 pub(crate) fn next_branch() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
-}
-
-/// A task ends by a panic: recorded only with the feature `server`.
-#[cfg(not(feature = "server"))]
-pub(crate) const fn panicked(_birth: TaskMeta, _story: &Option<Arc<TaskOrigin>>) {}
-
-/// The `wanted` branches, also of ended tasks, by the task that polled them last.
-pub(crate) fn branches(wanted: impl Fn(&TaskEntry) -> bool) -> HashMap<u64, Vec<Arc<TaskEntry>>> {
-    let mut of: HashMap<u64, Vec<Arc<TaskEntry>>> = HashMap::new();
-    for entry in BRANCHES.iter().filter(|entry| wanted(entry.value())) {
-        of.entry(entry.owner)
-            .or_default()
-            .push(entry.value().clone());
-    }
-    of
-}
-
-/// Runs `f` with a live task, which cannot end meanwhile; `None` if it has no row.
-#[cfg(feature = "server")]
-pub(crate) fn with<R>(id: u64, f: impl FnOnce(&Arc<TaskEntry>) -> R) -> Option<R> {
-    TASKS.get(&id).map(|live| f(&live))
-}
-
-/// All live tasks.
-pub(crate) fn all() -> Vec<Arc<TaskEntry>> {
-    let live = LIVE.load(Ordering::Relaxed);
-    let mut all = Vec::with_capacity(usize::try_from(live).unwrap_or(0));
-    all.extend(TASKS.iter().map(|entry| entry.value().clone()));
-    all
-}
-
-/// Number of tasks without a row.
-pub(crate) fn lost() -> u64 {
-    LOST.load(Ordering::Relaxed)
-}
-
-/// Sets the maximum number of tasks with a row.
-pub(crate) fn limit(tasks: u64) {
-    LIMIT.store(tasks, Ordering::Relaxed);
 }

@@ -1,12 +1,10 @@
 //! Per-thread ledgers: found without a lock, enrolled once, read by the monitor until they are
 //! folded.
 
-#[cfg(feature = "server")]
-use std::cell::Cell;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
 use turbowish_model::account::ledger::Ledger;
@@ -15,6 +13,7 @@ use turbowish_model::account::task::FirstPollCell;
 
 use crate::hot::origin::TaskOrigin;
 use crate::hot::switch;
+use crate::lock::lock;
 use crate::os_thread;
 use crate::runtimes;
 
@@ -52,7 +51,6 @@ impl ThreadLedger {
 
 thread_local! {
     /// Whether this is a TurboWish thread.
-    #[cfg(feature = "server")]
     static OURS: Cell<bool> = const { Cell::new(false) };
     static OWN: OwnLedger = const { OwnLedger(RefCell::new(None)) };
     /// The runtime in which the thread was when it was enrolled. Dropped with the thread, not when
@@ -63,14 +61,23 @@ thread_local! {
 /// Dropped with the thread, so that the monitor can tell that the ledger has no writer any more.
 struct OwnLedger(RefCell<Option<Arc<ThreadLedger>>>);
 
-static ENROLLED: Mutex<Vec<Arc<ThreadLedger>>> = Mutex::new(Vec::new());
-static THREADS: AtomicU32 = AtomicU32::new(0);
-/// Ledger for threads whose thread-local storage is gone: drops in destructors at thread exit.
-static STRAY: Mutex<Option<Arc<ThreadLedger>>> = Mutex::new(None);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Threads of this process that have accounted something.
+struct Threads {
+    /// Ledgers that the monitor has not taken yet.
+    enrolled: Mutex<Vec<Arc<ThreadLedger>>>,
+    count: AtomicU32,
+    /// Ledger for threads whose thread-local storage is gone: drops in destructors at thread exit.
+    stray: Mutex<Option<Arc<ThreadLedger>>>,
+    /// Callback that folds the ledgers of ended threads.
+    fold: OnceLock<fn()>,
 }
+
+static THREADS: Threads = Threads {
+    enrolled: Mutex::new(Vec::new()),
+    count: AtomicU32::new(0),
+    stray: Mutex::new(None),
+    fold: OnceLock::new(),
+};
 
 /// Starts a TurboWish thread. It has signals blocked: signals sent to the process go to threads of
 /// the application.
@@ -94,21 +101,13 @@ pub(crate) fn start(
 }
 
 /// Excludes this thread, which is the monitor's, from accounting.
-#[cfg(feature = "server")]
 pub(crate) fn disown() {
     OURS.set(true);
 }
 
 /// Whether this thread is the monitor's.
-#[cfg(feature = "server")]
 pub(crate) fn is_ours() -> bool {
     OURS.get()
-}
-
-/// Without the feature `server`, every thread is the application's.
-#[cfg(not(feature = "server"))]
-pub(crate) const fn is_ours() -> bool {
-    false
 }
 
 /// Runs `f` with this thread's ledger of `epoch`; `None` while the thread's storage is being torn
@@ -134,7 +133,7 @@ pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<
 /// ended.
 #[cold]
 pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
-    stray(epoch, &mut lock(&STRAY)).map(f)
+    stray(epoch, &mut lock(&THREADS.stray)).map(f)
 }
 
 /// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of events that began there.
@@ -157,7 +156,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
     let (index, name) = match &*slot {
         Some(before) => (before.index, before.name.clone()),
         None => {
-            let index = THREADS.fetch_add(1, Ordering::Relaxed);
+            let index = THREADS.count.fetch_add(1, Ordering::Relaxed);
             let thread = std::thread::current();
             (
                 index,
@@ -183,7 +182,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
     drop(slot);
     see_runtime();
     if enrolled >= FOLD_AT
-        && let Some(fold) = FOLD.get()
+        && let Some(fold) = THREADS.fold.get()
     {
         fold();
     }
@@ -206,7 +205,7 @@ fn see_runtime() {
 /// thread that ended it has then taken the list, or takes it after this, and knows all of its
 /// ledgers.
 fn list(fresh: &Arc<ThreadLedger>) -> Option<usize> {
-    let mut all = lock(&ENROLLED);
+    let mut all = lock(&THREADS.enrolled);
     if switch::epoch() != Some(fresh.ledger.epoch()) {
         return None;
     }
@@ -218,12 +217,9 @@ fn list(fresh: &Arc<ThreadLedger>) -> Option<usize> {
 /// be no monitor thread.
 const FOLD_AT: usize = 64;
 
-/// Callback that folds the ledgers of ended threads.
-static FOLD: OnceLock<fn()> = OnceLock::new();
-
 /// Sets the callback that folds the ledgers of ended threads. The first one stays.
 pub(crate) fn on_crowd(fold: fn()) {
-    let _ = FOLD.set(fold);
+    let _ = THREADS.fold.set(fold);
 }
 
 /// Thread name of the ledger that stands in for ended threads.
@@ -234,7 +230,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
         .as_ref()
         .is_some_and(|thread| thread.ledger.epoch() == epoch);
     if !fits {
-        let index = THREADS.fetch_add(1, Ordering::Relaxed);
+        let index = THREADS.count.fetch_add(1, Ordering::Relaxed);
         let fresh = Arc::new(ThreadLedger {
             ledger: Ledger::new(epoch),
             index,
@@ -254,5 +250,5 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
 
 /// Takes the ledgers enrolled since the last call.
 pub(crate) fn take_enrolled() -> Vec<Arc<ThreadLedger>> {
-    std::mem::take(&mut *lock(&ENROLLED))
+    std::mem::take(&mut *lock(&THREADS.enrolled))
 }

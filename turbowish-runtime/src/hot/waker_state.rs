@@ -21,7 +21,9 @@ use std::task::Waker;
 use turbowish_model::account::task::{WakeCause, WakerReading};
 use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
 
+use crate::features;
 use crate::hot::{clock, current, switch};
+use crate::runtimes;
 
 /// Clones and wakes of a task's or a branch's waker.
 #[derive(Debug, Default)]
@@ -33,7 +35,6 @@ pub(crate) struct WakerState {
     /// A clone of the executor's own waker was given away in the last poll.
     passed: AtomicBool,
     /// The lower half of `wakes` at the monitor's last look.
-    #[cfg(feature = "server")]
     told: AtomicU32,
     clones: AtomicU64,
     wakes: AtomicU64,
@@ -63,17 +64,6 @@ impl Drop for Uncounted {
     fn drop(&mut self) {
         OURS.set(self.0);
     }
-}
-
-/// Tokio forces a task to yield after much work in one poll: it wakes itself, but does not spin.
-#[cfg(feature = "tokio")]
-fn is_forced() -> bool {
-    !tokio::task::coop::has_budget_remaining()
-}
-
-#[cfg(not(feature = "tokio"))]
-const fn is_forced() -> bool {
-    false
 }
 
 /// Drops an executor's waker at the edge of a poll, through which nothing may unwind: the waker may
@@ -258,7 +248,6 @@ impl WakerState {
     }
 
     /// If it was woken, moves the time of the wake to `t`: it could not be polled before.
-    #[cfg(feature = "server")]
     pub(crate) fn wake_again(&self, t: u64) {
         let at = self.woken.load(Ordering::Relaxed);
         if at != 0 {
@@ -323,7 +312,7 @@ impl WakerState {
     /// elsewhere; `is_own` if the task woke itself.
     pub(crate) fn note_by(&self, by: u64, is_own: bool) {
         self.wakes.fetch_add(1, Ordering::Relaxed);
-        if is_own && !is_forced() {
+        if is_own && !(features::TOKIO && runtimes::is_forced_to_yield()) {
             self.own_wakes.fetch_add(1, Ordering::Relaxed);
         }
         // A task that is ready is not made ready by another wake.
@@ -340,13 +329,11 @@ impl WakerState {
     }
 
     /// Whether something could wake it.
-    #[cfg(any(feature = "tokio", feature = "server"))]
     pub(crate) fn is_held(&self) -> bool {
         self.live.load(Ordering::Relaxed) > 0 || self.passed.load(Ordering::Relaxed)
     }
 
     /// Number of wakes since the last call, which only the monitor's thread makes.
-    #[cfg(feature = "server")]
     pub(crate) fn wakes_since_told(&self) -> u32 {
         let wakes = self.wakes.load(Ordering::Relaxed) as u32;
         let before = self.told.load(Ordering::Relaxed);
@@ -357,7 +344,6 @@ impl WakerState {
     }
 
     /// Whether it was not woken since its last poll, and can be.
-    #[cfg(feature = "server")]
     pub(crate) fn may_rest(&self) -> bool {
         self.wake_since_poll().is_none() && self.is_held()
     }

@@ -7,7 +7,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{IntentTarget, ResourceRef, verb};
+use super::{IntentTarget, verb};
+pub use crate::resource::{Link, ResourceRef};
 
 macro_rules! pointers {
     ($($Pointer:ty)*) => {$(

@@ -1,10 +1,10 @@
 //! Alert scans of the monitor, at its own interval and independent of consoles.
 
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use turbowish_model::account::time::MinOfLastTwo;
-use turbowish_model::collect::assemble::Assembly;
+use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend, Window};
 use turbowish_model::diagnose::alert::{Detector, Limit, Limits};
 use turbowish_model::snapshot::alert::Alert;
@@ -14,9 +14,10 @@ use super::situation::crowd::Crowd;
 use super::situation::{Scout, SituationBuilder, claims};
 use super::tasks::NameTable;
 use super::{Monitor, Registry, resources};
-use crate::hot::{clock, proc, switch};
+use crate::hot::{clock, pause, proc, switch};
+use crate::lock::lock;
 use crate::monitor::collector::ThreadNow;
-use crate::monitor::overhead;
+use crate::monitor::cpu_time;
 
 /// State of alert detection.
 #[derive(Debug, Default)]
@@ -69,7 +70,20 @@ impl ScanPace {
 
 impl Monitor {
     pub(super) fn watch(&self) -> MutexGuard<'_, AlertWatch> {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.thread.watch)
+    }
+
+    /// Looks for alerts after a tick, if a scan is due.
+    pub(super) fn look_for_alerts(&self, totals: &Totals, threads: &[ThreadNow], epoch: u32) {
+        let mut watch = self.watch();
+        watch.spent.raise(totals.at, self.thread.cpu_time.look());
+        watch.scan(self, totals, threads, epoch);
+    }
+
+    /// Pauses and alerts end when accounting is disarmed.
+    pub(super) fn end_pauses_and_alerts(&self) {
+        pause::resume_all();
+        self.watch().forget();
     }
 
     /// Active alerts, the worst first.
@@ -94,6 +108,33 @@ impl Monitor {
         drop(state);
         let now = self.scale.ns(clock::ticks());
         self.watch().scout.sample(now, polls);
+    }
+
+    /// Share of a core that the monitor's thread used in the assembly's window.
+    pub(super) fn monitor_ppm<N: Names>(
+        &self,
+        assembly: &Assembly<'_, N>,
+        uptime_ns: u64,
+    ) -> Option<u64> {
+        let whole = self.thread.cpu_time.all().map(|used| (used, uptime_ns));
+        let (window, watch) = (assembly.window, self.watch());
+        let begin = assembly.now.at.saturating_sub(window.length);
+        let grown = watch.spent.grown(begin).filter(|_| !window.since_start);
+        let grown = grown.map(|(used, ticks)| (used, assembly.scale.ns(ticks)));
+        let (used, within_ns) = grown.or(whole)?;
+        let ppm = (u128::from(used) * 1_000_000).checked_div(u128::from(within_ns))?;
+        Some(u64::try_from(ppm).unwrap_or(u64::MAX))
+    }
+
+    /// Uses of resources in the assembly's window, also of those that are gone.
+    pub(super) fn uses<N: Names>(&self, assembly: &Assembly<'_, N>) -> u64 {
+        let (watch, window) = (self.watch(), assembly.window);
+        if window.since_start {
+            watch.uses.total
+        } else {
+            let begin = assembly.now.at.saturating_sub(window.length);
+            watch.uses.since(begin)
+        }
     }
 
     /// Sets limits of alert rules, by name and value. Returns a line for each invalid one.
@@ -142,7 +183,7 @@ impl AlertWatch {
         if !self.pace.is_due(begun) {
             return;
         }
-        let used = overhead::used();
+        let used = cpu_time::used();
         let names = Registry(proc::all());
         let (window, trend) = (Window::default(), Trend::default());
         let assembly = Assembly {
@@ -163,11 +204,12 @@ impl AlertWatch {
             crowd: &crowd,
             known: &known,
             resources: &resources,
+            heartbeat: &monitor.thread.heartbeat,
             long_ns: self.detector.limits().get(Limit::LongPoll),
         });
         self.uses.tick(totals.at, self.scout.used());
         self.alerts = self.detector.scan(&scene);
-        let took = overhead::used().saturating_sub(used);
+        let took = cpu_time::used().saturating_sub(used);
         self.pace.next(begun, took);
     }
 }

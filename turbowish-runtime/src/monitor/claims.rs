@@ -8,8 +8,9 @@ use turbowish_model::account::resource::{
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::snapshot::{Aim, Claim, ResourceRow, TaskRow};
 
-use super::resources::{hides_waits, path};
+use super::resources::path;
 use super::tasks::spot;
+use crate::resource;
 
 /// What all tasks hold, wait for and intend, and the timers that they wait for.
 pub(super) struct Claims<'a, N> {
@@ -92,7 +93,7 @@ impl<'a, N: Names> Claims<'a, N> {
             resources,
             marks,
             timers,
-            hides_waits: hides_waits(),
+            hides_waits: resource::hides_waits(),
             read_at,
         }
     }
@@ -167,19 +168,12 @@ fn of_task<T>(sorted: &[T], task: u64, of: impl Fn(&T) -> u64) -> &[T] {
     &rest[..rest.partition_point(|one| of(one) == task)]
 }
 
-#[cfg(feature = "tokio")]
 fn timers<N: Names>(assembly: &Assembly<'_, N>, read_at: u64) -> Vec<TimerClaim> {
-    let timers = crate::resource::timers().into_iter();
+    let timers = resource::timers().into_iter();
     let timers = timers.map(|timer| TimerClaim {
         task: timer.who.task,
         since_ns: assembly.scale.ns(read_at.saturating_sub(timer.since)),
         at: timer.at,
     });
     timers.collect()
-}
-
-/// Without the feature `tokio` there are no timers.
-#[cfg(not(feature = "tokio"))]
-const fn timers<N: Names>(_: &Assembly<'_, N>, _: u64) -> Vec<TimerClaim> {
-    Vec::new()
 }

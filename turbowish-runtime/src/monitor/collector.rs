@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use turbowish_model::account::aggregate::Aggregate;
-#[cfg(feature = "server")]
 use turbowish_model::account::counters::Sum;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::collect::history::Totals;
@@ -61,10 +60,6 @@ pub(crate) struct ThreadNow {
     /// Origin of that task, if it has one.
     pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// Whether the thread has polled a task.
-    #[cfg_attr(
-        not(feature = "server"),
-        expect(dead_code, reason = "asked for by the alerts")
-    )]
     pub(crate) polls: bool,
 }
 
@@ -101,7 +96,6 @@ impl Collector {
     }
 
     /// Polls begun since the start, by proc. Nothing else, so that it can be called often.
-    #[cfg(feature = "server")]
     pub(crate) fn polls(&mut self) -> Vec<u64> {
         self.take_in();
         let mut polls = Vec::new();
@@ -147,7 +141,6 @@ impl Collector {
     }
 
     /// Begins the next tick of all threads.
-    #[cfg(any(test, feature = "server"))]
     pub(crate) fn next_tick(&mut self) {
         for epoch in self.epochs.values_mut() {
             epoch.departed.tally.forget_recent();

@@ -1,6 +1,5 @@
 //! Overhead of accounting in a window, from the number of events of each kind.
 
-#[cfg(feature = "server")]
 use std::collections::VecDeque;
 
 use turbowish_model::account::counters::{Population, Sum};
@@ -9,23 +8,20 @@ use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::snapshot::Overhead;
 
 use super::Monitor;
-use crate::monitor::overhead::{self, Events};
+use crate::monitor::overhead::{Costs, Events};
 
 /// Number of ticks kept: a little more than a minute, as in the history.
-#[cfg(feature = "server")]
 const KEPT: usize = 256;
 
 /// A count over time: uses of resources, or processor time of the monitor's thread.
-#[cfg(feature = "server")]
 #[derive(Debug, Default)]
 pub(super) struct Series {
     /// Total since the start.
-    total: u64,
+    pub(super) total: u64,
     /// Time and total at the end of each tick, the oldest first.
     past: VecDeque<(u64, u64)>,
 }
 
-#[cfg(feature = "server")]
 impl Series {
     /// Adds `more` at `now`.
     pub(super) fn tick(&mut self, now: u64, more: u64) {
@@ -47,13 +43,13 @@ impl Series {
     }
 
     /// The count since `begin`, to the precision of ticks.
-    fn since(&self, begin: u64) -> u64 {
+    pub(super) fn since(&self, begin: u64) -> u64 {
         self.total - self.nearest(begin).map_or(0, |(_, total)| total)
     }
 
     /// The same, and the time from the tick nearest to `begin` to the last tick; `None` if they are
     /// the same tick.
-    fn grown(&self, begin: u64) -> Option<(u64, u64)> {
+    pub(super) fn grown(&self, begin: u64) -> Option<(u64, u64)> {
         let (&(last, total), (first, before)) = (self.past.back()?, self.nearest(begin)?);
         (last > first).then(|| (total - before, last - first))
     }
@@ -68,7 +64,12 @@ pub(super) const fn uses(reading: &Reading) -> u64 {
 }
 
 impl Monitor {
-    /// Overhead of accounting in the assembly's window.
+    /// Measures the costs of events, once: takes a fraction of a millisecond.
+    pub(crate) fn calibrate(&self) {
+        self.costs.get_or_init(Costs::measure);
+    }
+
+    /// Overhead of accounting in the assembly's window; `None` before [`Monitor::calibrate`].
     pub(super) fn own_cost<N: Names>(
         &self,
         assembly: &Assembly<'_, N>,
@@ -87,53 +88,12 @@ impl Monitor {
             uses: self.uses(assembly),
             within_ns: assembly.scale.ns(assembly.window.length),
         };
-        overhead::cost(&events, self.monitor_ppm(assembly, uptime_ns))
-    }
-
-    /// Share of a core that the monitor's thread used in the assembly's window.
-    #[cfg(feature = "server")]
-    fn monitor_ppm<N: Names>(&self, assembly: &Assembly<'_, N>, uptime_ns: u64) -> Option<u64> {
-        let whole = overhead::monitor().map(|used| (used, uptime_ns));
-        let (window, watch) = (assembly.window, self.watch());
-        let begin = assembly.now.at.saturating_sub(window.length);
-        let grown = watch.spent.grown(begin).filter(|_| !window.since_start);
-        let grown = grown.map(|(used, ticks)| (used, assembly.scale.ns(ticks)));
-        let (used, within_ns) = grown.or(whole)?;
-        let ppm = (u128::from(used) * 1_000_000).checked_div(u128::from(within_ns))?;
-        Some(u64::try_from(ppm).unwrap_or(u64::MAX))
-    }
-
-    /// There is no monitor thread.
-    #[cfg(not(feature = "server"))]
-    const fn monitor_ppm<N: Names>(&self, _: &Assembly<'_, N>, _: u64) -> Option<u64> {
-        None
-    }
-
-    #[cfg(feature = "server")]
-    fn uses<N: Names>(&self, assembly: &Assembly<'_, N>) -> u64 {
-        let (watch, window) = (self.watch(), assembly.window);
-        if window.since_start {
-            watch.uses.total
-        } else {
-            let begin = assembly.now.at.saturating_sub(window.length);
-            watch.uses.since(begin)
-        }
-    }
-
-    /// Without a monitor thread, uses of resources that still exist.
-    #[cfg(not(feature = "server"))]
-    fn uses<N: Names>(&self, assembly: &Assembly<'_, N>) -> u64 {
-        let all = super::resources::all();
-        let total = all.iter().map(uses).fold(0, u64::saturating_add);
-        if assembly.window.since_start {
-            total
-        } else {
-            0
-        }
+        let costs = self.costs.get()?;
+        Some(costs.overhead(&events, self.monitor_ppm(assembly, uptime_ns)))
     }
 }
 
-#[cfg(all(test, feature = "server"))]
+#[cfg(test)]
 mod tests {
     use super::{KEPT, Series};
 

@@ -6,10 +6,12 @@
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
+
+use crate::lock::lock;
 
 #[derive(Debug, Default)]
 struct Heartbeat {
@@ -19,12 +21,9 @@ struct Heartbeat {
     over: AtomicBool,
 }
 
-/// The heartbeat, and when it was checked last.
-static PULSE: Mutex<Option<(Arc<Heartbeat>, u64)>> = Mutex::new(None);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// The heartbeat, if it was started, and when it was checked last.
+#[derive(Debug, Default)]
+pub(super) struct HeartbeatTask(Mutex<Option<(Arc<Heartbeat>, u64)>>);
 
 impl Heartbeat {
     fn wake(&self) {
@@ -35,72 +34,74 @@ impl Heartbeat {
     }
 }
 
-/// Starts it on the caller's runtime, if that has workers of its own.
-pub(crate) fn start() {
-    let handle = Handle::try_current().ok();
-    let Some(handle) =
-        handle.filter(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread)
-    else {
-        return;
-    };
-    let pulse = Arc::new(Heartbeat::default());
-    *lock(&PULSE) = Some((pulse.clone(), 0));
-    handle.spawn(poll_fn(move |cx| {
-        let before = lock(&pulse.waker).replace(cx.waker().clone());
-        drop(before);
-        pulse.asked.store(0, Ordering::Relaxed);
-        match pulse.over.load(Ordering::Relaxed) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+impl HeartbeatTask {
+    /// Starts it on the caller's runtime, if that has workers of its own.
+    pub(super) fn start(&self) {
+        let handle = Handle::try_current().ok();
+        let Some(handle) =
+            handle.filter(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread)
+        else {
+            return;
+        };
+        let pulse = Arc::new(Heartbeat::default());
+        *lock(&self.0) = Some((pulse.clone(), 0));
+        handle.spawn(poll_fn(move |cx| {
+            let before = lock(&pulse.waker).replace(cx.waker().clone());
+            drop(before);
+            pulse.asked.store(0, Ordering::Relaxed);
+            match pulse.over.load(Ordering::Relaxed) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        }));
+    }
+
+    /// Stops it.
+    pub(super) fn stop(&self) {
+        let pulse = lock(&self.0).take();
+        if let Some((pulse, _)) = pulse {
+            pulse.over.store(true, Ordering::Relaxed);
+            pulse.wake();
         }
-    }));
-}
+    }
 
-/// Stops it.
-pub(crate) fn stop() {
-    let pulse = lock(&PULSE).take();
-    if let Some((pulse, _)) = pulse {
-        pulse.over.store(true, Ordering::Relaxed);
+    /// Since when it waits to be polled, at most until `now`. If it does not wait, it is woken. `None`
+    /// if there is none, or its runtime is gone.
+    ///
+    /// Called repeatedly, every `pace` ticks. After a longer gap, in which the whole process may have
+    /// been stopped, its wait starts anew.
+    pub(super) fn ask(&self, now: u64, pace: u64) -> Option<u64> {
+        let mut slot = lock(&self.0);
+        let (pulse, looked) = slot.as_mut()?;
+        if Arc::strong_count(pulse) == 1 {
+            *slot = None;
+            return None;
+        }
+        let paused = now.saturating_sub(std::mem::replace(looked, now)) > pace;
+        let pulse = pulse.clone();
+        drop(slot);
+        let asked = pulse.asked.load(Ordering::Relaxed);
+        if asked != 0 && !paused {
+            return Some(asked);
+        }
+        pulse.asked.store(now.max(1), Ordering::Relaxed);
         pulse.wake();
+        Some(now)
     }
-}
 
-/// Since when it waits to be polled, at most until `now`. If it does not wait, it is woken. `None`
-/// if there is none, or its runtime is gone.
-///
-/// Called repeatedly, every `pace` ticks. After a longer gap, in which the whole process may have
-/// been stopped, its wait starts anew.
-pub(crate) fn ask(now: u64, pace: u64) -> Option<u64> {
-    let mut slot = lock(&PULSE);
-    let (pulse, looked) = slot.as_mut()?;
-    if Arc::strong_count(pulse) == 1 {
-        *slot = None;
-        return None;
+    /// Number of live tasks of the application's runtimes that are the heartbeat: 0 or 1.
+    pub(super) fn tasks(&self) -> u64 {
+        let slot = lock(&self.0);
+        let lives = slot
+            .as_ref()
+            .is_some_and(|(pulse, _)| Arc::strong_count(pulse) > 1);
+        u64::from(lives)
     }
-    let paused = now.saturating_sub(std::mem::replace(looked, now)) > pace;
-    let pulse = pulse.clone();
-    drop(slot);
-    let asked = pulse.asked.load(Ordering::Relaxed);
-    if asked != 0 && !paused {
-        return Some(asked);
-    }
-    pulse.asked.store(now.max(1), Ordering::Relaxed);
-    pulse.wake();
-    Some(now)
-}
-
-/// Number of live tasks of the application's runtimes that are the heartbeat: 0 or 1.
-pub(crate) fn tasks() -> u64 {
-    let slot = lock(&PULSE);
-    let lives = slot
-        .as_ref()
-        .is_some_and(|(pulse, _)| Arc::strong_count(pulse) > 1);
-    u64::from(lives)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ask, start, stop, tasks};
+    use super::HeartbeatTask;
 
     #[test]
     fn a_pulse_is_felt_while_a_worker_is_free() {
@@ -108,12 +109,13 @@ mod tests {
             .worker_threads(1)
             .build();
         let runtime = runtime.expect("it starts");
-        assert_eq!((ask(1, 100), tasks()), (None, 0));
-        runtime.block_on(async { start() });
+        let heartbeat = HeartbeatTask::default();
+        assert_eq!((heartbeat.ask(1, 100), heartbeat.tasks()), (None, 0));
+        runtime.block_on(async { heartbeat.start() });
         let polled = || runtime.block_on(async { tokio::spawn(async {}).await.expect("it ends") });
         polled();
-        assert_eq!((ask(10, 100), tasks()), (Some(10), 1));
-        while ask(20, 100) != Some(20) {
+        assert_eq!((heartbeat.ask(10, 100), heartbeat.tasks()), (Some(10), 1));
+        while heartbeat.ask(20, 100) != Some(20) {
             polled();
         }
         polled();
@@ -124,16 +126,16 @@ mod tests {
             let _ = left.recv();
         });
         is_in.recv().expect("the worker is held");
-        assert_eq!(ask(500, 100), Some(500), "after a pause");
-        assert_eq!(ask(550, 100), Some(500), "nobody polls it");
+        assert_eq!(heartbeat.ask(500, 100), Some(500), "after a pause");
+        assert_eq!(heartbeat.ask(550, 100), Some(500), "nobody polls it");
         drop(leave);
-        while ask(600, 100) != Some(600) {
+        while heartbeat.ask(600, 100) != Some(600) {
             polled();
         }
-        stop();
+        heartbeat.stop();
         while runtime.metrics().num_alive_tasks() > 0 {
             polled();
         }
-        assert_eq!((ask(700, 100), tasks()), (None, 0));
+        assert_eq!((heartbeat.ask(700, 100), heartbeat.tasks()), (None, 0));
     }
 }

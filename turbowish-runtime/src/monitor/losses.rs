@@ -4,9 +4,8 @@ use turbowish_model::account::aggregate::Anomaly;
 use turbowish_model::collect::history::Totals;
 use turbowish_model::snapshot::Lost;
 
-use super::resources;
 use crate::hot::{dropped, proc, task};
-use crate::metrics;
+use crate::{metrics, resource};
 
 /// Time of the last loss.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +17,6 @@ pub(super) struct Losses {
 
 impl Losses {
     /// Checks the total at `now`.
-    #[cfg(any(test, feature = "server"))]
     pub(super) fn look(&mut self, lost: u64, now: u64) {
         if self.seen.replace(lost).unwrap_or(0) < lost {
             self.last = Some(now);
@@ -39,7 +37,7 @@ pub(super) fn lost(totals: &Totals) -> Lost {
     let count = |kind: Anomaly| totals.tally.anomalies[kind as usize];
     Lost {
         tasks: task::lost(),
-        resources: resources::lost(),
+        resources: resource::lost(),
         procs: proc::lost(),
         late_attach: count(Anomaly::LateAttach),
         orphan_end: count(Anomaly::OrphanEnd),

@@ -2,35 +2,30 @@
 //! nothing waits for it, times the number of events. Threads of the application never measure.
 
 use std::hint::black_box;
-use std::sync::OnceLock;
-#[cfg(feature = "server")]
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
-#[cfg(feature = "server")]
-use std::time::Duration;
 
 use turbowish_model::account::call::{Call, Origin, PollEnd, ProcKey};
 use turbowish_model::account::ledger::{Ledger, Start};
 use turbowish_model::account::metrics::Metrics;
 use turbowish_model::snapshot::Overhead;
 
+use crate::features;
 use crate::hot::waker_state::WakerState;
 use crate::hot::{clock, thread};
+use crate::resource;
 
 /// Costs of one event, in picoseconds.
 #[derive(Clone, Copy, Debug)]
-struct Costs {
+pub(super) struct Costs {
     poll: u64,
     wake: u64,
     counter: u64,
     resource: u64,
 }
 
-static COSTS: OnceLock<Costs> = OnceLock::new();
-
 /// Numbers of events, and the nanoseconds in which they happened.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Events {
+pub(super) struct Events {
     pub(crate) polls: u64,
     pub(crate) wakes: u64,
     pub(crate) counts: u64,
@@ -38,30 +33,29 @@ pub(crate) struct Events {
     pub(crate) within_ns: u64,
 }
 
-/// Measures the costs, once: takes a fraction of a millisecond.
-pub(crate) fn calibrate() {
-    COSTS.get_or_init(|| Costs {
-        poll: poll(),
-        wake: wake(),
-        counter: counter(),
-        resource: resource(),
-    });
-}
-
-/// Overhead of these events; `None` before [`calibrate`].
-pub(crate) fn cost(events: &Events, monitor_ppm: Option<u64>) -> Option<Overhead> {
-    let costs = COSTS.get()?;
-    Some(Overhead {
-        ppm: costs.ppm(events),
-        monitor_ppm,
-        poll_ps: costs.poll,
-        wake_ps: costs.wake,
-        counter_ps: costs.counter,
-        resource_ps: costs.resource,
-    })
-}
-
 impl Costs {
+    /// Measures them; takes a fraction of a millisecond.
+    pub(super) fn measure() -> Self {
+        Self {
+            poll: poll(),
+            wake: wake(),
+            counter: counter(),
+            resource: resource(),
+        }
+    }
+
+    /// Overhead of these events.
+    pub(super) fn overhead(&self, events: &Events, monitor_ppm: Option<u64>) -> Overhead {
+        Overhead {
+            ppm: self.ppm(events),
+            monitor_ppm,
+            poll_ps: self.poll,
+            wake_ps: self.wake,
+            counter_ps: self.counter,
+            resource_ps: self.resource,
+        }
+    }
+
     fn ppm(&self, events: &Events) -> u64 {
         let parts = [
             (events.polls, self.poll),
@@ -138,75 +132,18 @@ fn counter() -> u64 {
     })
 }
 
-/// Half the cost of an acquisition and a release.
-#[cfg(feature = "tokio")]
+/// Half the cost of an acquisition and a release; 0 without instrumented primitives.
 fn resource() -> u64 {
-    timed(crate::resource::unseen()) / 2
-}
-
-/// Without the feature `tokio` there are no instrumented resources.
-#[cfg(not(feature = "tokio"))]
-const fn resource() -> u64 {
-    0
-}
-
-/// Processor time of the monitor's thread and of queries, in nanoseconds; 0 before its first tick.
-#[cfg(feature = "server")]
-static MONITOR_NS: AtomicU64 = AtomicU64::new(0);
-
-/// Processor time of the thread that answers queries, in nanoseconds.
-#[cfg(feature = "server")]
-static QUERIES_NS: AtomicU64 = AtomicU64::new(0);
-
-/// Adds the processor time of the answer to a query.
-#[cfg(feature = "server")]
-pub(crate) fn answered(took: Duration) {
-    let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-    QUERIES_NS.fetch_add(ns, Ordering::Relaxed);
-}
-
-/// Processor time of this thread. Budgets are checked against this, because elapsed time also
-/// depends on the machine's load.
-#[cfg(feature = "server")]
-pub(crate) fn used() -> Duration {
-    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::try_from(used).unwrap_or_default()
-}
-
-/// Updates the monitor's own processor time. Returns it, in nanoseconds.
-#[cfg(feature = "server")]
-pub(crate) fn look() -> u64 {
-    let own = u64::try_from(used().as_nanos()).unwrap_or(u64::MAX);
-    let ns = own.saturating_add(QUERIES_NS.load(Ordering::Relaxed));
-    MONITOR_NS.store(ns, Ordering::Relaxed);
-    ns
-}
-
-/// Processor time at the last update, in nanoseconds.
-#[cfg(feature = "server")]
-pub(crate) fn monitor() -> Option<u64> {
-    let used = MONITOR_NS.load(Ordering::Relaxed);
-    (used > 0).then_some(used)
+    if features::TOKIO {
+        timed(resource::unseen()) / 2
+    } else {
+        0
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Costs, Events};
-
-    /// A waiting thread uses none, however long another one works.
-    #[cfg(feature = "server")]
-    #[test]
-    fn processor_time_is_of_the_thread_that_takes_it() {
-        let work = std::time::Duration::from_millis(20);
-        let begun = super::used();
-        let busy = std::thread::spawn(move || {
-            while super::used() < work {
-                std::hint::spin_loop();
-            }
-        });
-        busy.join().unwrap();
-        assert!(super::used() - begun < work);
-    }
 
     #[test]
     fn cost_is_count_times_price_over_time() {

@@ -20,6 +20,11 @@ impl Monitor {
         self.scale.ticks(STEP_NS)
     }
 
+    /// Counts the leases of pauses down.
+    pub(super) fn count_leases(&self) {
+        pause::count(self.lease_step());
+    }
+
     /// Paused tasks by ID.
     pub(super) fn pauses(&self) -> HashMap<u64, Pause> {
         pause::readings(self.lease_step())

@@ -1,9 +1,7 @@
 //! Rows of resources, and the resources of each task.
 
-#[cfg(all(feature = "tokio", feature = "server"))]
 use std::collections::HashSet;
 use std::panic::Location;
-#[cfg(feature = "tokio")]
 use std::sync::Arc;
 
 use turbowish_model::account::resource::{
@@ -13,31 +11,13 @@ use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
 
 use super::tasks::{NameTable, spot};
-#[cfg(feature = "tokio")]
-use crate::resource::Record;
-
-/// All resources that were used and still exist.
-#[cfg(all(feature = "tokio", not(feature = "server")))]
-pub(super) fn all() -> Vec<Reading> {
-    crate::resource::all()
-        .iter()
-        .map(|record| record.read())
-        .collect()
-}
-
-/// Without instrumented primitives there are none.
-#[cfg(all(not(feature = "tokio"), not(feature = "server")))]
-pub(super) const fn all() -> Vec<Reading> {
-    Vec::new()
-}
+use crate::resource::{self, Record};
 
 /// All resources that were used and still exist, for the alert rules. A waiter beyond the listed
 /// ones that holds something for which others may wait can be part of a deadlock: such waiters are
 /// appended to the list.
-#[cfg(all(feature = "tokio", feature = "server"))]
 pub(super) fn judged() -> Vec<Reading> {
-    let mut records = crate::resource::all();
-    records.sort_unstable_by_key(|record| record.id);
+    let records = sorted();
     let mut all: Vec<Reading> = records.iter().map(|record| record.read()).collect();
     if !all.iter().any(Reading::is_cut) {
         return all;
@@ -50,8 +30,13 @@ pub(super) fn judged() -> Vec<Reading> {
     all
 }
 
+fn sorted() -> Vec<Arc<Record>> {
+    let mut records = resource::all();
+    records.sort_unstable_by_key(|record| record.id);
+    records
+}
+
 /// The tasks that hold a part of a resource, use an end of it, or provably have one.
-#[cfg(all(feature = "tokio", feature = "server"))]
 fn owners(reading: &Reading) -> impl Iterator<Item = u64> {
     let holders = reading.holders.iter().map(|holder| holder.who.task);
     let users = reading.ends.iter().filter_map(|end| end.user);
@@ -60,53 +45,14 @@ fn owners(reading: &Reading) -> impl Iterator<Item = u64> {
     all.chain(proven.map(|intent| intent.who.task))
 }
 
-/// Without instrumented primitives there are none.
-#[cfg(all(not(feature = "tokio"), feature = "server"))]
-pub(super) const fn judged() -> Vec<Reading> {
-    Vec::new()
-}
-
 /// All resources that were used and still exist, with the users that are not listed.
-#[cfg(feature = "tokio")]
 pub(super) fn whole() -> (Vec<Reading>, Vec<Rest>) {
-    let mut records = crate::resource::all();
-    records.sort_unstable_by_key(|record| record.id);
     let read = |record: &Arc<Record>| {
         let reading = record.read();
         let rest = record.rest(&reading);
         (reading, rest)
     };
-    records.iter().map(read).unzip()
-}
-
-/// Whether there are waits for resources or timers beyond the limits, which are not shown.
-#[cfg(feature = "tokio")]
-pub(super) fn hides_waits() -> bool {
-    crate::resource::hides_waits()
-}
-
-/// Number of resources beyond the limit.
-#[cfg(feature = "tokio")]
-pub(super) fn lost() -> u64 {
-    crate::resource::lost()
-}
-
-/// Without instrumented primitives there are none.
-#[cfg(not(feature = "tokio"))]
-pub(super) const fn whole() -> (Vec<Reading>, Vec<Rest>) {
-    (Vec::new(), Vec::new())
-}
-
-/// Without instrumented primitives there are none.
-#[cfg(not(feature = "tokio"))]
-pub(super) const fn hides_waits() -> bool {
-    false
-}
-
-/// Without instrumented primitives there are none.
-#[cfg(not(feature = "tokio"))]
-pub(super) const fn lost() -> u64 {
-    0
+    sorted().iter().map(read).unzip()
 }
 
 /// Kind and given name, or kind and source location.

@@ -8,7 +8,7 @@ use turbowish_wire::PauseTask;
 
 use super::Monitor;
 use crate::hot::{proc, thread};
-use crate::monitor::overhead;
+use crate::monitor::cpu_time;
 use crate::server::{Refused, Source};
 
 impl Source for Monitor {
@@ -24,11 +24,11 @@ impl Source for Monitor {
     }
 
     fn used(&self) -> Duration {
-        overhead::used()
+        cpu_time::used()
     }
 
     fn answered(&self, took: Duration) {
-        overhead::answered(took);
+        self.thread.cpu_time.answered(took);
     }
 
     fn set_accounting(&self, accounting: Accounting) {

@@ -9,15 +9,12 @@ mod by_id;
 pub(super) mod crowd;
 mod event_rates;
 mod handoff;
-#[cfg(feature = "tokio")]
 mod interrupted;
 mod proc;
 mod queue_time;
 mod resource;
 mod sliding_window;
 mod tree;
-#[cfg(not(feature = "tokio"))]
-mod uninterrupted;
 
 use std::collections::BTreeSet;
 
@@ -27,16 +24,15 @@ use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
     Ended, OpenPoll, Resource, Situation, Task, TaskKind, Wake, Wakes, WorkerThread,
 };
-use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::{Place, TaskState};
 
 use self::crowd::{Crowd, Pick};
 use self::resource::{Trees, seat};
 use super::Registry;
-use super::tasks::{LiveTask, NameTable};
+use super::tasks::{LiveTask, NameTable, spot};
 use crate::hot::{clock, task};
 use crate::monitor::collector::ThreadNow;
-use crate::monitor::heartbeat;
+use crate::monitor::heartbeat::HeartbeatTask;
 use crate::os_thread;
 
 /// State kept from one situation to the next.
@@ -56,6 +52,7 @@ pub(super) struct SituationBuilder<'a> {
     pub(super) crowd: &'a Crowd,
     pub(super) known: &'a NameTable<'a>,
     pub(super) resources: &'a [Reading],
+    pub(super) heartbeat: &'a HeartbeatTask,
     /// Polls longer than this many nanoseconds are long.
     pub(super) long_ns: u64,
 }
@@ -207,7 +204,7 @@ impl SituationBuilder<'_> {
     fn heartbeat(&self) -> Option<u64> {
         const PACE_NS: u64 = 900_000_000;
         let scale = self.assembly.scale;
-        let at = heartbeat::ask(clock::ticks(), scale.ticks(PACE_NS))?;
+        let at = self.heartbeat.ask(clock::ticks(), scale.ticks(PACE_NS))?;
         Some(self.ns(at.min(self.assembly.now.at)))
     }
 
@@ -265,13 +262,5 @@ impl SituationBuilder<'_> {
             stack: stack.collect(),
             passed: self.place(last.proc, last.site),
         })
-    }
-}
-
-fn spot(place: &std::panic::Location<'_>) -> Spot {
-    Spot {
-        file: place.file().to_owned(),
-        line: place.line(),
-        column: place.column(),
     }
 }

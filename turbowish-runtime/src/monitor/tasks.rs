@@ -245,7 +245,6 @@ impl<'a> NameTable<'a> {
             return Some(name.to_string());
         }
         // Not all tasks are read for a situation.
-        #[cfg(feature = "server")]
         if let Some(name) = task::with(id, |live| live.origin.as_ref()?.name.clone()).flatten() {
             return Some(name.to_string());
         }

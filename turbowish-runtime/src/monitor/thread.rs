@@ -2,18 +2,22 @@
 //! Queries run on another thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
-use crate::hot::thread;
+use super::Monitor;
+use super::alerts::AlertWatch;
+use super::cpu_time::CpuTime;
+use super::heartbeat::HeartbeatTask;
+use crate::hot::{pause, thread};
+use crate::lock::lock;
 use crate::log::say;
-use crate::monitor::Monitor;
-use crate::monitor::overhead;
 use crate::server::{self, Config, Source};
+use crate::settings::Settings;
 
 /// Interval of the history's ticks.
 const TICK: Duration = Duration::from_millis(250);
@@ -21,36 +25,65 @@ const TICK: Duration = Duration::from_millis(250);
 /// Number of counts per tick while there are many polls.
 const PARTS: u32 = 5;
 
-static RUNNING: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>> = Mutex::new(None);
+/// State of the monitor's thread.
+#[derive(Debug, Default)]
+pub(super) struct MonitorThread {
+    /// The thread, and what stops it.
+    running: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
+    pub(super) watch: Mutex<AlertWatch>,
+    pub(super) heartbeat: HeartbeatTask,
+    pub(super) cpu_time: CpuTime,
+}
 
-/// Starts the thread. If that fails, accounting continues and one line says what is missing.
-pub(crate) fn start(monitor: Arc<Monitor>, config: Config) {
+/// Starts the thread and the heartbeat. If that fails, accounting continues and one line says what
+/// is missing.
+pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
+    for line in monitor.limit(&settings.limits) {
+        say(&line);
+    }
+    let config = Config {
+        listen: settings.listen.clone(),
+        token: settings.token.clone(),
+        read_only: settings.read_only,
+        max_clients: settings.max_clients,
+        max_rows: settings.max_rows,
+        ..Config::default()
+    };
     let (stop, stopped) = oneshot::channel();
-    match thread::start("turbowish-monitor", move || run(monitor, config, stopped)) {
-        Ok(handle) => {
-            *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some((stop, handle))
-        }
+    let own = monitor.clone();
+    match thread::start("turbowish-monitor", move || run(own, config, stopped)) {
+        Ok(handle) => *lock(&monitor.thread.running) = Some((stop, handle)),
         Err(error) => say(&format!(
             "no console can attach: the monitor's thread did not start: {error}"
         )),
     }
+    if settings.heartbeat {
+        monitor.thread.heartbeat.start();
+    }
 }
 
-/// Stops the thread and removes the socket.
-pub(crate) fn stop() {
-    let running = RUNNING
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+/// Stops the heartbeat and the thread, and removes the socket.
+pub(crate) fn stop(monitor: &Monitor) {
+    monitor.thread.heartbeat.stop();
+    let running = lock(&monitor.thread.running).take();
     if let Some((stop, handle)) = running {
         drop(stop);
         let _ = handle.join();
+    }
+    // No console is left that could resume them.
+    pause::resume_all();
+}
+
+impl Monitor {
+    /// Tasks of the application's runtimes that are the heartbeat.
+    pub(super) fn heartbeat_tasks(&self) -> u64 {
+        self.thread.heartbeat.tasks()
     }
 }
 
 fn run(monitor: Arc<Monitor>, config: Config, stopped: oneshot::Receiver<()>) {
     thread::disown();
-    overhead::calibrate();
+    monitor.calibrate();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()

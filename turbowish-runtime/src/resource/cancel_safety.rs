@@ -19,8 +19,9 @@ use turbowish_model::account::call::{Call as Account, PollEnd};
 use turbowish_model::account::ledger::{ChainHead, Ledger, Marked};
 use turbowish_model::account::resource::{CurrentCall, Kind, Role};
 
-#[cfg(feature = "server")]
+use self::interrupted::Cuts;
 pub(crate) use self::interrupted::{Count, Cut, cuts};
+use super::registry::{RESOURCES, SHARDS};
 use crate::hot::dropped as losses;
 use crate::hot::events::{self, MarkedCalls};
 use crate::hot::thread::ThreadLedger;
@@ -39,10 +40,6 @@ pub(super) fn listen() {
 
 /// Description of a resource, kept as long as something may be reported about it.
 #[derive(Clone, Debug)]
-#[cfg_attr(
-    not(feature = "server"),
-    expect(dead_code, reason = "asked for by the alerts")
-)]
 pub(crate) struct EffectSource {
     pub(crate) id: u64,
     pub(crate) kind: Kind,
@@ -99,13 +96,24 @@ thread_local! {
     static FRESH: RefCell<Vec<(u32, PendingEffects)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Effects of pending calls with their proc. The key is the address of the call: a call that was
-/// polled does not move.
-static KEPT: LazyLock<DashMap<usize, (u32, PendingEffects)>> =
-    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Effects of the pending calls of this process, and interrupted calls.
+pub(super) struct Effects {
+    /// Effects of pending calls with their proc. The key is the address of the call: a call that
+    /// was polled does not move.
+    kept: LazyLock<DashMap<usize, (u32, PendingEffects)>>,
+    count: AtomicUsize,
+    cuts: Cuts,
+}
 
-const SHARDS: usize = 64;
+impl Effects {
+    pub(super) const fn new() -> Self {
+        Self {
+            kept: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
+            count: AtomicUsize::new(0),
+            cuts: Cuts::new(),
+        }
+    }
+}
 
 /// Maximum number of calls whose effects are kept.
 const LIMIT: usize = 100_000;
@@ -269,12 +277,13 @@ fn key(account: &Account) -> usize {
 }
 
 fn keep(account: &Account, proc: u32, fresh: PendingEffects) {
-    if COUNT.load(Ordering::Relaxed) >= LIMIT && !KEPT.contains_key(&key(account)) {
+    let Effects { kept, count, .. } = &RESOURCES.effects;
+    if count.load(Ordering::Relaxed) >= LIMIT && !kept.contains_key(&key(account)) {
         losses::detail();
         return;
     }
-    let mut entry = KEPT.entry(key(account)).or_insert_with(|| {
-        COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut entry = kept.entry(key(account)).or_insert_with(|| {
+        count.fetch_add(1, Ordering::Relaxed);
         (proc, PendingEffects::default())
     });
     let before = if entry.0 == proc {
@@ -286,27 +295,28 @@ fn keep(account: &Account, proc: u32, fresh: PendingEffects) {
 }
 
 fn take(account: &Account, proc: u32) -> Option<PendingEffects> {
-    if COUNT.load(Ordering::Relaxed) == 0 {
+    let Effects { kept, count, .. } = &RESOURCES.effects;
+    if count.load(Ordering::Relaxed) == 0 {
         return None;
     }
-    let (_, (of, effects)) = KEPT.remove(&key(account))?;
-    COUNT.fetch_sub(1, Ordering::Relaxed);
+    let (_, (of, effects)) = kept.remove(&key(account))?;
+    count.fetch_sub(1, Ordering::Relaxed);
     (of == proc).then_some(effects)
 }
 
 /// Discards the effects of calls of an ended epoch.
 pub(crate) fn clear() {
-    KEPT.retain(|_, _| {
-        COUNT.fetch_sub(1, Ordering::Relaxed);
+    RESOURCES.effects.kept.retain(|_, _| {
+        RESOURCES.effects.count.fetch_sub(1, Ordering::Relaxed);
         false
     });
     resource::clear();
 }
 
 /// Number of calls whose effects are kept.
-#[cfg(all(test, feature = "server"))]
+#[cfg(test)]
 pub(crate) fn kept() -> usize {
-    KEPT.len()
+    RESOURCES.effects.kept.len()
 }
 
 /// Discards the effects of a marked call that is dropped without a report.

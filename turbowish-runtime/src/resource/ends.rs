@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use turbowish_model::account::resource::{End as Shown, SHOWN};
 
 use super::{Resource, Role};
 use crate::hot::{current, switch};
+use crate::lock::lock;
 use crate::resource::cancel_safety;
 
 /// All ends of one channel.
@@ -47,7 +48,7 @@ impl Ends {
             Role::Receive => &self.used_receivers,
             _ => &self.used_senders,
         };
-        used.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(used)
     }
 
     /// The ends of each side, those of unknown users last. Ends beyond [`SHOWN`] are represented by

@@ -12,16 +12,18 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 use dashmap::DashMap;
 use turbowish_model::account::ledger::{ChainHead, Ledger};
 use turbowish_model::account::resource::Role;
 
 use super::record::Record;
-use super::{ALERTS, source_held};
+use super::registry::{RESOURCES, SHARDS, source_held};
+use crate::features;
 use crate::hot::current::{self, CurrentCall};
 use crate::hot::{dropped, switch};
+use crate::lock::lock;
 use crate::resource::cancel_safety;
 
 /// A lock as acquired by a task.
@@ -66,20 +68,31 @@ thread_local! {
     static HELD: RefCell<Vec<HeldLocks>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Locks that a task still held at the end of its last poll, by task.
-static LEFT: LazyLock<DashMap<u64, Vec<HeldLocks>>> =
-    LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-static TASKS: AtomicUsize = AtomicUsize::new(0);
+/// Held locks and lock orders of this process.
+pub(super) struct LockOrders {
+    /// Locks that a task still held at the end of its last poll, by task.
+    left: LazyLock<DashMap<u64, Vec<HeldLocks>>>,
+    /// Number of these tasks.
+    tasks: AtomicUsize,
+    /// By pair of locks.
+    orders: Mutex<BTreeMap<(u64, u64), Vec<Order>>>,
+}
 
-const SHARDS: usize = 64;
+impl LockOrders {
+    pub(super) const fn new() -> Self {
+        Self {
+            left: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
+            tasks: AtomicUsize::new(0),
+            orders: Mutex::new(BTreeMap::new()),
+        }
+    }
+}
 
 /// Maximum number of tasks whose locks are kept.
 const LIMIT: usize = 100_000;
 /// Maximum number of pairs of locks, and of orders kept per pair.
 const PAIRS: usize = 4_096;
 const WAYS: usize = 8;
-
-static ORDERS: Mutex<BTreeMap<(u64, u64), Vec<Order>>> = Mutex::new(BTreeMap::new());
 
 fn with_held<R>(f: impl FnOnce(&mut Vec<HeldLocks>) -> R) -> Option<R> {
     let done = HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| f(&mut held)));
@@ -95,7 +108,7 @@ pub(super) fn taken(
     (role, at): (Role, &'static Location<'static>),
     owned: bool,
 ) {
-    if !ALERTS || !record.is_lock() {
+    if !features::SERVER || !record.is_lock() {
         return;
     }
     let Some(head) = ledger.head() else {
@@ -134,7 +147,7 @@ pub(super) fn taken(
 /// Records that the current task begins to wait for a lock.
 #[cold]
 pub(super) fn asked(record: &Record, role: Role, at: &'static Location<'static>) {
-    if !ALERTS || !record.is_lock() {
+    if !features::SERVER || !record.is_lock() {
         return;
     }
     let taken = Taken {
@@ -159,7 +172,7 @@ pub(super) fn asked(record: &Record, role: Role, at: &'static Location<'static>)
 /// Records that the lock that `task` held in `slot` is released, or never will be.
 #[inline]
 pub(super) fn released(record: &Record, slot: u32, task: u64) {
-    if !ALERTS || !record.is_lock() {
+    if !features::SERVER || !record.is_lock() {
         return;
     }
     // Mostly it is the lock acquired last, without pending orders.
@@ -197,16 +210,16 @@ fn take(held: &mut Vec<HeldLocks>, resource: u64, slot: u32) -> Option<HeldLocks
 
 #[cold]
 fn take_left(task: u64, resource: u64, slot: u32) -> Option<HeldLocks> {
-    if TASKS.load(Ordering::Relaxed) == 0 || switch::is_child() {
+    if RESOURCES.locks.tasks.load(Ordering::Relaxed) == 0 || switch::is_child() {
         return None;
     }
-    let mut left = LEFT.get_mut(&task)?;
+    let mut left = RESOURCES.locks.left.get_mut(&task)?;
     take(&mut left, resource, slot)
 }
 
 /// Records that an exclusive hold became a shared one, in another slot.
 pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
-    if !ALERTS || !record.is_lock() {
+    if !features::SERVER || !record.is_lock() {
         return;
     }
     let change = |held: &mut Vec<HeldLocks>| {
@@ -216,10 +229,10 @@ pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
         Some(())
     };
     if with_held(change).flatten().is_none()
-        && TASKS.load(Ordering::Relaxed) != 0
+        && RESOURCES.locks.tasks.load(Ordering::Relaxed) != 0
         && !switch::is_child()
         && let Some(who) = record.holder(slot)
-        && let Some(mut left) = LEFT.get_mut(&who.task)
+        && let Some(mut left) = RESOURCES.locks.left.get_mut(&who.task)
     {
         change(&mut left);
     }
@@ -234,14 +247,16 @@ pub(crate) fn leave(task: u64) -> bool {
     });
     let left = left.unwrap_or_default();
     if left.is_empty() {
-        return LEFT.contains_key(&task);
+        return RESOURCES.locks.left.contains_key(&task);
     }
-    if TASKS.load(Ordering::Relaxed) >= LIMIT && !LEFT.contains_key(&task) {
+    if RESOURCES.locks.tasks.load(Ordering::Relaxed) >= LIMIT
+        && !RESOURCES.locks.left.contains_key(&task)
+    {
         dropped::detail();
         return false;
     }
-    if LEFT.insert(task, left).is_none() {
-        TASKS.fetch_add(1, Ordering::Relaxed);
+    if RESOURCES.locks.left.insert(task, left).is_none() {
+        RESOURCES.locks.tasks.fetch_add(1, Ordering::Relaxed);
     }
     true
 }
@@ -249,8 +264,8 @@ pub(crate) fn leave(task: u64) -> bool {
 /// Moves the locks that a task holds since an earlier poll to this thread.
 #[cold]
 fn fetch(held: &mut Vec<HeldLocks>, task: u64) {
-    if let Some((_, left)) = LEFT.remove(&task) {
-        TASKS.fetch_sub(1, Ordering::Relaxed);
+    if let Some((_, left)) = RESOURCES.locks.left.remove(&task) {
+        RESOURCES.locks.tasks.fetch_sub(1, Ordering::Relaxed);
         held.splice(0..0, left);
     }
 }
@@ -258,15 +273,15 @@ fn fetch(held: &mut Vec<HeldLocks>, task: u64) {
 /// Removes the locks of a task that is over.
 pub(crate) fn over(task: u64) {
     with_held(|held| held.retain(|held| held.who.task != task));
-    if LEFT.remove(&task).is_some() {
-        TASKS.fetch_sub(1, Ordering::Relaxed);
+    if RESOURCES.locks.left.remove(&task).is_some() {
+        RESOURCES.locks.tasks.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Discards the locks of tasks of an ended epoch.
 pub(crate) fn clear() {
-    LEFT.retain(|_, _| {
-        TASKS.fetch_sub(1, Ordering::Relaxed);
+    RESOURCES.locks.left.retain(|_, _| {
+        RESOURCES.locks.tasks.fetch_sub(1, Ordering::Relaxed);
         false
     });
 }
@@ -305,7 +320,7 @@ fn is_held(held: &HeldLocks) -> bool {
 }
 
 fn count(order: Order) {
-    let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut orders = lock(&RESOURCES.locks.orders);
     let pair = (order.first.resource, order.second.resource);
     if orders.len() >= PAIRS && !orders.contains_key(&pair) {
         dropped::detail();
@@ -318,9 +333,8 @@ fn count(order: Order) {
 }
 
 /// Takes the orders counted since the last call.
-#[cfg(feature = "server")]
 pub(crate) fn orders() -> Vec<Order> {
-    let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut orders = lock(&RESOURCES.locks.orders);
     std::mem::take(&mut *orders)
         .into_values()
         .flatten()

@@ -7,7 +7,7 @@ mod rest;
 use std::cell::Cell;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use turbowish_model::account::histogram::{Buckets, Histogram};
 use turbowish_model::account::resource::{Flow, Holder, Kind, Reading, Role, SHOWN, Times, Waiter};
@@ -19,6 +19,7 @@ use super::state::ResourceState;
 use super::wait::WaitNode;
 use crate::hot::current::CurrentCall;
 use crate::hot::{clock, switch};
+use crate::lock::lock;
 use crate::resource::cancel_safety::{self, EffectSource};
 
 /// State of one resource.
@@ -61,7 +62,7 @@ fn unread() -> MutexGuard<'static, ResourceState> {
         UNREAD.set(Some(state));
         state
     });
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(state)
 }
 
 impl Record {
@@ -95,7 +96,7 @@ impl Record {
         if switch::is_child() {
             return unread();
         }
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     pub(super) fn name(&self, name: &Arc<str>) {

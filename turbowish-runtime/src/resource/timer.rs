@@ -9,17 +9,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
 
+use super::registry::{RESOURCES, SHARDS};
 use crate::hot::current::{CurrentCall, here};
 use crate::hot::{clock, dropped, switch};
 
-static TIMERS: LazyLock<DashMap<u64, Timer>> = LazyLock::new(|| DashMap::with_shard_amount(SHARDS));
-static NEXT: AtomicU64 = AtomicU64::new(1);
-static LIVE: AtomicU64 = AtomicU64::new(0);
-/// Number of waits without an entry.
-static BEYOND: AtomicU64 = AtomicU64::new(0);
+/// Waits for timers in this process. On cache lines of their own: the counts change with every
+/// wait.
+#[repr(align(64))]
+pub(super) struct Timers {
+    waits: LazyLock<DashMap<u64, Timer>>,
+    next: AtomicU64,
+    live: AtomicU64,
+    /// Number of waits without an entry.
+    beyond: AtomicU64,
+}
 
-/// As for tasks: the monitor holds each lock for a few microseconds only.
-const SHARDS: usize = 64;
+impl Timers {
+    pub(super) const fn new() -> Self {
+        Self {
+            waits: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
+            next: AtomicU64::new(1),
+            live: AtomicU64::new(0),
+            beyond: AtomicU64::new(0),
+        }
+    }
+}
 
 /// Maximum number of waits with an entry; of those beyond it is not known what they wait for.
 const LIMIT: u64 = 100_000;
@@ -66,16 +80,16 @@ impl TimerWait {
         if who.task == 0 {
             return None;
         }
-        if LIVE.fetch_add(1, Ordering::Relaxed) >= LIMIT {
-            LIVE.fetch_sub(1, Ordering::Relaxed);
-            BEYOND.fetch_add(1, Ordering::Relaxed);
+        if RESOURCES.timers.live.fetch_add(1, Ordering::Relaxed) >= LIMIT {
+            RESOURCES.timers.live.fetch_sub(1, Ordering::Relaxed);
+            RESOURCES.timers.beyond.fetch_add(1, Ordering::Relaxed);
             dropped::detail();
             let (id, task) = (BEYOND_LIMIT, who.task);
             return Some(Self { id, task });
         }
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let id = RESOURCES.timers.next.fetch_add(1, Ordering::Relaxed);
         let since = clock::ticks();
-        TIMERS.insert(id, Timer { who, since, at });
+        RESOURCES.timers.waits.insert(id, Timer { who, since, at });
         let task = who.task;
         Some(Self { id, task })
     }
@@ -87,22 +101,27 @@ impl Drop for TimerWait {
             return;
         }
         if self.id == BEYOND_LIMIT {
-            BEYOND.fetch_sub(1, Ordering::Relaxed);
+            RESOURCES.timers.beyond.fetch_sub(1, Ordering::Relaxed);
             return;
         }
-        LIVE.fetch_sub(1, Ordering::Relaxed);
-        TIMERS.remove(&self.id);
+        RESOURCES.timers.live.fetch_sub(1, Ordering::Relaxed);
+        RESOURCES.timers.waits.remove(&self.id);
     }
 }
 
 /// Number of waits for timers that are not among [`timers`].
 pub(crate) fn timers_beyond() -> u64 {
-    BEYOND.load(Ordering::Relaxed)
+    RESOURCES.timers.beyond.load(Ordering::Relaxed)
 }
 
 /// All waits for timers, the longest first.
 pub(crate) fn timers() -> Vec<Timer> {
-    let mut all: Vec<Timer> = TIMERS.iter().map(|entry| *entry.value()).collect();
+    let mut all: Vec<Timer> = RESOURCES
+        .timers
+        .waits
+        .iter()
+        .map(|entry| *entry.value())
+        .collect();
     all.sort_unstable_by_key(|timer| timer.since);
     all
 }

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use http_body::{Body, Frame};
@@ -17,6 +17,7 @@ use tonic::codegen::{BoxFuture, Bytes, Service, http};
 use turbowish_wire::framing;
 
 use super::admit::Pass;
+use super::lock;
 use super::making::{Made, Unsent};
 use super::quota::{Account, Held, House};
 use super::watch::Watch;
@@ -31,7 +32,7 @@ impl Live {
     }
 
     fn take(&self) -> Option<Watch> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 

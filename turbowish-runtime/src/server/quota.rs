@@ -5,7 +5,7 @@
 //! them together. A console that holds bytes and takes none for some time is disconnected.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use tonic::Status;
 use tonic::codegen::Bytes;
 
 use super::Say;
+use super::lock;
 
 /// A connection that holds this many bytes gets no further message.
 const BYTES_EACH: usize = 8 << 20;
@@ -64,7 +65,7 @@ impl House {
     }
 
     fn held(&self) -> MutexGuard<'_, Sum> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.held)
     }
 
     /// Counts a connection that is disconnected.
@@ -109,7 +110,7 @@ impl Account {
     }
 
     fn own(&self) -> MutexGuard<'_, Own> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.own)
     }
 
     pub(super) fn house(&self) -> &House {

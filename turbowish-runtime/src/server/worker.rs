@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::lock;
+
 /// Time that the thread stays without jobs: a console asks again within a second or so, and at most
 /// within ten.
 const LINGERS: Duration = Duration::from_secs(15);
@@ -30,7 +32,7 @@ struct Jobs {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, Jobs> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

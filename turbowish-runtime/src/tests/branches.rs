@@ -2,7 +2,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures::StreamExt;
@@ -17,6 +17,7 @@ use crate::hot::call::{at, call};
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::hot::{dropped, switch, task};
+use crate::lock::lock;
 use crate::monitor::Monitor;
 
 static RUN: Proc = Proc::new::<Gate>(
@@ -58,7 +59,7 @@ struct Gate(Arc<Mutex<Inside>>);
 
 impl Gate {
     fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Wakes by what its last poll was given.

@@ -5,7 +5,7 @@
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures::StreamExt;
@@ -19,6 +19,7 @@ use crate::hot::call::{at, call};
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::hot::{switch, task};
+use crate::lock::lock;
 use crate::monitor::Monitor;
 
 static NODES: Proc = Proc::new::<Op>(
@@ -118,7 +119,7 @@ struct Play {
 
 impl Play {
     fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.world)
     }
 
     fn say(&self, event: Event) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use proptest::collection::vec;
@@ -16,6 +16,7 @@ use crate::hot::call::{Call, at, call, enter};
 use crate::hot::probe::Fallible;
 use crate::hot::proc::Proc;
 use crate::hot::{switch, task, thread};
+use crate::lock::lock;
 use crate::monitor::Monitor;
 
 /// What a thread does next, at its bottom or in the innermost body that it polls.
@@ -175,7 +176,7 @@ struct Play {
 
 impl Play {
     fn oracle(&self) -> MutexGuard<'_, Oracle> {
-        self.oracle.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.oracle)
     }
 
     /// The thread's next op, when it is its turn; `None` at the end.

@@ -1,11 +1,12 @@
 //! What the tests of the whole process share: one clock set by hand, one switch, and so one test at a time.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use quanta::{Clock, Mock};
 
 use crate::hot::{clock, switch, thread};
+use crate::lock::lock;
 
 /// The hand-set clock of this test process.
 static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
@@ -20,7 +21,7 @@ static STAGE: Mutex<()> = Mutex::new(());
 /// clock.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     LazyLock::force(&TIME);
-    let alone = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+    let alone = lock(&STAGE);
     switch::disarm();
     thread::take_enrolled();
     alone

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use turbowish_model::query::{Query, Rows};
@@ -15,6 +15,7 @@ use super::stage::{advance, alone};
 use crate::hot::call::call;
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
+use crate::lock::lock;
 use crate::monitor::Monitor;
 
 static WAITS: Proc = Proc::new::<Seen>("::waits_for_wakers", "1 wakers.rs");
@@ -53,10 +54,6 @@ impl Drop for Armed {
 
 /// Wakers that a leaf has kept.
 type Kept = Mutex<Vec<Waker>>;
-
-fn kept(wakers: &Kept) -> std::sync::MutexGuard<'_, Vec<Waker>> {
-    wakers.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 struct Seen {
     task: Option<TaskRow>,
@@ -104,7 +101,7 @@ fn wakes_clones_and_drops_are_told() {
     let mut context = Context::from_waker(&executor);
     let wakers = Kept::default();
     let keeps = std::future::poll_fn(|cx| {
-        kept(&wakers).push(cx.waker().clone());
+        lock(&wakers).push(cx.waker().clone());
         Poll::<()>::Pending
     });
     let mut waits = pin!(call(&WAITS, Other, keeps));
@@ -112,9 +109,9 @@ fn wakes_clones_and_drops_are_told() {
     advance(10);
     assert_eq!(state(&monitor), (TaskState::Waiting, 10, [0, 0, 1, 1]));
 
-    kept(&wakers)[0].wake_by_ref();
+    lock(&wakers)[0].wake_by_ref();
     advance(7);
-    kept(&wakers)[0].wake_by_ref();
+    lock(&wakers)[0].wake_by_ref();
     assert_eq!(state(&monitor), (TaskState::Ready, 7, [2, 0, 1, 1]));
     assert_eq!(own.0.load(SeqCst), 2, "wakes are passed on");
 
@@ -123,16 +120,16 @@ fn wakes_clones_and_drops_are_told() {
     assert_eq!(state(&monitor), (TaskState::Waiting, 3, [2, 0, 2, 2]));
     let latency = look(&monitor).proc.ready_latency;
     assert_eq!((latency.n, latency.sum_ns, latency.max_ns), (1, 7, 7));
-    let pair = kept(&wakers).clone();
+    let pair = lock(&wakers).clone();
     assert!(pair[0].will_wake(&pair[1]), "one waker, poll for poll");
     drop(pair);
 
-    let first = kept(&wakers).remove(0);
+    let first = lock(&wakers).remove(0);
     first.wake();
     assert_eq!(state(&monitor).2, [3, 0, 4, 1]);
     // The last that could wake it is gone, and with it what we had of the executor's.
     let references = Arc::strong_count(&own);
-    kept(&wakers).clear();
+    lock(&wakers).clear();
     assert_eq!(Arc::strong_count(&own), references - 1);
     assert_eq!(state(&monitor).2, [3, 0, 4, 0]);
     assert_eq!(
@@ -172,13 +169,13 @@ fn who_woke_is_named() {
     let mut context = Context::from_waker(Waker::noop());
     let wakers = Kept::default();
     let keeps = std::future::poll_fn(|cx| {
-        kept(&wakers).push(cx.waker().clone());
+        lock(&wakers).push(cx.waker().clone());
         Poll::<()>::Pending
     });
     let mut waits = pin!(call(&WAITS, Other, keeps));
     assert!(waits.as_mut().poll(&mut context).is_pending());
     let wakes = std::future::poll_fn(|_| {
-        kept(&wakers).iter().for_each(Waker::wake_by_ref);
+        lock(&wakers).iter().for_each(Waker::wake_by_ref);
         Poll::<()>::Pending
     });
     let mut other = pin!(call(&WAKES, Other, wakes));
@@ -188,7 +185,7 @@ fn who_woke_is_named() {
     assert!(named.starts_with("wakes_others-"), "{named}");
     let no_task = || {
         std::thread::scope(|scope| {
-            scope.spawn(|| kept(&wakers).iter().for_each(Waker::wake_by_ref));
+            scope.spawn(|| lock(&wakers).iter().for_each(Waker::wake_by_ref));
         });
     };
     no_task();
@@ -210,14 +207,14 @@ fn counts_are_right_however_a_waker_is_used() {
     let wakers = Kept::default();
     let act: Mutex<fn(&Kept, &Waker)> = Mutex::new(|_, _| ());
     let acts = std::future::poll_fn(|cx| {
-        let act = *act.lock().unwrap_or_else(PoisonError::into_inner);
+        let act = *lock(&act);
         act(&wakers, cx.waker());
         Poll::<()>::Pending
     });
     let mut task = pin!(call(&WAITS, Other, acts));
     // Wakes, own ones, clones, live.
     let mut poll = |next: fn(&Kept, &Waker), expected: [u64; 4]| {
-        *act.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        *lock(&act) = next;
         assert!(task.as_mut().poll(&mut context).is_pending());
         assert_eq!(state(&monitor).2, expected);
     };
@@ -230,26 +227,26 @@ fn counts_are_right_however_a_waker_is_used() {
         [1, 1, 2, 0],
     );
     poll(
-        |wakers, waker| kept(wakers).push(waker.clone()),
+        |wakers, waker| lock(wakers).push(waker.clone()),
         [1, 1, 3, 1],
     );
-    poll(|wakers, _| kept(wakers).remove(0).wake(), [2, 2, 3, 0]);
+    poll(|wakers, _| lock(wakers).remove(0).wake(), [2, 2, 3, 0]);
     poll(
         |wakers, waker| {
-            kept(wakers).push(waker.clone());
+            lock(wakers).push(waker.clone());
             // Not by itself, though it is polled meanwhile.
             std::thread::scope(|scope| {
-                scope.spawn(|| kept(wakers).remove(0).wake());
+                scope.spawn(|| lock(wakers).remove(0).wake());
             });
         },
         [3, 2, 4, 0],
     );
     poll(
-        |wakers, waker| kept(wakers).extend([waker.clone(), waker.clone()]),
+        |wakers, waker| lock(wakers).extend([waker.clone(), waker.clone()]),
         [3, 2, 6, 2],
     );
     let other = std::future::poll_fn(|_| {
-        kept(&wakers).remove(0).wake();
+        lock(&wakers).remove(0).wake();
         Poll::<()>::Pending
     });
     let mut other = pin!(call(&WAKES, Other, other));
@@ -258,10 +255,10 @@ fn counts_are_right_however_a_waker_is_used() {
     assert_eq!(state(&monitor).2, [4, 2, 6, 1]);
     // It is kept as it is where it would wake the same task.
     poll(
-        |wakers, waker| kept(wakers)[0].clone_from(waker),
+        |wakers, waker| lock(wakers)[0].clone_from(waker),
         [4, 2, 6, 1],
     );
-    let last = kept(&wakers).remove(0);
+    let last = lock(&wakers).remove(0);
     std::thread::scope(|scope| {
         scope.spawn(|| drop(last));
     });
@@ -293,7 +290,7 @@ fn an_executor_may_free_what_nobody_can_wake() {
     let future = call(&WAITS, Other, async move {
         let _guard = guard;
         std::future::poll_fn(|cx| {
-            kept(&keeps).push(cx.waker().clone());
+            lock(&keeps).push(cx.waker().clone());
             Poll::<()>::Pending
         })
         .await;
@@ -313,11 +310,11 @@ fn an_executor_may_free_what_nobody_can_wake() {
     };
     run();
     for _ in 0..3 {
-        kept(&wakers).drain(..).for_each(Waker::wake);
+        lock(&wakers).drain(..).for_each(Waker::wake);
         run();
         assert_eq!(Arc::strong_count(&alive), 2, "it can be woken");
     }
-    let last: Vec<Waker> = kept(&wakers).drain(..).collect();
+    let last: Vec<Waker> = lock(&wakers).drain(..).collect();
     drop(last);
     assert_eq!(Arc::strong_count(&alive), 1, "and is freed when it cannot");
     assert!(look(&monitor).task.is_none());
@@ -373,12 +370,12 @@ fn what_happened_to_a_waker_during_a_pause_is_not_known() {
     let mut context = Context::from_waker(&executor);
     let wakers = Kept::default();
     let keeps = std::future::poll_fn(|cx| {
-        *kept(&wakers) = vec![cx.waker().clone()];
+        *lock(&wakers) = vec![cx.waker().clone()];
         Poll::<()>::Pending
     });
     let mut waits = pin!(call(&WAITS, Other, keeps));
     assert!(waits.as_mut().poll(&mut context).is_pending());
-    kept(&wakers)[0].wake_by_ref();
+    lock(&wakers)[0].wake_by_ref();
     assert_eq!(state(&monitor).0, TaskState::Ready);
 
     monitor.disarm();
@@ -387,7 +384,7 @@ fn what_happened_to_a_waker_during_a_pause_is_not_known() {
     // Woken before the pause, and polled in it.
     assert_eq!(state(&monitor).0, TaskState::Waiting);
     assert!(waits.as_mut().poll(&mut context).is_pending());
-    kept(&wakers)[0].wake_by_ref();
+    lock(&wakers)[0].wake_by_ref();
     assert_eq!(state(&monitor).0, TaskState::Ready);
 }
 
@@ -436,7 +433,7 @@ fn unwinds<R>(act: impl FnOnce() -> R) -> bool {
 }
 
 fn take(wakers: &Kept) -> Option<Waker> {
-    kept(wakers).pop()
+    lock(wakers).pop()
 }
 
 /// Polls a future a few times with one executor's waker, and then with another one. Returns what
@@ -463,7 +460,7 @@ fn played(
         unwound.push(unwinds(|| drop(waker)));
     }
     drop(task);
-    let left = std::mem::take(&mut *kept(&wakers));
+    let left = std::mem::take(&mut *lock(&wakers));
     unwound.extend(left.into_iter().map(|waker| unwinds(|| drop(waker))));
     unwound
 }
@@ -480,7 +477,7 @@ fn a_waker_that_panics_does_so_where_it_would_without_us() {
     let sound: fn() -> Waker = || Waker::noop().clone();
     let leaves: [fn(&Kept, &Waker); 6] = [
         |_, _| (),
-        |wakers, waker| *kept(wakers) = vec![waker.clone()],
+        |wakers, waker| *lock(wakers) = vec![waker.clone()],
         |_, waker| waker.wake_by_ref(),
         |_, waker| {
             let clone = waker.clone();
@@ -488,11 +485,11 @@ fn a_waker_that_panics_does_so_where_it_would_without_us() {
         },
         |wakers, waker| match take(wakers) {
             Some(before) => before.wake(),
-            None => kept(wakers).push(waker.clone()),
+            None => lock(wakers).push(waker.clone()),
         },
         |wakers, waker| match take(wakers) {
             Some(before) => drop(before),
-            None => kept(wakers).push(waker.clone()),
+            None => lock(wakers).push(waker.clone()),
         },
     ];
     for first in [clones, wakes, drops, sound] {
@@ -516,7 +513,7 @@ fn a_waker_that_panics_leaves_nothing_behind() {
     let wakers = Kept::default();
     let keeps = std::future::poll_fn(|cx| {
         let clone = std::panic::AssertUnwindSafe(|| cx.waker().clone());
-        kept(&wakers).extend(std::panic::catch_unwind(clone));
+        lock(&wakers).extend(std::panic::catch_unwind(clone));
         Poll::<()>::Pending
     });
     let mut waits = pin!(call(&WAITS, Other, keeps));
@@ -539,10 +536,10 @@ fn a_waker_that_panics_leaves_nothing_behind() {
             .poll(&mut Context::from_waker(&waker))
             .is_pending()
     );
-    assert!(unwinds(|| kept(&wakers)[0].wake_by_ref()));
+    assert!(unwinds(|| lock(&wakers)[0].wake_by_ref()));
     assert_eq!(state(&monitor).0, TaskState::Ready);
     assert_eq!(state(&monitor).2, [1, 0, 3, 1]);
-    let last = kept(&wakers).remove(0);
+    let last = lock(&wakers).remove(0);
     assert!(unwinds(|| last.wake()));
     assert_eq!(state(&monitor).2, [2, 0, 3, 0]);
     assert_eq!(Arc::strong_count(&touchy), 2, "ours and the executor's");
@@ -553,7 +550,7 @@ struct Inline(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 
 impl Wake for Inline {
     fn wake(self: Arc<Self>) {
-        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = lock(&self.0).take();
         // Another waker each time.
         let waker = Waker::from(Arc::new(Inline(Mutex::new(None))));
         if let Some(mut future) = taken {
@@ -563,7 +560,7 @@ impl Wake for Inline {
                     .poll(&mut Context::from_waker(&waker))
                     .is_pending()
             );
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(future);
+            *lock(&self.0) = Some(future);
         }
     }
 }
@@ -576,7 +573,7 @@ fn a_task_may_be_polled_while_it_is_woken() {
     let keeps = wakers.clone();
     let future = call(&WAITS, Other, async move {
         std::future::poll_fn(|cx| {
-            *kept(&keeps) = vec![cx.waker().clone()];
+            *lock(&keeps) = vec![cx.waker().clone()];
             Poll::<()>::Pending
         })
         .await;
@@ -591,7 +588,7 @@ fn a_task_may_be_polled_while_it_is_woken() {
             .is_pending()
     );
     *inline.0.lock().expect("no panic") = Some(future);
-    let last = kept(&wakers)[0].clone();
+    let last = lock(&wakers)[0].clone();
     last.wake();
     // The leaf has a waker of the executor that polled it last, which is known to be there.
     let (state, _, [.., live]) = state(&monitor);

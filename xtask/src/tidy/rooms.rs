@@ -22,11 +22,11 @@ const CRATES: &[&str] = &[
 
 const RUNTIME: &str = "turbowish-runtime/src/";
 
-/// The runtime's statics outside functions. The goal is 15: each process-wide state is one more that a test must reset.
-const STATICS: usize = 47;
+/// The runtime's statics outside functions: one for each kind of process-wide state, which a test must reset.
+const STATICS: usize = 15;
 
-/// Lines of the runtime with a condition on a feature. The goal is 45.
-const FEATURES: usize = 130;
+/// Lines of the runtime with a condition on a feature: modules are left out as a whole, in one place.
+const FEATURES: usize = 23;
 
 /// No two top-level modules of a crate depend on each other, directly or through others.
 pub(super) fn cycles(tree: &Tree) -> Vec<Fault> {

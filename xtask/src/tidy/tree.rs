@@ -111,7 +111,7 @@ impl File {
     /// Its lines with their indices: not the tests at its end, and no line right behind
     /// `#[cfg(test)]`.
     pub(super) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        let end = self.text.find("#[cfg(test)]\nmod tests");
+        let end = self.text.find("#[cfg(test)]\nmod tests {");
         let lines = self.text[..end.unwrap_or(self.text.len())].lines();
         let mut is_for_tests = false;
         lines.enumerate().filter(move |(_, line)| {

@@ -260,7 +260,7 @@ impl Ledger {
 
     /// Removes the ended call's part of the await stack. If its caller awaited it directly, the
     /// caller's next place is unknown for now.
-    #[inline]
+    #[inline(always)]
     fn leave(&self, frame: &Frame) {
         self.trail.truncate(frame.stack_mark.load(Relaxed));
         self.still.store(REUSE_NONE, Relaxed);

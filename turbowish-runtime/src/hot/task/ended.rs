@@ -1,12 +1,14 @@
 //! The last tasks that ended by a panic.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use turbowish_model::account::task::TaskMeta;
 
+use super::registry::TASKS;
+use crate::features;
 use crate::hot::clock;
 use crate::hot::origin::TaskOrigin;
+use crate::lock::lock;
 
 /// A task that ended by a panic.
 #[derive(Clone, Debug)]
@@ -19,16 +21,16 @@ pub(crate) struct Panicked {
     pub(crate) detached: Option<bool>,
 }
 
-/// The last [`ENDED_LIMIT`] of them.
-static ENDED: Mutex<VecDeque<Panicked>> = Mutex::new(VecDeque::new());
-
 /// Maximum number kept.
 const ENDED_LIMIT: usize = 64;
 
-/// Records a task that ends by a panic.
+/// Records a task that ends by a panic, for the alert rules.
 #[cold]
 pub(crate) fn panicked(birth: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
-    let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !features::SERVER {
+        return;
+    }
+    let mut ended = lock(&TASKS.ended);
     if ended.len() == ENDED_LIMIT {
         ended.pop_front();
     }
@@ -42,6 +44,5 @@ pub(crate) fn panicked(birth: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
 
 /// The last tasks that ended by a panic.
 pub(crate) fn ended() -> Vec<Panicked> {
-    let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
-    ended.iter().cloned().collect()
+    lock(&TASKS.ended).iter().cloned().collect()
 }

@@ -33,7 +33,6 @@ pub(super) fn is_race(text: &str) -> bool {
 }
 
 /// Whether the await is for a timer or a yield: a received item is not handled by that.
-#[cfg(feature = "tokio")]
 pub(super) fn is_pause(text: &str) -> bool {
     let last = text.rsplit('.').next().unwrap_or(text);
     let pauses = |name: &str| {
@@ -66,9 +65,7 @@ fn last(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    #[cfg(feature = "tokio")]
-    use super::is_pause;
-    use super::{Dropper, dropper, is_race};
+    use super::{Dropper, dropper, is_pause, is_race};
 
     #[test]
     fn who_drops_is_told_from_the_text() {
@@ -102,7 +99,6 @@ mod tests {
         check("println! {..}", false);
     }
 
-    #[cfg(feature = "tokio")]
     #[test]
     fn pauses_take_nothing() {
         let check = |text: &str, expected| assert_eq!(is_pause(text), expected, "{text}");

@@ -3,13 +3,15 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::resource::{CurrentCall, Role};
 
 use super::{EffectSource, PendingEffects};
+use crate::lock::lock;
 use crate::resource;
+use crate::resource::registry::RESOURCES;
 
 /// Kind of interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +48,14 @@ const TASKS: usize = 8;
 /// Maximum number of distinct kinds.
 const LIMIT: usize = 4_096;
 
-static CUTS: Mutex<BTreeMap<Cut, Count>> = Mutex::new(BTreeMap::new());
+/// Interrupted calls of this process, by kind.
+pub(super) struct Cuts(Mutex<BTreeMap<Cut, Count>>);
+
+impl Cuts {
+    pub(super) const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+}
 
 thread_local! {
     /// The last drop group with a reported interruption, by epoch and number, and that
@@ -54,8 +63,8 @@ thread_local! {
     static LAST: Cell<Option<(Fall, Cut, bool)>> = const { Cell::new(None) };
 }
 
-fn lock() -> MutexGuard<'static, BTreeMap<Cut, Count>> {
-    CUTS.lock().unwrap_or_else(PoisonError::into_inner)
+fn counts() -> MutexGuard<'static, BTreeMap<Cut, Count>> {
+    lock(&RESOURCES.effects.cuts.0)
 }
 
 /// Reports a call of `proc` with these effects that was dropped at await point `site`.
@@ -104,7 +113,7 @@ fn lost(effects: &PendingEffects, site: u16) -> Option<(Role, bool, EffectSource
 }
 
 fn count(fall: Fall, cut: Cut, by: CurrentCall, source: EffectSource) {
-    let mut cuts = lock();
+    let mut cuts = counts();
     if cuts.len() >= LIMIT && !cuts.contains_key(&cut) {
         return;
     }
@@ -127,16 +136,15 @@ fn count(fall: Fall, cut: Cut, by: CurrentCall, source: EffectSource) {
 }
 
 fn uncount(cut: &Cut, repeated: bool) {
-    if let Some(count) = lock().get_mut(cut) {
+    if let Some(count) = counts().get_mut(cut) {
         count.times -= 1;
         count.repeated -= u64::from(repeated);
     }
 }
 
 /// All counted interruptions.
-#[cfg(feature = "server")]
 pub(crate) fn cuts() -> Vec<(Cut, Count)> {
-    let cuts = lock();
+    let cuts = counts();
     cuts.iter()
         .map(|(cut, count)| (*cut, count.clone()))
         .collect()

@@ -33,7 +33,6 @@ impl Record {
 
     /// The first waiters that `reading`, which is of this resource, only counts, and whose tasks
     /// are `wanted`.
-    #[cfg(feature = "server")]
     pub(crate) fn waiters_of(
         &self,
         reading: &Reading,

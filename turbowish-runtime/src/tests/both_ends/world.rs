@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 
 use turbowish_macros::instrument;
@@ -13,6 +13,7 @@ use turbowish_model::event::{ConsoleEvent, Event};
 use turbowish_testing::mock::{Mock, QUEUES, ROOM, Step};
 
 use super::super::stage::set_time;
+use crate::lock::lock;
 use crate::monitor::Monitor;
 use crate::sync::mpsc::{Receiver, Sender, channel};
 use crate::sync::{self, Named as _};
@@ -33,10 +34,6 @@ fn ask(lock: usize) -> Boxed<Guard> {
 
 /// A map that tests on several threads take from in turns.
 type Shared<V> = Mutex<BTreeMap<u64, V>>;
-
-fn shared<V>(map: &Mutex<V>) -> MutexGuard<'_, V> {
-    map.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 pub(super) struct World {
     mock: Mutex<Mock>,
@@ -139,7 +136,7 @@ impl World {
     }
 
     pub(super) fn mock(&self) -> MutexGuard<'_, Mock> {
-        shared(&self.mock)
+        lock(&self.mock)
     }
 
     pub(super) fn told(&self) -> Vec<Event> {
@@ -162,7 +159,7 @@ impl World {
     /// One that the executor has spawned is to be polled.
     fn flag(&self, task: u64) -> Arc<Flag> {
         let spawned = || Arc::new(Flag(AtomicBool::new(true)));
-        shared(&self.woken)
+        lock(&self.woken)
             .entry(task)
             .or_insert_with(spawned)
             .clone()
@@ -176,12 +173,12 @@ impl World {
 
     /// Polls a call, and drops it if that was its last poll.
     fn poll(&self, call: u64, cx: &mut Context<'_>) {
-        let future = shared(&self.calls).remove(&call);
+        let future = lock(&self.calls).remove(&call);
         let mut future = future.expect("a call that is live and not polled");
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
         match polled {
             Ok(Poll::Pending) => {
-                shared(&self.calls).insert(call, future);
+                lock(&self.calls).insert(call, future);
             }
             Ok(Poll::Ready(())) => {}
             Err(panic) if panic.is::<Decided>() => {}
@@ -194,7 +191,7 @@ impl World {
         match step {
             Step::Create { call, proc } => self.create(call, proc),
             Step::Drop { call } => {
-                let dropped = shared(&self.calls).remove(&call);
+                let dropped = lock(&self.calls).remove(&call);
                 drop(dropped.expect("a live call"));
             }
             Step::Lock {
@@ -203,32 +200,32 @@ impl World {
                 ready,
             } => self.lock(lock, ticket, ready, cx.expect("in a body")),
             Step::Leave { ticket, .. } => {
-                let left = shared(&self.waits).remove(&ticket);
+                let left = lock(&self.waits).remove(&ticket);
                 drop(left.expect("a wait"));
             }
             Step::Unlock { ticket, .. } => {
-                let unlocked = shared(&self.guards).remove(&ticket);
+                let unlocked = lock(&self.guards).remove(&ticket);
                 drop(unlocked.expect("a guard"));
             }
             Step::Put { queue } => {
-                let sent = shared(&self.queues)[queue].0.try_send(());
+                let sent = lock(&self.queues)[queue].0.try_send(());
                 sent.expect("there is room");
             }
             Step::Take { queue } => {
-                let received = shared(&self.queues)[queue].1.try_recv();
+                let received = lock(&self.queues)[queue].1.try_recv();
                 received.expect("there is an item");
             }
             Step::WakeSelf { .. } => cx.expect("in a body").waker().wake_by_ref(),
             Step::Keep { task } => {
                 let waker = cx.expect("in a body").waker().clone();
-                shared(&self.kept).entry(task).or_default().push(waker);
+                lock(&self.kept).entry(task).or_default().push(waker);
             }
             Step::Wake { task } => {
-                let waker = shared(&self.kept)[&task][0].clone();
+                let waker = lock(&self.kept)[&task][0].clone();
                 waker.wake();
             }
             Step::Forget { task } => {
-                let waker = shared(&self.kept).get_mut(&task).and_then(Vec::pop);
+                let waker = lock(&self.kept).get_mut(&task).and_then(Vec::pop);
                 drop(waker.expect("a waker"));
             }
             Step::Console { kind, .. } => self.console(kind),
@@ -250,20 +247,20 @@ impl World {
             2 => Box::pin(read(body)),
             _ => Box::pin(write(body)),
         };
-        shared(&self.calls).insert(call, future);
+        lock(&self.calls).insert(call, future);
     }
 
-    fn lock(&self, lock: usize, ticket: u64, ready: bool, cx: &mut Context<'_>) {
-        let waits = shared(&self.waits).remove(&ticket);
-        let mut waits = waits.unwrap_or_else(|| ask(lock));
+    fn lock(&self, which: usize, ticket: u64, ready: bool, cx: &mut Context<'_>) {
+        let waits = lock(&self.waits).remove(&ticket);
+        let mut waits = waits.unwrap_or_else(|| ask(which));
         let polled = waits.as_mut().poll(cx);
         assert_eq!(polled.is_ready(), ready, "seed {}", self.seed);
         match polled {
             Poll::Ready(guard) => {
-                shared(&self.guards).insert(ticket, guard);
+                lock(&self.guards).insert(ticket, guard);
             }
             Poll::Pending => {
-                shared(&self.waits).insert(ticket, waits);
+                lock(&self.waits).insert(ticket, waits);
             }
         }
     }
@@ -273,11 +270,11 @@ impl World {
             ConsoleEvent::Arm => self.monitor.arm(),
             ConsoleEvent::Disarm => self.disarm(),
             ConsoleEvent::Query => {
-                *shared(&self.counted) = self.snapshot();
+                *lock(&self.counted) = self.snapshot();
                 self.compare();
             }
             ConsoleEvent::Reply { calls } => {
-                assert_eq!(*shared(&self.counted), calls, "seed {}", self.seed);
+                assert_eq!(*lock(&self.counted), calls, "seed {}", self.seed);
             }
             ConsoleEvent::Connect
             | ConsoleEvent::Disconnect
@@ -293,7 +290,7 @@ impl World {
     /// Every task was woken or not, as the mock has it.
     pub(super) fn compare_wakes(&self) {
         let mock = self.mock();
-        for (&task, flag) in &*shared(&self.woken) {
+        for (&task, flag) in &*lock(&self.woken) {
             let woken = flag.0.load(SeqCst);
             let (seed, told) = (self.seed, mock.is_woken(task));
             assert_eq!(woken, told, "seed {seed}, task {task}");
@@ -302,11 +299,11 @@ impl World {
 
     /// Calls, waits, guards and wakers that are still there.
     pub(super) fn leftovers(&self) -> [usize; 4] {
-        let kept = shared(&self.kept);
+        let kept = lock(&self.kept);
         [
-            shared(&self.calls).len(),
-            shared(&self.waits).len(),
-            shared(&self.guards).len(),
+            lock(&self.calls).len(),
+            lock(&self.waits).len(),
+            lock(&self.guards).len(),
             kept.values().map(Vec::len).sum(),
         ]
     }
