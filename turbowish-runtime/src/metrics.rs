@@ -24,8 +24,8 @@ use crate::hot::{clock, switch, thread};
 ///
 /// ```
 /// # fn serve(buffer: &[u8]) {
-/// turbowish_runtime::counter!("requests");
-/// turbowish_runtime::counter!("bytes", buffer.len());
+/// turbowish::counter!("requests");
+/// turbowish::counter!("bytes", buffer.len());
 /// # }
 /// # serve(&[]);
 /// ```
@@ -53,8 +53,8 @@ macro_rules! counter {
 ///
 /// ```
 /// # let queue = [1, 2];
-/// turbowish_runtime::gauge!("queue", queue.len());
-/// turbowish_runtime::gauge!("balance", -5);
+/// turbowish::gauge!("queue", queue.len());
+/// turbowish::gauge!("balance", -5);
 /// ```
 #[macro_export]
 macro_rules! gauge {

@@ -197,7 +197,6 @@ pub type Root<F> = Task<F>;
 /// Names a task and gives it attributes before it is spawned.
 ///
 /// ```
-/// # use turbowish_runtime as turbowish;
 /// let future = turbowish::TaskBuilder::new()
 ///     .name("conn:51022")
 ///     .attribute("tenant", "acme")
