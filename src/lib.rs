@@ -63,7 +63,8 @@ pub use turbowish_macros::instrument;
 
 #[cfg(feature = "enabled")]
 pub use turbowish_runtime::{
-    Builder, Guard, InitError, Intent, Task, TaskBuilder, arm, counter, disarm, gauge, init, task,
+    AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, counter,
+    disarm, gauge, init, task,
 };
 
 #[cfg(feature = "enabled")]
@@ -76,7 +77,10 @@ pub use turbowish_runtime::{Root, pause, resume, root};
 pub use turbowish_runtime::{JoinHandle, JoinSet, block_on, spawn, spawn_local, sync, time};
 
 #[cfg(not(feature = "enabled"))]
-pub use off::{Builder, Guard, InitError, Intent, Task, TaskBuilder, arm, disarm, init, task};
+pub use off::{
+    AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, disarm,
+    init, task,
+};
 
 #[cfg(not(feature = "enabled"))]
 #[expect(deprecated, reason = "they stay for a while")]

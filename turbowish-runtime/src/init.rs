@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use turbowish_model::diagnose::alert::AlertLimit;
+
 use crate::exit;
 use crate::hot::{child, switch, task};
 use crate::log::say;
@@ -17,7 +19,6 @@ use crate::settings::{Environment, Mode, Report, Settings};
 /// Starts accounting with default settings: see [`Builder::init`].
 ///
 /// ```
-/// # use turbowish_runtime as turbowish;
 /// let _turbowish = turbowish::init();
 /// ```
 pub fn init() -> Guard {
@@ -31,7 +32,6 @@ static OVER: AtomicBool = AtomicBool::new(false);
 /// [`arm`], they are counted as new calls.
 ///
 /// ```
-/// # use turbowish_runtime as turbowish;
 /// let _turbowish = turbowish::init();
 /// turbowish::disarm();
 /// // What runs here costs one relaxed load per poll, and is not recorded.
@@ -158,11 +158,38 @@ impl Builder {
         self
     }
 
-    /// Sets a limit of the alert rules, by name: `.limit("long_poll.warn", "20ms")`. An invalid
-    /// limit costs one line on stderr. `TURBOWISH_LIMITS=long_poll.warn=20ms,overload=500000`
-    /// overrides this. Needs the feature `server`.
+    /// Sets a limit of the alert rules. Each limit has a unit of its own: a `Duration`, a count,
+    /// [`Percent`](crate::Percent) or [`Bytes`](crate::Bytes).
+    /// `TURBOWISH_LIMITS=long_poll.warn=20ms,overload=500000` overrides this. Needs the feature
+    /// `server`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use turbowish::{AlertLimit, Percent};
+    ///
+    /// let _turbowish = turbowish::Builder::new()
+    ///     .alert_limit(AlertLimit::LongPollWarn(Duration::from_millis(20)))
+    ///     .alert_limit(AlertLimit::LongPollShare(Percent(5)))
+    ///     .alert_limit(AlertLimit::Overload(500_000))
+    ///     .init();
+    /// ```
+    ///
+    /// A value in another unit does not compile:
+    ///
+    /// ```compile_fail,E0308
+    /// # use turbowish::AlertLimit;
+    /// AlertLimit::LongPollWarn(20);
+    /// ```
+    pub fn alert_limit(mut self, limit: AlertLimit) -> Self {
+        self.settings.limits.set(limit);
+        self
+    }
+
+    /// Sets a limit of the alert rules by name: `.limit("long_poll.warn", "20ms")`. An invalid limit
+    /// costs one line on stderr.
+    #[deprecated(note = "use `alert_limit`: the compiler checks names and units")]
     pub fn limit(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.settings.limits.push((name.into(), value.into()));
+        self.settings.limit_texts.push((name.into(), value.into()));
         self
     }
 
@@ -195,7 +222,6 @@ impl Builder {
     /// nothing is started at all.
     ///
     /// ```
-    /// # use turbowish_runtime as turbowish;
     /// let _turbowish = turbowish::Builder::new()
     ///     .name("orders")
     ///     .report(true)
@@ -241,7 +267,7 @@ impl Builder {
         task::wrap(self.settings.wakers);
         exit::watch(&self.settings.report);
         #[cfg(feature = "server")]
-        for line in monitor.limit(&self.settings.limits) {
+        for line in monitor.limit(self.settings.limits, &self.settings.limit_texts) {
             say(&line);
         }
         self.serve(monitor);
