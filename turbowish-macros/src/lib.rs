@@ -12,6 +12,43 @@ mod rewrite;
 
 /// Accounts every call of a function, and every `.await` in it.
 ///
+/// ```
+/// struct Db;
+///
+/// #[turbowish::instrument]
+/// impl Db {
+///     async fn row(&self, key: u32) -> u32 {
+///         tokio::task::yield_now().await;
+///         key * 10
+///     }
+///
+///     async fn sum(&self, keys: std::ops::RangeInclusive<u32>) -> u32 {
+///         let mut sum = 0;
+///         for key in keys {
+///             sum += self.row(key).await;
+///         }
+///         sum
+///     }
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> std::io::Result<()> {
+/// #   let folder = tempfile::tempdir()?;
+/// #   let path = folder.path().join("report.json");
+///     let turbowish = turbowish::Builder::new().report_to(&path).init();
+///     assert_eq!(Db.sum(1..=3).await, 60);
+///     drop(turbowish);
+///
+///     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+///     let calls_of = |name: &str| {
+///         let mut rows = report["procs"].as_array()?.iter();
+///         rows.find(|row| row["proc"].as_str().unwrap_or("").ends_with(name))?["calls"].as_u64()
+///     };
+///     assert_eq!((calls_of("Db::sum"), calls_of("Db::row")), (Some(1), Some(3)));
+///     Ok(())
+/// }
+/// ```
+///
 /// | on | effect |
 /// |---|---|
 /// | `async fn` (free, method, trait method with a body) | each call is accounted: polls, running, paused, how it ended |
@@ -54,9 +91,32 @@ mod rewrite;
 /// example, which task will send into an empty channel, or which one may take a lock. An intent is
 /// removed when the operation is done, and when the call ends, is cancelled or panics.
 ///
-/// ```text
-/// #[turbowish::instrument(intends(send(tx), lock(self.db)), may(recv(rx)))]
-/// async fn serve(&self, tx: mpsc::Sender<Row>, mut rx: mpsc::Receiver<Query>) { … }
+/// ```
+/// use turbowish::sync::{Mutex, mpsc};
+///
+/// struct Server {
+///     db: Mutex<u32>,
+/// }
+///
+/// impl Server {
+///     #[turbowish::instrument(intends(send(tx), lock(self.db)), may(recv(rx)))]
+///     async fn serve(&self, tx: mpsc::Sender<u32>, mut rx: mpsc::Receiver<u32>) {
+///         while let Some(query) = rx.recv().await {
+///             let row = query + *self.db.lock().await;
+///             tx.send(row).await.ok();
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let (queries, inbox) = mpsc::channel(1);
+/// # let (outbox, mut rows) = mpsc::channel(1);
+/// queries.send(2).await.ok();
+/// drop(queries);
+/// Server { db: Mutex::new(40) }.serve(outbox, inbox).await;
+/// assert_eq!(rows.recv().await, Some(42));
+/// # }
 /// ```
 ///
 /// The verbs are `send` and `recv` (ends of channels), `lock` (a Mutex), `read` and `write` (a

@@ -16,10 +16,20 @@ use crate::monitor::{self, Monitor};
 use crate::runtimes;
 use crate::settings::{Environment, Mode, Report, Settings};
 
-/// Starts accounting with default settings: see [`Builder::init`].
+/// Starts accounting with default settings: see [`Builder::init`]. Keep the guard until the end of
+/// `main`.
 ///
 /// ```
-/// let _turbowish = turbowish::init();
+/// #[turbowish::instrument]
+/// async fn answer() -> u32 {
+///     42
+/// }
+///
+/// #[tokio::main]
+/// async fn main() {
+///     let _turbowish = turbowish::init();
+///     assert_eq!(answer().await, 42);
+/// }
 /// ```
 pub fn init() -> Guard {
     Builder::new().init()
@@ -34,8 +44,13 @@ static OVER: AtomicBool = AtomicBool::new(false);
 /// ```
 /// let _turbowish = turbowish::init();
 /// turbowish::disarm();
-/// // What runs here costs one relaxed load per poll, and is not recorded.
-/// turbowish::arm();
+/// // A poll costs one relaxed load here. Nothing is recorded, and `counter!` evaluates nothing.
+/// let mut evaluated = false;
+/// turbowish::counter!("rows", {
+///     evaluated = true;
+///     1
+/// });
+/// assert!(!evaluated);
 /// ```
 pub fn disarm() {
     if let Some(monitor) = monitor::process() {
@@ -45,6 +60,17 @@ pub fn disarm() {
 
 /// Switches accounting on, after [`disarm`] or a start with `TURBOWISH=disarmed`. Has no effect
 /// without [`init`], after its guard was dropped, with `TURBOWISH=off`, and in a child of `fork`.
+///
+/// ```
+/// let _turbowish = turbowish::Builder::new().armed(false).init();
+/// turbowish::arm();
+/// let mut evaluated = false;
+/// turbowish::counter!("rows", {
+///     evaluated = true;
+///     1
+/// });
+/// assert!(evaluated);
+/// ```
 pub fn arm() {
     if let Some(monitor) = monitor::process()
         && !OVER.load(Ordering::Relaxed)
@@ -66,6 +92,22 @@ pub fn resume() {
 }
 
 /// Settings and their defaults. Environment variables override them.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("orders.json");
+/// let turbowish = turbowish::Builder::new()
+///     .name("orders")
+///     .max_tasks(100_000)
+///     .report_to(&path)
+///     .init();
+/// // … the program …
+/// drop(turbowish);
+/// assert!(std::fs::read_to_string(&path)?.contains("orders"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing starts before `init`"]
 pub struct Builder {
@@ -220,14 +262,6 @@ impl Builder {
     ///
     /// With the feature `server` this starts one thread, `turbowish-monitor`. With `TURBOWISH=off`
     /// nothing is started at all.
-    ///
-    /// ```
-    /// let _turbowish = turbowish::Builder::new()
-    ///     .name("orders")
-    ///     .report(true)
-    ///     .max_tasks(100_000)
-    ///     .init();
-    /// ```
     pub fn init(self) -> Guard {
         match self.try_init() {
             Ok(guard) => guard,
@@ -247,6 +281,15 @@ impl Builder {
     /// # Errors
     /// TurboWish was started before in this process, or this is a child of `fork` whose parent had
     /// started it.
+    ///
+    /// ```
+    /// use turbowish::{Builder, InitError};
+    ///
+    /// let _turbowish = Builder::new().try_init()?;
+    /// let again = Builder::new().name("again").try_init();
+    /// assert_eq!(again.err(), Some(InitError::StartedBefore));
+    /// # Ok::<(), InitError>(())
+    /// ```
     pub fn try_init(mut self) -> Result<Guard, InitError> {
         if switch::is_child() {
             return Err(InitError::Fork);

@@ -23,11 +23,24 @@ use crate::hot::{clock, switch, thread};
 /// while accounting is on: do not put required side effects there.
 ///
 /// ```
-/// # fn serve(buffer: &[u8]) {
-/// turbowish::counter!("requests");
-/// turbowish::counter!("bytes", buffer.len());
+/// # fn main() -> std::io::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("report.json");
+/// let turbowish = turbowish::Builder::new().report_to(&path).init();
+/// for request in ["get", "set"] {
+///     turbowish::counter!("requests");
+///     turbowish::counter!("bytes", request.len());
+/// }
+/// drop(turbowish);
+///
+/// let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+/// let of = |name: &str| {
+///     let rows = report["counters"].as_array()?;
+///     rows.iter().find(|row| row["name"] == name)?["total"].as_u64()
+/// };
+/// assert_eq!((of("requests"), of("bytes")), (Some(2), Some(6)));
+/// # Ok(())
 /// # }
-/// # serve(&[]);
 /// ```
 ///
 /// Each use takes a few nanoseconds: an addition in the thread's own memory, without a lock. At
@@ -52,9 +65,21 @@ macro_rules! counter {
 /// fit an `i64` counts as lost. Everything else is as with [`counter!`].
 ///
 /// ```
-/// # let queue = [1, 2];
-/// turbowish::gauge!("queue", queue.len());
-/// turbowish::gauge!("balance", -5);
+/// # fn main() -> std::io::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("report.json");
+/// let turbowish = turbowish::Builder::new().report_to(&path).init();
+/// let mut queue = vec!["a", "b", "c"];
+/// while queue.pop().is_some() {
+///     turbowish::gauge!("queue", queue.len());
+/// }
+/// drop(turbowish);
+///
+/// let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+/// let gauge = &report["counters"][0];
+/// assert_eq!((&gauge["value"], &gauge["max"]), (&0.into(), &2.into()));
+/// # Ok(())
+/// # }
 /// ```
 #[macro_export]
 macro_rules! gauge {
