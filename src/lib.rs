@@ -54,6 +54,8 @@
 //! plain stores: no lock and, once warm, no allocation. A task costs one allocation.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// Every item exists without `enabled`, too: a badge would say otherwise.
+#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "enabled"))))]
 
 mod intend;
 #[cfg(not(feature = "enabled"))]

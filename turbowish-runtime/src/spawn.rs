@@ -74,6 +74,7 @@ fn joined<F: Future>(
     JoinHandle::new(spawn(root), handled)
 }
 
+/// Ways to spawn, with the feature `tokio`.
 impl TaskBuilder {
     /// Same as [`tokio::spawn`].
     ///
