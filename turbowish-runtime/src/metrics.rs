@@ -126,7 +126,7 @@ impl Counter {
         Self(Meter::new(name, MetricKind::Counter))
     }
 
-    /// Adds `by`.
+    /// Adds `by`. A number that does not fit `u64` is counted as lost.
     #[inline]
     pub fn add(&'static self, by: impl TryInto<u64>) {
         match by.try_into() {
@@ -144,7 +144,7 @@ impl Gauge {
         Self(Meter::new(name, MetricKind::Gauge))
     }
 
-    /// Sets the gauge to `value`.
+    /// Sets the gauge to `value`. A number that does not fit `i64` is counted as lost.
     #[inline]
     pub fn set(&'static self, value: impl TryInto<i64>) {
         match value.try_into() {

@@ -13,7 +13,7 @@ use crate::snapshot::units;
 pub enum Measure {
     /// Nanoseconds; written with a unit: `10ms`.
     Time,
-    /// A plain number.
+    /// A whole number without a unit.
     Count,
     /// Percent; written with or without `%`.
     Percent,
@@ -24,13 +24,13 @@ pub enum Measure {
 /// A threshold as documented.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitRow {
-    /// The threshold.
+    /// The threshold that the row describes.
     pub limit: Limit,
-    /// Name in settings.
+    /// Name in settings, such as `long_poll.warn`.
     pub key: &'static str,
     /// Unit of the value.
     pub measure: Measure,
-    /// Default value.
+    /// Default in nanoseconds, percent or bytes, or a count.
     pub default: u64,
     /// Effect of exceeding it.
     pub meaning: &'static str,
@@ -60,7 +60,7 @@ macro_rules! value {
 /// `long_poll.warn`.
 macro_rules! limits {
     ($($name:ident $key:literal $measure:ident $default:expr, $meaning:literal;)*) => {
-        /// A threshold.
+        /// A threshold of the alert rules.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Limit {
             $(#[doc = $meaning] $name,)*
@@ -157,7 +157,7 @@ pub enum LimitError {
         key: &'static str,
         /// The value as written.
         value: String,
-        /// The expected form.
+        /// The expected form, with an example.
         form: &'static str,
     },
 }
@@ -174,7 +174,7 @@ impl fmt::Display for LimitError {
 impl core::error::Error for LimitError {}
 
 impl Limits {
-    /// Returns the defaults.
+    /// Returns the default of every limit.
     #[must_use]
     pub const fn new() -> Self {
         let mut values = [0; LIMITS.len()];
@@ -199,7 +199,7 @@ impl Limits {
         self
     }
 
-    /// Sets a limit.
+    /// Sets one limit; the others stay.
     pub fn set(&mut self, limit: AlertLimit) {
         let (limit, value) = limit.split();
         self.0[limit as usize] = value;

@@ -22,7 +22,7 @@ pub(crate) struct Panicked {
 /// The last [`ENDED_LIMIT`] of them.
 static ENDED: Mutex<VecDeque<Panicked>> = Mutex::new(VecDeque::new());
 
-/// Maximum number kept.
+/// Number of panicked tasks that are kept.
 const ENDED_LIMIT: usize = 64;
 
 /// Records a task that ends by a panic.
