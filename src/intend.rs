@@ -46,10 +46,10 @@
 /// `let _sending = turbowish::intend!(will send(tx));`.
 ///
 /// The verbs are those of [`instrument`](macro@crate::instrument): `send`, `recv`, `lock`, `read`,
-/// `write`, `acquire`, `wait`. The operand is an expression. The macro takes a reference to it for
-/// a moment, and does more only if accounting is on. Consoles show intents, but an intent proves
-/// nothing: it changes no queue order, and makes no alert certain. Without the feature `tokio`, and
-/// for tokio's own primitives, `intend!` does nothing.
+/// `write`, `acquire`, `wait`. The operand is an expression. The macro borrows it only while the
+/// macro runs. Consoles show intents, but an intent is no evidence: it changes no queue order, and
+/// makes no alert certain. Without the feature `tokio`, and for tokio's own primitives, `intend!`
+/// does nothing.
 #[macro_export]
 macro_rules! intend {
     (will $verb:ident($operand:expr $(,)?)) => {

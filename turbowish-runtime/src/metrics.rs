@@ -43,8 +43,8 @@ use crate::hot::{clock, switch, thread};
 /// # }
 /// ```
 ///
-/// Each use takes a few nanoseconds: an addition in the thread's own memory, without a lock. At
-/// most 1024 places in the source are counted, each in at most 64 functions.
+/// Each use takes a few nanoseconds: an addition in the thread's own memory, without a lock. There
+/// is room for 1024 places in the source, each in 64 functions; beyond that, numbers count as lost.
 #[macro_export]
 macro_rules! counter {
     ($name:expr $(,)?) => {
