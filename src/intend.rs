@@ -5,7 +5,8 @@
 /// as long as the returned guard.
 ///
 /// ```
-/// # #[cfg(feature = "tokio")] mod example {
+/// # #[cfg(feature = "tokio")]
+/// # mod example {
 /// use turbowish::sync::{Mutex, mpsc};
 ///
 /// #[turbowish::instrument]
@@ -13,14 +14,24 @@
 ///     let answering = turbowish::intend!(may send(tx));
 ///     let count = *db.lock().await;
 ///     if count > 0 {
-///         // There is no way around it any more.
+///         // From here on every path sends.
 ///         answering.will();
-///         // Done: it is no longer meant.
+///         // Sending ends the intent.
 ///         tx.send(count).await.ok();
 ///     }
 ///     answering.done();
 /// }
+/// # #[tokio::main]
+/// # pub async fn main() {
+///
+/// let (tx, mut rx) = mpsc::channel(1);
+/// answer(&Mutex::new(7), &tx).await;
+/// assert_eq!(rx.recv().await, Some(7));
 /// # }
+/// # }
+/// # #[cfg(not(feature = "tokio"))]
+/// # mod example { pub fn main() {} }
+/// # fn main() { example::main() }
 /// ```
 ///
 /// | | |
@@ -35,10 +46,10 @@
 /// `let _sending = turbowish::intend!(will send(tx));`.
 ///
 /// The verbs are those of [`instrument`](macro@crate::instrument): `send`, `recv`, `lock`, `read`,
-/// `write`, `acquire`, `wait`. The operand is an expression. The macro takes a reference to it for
-/// a moment, and does more only if accounting is on. Consoles show intents, but an intent proves
-/// nothing: it changes no queue order, and makes no alert certain. Without the feature `tokio`, and
-/// for tokio's own primitives, `intend!` does nothing.
+/// `write`, `acquire`, `wait`. The operand is an expression. The macro borrows it only while the
+/// macro runs. Consoles show intents, but an intent is no evidence: it changes no queue order, and
+/// makes no alert certain. Without the feature `tokio`, and for tokio's own primitives, `intend!`
+/// does nothing.
 #[macro_export]
 macro_rules! intend {
     (will $verb:ident($operand:expr $(,)?)) => {

@@ -1,5 +1,6 @@
 //! TurboWish, a profiler and monitor for async Rust: what occupies the event loop, and why is a
-//! task stuck? This crate is the one path that users and the attribute name.
+//! task stuck? This crate is the public API; the code that the attribute generates names no other
+//! crate.
 //!
 //! Put [`#[instrument]`](macro@instrument) on an `async fn`, an `impl`, a `trait` or an inline
 //! `mod`, and keep the guard of [`init`] in `main`. Watch the running program with `turbowish top`,
@@ -19,23 +20,28 @@
 //! }
 //! ```
 //!
-//! Every call of an annotated function is accounted on the thread that polls it: the time inside
-//! its polls without the annotated calls below it (*running*) and with them (*inclusive*), the
-//! length of each poll (*hold*), the time between polls (*yielded*), how the call ended, and how
-//! long it waited at each `.await`. Nothing is sampled and nothing is queued. A function is
-//! identified by its place in the source, a task by the annotated call that its executor polls. The
-//! executor is never queried, so any executor works.
+//! Calls of annotated functions are accounted on the thread that polls them:
 //!
-//! The program reports its own numbers with [`counter!`] and [`gauge!`], and with `fields(…)` of
-//! functions and tasks.
+//! - *running*: time inside the polls of a call, without the annotated calls nested in them;
+//! - *inclusive*: the same time, with the nested calls;
+//! - *hold*: the duration of each poll;
+//! - *yielded*: the time between polls, and the `.await` at which the call waited;
+//! - how the call ended.
+//!
+//! Every poll is counted; nothing is sampled and nothing is queued. A function is identified by its
+//! place in the source, a task by the annotated call that its executor polls. The executor is never
+//! queried, so any executor works.
+//!
+//! Programs add numbers of their own with [`counter!`] and [`gauge!`], and fields to filter by with
+//! `fields(…)` of the attribute and [`TaskBuilder::attribute`].
 //!
 //! # Features
 //!
 //! | feature | by default | what it is for |
 //! |---|---|---|
-//! | `enabled` | yes | accounting and the report at exit; annotated libraries need it. Without it, [`instrument`](macro@instrument) returns items unchanged and every function here is empty |
-//! | `server` | no | consoles can attach: one extra thread answers on a Unix socket. The binary turns it on |
-//! | `tokio` | no | `turbowish::sync` and `turbowish::spawn`: drop-in wrappers of tokio's primitives and tasks, which report who waits for what, and who holds it |
+//! | `enabled` | yes | accounting and the report at exit. Without it, [`instrument`](macro@instrument) returns items unchanged and every function here is empty |
+//! | `server` | no | consoles can attach: one extra thread answers on a Unix socket. Enable it in the program, not in libraries |
+//! | `tokio` | no | `turbowish::sync`, `time`, `spawn` and more: drop-in wrappers of tokio's primitives, timers and ways to spawn. Consoles show the holders and waiters of a resource, and where a task was spawned |
 //!
 //! # Settings
 //!
@@ -51,9 +57,11 @@
 //! # Costs
 //!
 //! Disarmed, a poll costs a relaxed load and a branch. Armed, it costs two clock readings and some
-//! plain stores: no lock and, once warm, no allocation. A task costs one allocation.
+//! plain stores: no lock and, once warm, no allocation. A task that waits costs one allocation.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// Every item exists without `enabled`, too: a badge would say otherwise.
+#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "enabled"))))]
 
 mod intend;
 #[cfg(not(feature = "enabled"))]
@@ -63,7 +71,8 @@ pub use turbowish_macros::instrument;
 
 #[cfg(feature = "enabled")]
 pub use turbowish_runtime::{
-    Builder, Guard, InitError, Intent, Task, TaskBuilder, arm, counter, disarm, gauge, init, task,
+    AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, counter,
+    disarm, gauge, init, task,
 };
 
 #[cfg(feature = "enabled")]
@@ -76,7 +85,10 @@ pub use turbowish_runtime::{Root, pause, resume, root};
 pub use turbowish_runtime::{JoinHandle, JoinSet, block_on, spawn, spawn_local, sync, time};
 
 #[cfg(not(feature = "enabled"))]
-pub use off::{Builder, Guard, InitError, Intent, Task, TaskBuilder, arm, disarm, init, task};
+pub use off::{
+    AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, disarm,
+    init, task,
+};
 
 #[cfg(not(feature = "enabled"))]
 #[expect(deprecated, reason = "they stay for a while")]

@@ -1,5 +1,6 @@
 //! Compiled-out facade: the same names, with no effect.
 
+mod alert_limit;
 pub mod meters;
 #[cfg(feature = "tokio")]
 pub(crate) mod tokio;
@@ -8,6 +9,8 @@ use std::error::Error;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+pub use self::alert_limit::{AlertLimit, Bytes, Percent};
 
 /// Compiled out: does nothing.
 #[inline]
@@ -131,6 +134,13 @@ impl Builder {
     }
 
     /// No effect.
+    #[inline]
+    pub const fn alert_limit(self, _limit: AlertLimit) -> Self {
+        self
+    }
+
+    /// No effect.
+    #[deprecated(note = "use `alert_limit`: the compiler checks names and units")]
     #[inline]
     pub fn limit(self, _name: impl Into<String>, _value: impl Into<String>) -> Self {
         self

@@ -12,9 +12,46 @@ mod rewrite;
 
 /// Accounts every call of a function, and every `.await` in it.
 ///
+/// ```
+/// struct Db;
+///
+/// #[turbowish::instrument]
+/// impl Db {
+///     async fn row(&self, key: u32) -> u32 {
+///         tokio::task::yield_now().await;
+///         key * 10
+///     }
+///
+///     async fn sum(&self, keys: std::ops::RangeInclusive<u32>) -> u32 {
+///         let mut sum = 0;
+///         for key in keys {
+///             sum += self.row(key).await;
+///         }
+///         sum
+///     }
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> std::io::Result<()> {
+/// #   let folder = tempfile::tempdir()?;
+/// #   let path = folder.path().join("report.json");
+///     let turbowish = turbowish::Builder::new().report_to(&path).init();
+///     assert_eq!(Db.sum(1..=3).await, 60);
+///     drop(turbowish);
+///
+///     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+///     let calls_of = |name: &str| {
+///         let mut rows = report["procs"].as_array()?.iter();
+///         rows.find(|row| row["proc"].as_str().unwrap_or("").ends_with(name))?["calls"].as_u64()
+///     };
+///     assert_eq!((calls_of("Db::sum"), calls_of("Db::row")), (Some(1), Some(3)));
+///     Ok(())
+/// }
+/// ```
+///
 /// | on | effect |
 /// |---|---|
-/// | `async fn` (free, method, trait method with a body) | each call is accounted: polls, running, paused, how it ended |
+/// | `async fn` (free, method, trait method with a body) | each call is accounted: polls, running, yielded, how it ended |
 /// | `impl`, `trait`, inline `mod` | the same for every `async fn` inside, recursively; other functions are left alone |
 /// | `fn` that ends in `Box::pin(async move { … })` or `async move { … }` | that block is accounted as the call |
 /// | any other `fn`, annotated itself | the call is accounted as one poll; `const fn` is refused |
@@ -25,11 +62,10 @@ mod rewrite;
 /// # Arguments
 ///
 /// - `name = "…"` replaces the function's own name in the output; on functions only.
-/// - `fields(shard = "7", tier = 2)` adds constant fields to the function in every table, to
-///   filter by: `attr.shard:7`. Values are constants: text, numbers, `true` and `false`. The
-///   attributes of a block or module apply to everything inside that does not override them. Values
-///   that differ from call to call belong to a task (`TaskBuilder::attribute`) or to a counter
-///   (`counter!`).
+/// - `fields(shard = "7", tier = 2)` adds constant fields to the function in every table, to filter
+///   by: `attr.shard:7`. Values are constants: text, numbers, `true` and `false`. The fields of a
+///   block or module apply to everything inside that does not override them. Values that differ
+///   from call to call belong to a task (`TaskBuilder::attribute`) or to a counter (`counter!`).
 /// - `intends(send(tx), lock(self.db))` and `may(recv(rx))` declare what a call will or may do; on
 ///   functions only. See "Intents" below.
 /// - `skip`, inside an annotated block or module, excludes one function or item.
@@ -49,14 +85,37 @@ mod rewrite;
 ///
 /// # Intents
 ///
-/// An intent is an operation that a call *will* or *may* do on a resource of `turbowish::sync`. It
-/// is shown with that resource and with the call's task long before the call waits there: for
-/// example, which task will send into an empty channel, or which one may take a lock. An intent is
-/// removed when the operation is done, and when the call ends, is cancelled or panics.
+/// An intent is an operation that a call *will* or *may* do on a resource of `turbowish::sync`.
+/// Consoles show it with the resource and with the task long before the call waits there: which
+/// task will send into an empty channel, which one may take a lock. An intent ends when the
+/// operation is done, and when the call returns, is cancelled or panics.
 ///
-/// ```text
-/// #[turbowish::instrument(intends(send(tx), lock(self.db)), may(recv(rx)))]
-/// async fn serve(&self, tx: mpsc::Sender<Row>, mut rx: mpsc::Receiver<Query>) { … }
+/// ```
+/// use turbowish::sync::{Mutex, mpsc};
+///
+/// struct Server {
+///     db: Mutex<u32>,
+/// }
+///
+/// impl Server {
+///     #[turbowish::instrument(intends(send(tx), lock(self.db)), may(recv(rx)))]
+///     async fn serve(&self, tx: mpsc::Sender<u32>, mut rx: mpsc::Receiver<u32>) {
+///         while let Some(query) = rx.recv().await {
+///             let row = query + *self.db.lock().await;
+///             tx.send(row).await.ok();
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let (queries, inbox) = mpsc::channel(1);
+/// # let (outbox, mut rows) = mpsc::channel(1);
+/// queries.send(2).await.ok();
+/// drop(queries);
+/// Server { db: Mutex::new(40) }.serve(outbox, inbox).await;
+/// assert_eq!(rows.recv().await, Some(42));
+/// # }
 /// ```
 ///
 /// The verbs are `send` and `recv` (ends of channels), `lock` (a Mutex), `read` and `write` (a
@@ -74,12 +133,12 @@ mod rewrite;
 /// `Semaphore`, `Notify`, `Barrier` or `OnceCell`, or a reference, an `Arc`, a `Box` or an `Rc` of
 /// one. Type aliases are not resolved.
 ///
-/// Nothing is inferred for a name that the body rebinds or assigns, for an operation that is
-/// awaited before anything else (the intent could not be seen before the wait), for `async` blocks
-/// and closures, for statements behind a `#[cfg]`, and for types that are not resources: your own
-/// method named `send` is left alone, at no cost. A field is also not inferred inside an unknown
-/// macro, where lints are allowed, or if its type has a `Deref`, which is never run for this. A
-/// function without intents does not change; with intents, its future is 16 bytes larger.
+/// Nothing is inferred for a name that the body rebinds or assigns, for the first operation that
+/// the body awaits, for `async` blocks and closures, for statements behind a `#[cfg]`, and for
+/// types that are not resources: your own method named `send` is left alone, at no cost. Operations
+/// on a field of `self` are also not inferred inside an unknown macro, where lints are allowed, and
+/// through a `Deref`, which is never called for this. A function without intents does not change;
+/// with intents, its future is 16 bytes larger.
 ///
 /// A declared intent is shown, but it is not evidence: it raises no alert and makes no alert
 /// certain. With tokio's own primitives, and without the feature `tokio`, intents do nothing.

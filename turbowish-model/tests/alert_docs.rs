@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use turbowish_model::diagnose::alert::{LIMITS, Limit, LimitRow, TABLE};
+use turbowish_model::diagnose::alert::{LIMITS, Limit, LimitRow, Measure, TABLE};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -130,4 +130,28 @@ fn the_first_page_lists_all() {
     for row in LIMITS {
         assert!(used.contains(&row.limit), "{} is nobody's", row.key);
     }
+}
+
+#[test]
+fn the_compiled_out_facade_has_the_same_limits() {
+    let path = root().join("src/off/alert_limit.rs");
+    let source = fs::read_to_string(&path).expect("the source");
+    let (_, variants) = source.split_once("enum AlertLimit {").expect("the enum");
+    let found: Vec<&str> = variants.lines().map(str::trim).collect();
+    let expected: Vec<String> = LIMITS
+        .iter()
+        .flat_map(|row| {
+            let value = match row.measure {
+                Measure::Time => "Duration",
+                Measure::Count => "u64",
+                Measure::Percent => "Percent",
+                Measure::Bytes => "Bytes",
+            };
+            [
+                format!("/// `{}`", row.key),
+                format!("{:?}({value}),", row.limit),
+            ]
+        })
+        .collect();
+    assert_eq!(found[1..found.len() - 1], expected);
 }

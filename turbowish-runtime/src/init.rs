@@ -5,6 +5,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use turbowish_model::diagnose::alert::AlertLimit;
+
 use crate::exit;
 use crate::hot::{child, switch, task};
 use crate::log::say;
@@ -12,11 +14,20 @@ use crate::monitor;
 use crate::runtimes;
 use crate::settings::{Environment, Mode, Report, Settings};
 
-/// Starts accounting with default settings: see [`Builder::init`].
+/// Starts accounting with default settings: see [`Builder::init`]. Keep the guard until the end of
+/// `main`.
 ///
 /// ```
-/// # use turbowish_runtime as turbowish;
-/// let _turbowish = turbowish::init();
+/// #[turbowish::instrument]
+/// async fn answer() -> u32 {
+///     42
+/// }
+///
+/// #[tokio::main]
+/// async fn main() {
+///     let _turbowish = turbowish::init();
+///     assert_eq!(answer().await, 42);
+/// }
 /// ```
 pub fn init() -> Guard {
     Builder::new().init()
@@ -26,11 +37,15 @@ pub fn init() -> Guard {
 /// [`arm`], they are counted as new calls.
 ///
 /// ```
-/// # use turbowish_runtime as turbowish;
 /// let _turbowish = turbowish::init();
 /// turbowish::disarm();
-/// // What runs here costs one relaxed load per poll, and is not recorded.
-/// turbowish::arm();
+/// // A poll costs one relaxed load here. Nothing is recorded, and `counter!` evaluates nothing.
+/// let mut evaluated = false;
+/// turbowish::counter!("rows", {
+///     evaluated = true;
+///     1
+/// });
+/// assert!(!evaluated);
 /// ```
 pub fn disarm() {
     if let Some(monitor) = monitor::process() {
@@ -40,6 +55,17 @@ pub fn disarm() {
 
 /// Switches accounting on, after [`disarm`] or a start with `TURBOWISH=disarmed`. Has no effect
 /// without [`init`], after its guard was dropped, with `TURBOWISH=off`, and in a child of `fork`.
+///
+/// ```
+/// let _turbowish = turbowish::Builder::new().armed(false).init();
+/// turbowish::arm();
+/// let mut evaluated = false;
+/// turbowish::counter!("rows", {
+///     evaluated = true;
+///     1
+/// });
+/// assert!(evaluated);
+/// ```
 pub fn arm() {
     if let Some(monitor) = monitor::process()
         && !monitor.is_closed()
@@ -61,6 +87,22 @@ pub fn resume() {
 }
 
 /// Settings and their defaults. Environment variables override them.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("orders.json");
+/// let turbowish = turbowish::Builder::new()
+///     .name("orders")
+///     .max_tasks(100_000)
+///     .report_to(&path)
+///     .init();
+/// // … the program …
+/// drop(turbowish);
+/// assert!(std::fs::read_to_string(&path)?.contains("orders"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing starts before `init`"]
 pub struct Builder {
@@ -153,11 +195,38 @@ impl Builder {
         self
     }
 
-    /// Sets a limit of the alert rules, by name: `.limit("long_poll.warn", "20ms")`. An invalid
-    /// limit costs one line on stderr. `TURBOWISH_LIMITS=long_poll.warn=20ms,overload=500000`
-    /// overrides this. Needs the feature `server`.
+    /// Sets a limit of the alert rules. Each limit has a unit of its own: a `Duration`, a count,
+    /// [`Percent`](crate::Percent) or [`Bytes`](crate::Bytes).
+    /// `TURBOWISH_LIMITS=long_poll.warn=20ms,overload=500000` overrides this. Needs the feature
+    /// `server`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use turbowish::{AlertLimit, Percent};
+    ///
+    /// let _turbowish = turbowish::Builder::new()
+    ///     .alert_limit(AlertLimit::LongPollWarn(Duration::from_millis(20)))
+    ///     .alert_limit(AlertLimit::LongPollShare(Percent(5)))
+    ///     .alert_limit(AlertLimit::Overload(500_000))
+    ///     .init();
+    /// ```
+    ///
+    /// A value in another unit does not compile:
+    ///
+    /// ```compile_fail,E0308
+    /// # use turbowish::AlertLimit;
+    /// AlertLimit::LongPollWarn(20);
+    /// ```
+    pub fn alert_limit(mut self, limit: AlertLimit) -> Self {
+        self.settings.limits.set(limit);
+        self
+    }
+
+    /// Sets a limit of the alert rules by name: `.limit("long_poll.warn", "20ms")`. An invalid limit
+    /// costs one line on stderr.
+    #[deprecated(note = "use `alert_limit`: the compiler checks names and units")]
     pub fn limit(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.settings.limits.push((name.into(), value.into()));
+        self.settings.limit_texts.push((name.into(), value.into()));
         self
     }
 
@@ -188,15 +257,6 @@ impl Builder {
     ///
     /// With the feature `server` this starts one thread, `turbowish-monitor`. With `TURBOWISH=off`
     /// nothing is started at all.
-    ///
-    /// ```
-    /// # use turbowish_runtime as turbowish;
-    /// let _turbowish = turbowish::Builder::new()
-    ///     .name("orders")
-    ///     .report(true)
-    ///     .max_tasks(100_000)
-    ///     .init();
-    /// ```
     pub fn init(self) -> Guard {
         match self.try_init() {
             Ok(guard) => guard,
@@ -216,6 +276,15 @@ impl Builder {
     /// # Errors
     /// TurboWish was started before in this process, or this is a child of `fork` whose parent had
     /// started it.
+    ///
+    /// ```
+    /// use turbowish::{Builder, InitError};
+    ///
+    /// let _turbowish = Builder::new().try_init()?;
+    /// let again = Builder::new().name("again").try_init();
+    /// assert_eq!(again.err(), Some(InitError::StartedBefore));
+    /// # Ok::<(), InitError>(())
+    /// ```
     pub fn try_init(mut self) -> Result<Guard, InitError> {
         if switch::is_child() {
             return Err(InitError::Fork);

@@ -95,7 +95,7 @@ pub struct MaybeResource<V, P>(pub V, pub P);
 /// Chosen if the type is known to be a resource: inherent methods take precedence over those of a
 /// trait.
 impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, &T> {
-    /// Declares the intent.
+    /// Declares the intent; `how` encodes its strength.
     #[inline]
     pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
         mean(self.0, self.1, how, next)

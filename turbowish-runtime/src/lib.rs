@@ -45,6 +45,8 @@ mod tests;
 #[cfg(feature = "tokio")]
 pub mod time;
 
+pub use turbowish_model::diagnose::alert::{AlertLimit, Bytes, Percent};
+
 #[expect(deprecated, reason = "they stay for a while")]
 pub use crate::hot::origin::{Root, root};
 pub use crate::hot::origin::{Task, TaskBuilder, task};

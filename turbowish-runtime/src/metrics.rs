@@ -23,15 +23,28 @@ use crate::hot::{clock, switch, thread};
 /// while accounting is on: do not put required side effects there.
 ///
 /// ```
-/// # fn serve(buffer: &[u8]) {
-/// turbowish_runtime::counter!("requests");
-/// turbowish_runtime::counter!("bytes", buffer.len());
+/// # fn main() -> std::io::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("report.json");
+/// let turbowish = turbowish::Builder::new().report_to(&path).init();
+/// for request in ["get", "set"] {
+///     turbowish::counter!("requests");
+///     turbowish::counter!("bytes", request.len());
+/// }
+/// drop(turbowish);
+///
+/// let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+/// let of = |name: &str| {
+///     let rows = report["counters"].as_array()?;
+///     rows.iter().find(|row| row["name"] == name)?["total"].as_u64()
+/// };
+/// assert_eq!((of("requests"), of("bytes")), (Some(2), Some(6)));
+/// # Ok(())
 /// # }
-/// # serve(&[]);
 /// ```
 ///
-/// Each use takes a few nanoseconds: an addition in the thread's own memory, without a lock. At
-/// most 1024 places in the source are counted, each in at most 64 functions.
+/// Each use takes a few nanoseconds: an addition in the thread's own memory, without a lock. There
+/// is room for 1024 places in the source, each in 64 functions; beyond that, numbers count as lost.
 #[macro_export]
 macro_rules! counter {
     ($name:expr $(,)?) => {
@@ -52,9 +65,21 @@ macro_rules! counter {
 /// fit an `i64` counts as lost. Everything else is as with [`counter!`].
 ///
 /// ```
-/// # let queue = [1, 2];
-/// turbowish_runtime::gauge!("queue", queue.len());
-/// turbowish_runtime::gauge!("balance", -5);
+/// # fn main() -> std::io::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("report.json");
+/// let turbowish = turbowish::Builder::new().report_to(&path).init();
+/// let mut queue = vec!["a", "b", "c"];
+/// while queue.pop().is_some() {
+///     turbowish::gauge!("queue", queue.len());
+/// }
+/// drop(turbowish);
+///
+/// let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+/// let gauge = &report["counters"][0];
+/// assert_eq!((&gauge["value"], &gauge["max"]), (&0.into(), &2.into()));
+/// # Ok(())
+/// # }
 /// ```
 #[macro_export]
 macro_rules! gauge {
@@ -110,7 +135,7 @@ impl Counter {
         Self(Meter::new(name, MetricKind::Counter))
     }
 
-    /// Adds `by`.
+    /// Adds `by`. A number that does not fit `u64` is counted as lost.
     #[inline]
     pub fn add(&'static self, by: impl TryInto<u64>) {
         match by.try_into() {
@@ -128,7 +153,7 @@ impl Gauge {
         Self(Meter::new(name, MetricKind::Gauge))
     }
 
-    /// Sets the gauge to `value`.
+    /// Sets the gauge to `value`. A number that does not fit `i64` is counted as lost.
     #[inline]
     pub fn set(&'static self, value: impl TryInto<i64>) {
         match value.try_into() {

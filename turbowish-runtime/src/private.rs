@@ -34,7 +34,7 @@ pub fn unreached<T>() -> T {
 
 /// A function's return type: names `!`, which stable Rust cannot.
 pub trait Returns {
-    /// The return type.
+    /// The return type of the function.
     type Output;
 }
 
@@ -47,7 +47,7 @@ impl<T> Returns for fn() -> T {
 pub struct Once;
 
 impl Once {
-    /// Consumes it.
+    /// Consumes `self`, so that its closure is `FnOnce`.
     #[inline]
     pub fn call(self) {}
 }
@@ -58,13 +58,13 @@ impl Once {
 pub struct Arg<T>(T);
 
 impl<T> Arg<T> {
-    /// Wraps the argument.
+    /// Takes the argument as a whole.
     #[inline]
     pub fn new(argument: T) -> Self {
         Arg(argument)
     }
 
-    /// Unwraps the argument.
+    /// Returns the argument inside the block.
     #[inline]
     pub fn taken(self) -> T {
         self.0

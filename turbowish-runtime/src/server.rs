@@ -140,7 +140,7 @@ pub(crate) struct Config {
     pub(crate) listen: Option<String>,
     /// Token that TCP clients must know.
     pub(crate) token: Option<String>,
-    /// Refuses control requests.
+    /// Requests to arm, disarm, pause or resume are refused.
     pub(crate) read_only: bool,
     /// Maximum number of concurrent clients, for each of the two listeners.
     pub(crate) max_clients: usize,

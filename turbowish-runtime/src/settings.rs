@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use turbowish_model::diagnose::alert::Limits;
+
 use crate::hot::task;
 
 /// Whether accounting is armed from the start.
@@ -42,8 +44,10 @@ pub(crate) struct Settings {
     pub(crate) max_rows: u32,
     pub(crate) wakers: bool,
     pub(crate) heartbeat: bool,
-    /// Names and values of alert limits.
-    pub(crate) limits: Vec<(String, String)>,
+    /// Limits of the alert rules that the program sets by type.
+    pub(crate) limits: Limits,
+    /// Names and values of limits given as text; they override `limits`.
+    pub(crate) limit_texts: Vec<(String, String)>,
 }
 
 impl Settings {
@@ -60,7 +64,8 @@ impl Settings {
             max_rows: 10_000,
             wakers: true,
             heartbeat: false,
-            limits: Vec::new(),
+            limits: Limits::new(),
+            limit_texts: Vec::new(),
         }
     }
 }
@@ -133,7 +138,7 @@ impl Environment {
             match limit.split_once('=') {
                 Some((name, value)) => {
                     let limit = (name.trim().to_owned(), value.trim().to_owned());
-                    settings.limits.push(limit);
+                    settings.limit_texts.push(limit);
                 }
                 None => lines.push(format!(
                     "TURBOWISH_LIMITS: {limit:?} is not NAME=VALUE; it is ignored"

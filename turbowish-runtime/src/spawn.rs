@@ -15,6 +15,16 @@ use crate::hot::origin::{Task, TaskBuilder, task};
 /// # Panics
 ///
 /// If called outside of a tokio runtime.
+///
+/// ```
+/// #[tokio::main]
+/// async fn main() -> Result<(), tokio::task::JoinError> {
+///     let _turbowish = turbowish::init();
+///     let sum = turbowish::spawn(async { 1 + 2 });
+///     assert_eq!(sum.await?, 3);
+///     Ok(())
+/// }
+/// ```
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -41,6 +51,14 @@ where
 }
 
 /// Same as [`Runtime::block_on`]; the future is shown as a task, with the place of this call.
+///
+/// ```
+/// let _turbowish = turbowish::init();
+/// let runtime = tokio::runtime::Runtime::new()?;
+/// let sum = turbowish::block_on(&runtime, async { 1 + 2 });
+/// assert_eq!(sum, 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[track_caller]
 pub fn block_on<F: Future>(runtime: &Runtime, future: F) -> F::Output {
     runtime.block_on(TaskBuilder::new().blocking().task(future))
@@ -56,6 +74,7 @@ fn joined<F: Future>(
     JoinHandle::new(spawn(root), handled)
 }
 
+/// Ways to spawn, with the feature `tokio`.
 impl TaskBuilder {
     /// Same as [`tokio::spawn`].
     ///

@@ -56,7 +56,15 @@ impl<T: Named + ?Sized> Named for &T {
     }
 }
 
-/// Names `thing` for consoles and returns it: `named("accounts", Mutex::new(0))`.
+/// Names `thing` for consoles and returns it. Without a name, consoles show the place in the source
+/// where `thing` was made.
+///
+/// ```
+/// use turbowish::sync::{Semaphore, named};
+///
+/// let permits = named("connections", Semaphore::new(16));
+/// assert_eq!(permits.available_permits(), 16);
+/// ```
 pub fn named<T: Named>(name: &str, thing: T) -> T {
     thing.name(name);
     thing

@@ -2,14 +2,15 @@
 
 use std::io::Read;
 
-/// Starts accounting with alert limits that make an alert come soon, and ends the process when whoever started it goes away.
-pub fn begin(limits: &[(&str, &str)]) -> turbowish::Guard {
+use turbowish::{AlertLimit, Builder};
+
+/// Starts accounting with limits that raise an alert soon. The process ends when stdin is closed.
+pub fn begin(limits: &[AlertLimit]) -> turbowish::Guard {
     std::thread::spawn(|| {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);
     });
-    let with =
-        |builder: turbowish::Builder, &(key, value): &(&str, &str)| builder.limit(key, value);
-    let builder = turbowish::Builder::new().heartbeat(true);
+    let with = |builder: Builder, limit: &AlertLimit| builder.alert_limit(*limit);
+    let builder = Builder::new().heartbeat(true);
     limits.iter().fold(builder, with).init()
 }

@@ -73,7 +73,7 @@ pub struct EdgeStats {
 /// One proc's totals. Times are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcStats {
-    /// Indexed by [`Sum`].
+    /// Times in ticks and counts, indexed by [`Sum`].
     pub sums: [u64; SUMS],
     /// Exact maxima, indexed by [`Population`].
     pub peaks: [u64; POPULATIONS],
@@ -98,7 +98,7 @@ fn live(begun: u64, over: u64) -> u64 {
 }
 
 impl ProcStats {
-    /// Returns one sum.
+    /// Returns one sum: ticks, or a count.
     #[must_use]
     pub const fn sum(&self, sum: Sum) -> u64 {
         self.sums[sum as usize]
@@ -323,7 +323,7 @@ impl ProcStats {
 pub struct Aggregate {
     /// Indexed by proc id.
     pub procs: Vec<ProcStats>,
-    /// Indexed by [`Anomaly`].
+    /// Number of anomalies of each kind, indexed by [`Anomaly`].
     pub anomalies: [u64; ANOMALIES],
     /// Counters and gauges of the program, by site and proc.
     pub meters: BTreeMap<MetricKey, MetricStats>,

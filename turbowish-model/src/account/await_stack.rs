@@ -12,7 +12,7 @@ use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 pub struct AwaitFrame {
     /// Distance from the task's root; 0 is the root.
     pub level: u32,
-    /// Proc id.
+    /// Id of the call's proc.
     pub proc: u32,
     /// Await point plus one; 0 if unknown.
     pub site: u16,

@@ -23,7 +23,7 @@ pub enum PollEnd {
     Ready,
     /// `Poll::Ready(Err(_))`.
     Err,
-    /// The poll panicked.
+    /// The poll unwound with a panic.
     Panic,
     /// The frame was closed without a result and without a panic.
     Torn,
@@ -45,11 +45,11 @@ impl PollEnd {
 pub enum Outcome {
     /// Returned anything but an `Err`.
     Ready,
-    /// Returned an `Err`.
+    /// Returned an `Err`, as its return type shows.
     Err,
     /// Dropped before it returned.
     Cancelled,
-    /// Panicked.
+    /// Ended by a panic in its poll.
     Panicked,
 }
 

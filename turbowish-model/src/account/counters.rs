@@ -71,7 +71,7 @@ pub enum Sum {
     OpenRunning,
 }
 
-/// Number of sums.
+/// Number of sums kept per proc.
 pub const SUMS: usize = Sum::OpenRunning as usize + 1;
 
 /// A distribution kept per proc, with its exact maximum.
@@ -89,7 +89,7 @@ pub enum Population {
     ReadyLatency,
 }
 
-/// Number of populations.
+/// Number of populations kept per proc.
 pub const POPULATIONS: usize = Population::ReadyLatency as usize + 1;
 
 /// A histogram of one proc. A value that belongs to several populations is recorded once, in the

@@ -152,7 +152,7 @@ impl Cell {
 /// One site in one proc, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MetricStats {
-    /// Number of updates.
+    /// Times that the counter was increased or the gauge was set.
     pub updates: u64,
     /// Total of a counter; saturates.
     pub total: u64,
@@ -163,7 +163,7 @@ pub struct MetricStats {
 /// State of a gauge that was set at least once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GaugeStats {
-    /// Last value.
+    /// Value of the last update on any thread.
     pub last: i64,
     /// When it was last set, in ticks.
     pub at: u64,

@@ -75,7 +75,7 @@ pub enum Role {
     Read,
     /// Holds a read-write lock exclusively.
     Write,
-    /// Takes permits.
+    /// Takes permits of a semaphore.
     Acquire,
     /// Puts an item in.
     Send,
@@ -129,9 +129,9 @@ pub struct CurrentCall {
 pub struct Waiter {
     /// Ascending in the order in which the waits began; unique within the resource.
     pub ticket: u64,
-    /// The waiting call.
+    /// The call that waits, and its task.
     pub who: CurrentCall,
-    /// The requested use.
+    /// The operation that it waits for.
     pub role: Role,
     /// Number of permits or items requested.
     pub amount: u32,
@@ -205,7 +205,7 @@ pub struct Intent {
     pub ticket: u64,
     /// The task and its call.
     pub who: CurrentCall,
-    /// The intended use.
+    /// The operation that the call intends.
     pub role: Role,
     /// Whether the use is certain.
     pub strength: Strength,
@@ -299,10 +299,10 @@ impl Reading {
 /// Holders, waiters and intents of instrumented tasks that a [`Reading`] only counts, in no order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
-    /// Further holders.
+    /// Holders beyond those of the reading.
     pub holders: Vec<Holder>,
-    /// Further waiters, in order.
+    /// Waiters beyond those of the reading, by ticket.
     pub waiters: Vec<Waiter>,
-    /// Further intents.
+    /// Intents beyond those of the reading.
     pub intents: Vec<Intent>,
 }

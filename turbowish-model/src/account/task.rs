@@ -152,7 +152,7 @@ pub struct WakerReading {
     /// Source of the last wake: the id of a task; for a wake from outside instrumented tasks a
     /// thread, as the runtime encodes it; 0 if unknown.
     pub by: u64,
-    /// Number of wakes.
+    /// Times that the task was woken.
     pub wakes: u64,
     /// Number of wakes from within the task's own poll; part of `wakes`.
     pub own_wakes: u64,

@@ -18,7 +18,7 @@ pub const METRIC_NAME_BYTES: usize = 128;
 pub struct MetricName<'a> {
     /// Name given by the program.
     pub name: &'a str,
-    /// Counter or gauge.
+    /// Whether the number is a counter or a gauge.
     pub kind: MetricKind,
     /// Source file, as the compiler names it.
     pub file: &'a str,
@@ -46,7 +46,7 @@ impl MetricName<'_> {
 #[derive(Default)]
 struct Sums {
     at: Spot,
-    /// Within the window.
+    /// Updates within the window.
     recent: MetricStats,
     /// Since the start of accounting.
     all: MetricStats,

@@ -13,7 +13,7 @@ use crate::account::ledger::{Charge, Frame, Ledger, OUTER, ROOT};
 pub struct OpenPollReading {
     /// The key passed at its start.
     pub key: u64,
-    /// Proc id.
+    /// Id of the polled proc.
     pub proc: u32,
     /// Await point last reached plus one; 0 if unknown.
     pub site: u16,

@@ -12,10 +12,12 @@ mod finding;
 mod fold;
 mod limits;
 mod memory;
+mod quantity;
 mod rules;
 mod table;
 mod words;
 
 pub use self::detector::Detector;
-pub use self::limits::{LIMITS, Limit, LimitError, LimitRow, Limits, Measure};
+pub use self::limits::{AlertLimit, LIMITS, Limit, LimitError, LimitRow, Limits, Measure};
+pub use self::quantity::{Bytes, Percent};
 pub use self::table::{PitfallRule, TABLE, row};

@@ -57,9 +57,9 @@ pub struct Situation {
 /// there: a move is not observed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandoffCandidate {
-    /// The waiting task.
+    /// Id of the waiting task.
     pub of: u64,
-    /// The created task.
+    /// Id of the created task.
     pub task: u64,
     /// Name of the created task.
     pub name: String,
@@ -70,7 +70,7 @@ pub struct HandoffCandidate {
 /// What polls the root of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskKind {
-    /// An executor.
+    /// An executor polls it when it is woken.
     #[default]
     Spawned,
     /// A thread that blocks on the task: it may poll without a wake.
@@ -79,25 +79,25 @@ pub enum TaskKind {
     Blocking,
 }
 
-/// A live task.
+/// A live task, with its await tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
     /// Unique within the process; never reused.
     pub id: u64,
-    /// The displayed name.
+    /// The name that consoles show.
     pub name: String,
     /// Path of the root proc.
     pub root: String,
     /// What polls the task.
     pub kind: TaskKind,
-    /// Current state.
+    /// State at the instant of the situation.
     pub state: TaskState,
     /// Start of the present state: start of the poll, wake that made the task ready, or end of the
     /// last poll.
     pub since: u64,
     /// When the task was first seen.
     pub created: u64,
-    /// Root polls started.
+    /// Number of root polls started.
     pub polls: u64,
     /// Time in the task's root polls, the one in progress included.
     pub busy_ns: u64,
@@ -120,11 +120,11 @@ pub struct Task {
 /// Wakes of a task, and the wakers that could cause more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wakes {
-    /// Number of wakes.
+    /// Times that the task was woken.
     pub total: u64,
     /// Number of wakes from within the task's own polls; part of `total`.
     pub by_itself: u64,
-    /// The last wake.
+    /// The last wake; `None` before the first one.
     pub last: Option<Wake>,
     /// Number of clones made of its waker.
     pub clones: u64,
@@ -132,10 +132,10 @@ pub struct Wakes {
     pub live: Option<u64>,
 }
 
-/// A wake.
+/// A wake and its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wake {
-    /// When it happened.
+    /// Time of the wake.
     pub at: u64,
     /// Name of the task that woke it; for a wake from elsewhere, the thread.
     pub by: String,
@@ -150,7 +150,7 @@ pub struct Ended {
     pub name: String,
     /// Path of the root proc.
     pub root: String,
-    /// When it ended.
+    /// Time of the panic.
     pub at: u64,
     /// The result cannot be observed: the handle was dropped. `None`: unknown.
     pub detached: Option<bool>,
@@ -200,7 +200,7 @@ pub struct Proc {
     /// Part of `never_polled` that were branches of a `select!` or similar, dropped because another
     /// branch was ready first.
     pub lost_races: Option<u64>,
-    /// Polls started.
+    /// Number of polls started.
     pub polls: u64,
     /// Polls that ended pending although nothing nested in them had changed.
     pub spurious: Option<u64>,

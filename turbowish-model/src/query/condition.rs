@@ -42,7 +42,7 @@ impl<R: Row> Condition<R> {
         })
     }
 
-    /// Returns the column.
+    /// Returns the column that is compared.
     #[must_use]
     pub const fn column(&self) -> &Column<R> {
         &self.column

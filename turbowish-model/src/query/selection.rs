@@ -192,14 +192,14 @@ pub struct Plan<R: 'static> {
 pub enum Sorting<R: 'static> {
     /// The table's own order: worst first; parties of an alert come before all other rows.
     Own {
-        /// Reversed: best first.
+        /// The order is reversed: best first.
         invert: bool,
     },
     /// Order by a column; rows without a value come last in both directions.
     By {
-        /// The column.
+        /// The column whose values are compared.
         column: Column<R>,
-        /// Largest first.
+        /// The largest value comes first.
         descending: bool,
     },
 }

@@ -15,7 +15,7 @@ const TIME: &[u8] = b",\"at_unix_ns\":";
 const FIRST_PART: u64 = 1 << 20;
 /// Maximum number of names tried for one report.
 const NAMES: u32 = 100;
-/// Bytes per write.
+/// Largest write to the file, in bytes.
 const PART: usize = 1 << 20;
 
 /// Replaces each `%p` in the path with the process ID.

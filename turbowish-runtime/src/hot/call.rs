@@ -297,7 +297,7 @@ struct OpenPoll<'a> {
     waker: PollWaker<'a>,
 }
 
-/// Closes the frame.
+/// Closes the frame of a poll and charges its time.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let state = &mut *open.state;

@@ -57,7 +57,7 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
     }
 }
 
-/// All counts.
+/// Returns the count of each place.
 pub(crate) fn all() -> Vec<(NeverPolled, u64)> {
     let all = COUNTS.by_kind.iter();
     all.map(|entry| (*entry.key(), *entry.value())).collect()

@@ -159,6 +159,15 @@ impl Drop for OriginGuard {
 /// Not needed for an instrumented call that an executor polls: that is seen as a task without a
 /// mark. A nested executor other than tokio's, running inside a task's poll, is not recognized:
 /// mark its futures, or they are accounted as children of that task.
+///
+/// ```
+/// use futures::executor::block_on;
+///
+/// let _turbowish = turbowish::init();
+/// // A future without the attribute becomes a task, too.
+/// let sum = turbowish::task(async { 1 + 2 });
+/// assert_eq!(block_on(sum), 3);
+/// ```
 #[track_caller]
 pub fn task<F: Future>(future: F) -> Task<F> {
     TaskBuilder::new().task(future)
@@ -178,12 +187,24 @@ pub type Root<F> = Task<F>;
 /// Names a task and gives it attributes before it is spawned.
 ///
 /// ```
-/// # use turbowish_runtime as turbowish;
-/// let future = turbowish::TaskBuilder::new()
+/// # fn main() -> std::io::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("report.json");
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// let turbowish = turbowish::Builder::new().report_to(&path).init();
+/// let connection = turbowish::TaskBuilder::new()
 ///     .name("conn:51022")
 ///     .attribute("tenant", "acme")
-///     .task(async {});
-/// # drop(future);
+///     .task(std::future::pending::<()>());
+/// let handle = runtime.spawn(connection);
+/// # runtime.block_on(tokio::task::yield_now());
+/// drop(turbowish);
+///
+/// // The task waits when the guard drops, so it is in the report, under its name.
+/// assert!(!handle.is_finished());
+/// assert!(std::fs::read_to_string(&path)?.contains("conn:51022"));
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is spawned before `spawn`"]

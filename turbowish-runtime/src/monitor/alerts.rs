@@ -137,11 +137,11 @@ impl Monitor {
         }
     }
 
-    /// Sets limits of alert rules, by name and value. Returns a line for each invalid one.
-    pub(crate) fn limit(&self, settings: &[(String, String)]) -> Vec<String> {
-        let mut limits = Limits::default();
-        let set = |(name, value): &(String, String)| limits.set(name, value).err();
-        let faults = settings.iter().filter_map(set);
+    /// Sets the limits of alert rules, then those given as names and values. Returns a line for each
+    /// invalid text.
+    pub(crate) fn limit(&self, mut limits: Limits, texts: &[(String, String)]) -> Vec<String> {
+        let set = |(name, value): &(String, String)| limits.set_text(name, value).err();
+        let faults = texts.iter().filter_map(set);
         let lines = faults.map(|fault| fault.to_string()).collect();
         *self.watch() = AlertWatch::new(limits);
         lines
@@ -205,7 +205,7 @@ impl AlertWatch {
             known: &known,
             resources: &resources,
             heartbeat: &monitor.thread.heartbeat,
-            long_ns: self.detector.limits().get(Limit::LongPoll),
+            long_ns: self.detector.limits().get(Limit::LongPollWarn),
         });
         self.uses.tick(totals.at, self.scout.used());
         self.alerts = self.detector.scan(&scene);

@@ -38,7 +38,7 @@ struct Epoch {
 /// Sums of threads that have ended, or have moved on to another epoch.
 #[derive(Default)]
 struct Departed {
-    /// Raw sums.
+    /// Sums in ticks.
     tally: Aggregate,
     busy: u64,
     /// Time of their last event.

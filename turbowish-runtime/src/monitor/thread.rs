@@ -38,7 +38,7 @@ pub(super) struct MonitorThread {
 /// Starts the thread and the heartbeat. If that fails, accounting continues and one line says what
 /// is missing.
 pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
-    for line in monitor.limit(&settings.limits) {
+    for line in monitor.limit(settings.limits, &settings.limit_texts) {
         say(&line);
     }
     let config = Config {

@@ -45,7 +45,7 @@ pub(crate) struct Order {
     pub(crate) gates: Vec<u64>,
 }
 
-/// A held lock.
+/// A lock that is held, and who took it.
 struct HeldLocks {
     taken: Taken,
     slot: u32,

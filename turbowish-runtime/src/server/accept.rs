@@ -16,7 +16,7 @@ use super::admit::{Admitted, Slots};
 /// Pause between attempts when the process has no descriptor or memory left for a client.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A listener.
+/// A Unix or TCP listener.
 pub(super) trait Listen: Unpin {
     /// Type of its connections.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;

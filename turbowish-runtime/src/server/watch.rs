@@ -83,7 +83,7 @@ fn clamp(interval_ns: u64) -> Duration {
 
 /// Interval of the snapshots.
 struct Pace {
-    /// The requested interval.
+    /// The interval that the client requested.
     asked: Duration,
     /// Processor time of a snapshot.
     usual: MinOfLastTwo,

@@ -8,6 +8,17 @@ use tokio::task::{self, AbortHandle, LocalSet};
 use crate::hot::origin::{Task, task};
 
 /// Same as [`tokio::task::JoinSet`]; methods that do not spawn are available through `Deref`.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut squares = turbowish::JoinSet::new();
+/// for n in 1..=3 {
+///     squares.spawn(async move { n * n });
+/// }
+/// assert_eq!(squares.join_all().await.iter().sum::<u32>(), 14);
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "a join set aborts its tasks when it is dropped"]
 pub struct JoinSet<T>(task::JoinSet<T>);

@@ -23,6 +23,26 @@ pub use weak::{WeakSender, WeakUnboundedSender};
 ///
 /// # Panics
 /// If `buffer` is zero, or more than [`tokio::sync::Semaphore::MAX_PERMITS`].
+///
+/// ```
+/// use turbowish::sync::mpsc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let (rows, mut inbox) = mpsc::channel(1);
+/// turbowish::spawn(async move {
+///     for row in 1..=3 {
+///         // The second row waits for room: consoles show the sender and the receiver.
+///         let _ = rows.send(row).await;
+///     }
+/// });
+/// let mut sum = 0;
+/// while let Some(row) = inbox.recv().await {
+///     sum += row;
+/// }
+/// assert_eq!(sum, 6);
+/// # }
+/// ```
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::sync::mpsc::channel(buffer);

@@ -19,6 +19,21 @@ use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// Same as [`tokio::sync::Mutex`]; the holder and the waiters are observed.
+///
+/// ```
+/// use turbowish::sync::{Mutex, named};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let balance = named("balance", Mutex::new(100));
+/// {
+///     // While the guard lives, consoles show this task as the holder of `balance`.
+///     let mut balance = balance.lock().await;
+///     *balance -= 30;
+/// }
+/// assert_eq!(*balance.lock().await, 70);
+/// # }
+/// ```
 pub struct Mutex<T: ?Sized> {
     resource: Resource,
     value: Guarded<T, false>,

@@ -18,6 +18,20 @@ use crate::resource::TimerWait;
 ///
 /// # Panics
 /// If called outside of a tokio runtime with its timer enabled.
+///
+/// ```
+/// use std::future::pending;
+/// use std::time::Duration;
+/// use turbowish::time::timeout;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let limit = Duration::from_millis(10);
+/// assert_eq!(timeout(limit, async { 42 }).await, Ok(42));
+/// // The call that is dropped here would count as cancelled.
+/// assert!(timeout(limit, pending::<()>()).await.is_err());
+/// # }
+/// ```
 #[track_caller]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
     Timeout {

@@ -22,8 +22,8 @@ const fn arrows(package: &'static str, ours: &'static [&'static str]) -> Arrows 
     }
 }
 
-/// The crate graph of the design. Dev-dependencies are not restricted: what only tests use, such as
-/// `turbowish-testing`, is in no list here.
+/// The crate graph of the design. Dev-dependencies are not restricted: tests link
+/// `turbowish-testing`, and the runtime's documentation tests name the facade, as users do.
 const GRAPH: &[Arrows] = &[
     // The tree of an annotated library: nothing that adds trait impls on std's types.
     Arrows {

@@ -13,7 +13,9 @@ async fn idle() {
 
 #[tokio::main(worker_threads = 2)]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("blocked_worker", "500ms")]);
+    let _turbowish = turbowish_ill::begin(&[turbowish::AlertLimit::BlockedWorker(
+        Duration::from_millis(500),
+    )]);
     turbowish::spawn(idle());
     tokio::time::sleep(Duration::from_millis(100)).await;
     let blocking = [tokio::spawn(block()), tokio::spawn(block())];

@@ -24,7 +24,9 @@ async fn consume(mut jobs: Receiver<u64>) {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("blocked_sender", "500ms")]);
+    let _turbowish = turbowish_ill::begin(&[turbowish::AlertLimit::BlockedSender(
+        Duration::from_millis(500),
+    )]);
     let (jobs, queue) = named("jobs", mpsc::channel(4));
     let spawn = |name| turbowish::TaskBuilder::new().name(name);
     let consumer = spawn("consumer").spawn(consume(queue));

@@ -11,7 +11,9 @@ async fn write_snapshot() {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("blocked_worker", "500ms")]);
+    let _turbowish = turbowish_ill::begin(&[turbowish::AlertLimit::BlockedWorker(
+        Duration::from_millis(500),
+    )]);
     let task = turbowish::TaskBuilder::new()
         .name("snapshot")
         .spawn(write_snapshot());

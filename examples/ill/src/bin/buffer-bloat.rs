@@ -25,8 +25,8 @@ async fn render(mut frames: Receiver<u64>) {
 #[tokio::main]
 async fn main() {
     let limits = [
-        ("buffer_bloat.held", "500ms"),
-        ("buffer_bloat.inside", "100ms"),
+        turbowish::AlertLimit::BufferBloatHeld(Duration::from_millis(500)),
+        turbowish::AlertLimit::BufferBloatInside(Duration::from_millis(100)),
     ];
     let _turbowish = turbowish_ill::begin(&limits);
     let (frames, queue) = named("frames", mpsc::channel(64));

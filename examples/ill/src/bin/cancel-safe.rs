@@ -199,7 +199,8 @@ fn stream() -> Receiver<u8> {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("window", "300ms")]);
+    let _turbowish =
+        turbowish_ill::begin(&[turbowish::AlertLimit::Window(Duration::from_millis(300))]);
     let (jobs, queue) = named("jobs", mpsc::channel(16));
     let (pings, pinged) = named("pings", mpsc::unbounded_channel());
     let lock = || Arc::new(Mutex::new(0));

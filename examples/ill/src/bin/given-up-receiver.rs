@@ -24,7 +24,9 @@ async fn consume(jobs: &mut Receiver<u64>) {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("blocked_sender", "500ms")]);
+    let _turbowish = turbowish_ill::begin(&[turbowish::AlertLimit::BlockedSender(
+        Duration::from_millis(500),
+    )]);
     let (jobs, mut queue) = named("jobs", mpsc::channel(4));
     let spawn = |name| turbowish::TaskBuilder::new().name(name);
     let server = spawn("server").spawn(async move {

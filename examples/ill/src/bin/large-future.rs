@@ -27,7 +27,8 @@ async fn run_for(long: Duration) {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("lost_waker", "1h")]);
+    let _turbowish =
+        turbowish_ill::begin(&[turbowish::AlertLimit::LostWaker(Duration::from_secs(3600))]);
     turbowish::spawn(run());
     turbowish::spawn(run_for(Duration::from_secs(3_600)));
     let task = turbowish::TaskBuilder::new().name("copier").spawn(copy());

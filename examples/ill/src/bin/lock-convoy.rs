@@ -35,7 +35,9 @@ async fn ring(bell: Arc<Notify>) {
 
 #[tokio::main]
 async fn main() {
-    let limits = [("guard_across_await.held", "1h")];
+    let limits = [turbowish::AlertLimit::GuardAcrossAwaitHeld(
+        Duration::from_secs(3600),
+    )];
     let _turbowish = turbowish_ill::begin(&limits);
     let bell = Arc::new(named("bell", Notify::new()));
     let spoon = Arc::new(named("spoon", Mutex::new(0)));

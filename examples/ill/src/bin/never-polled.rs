@@ -18,7 +18,8 @@ async fn run() {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("window", "100ms")]);
+    let _turbowish =
+        turbowish_ill::begin(&[turbowish::AlertLimit::Window(Duration::from_millis(100))]);
     let task = turbowish::TaskBuilder::new().name("runner").spawn(run());
     task.await.expect("it never ends");
 }

@@ -11,7 +11,9 @@ async fn solve() -> u64 {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("never_yields", "500ms")]);
+    let _turbowish = turbowish_ill::begin(&[turbowish::AlertLimit::NeverYields(
+        std::time::Duration::from_millis(500),
+    )]);
     let task = turbowish::TaskBuilder::new().name("solver").spawn(solve());
     task.await.expect("it never ends");
 }

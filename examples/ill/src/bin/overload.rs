@@ -19,9 +19,9 @@ async fn run() {
 #[tokio::main]
 async fn main() {
     let limits = [
-        ("overload", "5000"),
-        ("yields_rarely.share", "100"),
-        ("long_poll.warn", "1s"),
+        turbowish::AlertLimit::Overload(5000),
+        turbowish::AlertLimit::YieldsRarelyShare(turbowish::Percent(100)),
+        turbowish::AlertLimit::LongPollWarn(std::time::Duration::from_secs(1)),
     ];
     let _turbowish = turbowish_ill::begin(&limits);
     let task = turbowish::TaskBuilder::new().name("runner").spawn(run());

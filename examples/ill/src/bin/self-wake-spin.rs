@@ -14,7 +14,9 @@ async fn until_connected() {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("long_poll.warn", "1s")]);
+    let _turbowish = turbowish_ill::begin(&[turbowish::AlertLimit::LongPollWarn(
+        std::time::Duration::from_secs(1),
+    )]);
     let task = turbowish::TaskBuilder::new()
         .name("connector")
         .spawn(until_connected());

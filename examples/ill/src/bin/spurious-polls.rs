@@ -29,7 +29,8 @@ async fn give_turns(queues: Vec<Sender<u64>>) {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("window", "100ms")]);
+    let _turbowish =
+        turbowish_ill::begin(&[turbowish::AlertLimit::Window(Duration::from_millis(100))]);
     let (ends, queues) = (0..20).map(|_| mpsc::channel(4)).unzip();
     turbowish::spawn(give_turns(ends));
     let task = turbowish::TaskBuilder::new()

@@ -32,8 +32,10 @@ fn run(mut future: impl Future<Output = ()> + Unpin) {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let _turbowish =
-        turbowish_ill::begin(&[("yields_rarely.share", "100"), ("long_poll.warn", "1s")]);
+    let _turbowish = turbowish_ill::begin(&[
+        turbowish::AlertLimit::YieldsRarelyShare(turbowish::Percent(100)),
+        turbowish::AlertLimit::LongPollWarn(Duration::from_secs(1)),
+    ]);
     let asked = Arc::new(named("asked", Notify::new()));
     let task = turbowish::TaskBuilder::new().name("answerer");
     let answerer = task.spawn(answer(asked.clone()));

@@ -27,8 +27,10 @@ async fn index(mut lines: UnboundedReceiver<u64>) {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish =
-        turbowish_ill::begin(&[("window", "100ms"), ("unbounded_growth.windows", "4")]);
+    let _turbowish = turbowish_ill::begin(&[
+        turbowish::AlertLimit::Window(Duration::from_millis(100)),
+        turbowish::AlertLimit::UnboundedGrowthWindows(4),
+    ]);
     let (lines, queue) = named("lines", mpsc::unbounded_channel());
     let indexer = turbowish::TaskBuilder::new()
         .name("indexer")

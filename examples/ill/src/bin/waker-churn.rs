@@ -20,7 +20,7 @@ async fn poll_all() {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("waker_churn.polls", "100")]);
+    let _turbowish = turbowish_ill::begin(&[turbowish::AlertLimit::WakerChurnPolls(100)]);
     let task = turbowish::TaskBuilder::new()
         .name("poller")
         .spawn(poll_all());

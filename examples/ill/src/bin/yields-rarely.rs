@@ -15,7 +15,10 @@ async fn encode() {
 
 #[tokio::main]
 async fn main() {
-    let _turbowish = turbowish_ill::begin(&[("window", "100ms"), ("long_poll.warn", "1s")]);
+    let _turbowish = turbowish_ill::begin(&[
+        turbowish::AlertLimit::Window(Duration::from_millis(100)),
+        turbowish::AlertLimit::LongPollWarn(Duration::from_secs(1)),
+    ]);
     let task = turbowish::TaskBuilder::new().name("encoder");
     task.spawn(encode()).await.expect("it never ends");
 }

@@ -135,7 +135,7 @@ pub struct Start {
 pub struct Charge {
     /// Duration of the poll.
     pub hold: u64,
-    /// Exclusive time.
+    /// Duration without the frames directly nested in it.
     pub running: u64,
     /// Duration without foreign time.
     pub inclusive: u64,

@@ -7,7 +7,7 @@ use super::Ledger;
 use super::frame::{Frame, MARKED, ROOT};
 use crate::account::call::{DIRECT, MARK, SITE};
 
-/// A marked call.
+/// A call that had a side effect: it was given an item or a lock, or an item was taken from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked {
     /// Depth of the call on the stack.

@@ -43,7 +43,7 @@ impl Detector {
         }
     }
 
-    /// Returns the thresholds.
+    /// Returns the limits that its rules use.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits

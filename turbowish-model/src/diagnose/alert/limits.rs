@@ -3,7 +3,9 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
+use core::time::Duration;
 
+use super::quantity::{Bytes, Percent, Quantity};
 use crate::snapshot::units;
 
 /// Unit of a threshold.
@@ -11,7 +13,7 @@ use crate::snapshot::units;
 pub enum Measure {
     /// Nanoseconds; written with a unit: `10ms`.
     Time,
-    /// A plain number.
+    /// A whole number without a unit.
     Count,
     /// Percent; written with or without `%`.
     Percent,
@@ -22,13 +24,13 @@ pub enum Measure {
 /// A threshold as documented.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitRow {
-    /// The threshold.
+    /// The threshold that the row describes.
     pub limit: Limit,
-    /// Name in settings.
+    /// Name in settings, such as `long_poll.warn`.
     pub key: &'static str,
     /// Unit of the value.
     pub measure: Measure,
-    /// Default value.
+    /// Default in nanoseconds, percent or bytes, or a count.
     pub default: u64,
     /// Effect of exceeding it.
     pub meaning: &'static str,
@@ -38,12 +40,48 @@ const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = units::SECOND;
 
+/// Expands to the type of the values of one measure.
+macro_rules! value {
+    (Time) => {
+        Duration
+    };
+    (Count) => {
+        u64
+    };
+    (Percent) => {
+        Percent
+    };
+    (Bytes) => {
+        Bytes
+    };
+}
+
+/// Declares every limit once. A variant is named like its setting: `LongPollWarn` is
+/// `long_poll.warn`.
 macro_rules! limits {
     ($($name:ident $key:literal $measure:ident $default:expr, $meaning:literal;)*) => {
-        /// A threshold.
+        /// A threshold of the alert rules.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Limit {
             $(#[doc = $meaning] $name,)*
+        }
+
+        /// A limit of the alert rules with its value, in the unit of the limit.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum AlertLimit {
+            $(
+                #[doc = concat!("`", $key, "`: ", $meaning)]
+                $name(value!($measure)),
+            )*
+        }
+
+        impl AlertLimit {
+            fn split(self) -> (Limit, u64) {
+                match self {
+                    $(Self::$name(value) => (Limit::$name, value.raw()),)*
+                }
+            }
         }
 
         /// Every threshold, in the order of [`Limit`].
@@ -61,38 +99,38 @@ limits! {
     Clear "clear" Time SECOND, "Time that a condition must be gone before its alert is cleared.";
     Linger "linger" Time 60 * SECOND, "Time that an alert about a past event stays.";
     Window "window" Time SECOND, "Length of the windows over which rates are taken.";
-    LongPoll "long_poll.warn" Time 10 * MS, "A poll is long.";
+    LongPollWarn "long_poll.warn" Time 10 * MS, "A poll is long.";
     LongPollCount "long_poll.count" Count 3, "This many long polls of one proc within ten windows are a warning,";
     LongPollShare "long_poll.share" Percent 1, "if they are at least this share of its polls.";
     LongPollAlert "long_poll.alert" Time 100 * MS, "A poll of this length that is seen twice is an alert; a warning about finished polls of this length is raised to an alert.";
     NeverYields "never_yields" Time SECOND, "A task is in its first poll for this long.";
-    RarelyShare "yields_rarely.share" Percent 90, "A task spends this share of ten windows in polls";
-    RarelyPoll "yields_rarely.poll" Time MS, "and its polls take this long on average.";
+    YieldsRarelyShare "yields_rarely.share" Percent 90, "A task spends this share of ten windows in polls";
+    YieldsRarelyPoll "yields_rarely.poll" Time MS, "and its polls take this long on average.";
     BlockedWorker "blocked_worker" Time SECOND, "A worker is in one poll, or the heartbeat has stopped, for this long.";
     StarvationReady "starvation.ready" Time 100 * MS, "A task is ready and not polled for this long";
     StarvationPolls "starvation.polls" Count 10, "while another one is polled this often.";
     LostWaker "lost_waker" Time SECOND, "A task waits for this long with nothing that could wake it.";
-    SpinRate "self_wake_spin.rate" Count 100, "Wake-ups a second of one task";
-    SpinShare "self_wake_spin.share" Percent 50, "of which more than this share come from its own polls,";
-    SpinPoll "self_wake_spin.poll" Time 10 * US, "and whose polls are no longer than this on average: they do nothing.";
-    SpuriousShare "spurious_polls.share" Percent 90, "More than this share of a proc's polls changed nothing";
-    SpuriousPolls "spurious_polls.polls" Count 100, "out of at least this many.";
-    Snoozed "snoozed_future" Time SECOND, "A future was woken and is not polled for this long, although its task was.";
-    GuardHeld "guard_across_await.held" Time 100 * MS, "A guard is held for this long while its task waits elsewhere.";
-    ConvoyWaiters "lock_convoy.waiters" Count 8, "This many tasks requested a lock";
-    ConvoySpread "lock_convoy.spread" Time MS, "within this time,";
-    ConvoyWait "lock_convoy.wait" Time 10 * MS, "and still wait after this.";
-    GrowthWindows "unbounded_growth.windows" Count 10, "An unbounded channel grew in this many windows in a row";
-    GrowthLength "unbounded_growth.length" Count 1_000, "and holds more items than this.";
-    BloatFill "buffer_bloat.fill" Percent 90, "A bounded channel is this full";
-    BloatHeld "buffer_bloat.held" Time 10 * SECOND, "for this long";
-    BloatInside "buffer_bloat.inside" Time SECOND, "and an item spends longer than this in it (99th percentile).";
+    SelfWakeSpinRate "self_wake_spin.rate" Count 100, "Wake-ups a second of one task";
+    SelfWakeSpinShare "self_wake_spin.share" Percent 50, "of which more than this share come from its own polls,";
+    SelfWakeSpinPoll "self_wake_spin.poll" Time 10 * US, "and whose polls are no longer than this on average: they do nothing.";
+    SpuriousPollsShare "spurious_polls.share" Percent 90, "More than this share of a proc's polls changed nothing";
+    SpuriousPollsPolls "spurious_polls.polls" Count 100, "out of at least this many.";
+    SnoozedFuture "snoozed_future" Time SECOND, "A future was woken and is not polled for this long, although its task was.";
+    GuardAcrossAwaitHeld "guard_across_await.held" Time 100 * MS, "A guard is held for this long while its task waits elsewhere.";
+    LockConvoyWaiters "lock_convoy.waiters" Count 8, "This many tasks requested a lock";
+    LockConvoySpread "lock_convoy.spread" Time MS, "within this time,";
+    LockConvoyWait "lock_convoy.wait" Time 10 * MS, "and still wait after this.";
+    UnboundedGrowthWindows "unbounded_growth.windows" Count 10, "An unbounded channel grew in this many windows in a row";
+    UnboundedGrowthLength "unbounded_growth.length" Count 1_000, "and holds more items than this.";
+    BufferBloatFill "buffer_bloat.fill" Percent 90, "A bounded channel is this full";
+    BufferBloatHeld "buffer_bloat.held" Time 10 * SECOND, "for this long";
+    BufferBloatInside "buffer_bloat.inside" Time SECOND, "and an item spends longer than this in it (99th percentile).";
     BlockedSender "blocked_sender" Time 5 * SECOND, "A sender waits on a full channel whose receiver was not polled for this long.";
-    LargeFuture "large_future.warn" Bytes 16 << 10, "A future of this size is a warning.";
+    LargeFutureWarn "large_future.warn" Bytes 16 << 10, "A future of this size is a warning.";
     LargeFutureNote "large_future.note" Bytes 0, "A future of this size is a note; 0 turns the note off.";
     Overload "overload" Count 1_000_000, "More events than this come from one source in 100 ms.";
-    ChurnClones "waker_churn.clones" Count 10, "More clones of a waker than this are made per poll";
-    ChurnPolls "waker_churn.polls" Count 1_000, "over this many polls.";
+    WakerChurnClones "waker_churn.clones" Count 10, "More clones of a waker than this are made per poll";
+    WakerChurnPolls "waker_churn.polls" Count 1_000, "over this many polls.";
 }
 
 /// The values of all thresholds.
@@ -101,11 +139,7 @@ pub struct Limits([u64; LIMITS.len()]);
 
 impl Default for Limits {
     fn default() -> Self {
-        let mut values = [0; LIMITS.len()];
-        for (value, row) in values.iter_mut().zip(LIMITS) {
-            *value = row.default;
-        }
-        Self(values)
+        Self::new()
     }
 }
 
@@ -123,7 +157,7 @@ pub enum LimitError {
         key: &'static str,
         /// The value as written.
         value: String,
-        /// The expected form.
+        /// The expected form, with an example.
         form: &'static str,
     },
 }
@@ -143,6 +177,18 @@ impl fmt::Display for LimitError {
 impl core::error::Error for LimitError {}
 
 impl Limits {
+    /// Returns the default of every limit.
+    #[must_use]
+    pub const fn new() -> Self {
+        let mut values = [0; LIMITS.len()];
+        let mut at = 0;
+        while at < LIMITS.len() {
+            values[at] = LIMITS[at].default;
+            at += 1;
+        }
+        Self(values)
+    }
+
     /// Returns a value: nanoseconds, a count, percent or bytes.
     #[must_use]
     pub const fn get(&self, limit: Limit) -> u64 {
@@ -156,11 +202,17 @@ impl Limits {
         self
     }
 
-    /// Sets one by name, as settings give it: `long_poll.warn`, `20ms`.
+    /// Sets one limit; the others stay.
+    pub fn set(&mut self, limit: AlertLimit) {
+        let (limit, value) = limit.split();
+        self.0[limit as usize] = value;
+    }
+
+    /// Sets a limit by name, as settings give it: `long_poll.warn`, `20ms`.
     ///
     /// # Errors
-    /// There is no such limit, or the value is none of its measure.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), LimitError> {
+    /// No limit has this name, or the value is not in the limit's unit.
+    pub fn set_text(&mut self, key: &str, value: &str) -> Result<(), LimitError> {
         let Some(row) = LIMITS.iter().find(|row| row.key == key) else {
             return Err(LimitError::Unknown {
                 key: key.to_string(),
@@ -226,13 +278,15 @@ impl Measure {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
+    use alloc::format;
+    use alloc::string::{String, ToString};
+    use core::time::Duration;
 
-    use super::{LIMITS, Limit, Limits};
+    use super::{AlertLimit, Bytes, LIMITS, Limit, Limits, Percent};
 
     fn check(key: &str, value: &str, expected: Result<u64, &str>) {
         let mut limits = Limits::default();
-        let set = limits.set(key, value);
+        let set = limits.set_text(key, value);
         let row = LIMITS.iter().find(|row| row.key == key);
         let found = set.map(|()| row.map_or(0, |row| limits.get(row.limit)));
         assert_eq!(
@@ -249,6 +303,44 @@ mod tests {
         check("buffer_bloat.fill", "75", Ok(75));
         check("large_future.warn", "4KiB", Ok(4096));
         check("large_future.warn", "100", Ok(100));
+    }
+
+    #[test]
+    fn a_limit_is_set_by_its_type() {
+        let check = |limit, at, expected| {
+            let mut limits = Limits::new();
+            limits.set(limit);
+            assert_eq!(limits, Limits::new().with(at, expected));
+        };
+        let long = Duration::from_millis(20);
+        check(
+            AlertLimit::LongPollWarn(long),
+            Limit::LongPollWarn,
+            20_000_000,
+        );
+        check(AlertLimit::LongPollCount(7), Limit::LongPollCount, 7);
+        check(
+            AlertLimit::BufferBloatFill(Percent(75)),
+            Limit::BufferBloatFill,
+            75,
+        );
+        check(
+            AlertLimit::LargeFutureWarn(Bytes(4096)),
+            Limit::LargeFutureWarn,
+            4096,
+        );
+        check(AlertLimit::Clear(Duration::MAX), Limit::Clear, u64::MAX);
+    }
+
+    #[test]
+    fn a_limit_is_named_like_its_setting() {
+        for row in LIMITS {
+            let words = row.key.split(['.', '_']);
+            let name: String = words
+                .map(|word| format!("{}{}", word[..1].to_uppercase(), &word[1..]))
+                .collect();
+            assert_eq!(format!("{:?}", row.limit), name);
+        }
     }
 
     #[test]
@@ -275,7 +367,7 @@ mod tests {
             assert_eq!(row.limit as usize, at);
             let mut limits = Limits([0; LIMITS.len()]);
             assert_eq!(
-                limits.set(row.key, &row.default_text()),
+                limits.set_text(row.key, &row.default_text()),
                 Ok(()),
                 "{}",
                 row.key

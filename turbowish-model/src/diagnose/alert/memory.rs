@@ -327,7 +327,7 @@ impl Memory {
 impl Channel {
     fn record(&mut self, resource: &Resource, now: u64, limits: &Limits) {
         let (length, flow) = (resource.length, resource.flow);
-        let fill = limits.get(Limit::BloatFill);
+        let fill = limits.get(Limit::BufferBloatFill);
         let full = resource
             .capacity
             .is_some_and(|capacity| is_part(length, capacity, fill));

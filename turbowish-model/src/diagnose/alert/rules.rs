@@ -22,7 +22,6 @@ use super::finding::{Finding, Scan};
 /// A rule: appends its findings.
 pub(super) type Rule = fn(&Scan<'_>, &mut Vec<Finding>);
 
-/// All rules.
 pub(super) const ALL: &[Rule] = &[
     deadlock::cycles,
     futurelock::futurelocks,

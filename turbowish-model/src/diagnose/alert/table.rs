@@ -12,7 +12,7 @@ use crate::snapshot::pitfall::Pitfall;
 /// An alert as documented.
 #[derive(Clone, Copy, Debug)]
 pub struct PitfallRule {
-    /// The pitfall.
+    /// The pitfall that the row describes.
     pub pitfall: Pitfall,
     /// Severity, unless the rule sets another one.
     pub severity: Severity,

@@ -44,7 +44,7 @@ pub(super) fn many(n: u64, one: &str) -> String {
     format!("{} {one}{s}", units::count(n))
 }
 
-/// `conn.rs:88`
+/// File name and line: `conn.rs:88`.
 pub(super) fn line(file: &str, line: u32) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     format!("{name}:{line}")

@@ -70,7 +70,7 @@ impl Default for Resource {
 /// The future of a task that waits or holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FutureRef {
-    /// Unknown.
+    /// It is not known which future of the task.
     #[default]
     Unknown,
     /// This node of the task's tree; for a holder, the guard may also be in a node above it.
@@ -106,7 +106,7 @@ pub struct WaitingTask {
     pub task: Option<u64>,
     /// The future that waits. [`FutureRef::Node`] only if the node awaits this wait directly.
     pub seat: FutureRef,
-    /// The requested use.
+    /// The operation that it waits for.
     pub role: Role,
     /// Number of permits or items requested.
     pub amount: u64,
@@ -114,7 +114,7 @@ pub struct WaitingTask {
     pub since: u64,
     /// Path of the waiting proc.
     pub proc: Option<String>,
-    /// The await point.
+    /// The await point at which it waits.
     pub place: Option<Place>,
     /// When the waiter was woken and thereby granted its turn, if it was not polled since.
     pub woken: Option<u64>,
@@ -127,7 +127,7 @@ pub struct WaitingTask {
 pub struct IntendingTask {
     /// Id of the task.
     pub task: u64,
-    /// The intended use.
+    /// The operation that the task intends.
     pub role: Role,
     /// Whether the use is certain.
     pub strength: Strength,

@@ -15,7 +15,7 @@ use crate::snapshot::{TaskGroup, TaskParts, TaskRow};
 
 /// Live tasks by index, whose rows are built on demand.
 pub trait TaskSource {
-    /// Number of indices.
+    /// Returns the number of indices.
     fn count(&self) -> usize;
 
     /// Builds the row at an index, with at least these parts; `None` if there is nothing to show of

@@ -21,7 +21,7 @@ pub(crate) struct Panicked {
     pub(crate) detached: Option<bool>,
 }
 
-/// Maximum number kept.
+/// Number of panicked tasks that are kept.
 const ENDED_LIMIT: usize = 64;
 
 /// Records a task that ends by a panic, for the alert rules.

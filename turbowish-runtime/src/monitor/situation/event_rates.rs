@@ -21,13 +21,13 @@ use crate::monitor::resources;
 pub(super) struct Density {
     /// Instant of the previous situation; 0 if there was none.
     at: u64,
-    /// By proc.
+    /// Number of polls by proc.
     polls: Vec<u64>,
     sliding: Sliding,
     /// Polls of woken tasks, by root proc.
     woken: Vec<u64>,
     said: BTreeMap<MetricKey, u64>,
-    /// By resource.
+    /// Number of uses by resource.
     uses: HashMap<u64, u64>,
     /// Uses of resources since that situation.
     used: u64,

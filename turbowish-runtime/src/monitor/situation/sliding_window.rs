@@ -20,7 +20,7 @@ pub(super) struct Sliding {
     densest: Dense,
 }
 
-/// A window.
+/// Polls of the densest window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Dense {
     /// Polls per 100 ms.

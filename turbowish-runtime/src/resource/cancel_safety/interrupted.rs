@@ -13,7 +13,7 @@ use crate::lock::lock;
 use crate::resource;
 use crate::resource::registry::RESOURCES;
 
-/// Kind of interruption.
+/// A place at which a call was dropped, and what the call had done by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cut {
     /// Proc, and await point plus one, of the call in whose poll it was dropped.
@@ -29,7 +29,7 @@ pub(crate) struct Cut {
     pub(crate) in_hand: bool,
 }
 
-/// Number of interruptions.
+/// Interruptions of one kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Count {
     pub(crate) times: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Count {
     pub(crate) repeated: u64,
     /// The resource of the last interruption.
     pub(crate) source: EffectSource,
-    /// The last tasks.
+    /// Ids of the tasks of the last interruptions.
     tasks: [u64; TASKS],
 }
 

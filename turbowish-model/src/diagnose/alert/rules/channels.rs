@@ -22,19 +22,27 @@ pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: PitfallRule = PitfallRule
         "give {resource} a bound: mpsc::channel(n) applies backpressure to its senders",
         "or receive several items at once (recv_many), or in more tasks",
     ],
-    limits: &[Limit::GrowthWindows, Limit::GrowthLength, Limit::Window],
+    limits: &[
+        Limit::UnboundedGrowthWindows,
+        Limit::UnboundedGrowthLength,
+        Limit::Window,
+    ],
     ..PitfallRule::new(Pitfall::UnboundedGrowth)
 };
 
 pub(in crate::diagnose::alert) const BUFFER_BLOAT: PitfallRule = PitfallRule {
-    hold: Some(Limit::BloatHeld),
+    hold: Some(Limit::BufferBloatHeld),
     scans: 2,
     why: "{resource} is always full, so each item waits for all items before it: the buffer adds {inside} of latency and no throughput.",
     fixes: &[
         "the receiving side is the bottleneck: receive several items at once (recv_many), or in more tasks",
         "or reduce the capacity: the throughput stays the same, and the latency falls",
     ],
-    limits: &[Limit::BloatFill, Limit::BloatHeld, Limit::BloatInside],
+    limits: &[
+        Limit::BufferBloatFill,
+        Limit::BufferBloatHeld,
+        Limit::BufferBloatInside,
+    ],
     ..PitfallRule::new(Pitfall::BufferBloat)
 };
 
@@ -63,8 +71,8 @@ fn channels<'a>(scan: &Scan<'a>) -> impl Iterator<Item = &'a Resource> {
 pub(in crate::diagnose::alert) fn growth(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for resource in channels(scan).filter(|resource| resource.capacity.is_none()) {
         let channel = scan.memory.channel(resource);
-        let grown = channel.rising >= scan.limit(Limit::GrowthWindows);
-        if !grown || resource.length <= scan.limit(Limit::GrowthLength) {
+        let grown = channel.rising >= scan.limit(Limit::UnboundedGrowthWindows);
+        if !grown || resource.length <= scan.limit(Limit::UnboundedGrowthLength) {
             continue;
         }
         let (came, went, passed) = channel.rates;
@@ -94,11 +102,15 @@ pub(in crate::diagnose::alert) fn bloat(scan: &Scan<'_>, found: &mut Vec<Finding
         else {
             continue;
         };
-        let full = is_part(resource.length, capacity, scan.limit(Limit::BloatFill));
+        let full = is_part(
+            resource.length,
+            capacity,
+            scan.limit(Limit::BufferBloatFill),
+        );
         let old = resource
             .flow
             .inside_p99_ns
-            .filter(|inside| *inside > scan.limit(Limit::BloatInside));
+            .filter(|inside| *inside > scan.limit(Limit::BufferBloatInside));
         let (true, Some(inside)) = (full, old) else {
             continue;
         };

@@ -20,14 +20,14 @@ use crate::snapshot::{Place, TaskState};
 
 pub(in crate::diagnose::alert) const FUTURELOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
-    hold: Some(Limit::Snoozed),
+    hold: Some(Limit::SnoozedFuture),
     scans: 2,
     why: "{task} keeps {proc} alive but does not poll it, so {resource} stays with that future. Meanwhile {task} polls {victim}, which waits for {resource}.{doubt}",
     fixes: &[
         "spawn {future}, or poll both in one join! or select!",
         "or drop {future} before {at}: `drop({future})`",
     ],
-    limits: &[Limit::Snoozed],
+    limits: &[Limit::SnoozedFuture],
     ..PitfallRule::new(Pitfall::Futurelock)
 };
 

@@ -36,7 +36,7 @@ pub(in crate::diagnose::alert) const LARGE_FUTURE: PitfallRule = PitfallRule {
         "{proc}: put large buffers that live across an await on the heap (Vec, Box<[u8]>)",
         "end the scope of large values before the next await",
     ],
-    limits: &[Limit::LargeFuture, Limit::LargeFutureNote],
+    limits: &[Limit::LargeFutureWarn, Limit::LargeFutureNote],
     ..PitfallRule::new(Pitfall::LargeFuture)
 };
 
@@ -106,7 +106,7 @@ fn panicked(root: &str, tasks: &[&Ended], since: u64, last: &Ended) -> Finding {
 /// Procs with large futures.
 pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let (warn, note) = (
-        scan.limit(Limit::LargeFuture),
+        scan.limit(Limit::LargeFutureWarn),
         scan.limit(Limit::LargeFutureNote),
     );
     for proc in &scan.scene.procs {

@@ -15,14 +15,14 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: PitfallRule = PitfallRule {
-    hold: Some(Limit::GuardHeld),
+    hold: Some(Limit::GuardAcrossAwaitHeld),
     scans: 2,
     why: "{task} holds {resource} while it waits for something else. Every task that wants {resource} waits for that, too.",
     fixes: &[
         "{at}: drop the guard before this await (with a block, or drop(guard))",
         "or copy the needed data, drop the guard, await, and lock again",
     ],
-    limits: &[Limit::GuardHeld],
+    limits: &[Limit::GuardAcrossAwaitHeld],
     ..PitfallRule::new(Pitfall::GuardAcrossAwait)
 };
 
@@ -33,7 +33,11 @@ pub(in crate::diagnose::alert) const LOCK_CONVOY: PitfallRule = PitfallRule {
         "wake one task: notify_one instead of notify_waiters, a channel instead of a broadcast",
         "or shard {resource}, or hold it for a shorter time",
     ],
-    limits: &[Limit::ConvoyWaiters, Limit::ConvoySpread, Limit::ConvoyWait],
+    limits: &[
+        Limit::LockConvoyWaiters,
+        Limit::LockConvoySpread,
+        Limit::LockConvoyWait,
+    ],
     ..PitfallRule::new(Pitfall::LockConvoy)
 };
 
@@ -68,7 +72,7 @@ fn guard(scan: &Scan<'_>, resource: &Resource, holder: &HoldingTask, task: &Task
     waiting.retain(|waiter| waiter.task != Some(task.id));
     let held_up = waiting
         .iter()
-        .any(|waiter| scan.age(waiter.since) >= scan.limit(Limit::GuardHeld));
+        .any(|waiter| scan.age(waiter.since) >= scan.limit(Limit::GuardAcrossAwaitHeld));
     let stands = leaves(task).into_iter().find(|leaf| leaf.place.is_some());
     let place = stands.and_then(|leaf| leaf.place.as_ref());
     let proc = stands.map_or(&task.root, |leaf| &leaf.proc);
@@ -116,7 +120,7 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
         .iter()
         .filter(|resource| locks.contains(&resource.kind))
     {
-        let at_least = scan.limit(Limit::ConvoyWaiters);
+        let at_least = scan.limit(Limit::LockConvoyWaiters);
         if (resource.waiters.len() as u64) < at_least {
             continue;
         }
@@ -156,7 +160,7 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
 
 /// Maximum number of waiters that began within one spread of time and still wait after a while.
 fn most_at_once(scan: &Scan<'_>, resource: &Resource) -> u64 {
-    let (spread, wait) = (Limit::ConvoySpread, Limit::ConvoyWait);
+    let (spread, wait) = (Limit::LockConvoySpread, Limit::LockConvoyWait);
     let waiting = resource
         .waiters
         .iter()

@@ -44,7 +44,7 @@ struct Open<'a> {
     worker: &'a WorkerThread,
     poll: &'a OpenPoll,
     task: Option<&'a Task>,
-    /// The innermost proc.
+    /// Path of the innermost proc.
     proc: &'a str,
     age: u64,
     /// Part of the poll's age in which the machine did not run the thread, as far as measured.

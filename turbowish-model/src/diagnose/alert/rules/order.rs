@@ -48,7 +48,7 @@ struct Seen {
     first: u64,
 }
 
-/// One observation.
+/// Two locks that were taken in this order.
 struct Edge<'a> {
     pair: (u64, u64),
     task: (u64, &'a str),

@@ -22,7 +22,7 @@ pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
         "{proc}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
     ],
     limits: &[
-        Limit::LongPoll,
+        Limit::LongPollWarn,
         Limit::LongPollCount,
         Limit::LongPollShare,
         Limit::LongPollAlert,
@@ -36,7 +36,11 @@ pub(in crate::diagnose::alert) const YIELDS_RARELY: PitfallRule = PitfallRule {
         "{proc}: move the computation to spawn_blocking or to a dedicated thread",
         "or split it into pieces of less than a millisecond with yield_now().await between them",
     ],
-    limits: &[Limit::RarelyShare, Limit::RarelyPoll, Limit::Window],
+    limits: &[
+        Limit::YieldsRarelyShare,
+        Limit::YieldsRarelyPoll,
+        Limit::Window,
+    ],
     ..PitfallRule::new(Pitfall::YieldsRarely)
 };
 
@@ -54,7 +58,7 @@ pub(in crate::diagnose::alert) const STARVATION: PitfallRule = PitfallRule {
 /// Procs with long polls.
 pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let (warn, alert) = (
-        scan.limit(Limit::LongPoll),
+        scan.limit(Limit::LongPollWarn),
         scan.limit(Limit::LongPollAlert),
     );
     for proc in &scan.scene.procs {
@@ -110,7 +114,7 @@ fn run_delay(scan: &Scan<'_>) -> Option<String> {
         Some((delay, length, worker))
     });
     let (delay, length, worker) = delays.max_by_key(|(delay, _, worker)| (*delay, worker.id))?;
-    (delay >= scan.limit(Limit::LongPoll)).then(|| {
+    (delay >= scan.limit(Limit::LongPollWarn)).then(|| {
         format!(
             " In the last {} the kernel did not run thread {} for {}.",
             time(length),
@@ -122,7 +126,7 @@ fn run_delay(scan: &Scan<'_>) -> Option<String> {
 
 /// Tasks that are nearly always in a poll.
 pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Finding>) {
-    let share = scan.limit(Limit::RarelyShare);
+    let share = scan.limit(Limit::YieldsRarelyShare);
     let length = LONG * scan.limit(Limit::Window);
     for task in scan.tasks() {
         let (passed, counts) = scan.memory.long(task, scan.now());
@@ -133,7 +137,7 @@ pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Fi
         let polls = counts.polls > LONG;
         if passed < length
             || !polls
-            || mean <= scan.limit(Limit::RarelyPoll)
+            || mean <= scan.limit(Limit::YieldsRarelyPoll)
             || !is_more(counts.busy_ns, passed, share)
         {
             continue;

@@ -13,7 +13,7 @@ use crate::snapshot::TaskState;
 use crate::snapshot::pitfall::Pitfall;
 
 pub(in crate::diagnose::alert) const SNOOZED_FUTURE: PitfallRule = PitfallRule {
-    hold: Some(Limit::Snoozed),
+    hold: Some(Limit::SnoozedFuture),
     scans: 2,
     why: "{proc} was woken and could make progress. {task} was polled since, but did not poll it.",
     fixes: &[
@@ -21,19 +21,19 @@ pub(in crate::diagnose::alert) const SNOOZED_FUTURE: PitfallRule = PitfallRule {
         "or spawn {future}: a separate task is polled whenever it is woken",
         "or drop {future} if it is no longer needed",
     ],
-    limits: &[Limit::Snoozed],
+    limits: &[Limit::SnoozedFuture],
     ..PitfallRule::new(Pitfall::SnoozedFuture)
 };
 
 pub(in crate::diagnose::alert) const STREAM_STALL: PitfallRule = PitfallRule {
-    hold: Some(Limit::Snoozed),
+    hold: Some(Limit::SnoozedFuture),
     scans: 2,
     why: "{proc} is one of the futures of a stream, and was woken. {task} polls the stream only where it takes the next item, and waits at {elsewhere} meanwhile.",
     fixes: &[
         "do not await between two items: spawn the work, or make it part of the stream (for_each_concurrent, buffered after map)",
         "or spawn the futures: the tasks of a JoinSet run on their own",
     ],
-    limits: &[Limit::Snoozed],
+    limits: &[Limit::SnoozedFuture],
     ..PitfallRule::new(Pitfall::StreamStall)
 };
 

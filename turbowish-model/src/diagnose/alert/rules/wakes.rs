@@ -36,10 +36,10 @@ pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: PitfallRule = PitfallRule {
         "if it polls something that has no waker, use a timer: time::sleep",
     ],
     limits: &[
-        Limit::SpinRate,
-        Limit::SpinShare,
-        Limit::SpinPoll,
-        Limit::SpuriousShare,
+        Limit::SelfWakeSpinRate,
+        Limit::SelfWakeSpinShare,
+        Limit::SelfWakeSpinPoll,
+        Limit::SpuriousPollsShare,
         Limit::Window,
     ],
     ..PitfallRule::new(Pitfall::SelfWakeSpin)
@@ -51,7 +51,11 @@ pub(in crate::diagnose::alert) const SPURIOUS_POLLS: PitfallRule = PitfallRule {
         "many futures in one join! or select!: FuturesUnordered, or a task for each, polls only the woken ones",
         "a Notify or broadcast that wakes all to serve one: use notify_one, or a channel",
     ],
-    limits: &[Limit::SpuriousShare, Limit::SpuriousPolls, Limit::Window],
+    limits: &[
+        Limit::SpuriousPollsShare,
+        Limit::SpuriousPollsPolls,
+        Limit::Window,
+    ],
     ..PitfallRule::new(Pitfall::SpuriousPolls)
 };
 
@@ -61,7 +65,11 @@ pub(in crate::diagnose::alert) const WAKER_CHURN: PitfallRule = PitfallRule {
     fixes: &[
         "keep the future's stored waker, and clone only if !waker.will_wake(cx.waker()): Waker::clone_from does that",
     ],
-    limits: &[Limit::ChurnClones, Limit::ChurnPolls, Limit::Window],
+    limits: &[
+        Limit::WakerChurnClones,
+        Limit::WakerChurnPolls,
+        Limit::Window,
+    ],
     ..PitfallRule::new(Pitfall::WakerChurn)
 };
 
@@ -185,9 +193,13 @@ pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding
         let rate = u128::from(counts.wakes) * u128::from(units::SECOND) / u128::from(passed.max(1));
         let mean = counts.busy_ns.checked_div(counts.polls);
         let is_spin = passed >= scan.limit(Limit::Window)
-            && rate >= u128::from(scan.limit(Limit::SpinRate))
-            && is_more(counts.own, counts.wakes, scan.limit(Limit::SpinShare))
-            && mean.is_some_and(|mean| mean <= scan.limit(Limit::SpinPoll))
+            && rate >= u128::from(scan.limit(Limit::SelfWakeSpinRate))
+            && is_more(
+                counts.own,
+                counts.wakes,
+                scan.limit(Limit::SelfWakeSpinShare),
+            )
+            && mean.is_some_and(|mean| mean <= scan.limit(Limit::SelfWakeSpinPoll))
             && gets_nowhere(scan, task, passed, counts);
         if !is_spin {
             continue;
@@ -214,7 +226,11 @@ pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding
 /// before all of them.
 fn gets_nowhere(scan: &Scan<'_>, task: &Task, passed: u64, counts: TaskCounts) -> bool {
     match task.idle_polls {
-        Some(_) => is_part(counts.idle, counts.polls, scan.limit(Limit::SpuriousShare)),
+        Some(_) => is_part(
+            counts.idle,
+            counts.polls,
+            scan.limit(Limit::SpuriousPollsShare),
+        ),
         None => {
             let stands = scan.memory.stands(task);
             stands.is_some_and(|since| since <= scan.now().saturating_sub(passed))
@@ -231,12 +247,12 @@ pub(in crate::diagnose::alert) fn spurious(scan: &Scan<'_>, found: &mut Vec<Find
         .filter(|proc| proc.spurious.is_some())
     {
         let counts = scan.memory.proc(proc);
-        let enough = counts.polls >= scan.limit(Limit::SpuriousPolls);
+        let enough = counts.polls >= scan.limit(Limit::SpuriousPollsPolls);
         if !enough
             || !is_more(
                 counts.spurious,
                 counts.polls,
-                scan.limit(Limit::SpuriousShare),
+                scan.limit(Limit::SpuriousPollsShare),
             )
         {
             continue;
@@ -264,8 +280,8 @@ pub(in crate::diagnose::alert) fn churn(scan: &Scan<'_>, found: &mut Vec<Finding
         let (_, counts) = scan.memory.long(task, scan.now());
         let per_poll = counts.clones.checked_div(counts.polls).unwrap_or(0);
         let too_many = u128::from(counts.clones)
-            > u128::from(counts.polls) * u128::from(scan.limit(Limit::ChurnClones));
-        if counts.polls < scan.limit(Limit::ChurnPolls) || !too_many {
+            > u128::from(counts.polls) * u128::from(scan.limit(Limit::WakerChurnClones));
+        if counts.polls < scan.limit(Limit::WakerChurnPolls) || !too_many {
             continue;
         }
         let (leaf, _) = stands(task);

@@ -1,0 +1,41 @@
+//! Values of alert limits, one type per unit, so that a value in the wrong unit does not compile.
+
+use core::time::Duration;
+
+/// A share in percent: `Percent(90)`. Shares above 100 are never reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percent(pub u8);
+
+/// A size in bytes: `Bytes(16 << 10)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bytes(pub u64);
+
+/// A value of a limit in the unit in which limits are stored.
+pub(super) trait Quantity {
+    /// Returns nanoseconds, a count, percent or bytes. Times beyond 584 years are cut off.
+    fn raw(self) -> u64;
+}
+
+impl Quantity for Duration {
+    fn raw(self) -> u64 {
+        u64::try_from(self.as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Quantity for u64 {
+    fn raw(self) -> u64 {
+        self
+    }
+}
+
+impl Quantity for Percent {
+    fn raw(self) -> u64 {
+        u64::from(self.0)
+    }
+}
+
+impl Quantity for Bytes {
+    fn raw(self) -> u64 {
+        self.0
+    }
+}
