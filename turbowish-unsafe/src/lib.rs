@@ -1,6 +1,7 @@
 //! All `unsafe` code of TurboWish, one file for each feature that needs it. Every block says why it
 //! is sound.
 
+pub mod atomic_location;
 pub mod beside;
 #[cfg(unix)]
 pub mod fork;
@@ -8,7 +9,6 @@ pub mod fork;
 pub mod guarded;
 #[cfg(unix)]
 pub mod lock;
-pub mod place;
 #[cfg(unix)]
 pub mod signal;
 pub mod waker;
