@@ -2,13 +2,12 @@
 //! is sound.
 
 pub mod atomic_location;
-pub mod beside;
 #[cfg(unix)]
 pub mod fork;
-#[cfg(feature = "tokio")]
-pub mod guarded;
 #[cfg(unix)]
 pub mod lock;
+#[cfg(feature = "tokio")]
+pub mod self_ref;
 #[cfg(unix)]
 pub mod signal;
 pub mod waker;
