@@ -30,11 +30,12 @@ pin_project! {
 
 #[derive(Debug)]
 struct Wait<R> {
+    /// Dropped before `resource`, which may be the last reference.
+    entry: Option<WaitEntry>,
     resource: R,
     role: Role,
     amount: u32,
     at: &'static Location<'static>,
-    entry: Option<WaitEntry>,
 }
 
 /// A wait in its resource's record; removed on drop.
@@ -236,11 +237,11 @@ impl<R: Deref<Target = Resource>, F> Waited<R, F> {
         future: F,
     ) -> Self {
         let wait = Wait {
+            entry: None,
             resource,
             role,
             amount,
             at,
-            entry: None,
         };
         Self { wait, future }
     }
