@@ -16,7 +16,7 @@ macro_rules! workloads {
             use std::sync::Arc;
             use std::time::{Duration, Instant};
 
-            use $($sync)*::{Mutex, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
+            use $($sync)*::{Mutex, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 
             pub(super) async fn lock(n: u32) -> Duration {
                 let mutex = Mutex::new(0);
@@ -77,6 +77,44 @@ macro_rules! workloads {
                 let start = Instant::now();
                 for _ in 0..n {
                     drop(permits.clone().acquire_owned().await.expect("open"));
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn read_owned(n: u32) -> Duration {
+                let lock = Arc::new(RwLock::new(0));
+                let start = Instant::now();
+                for _ in 0..n {
+                    black_box(*lock.clone().read_owned().await);
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn write_owned(n: u32) -> Duration {
+                let lock = Arc::new(RwLock::new(0));
+                let start = Instant::now();
+                for _ in 0..n {
+                    *lock.clone().write_owned().await += 1;
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn notify(n: u32) -> Duration {
+                let notify = Notify::new();
+                let start = Instant::now();
+                for _ in 0..n {
+                    notify.notify_one();
+                    notify.notified().await;
+                }
+                start.elapsed()
+            }
+
+            pub(super) async fn notify_owned(n: u32) -> Duration {
+                let notify = Arc::new(Notify::new());
+                let start = Instant::now();
+                for _ in 0..n {
+                    notify.notify_one();
+                    notify.clone().notified_owned().await;
                 }
                 start.elapsed()
             }
@@ -220,8 +258,16 @@ fn all() -> Vec<Workload> {
         workload("lock_owned", theirs::lock_owned, ours::lock_owned),
         workload("read", theirs::read, ours::read),
         workload("write", theirs::write, ours::write),
+        workload("read_owned", theirs::read_owned, ours::read_owned),
+        workload("write_owned", theirs::write_owned, ours::write_owned),
         workload("acquire", theirs::acquire, ours::acquire),
         workload("acquire_owned", theirs::acquire_owned, ours::acquire_owned),
+        workload("notify and wait", theirs::notify, ours::notify),
+        workload(
+            "notify and wait, owned",
+            theirs::notify_owned,
+            ours::notify_owned,
+        ),
         workload("send, bounded", theirs::send, ours::send),
         workload("recv, bounded", theirs::recv, ours::recv),
         workload(

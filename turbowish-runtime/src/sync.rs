@@ -1,8 +1,7 @@
 //! Drop-in wrappers of `tokio::sync`: tokio's own primitive does the work; waiters and holders are
 //! observed.
 //!
-//! Methods, guards, errors, queue order and cancel safety are the same as tokio's. Locks wait at a
-//! tokio semaphore, as tokio's own locks do.
+//! Methods, guards, errors, queue order and cancel safety are the same as tokio's.
 
 mod acquire;
 mod barrier;

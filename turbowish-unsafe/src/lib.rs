@@ -1,14 +1,13 @@
 //! All `unsafe` code of TurboWish, one file for each feature that needs it. Every block says why it
 //! is sound.
 
-pub mod beside;
+pub mod atomic_location;
 #[cfg(unix)]
 pub mod fork;
-#[cfg(feature = "tokio")]
-pub mod guarded;
 #[cfg(unix)]
 pub mod lock;
-pub mod place;
+#[cfg(feature = "tokio")]
+pub mod self_ref;
 #[cfg(unix)]
 pub mod signal;
 pub mod waker;

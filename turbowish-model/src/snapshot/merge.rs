@@ -9,7 +9,7 @@ use super::quantile::Distribution;
 pub(super) fn first<T>(_: &mut T, _: &T) {}
 
 /// Adds numbers up; without one of them the sum is unknown.
-pub(super) fn sum<T: Sum>(into: &mut T, other: &T) {
+pub(super) fn sum<T: Additive>(into: &mut T, other: &T) {
     into.add(other);
 }
 
@@ -40,7 +40,7 @@ pub(super) fn some<T: Clone>(into: &mut Option<T>, other: &Option<T>) {
 }
 
 /// Appends lists.
-pub(super) fn append<T: Clone>(into: &mut Vec<T>, other: &Vec<T>) {
+pub(super) fn append<T: Clone>(into: &mut Vec<T>, other: &[T]) {
     into.extend_from_slice(other);
 }
 
@@ -50,25 +50,25 @@ pub(super) fn samples(into: &mut Distribution, other: &Distribution) {
 }
 
 /// Numbers that add up.
-pub(super) trait Sum {
+pub(super) trait Additive {
     /// Adds another one; stops at the largest number.
     fn add(&mut self, other: &Self);
 }
 
-impl Sum for u64 {
+impl Additive for u64 {
     fn add(&mut self, other: &Self) {
         *self = self.saturating_add(*other);
     }
 }
 
-impl Sum for Option<u64> {
+impl Additive for Option<u64> {
     fn add(&mut self, other: &Self) {
         *self = self.zip(*other).map(|(a, b)| a.saturating_add(b));
     }
 }
 
 /// Adds the counts; the name is that of the first waker.
-impl Sum for Option<WakerRow> {
+impl Additive for Option<WakerRow> {
     fn add(&mut self, other: &Self) {
         let (Some(into), Some(other)) = (&mut *self, other) else {
             return some(self, other);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64};
 
 use turbowish_model::account::resource::{Holder, Role};
 use turbowish_model::account::seqlock::SeqLock;
-use turbowish_unsafe::place::Place;
+use turbowish_unsafe::atomic_location::AtomicLocation;
 
 use crate::hot::current::CurrentCall;
 
@@ -22,7 +22,7 @@ pub(super) struct ExclusiveHolder {
     site: AtomicU16,
     poll: AtomicU64,
     since: AtomicU64,
-    at: Place,
+    at: AtomicLocation,
     owned: AtomicBool,
 }
 

@@ -1,5 +1,6 @@
 //! Waits for a resource: the primitive's own future, observed while it is pending.
 
+use std::ops::Deref;
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,23 +17,25 @@ use crate::hot::current::{self, CurrentCall, here};
 use crate::hot::waker_state::{Late, StatefulWaker, WakerState};
 
 pin_project! {
-    /// A future, and the wait that it is while it is pending.
+    /// A future, and the wait that it is while it is pending. `R` refers to the resource: a wait
+    /// borrows the primitive, or keeps it alive.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless you `.await` or poll them"]
-    pub(crate) struct Waited<'a, F> {
-        wait: Wait<'a>,
+    pub(crate) struct Waited<R, F> {
+        wait: Wait<R>,
         #[pin]
         future: F,
     }
 }
 
 #[derive(Debug)]
-struct Wait<'a> {
-    resource: &'a Resource,
+struct Wait<R> {
+    /// Dropped before `resource`, which may be the last reference.
+    entry: Option<WaitEntry>,
+    resource: R,
     role: Role,
     amount: u32,
     at: &'static Location<'static>,
-    entry: Option<WaitEntry>,
 }
 
 /// A wait in its resource's record; removed on drop.
@@ -111,17 +114,8 @@ impl Resource {
         amount: u32,
         at: &'static Location<'static>,
         future: F,
-    ) -> Waited<'_, F> {
-        Waited {
-            wait: Wait {
-                resource: self,
-                role,
-                amount,
-                at,
-                entry: None,
-            },
-            future,
-        }
+    ) -> Waited<&Self, F> {
+        Waited::new(self, role, amount, at, future)
     }
 
     /// The same for a `poll_…` function, whose wait is kept in `slot` from one poll to the next.
@@ -153,7 +147,7 @@ impl Resource {
     }
 }
 
-impl Wait<'_> {
+impl<R: Deref<Target = Resource>> Wait<R> {
     /// Marks intents as done when the wait is over, if neither a hold nor a received item does so.
     #[inline]
     fn met(&self) {
@@ -232,7 +226,26 @@ impl Drop for WaitEntry {
     }
 }
 
-impl<F> Waited<'_, F> {
+impl<R: Deref<Target = Resource>, F> Waited<R, F> {
+    /// Same as [`Resource::wait`], for any reference to a resource.
+    #[inline]
+    pub(crate) const fn new(
+        resource: R,
+        role: Role,
+        amount: u32,
+        at: &'static Location<'static>,
+        future: F,
+    ) -> Self {
+        let wait = Wait {
+            entry: None,
+            resource,
+            role,
+            amount,
+            at,
+        };
+        Self { wait, future }
+    }
+
     /// The primitive's own future.
     pub(crate) const fn future(&self) -> &F {
         &self.future
@@ -256,7 +269,7 @@ impl<F> Waited<'_, F> {
     }
 }
 
-impl<F: Future> Future for Waited<'_, F> {
+impl<R: Deref<Target = Resource>, F: Future> Future for Waited<R, F> {
     type Output = F::Output;
 
     #[inline]

@@ -8,12 +8,12 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use tokio::sync::TryLockError;
-use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned};
 
 pub use self::guard::{MappedMutexGuard, MutexGuard};
+use self::owned::Inner;
 pub use self::owned::{OwnedMappedMutexGuard, OwnedMutexGuard};
 use super::Named;
-use super::acquire::{acquire, acquire_owned, would_block};
+use super::acquire::acquire;
 use super::blocking::block_on;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
@@ -36,7 +36,7 @@ use crate::resource::{Kind, Resource, Role};
 /// ```
 pub struct Mutex<T: ?Sized> {
     resource: Resource,
-    value: Guarded<T, false>,
+    inner: tokio::sync::Mutex<T>,
 }
 
 impl<T: ?Sized> Mutex<T> {
@@ -48,7 +48,7 @@ impl<T: ?Sized> Mutex<T> {
     {
         Self {
             resource: Resource::new(Kind::Mutex, Some(1)),
-            value: Guarded::for_one(t),
+            inner: tokio::sync::Mutex::new(t),
         }
     }
 
@@ -60,7 +60,7 @@ impl<T: ?Sized> Mutex<T> {
     {
         Self {
             resource: Resource::new(Kind::Mutex, Some(1)),
-            value: Guarded::for_one(t),
+            inner: tokio::sync::Mutex::const_new(t),
         }
     }
 
@@ -69,8 +69,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         let at = Location::caller();
         async move {
-            let (value, resource) = (&self.value, &self.resource);
-            let inner = acquire!(resource, Role::Lock, at, value.try_change(), value.change());
+            let inner = acquire!(self, Role::Lock, at, try_lock, lock);
             MutexGuard::new(self, inner, at)
         }
     }
@@ -98,7 +97,10 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = acquire_owned!(self, Role::Lock, at, Self::try_own, change);
+            let inner = Inner::new(self, async move |lock: &Self| {
+                acquire!(lock, Role::Lock, at, try_lock, lock)
+            })
+            .await;
             OwnedMutexGuard::new(inner, at)
         }
     }
@@ -109,7 +111,7 @@ impl<T: ?Sized> Mutex<T> {
     /// If the mutex is held, or has been handed to a waiter.
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
-        let inner = self.value.try_change().ok_or_else(would_block)?;
+        let inner = self.inner.try_lock()?;
         Ok(MutexGuard::new(self, inner, Location::caller()))
     }
 
@@ -120,19 +122,15 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         let at = Location::caller();
-        match Self::try_own(self) {
+        match Inner::try_new(self, |lock: &Self| lock.inner.try_lock()) {
             Ok(inner) => Ok(OwnedMutexGuard::new(inner, at)),
-            Err(_) => Err(would_block()),
+            Err((error, _)) => Err(error),
         }
-    }
-
-    fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T>, Arc<Self>> {
-        Guarded::try_change_owned(this, |this: &Self| &this.value)
     }
 
     /// Same as [`tokio::sync::Mutex::get_mut`].
     pub fn get_mut(&mut self) -> &mut T {
-        self.value.get_mut()
+        self.inner.get_mut()
     }
 
     /// Same as [`tokio::sync::Mutex::into_inner`].
@@ -140,7 +138,7 @@ impl<T: ?Sized> Mutex<T> {
     where
         T: Sized,
     {
-        self.value.into_inner()
+        self.inner.into_inner()
     }
 }
 
@@ -172,11 +170,6 @@ impl<T: Default> Default for Mutex<T> {
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Mutex");
-        match self.value.try_change() {
-            Some(data) => shown.field("data", &&*data),
-            None => shown.field("data", &format_args!("<locked>")),
-        };
-        shown.finish()
+        self.inner.fmt(f)
     }
 }

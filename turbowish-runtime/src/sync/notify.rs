@@ -1,25 +1,24 @@
 //! Drop-in wrapper of tokio's notify: observes who waits.
 
 use std::fmt;
-use std::marker::PhantomPinned;
+use std::ops::Deref;
 use std::panic::Location;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use self::kept::{Kept, kept};
 use super::Named;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role, Waited};
 
-mod kept;
-
 /// Same as [`tokio::sync::Notify`]; waiters are observed.
 pub struct Notify {
     resource: Resource,
-    inner: tokio::sync::Notify,
+    /// Created at its first use: `const_new` cannot allocate. An `Arc` of its own, because tokio's
+    /// owned wait needs one.
+    inner: OnceLock<Arc<tokio::sync::Notify>>,
 }
 
 impl Notify {
@@ -34,14 +33,14 @@ impl Notify {
     pub const fn const_new() -> Self {
         Self {
             resource: Resource::new(Kind::Notify, None),
-            inner: tokio::sync::Notify::const_new(),
+            inner: OnceLock::new(),
         }
     }
 
     /// Same as [`tokio::sync::Notify::notified`].
     #[track_caller]
     pub fn notified(&self) -> Notified<'_> {
-        let notified = self.inner.notified();
+        let notified = self.inner().notified();
         Notified {
             wait: self
                 .resource
@@ -50,28 +49,33 @@ impl Notify {
     }
 
     /// Same as [`tokio::sync::Notify::notified_owned`].
+    #[inline]
     #[track_caller]
     pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
-        let at = Location::caller();
+        let notified = self.inner().clone().notified_owned();
         OwnedNotified {
-            kept: kept(self, at),
-            pinned: PhantomPinned,
+            wait: Waited::new(Owner(self), Role::Wait, 1, Location::caller(), notified),
         }
     }
 
     /// Same as [`tokio::sync::Notify::notify_one`].
     pub fn notify_one(&self) {
-        self.inner.notify_one();
+        self.inner().notify_one();
     }
 
     /// Same as [`tokio::sync::Notify::notify_last`].
     pub fn notify_last(&self) {
-        self.inner.notify_last();
+        self.inner().notify_last();
     }
 
     /// Same as [`tokio::sync::Notify::notify_waiters`].
     pub fn notify_waiters(&self) {
-        self.inner.notify_waiters();
+        self.inner().notify_waiters();
+    }
+
+    #[inline]
+    fn inner(&self) -> &Arc<tokio::sync::Notify> {
+        self.inner.get_or_init(Arc::default)
     }
 }
 
@@ -96,7 +100,7 @@ impl Named for Notify {
 
 impl fmt::Debug for Notify {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
+        self.inner().fmt(f)
     }
 }
 
@@ -105,7 +109,7 @@ pin_project! {
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     pub struct Notified<'a> {
         #[pin]
-        wait: Waited<'a, tokio::sync::futures::Notified<'a>>,
+        wait: Waited<&'a Resource, tokio::sync::futures::Notified<'a>>,
     }
 }
 
@@ -130,22 +134,30 @@ impl fmt::Debug for Notified<'_> {
     }
 }
 
+/// Keeps alive the resource of an owned wait.
+struct Owner(Arc<Notify>);
+
+impl Deref for Owner {
+    type Target = Resource;
+
+    fn deref(&self) -> &Resource {
+        &self.0.resource
+    }
+}
+
 pin_project! {
     /// Same as [`tokio::sync::futures::OwnedNotified`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     pub struct OwnedNotified {
-        kept: Kept,
-        // Not `Unpin`, as tokio's is not.
         #[pin]
-        pinned: PhantomPinned,
+        wait: Waited<Owner, tokio::sync::futures::OwnedNotified>,
     }
 }
 
 impl OwnedNotified {
     /// Same as [`tokio::sync::futures::OwnedNotified::enable`].
     pub fn enable(self: Pin<&mut Self>) -> bool {
-        let kept = self.project().kept;
-        kept.with_pin(|notified| notified.enable())
+        self.project().wait.enlist(|notified| notified.enable())
     }
 }
 
@@ -153,13 +165,12 @@ impl Future for OwnedNotified {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let kept = self.project().kept;
-        kept.with_pin(|notified| notified.poll(cx))
+        self.project().wait.poll(cx)
     }
 }
 
 impl fmt::Debug for OwnedNotified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kept.with(|notified| notified.fmt(f))
+        self.wait.future().fmt(f)
     }
 }

@@ -1,7 +1,4 @@
 //! Drop-in wrapper of tokio's `RwLock`: observes holders and waiters.
-//!
-//! The order of waiters is that of a semaphore with one permit for each possible reader, of which a
-//! writer takes all. Tokio's lock does the same inside, in the same order.
 
 mod guard;
 mod mapped;
@@ -13,25 +10,21 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use tokio::sync::TryLockError;
-use turbowish_unsafe::guarded::{Exclusive, Guarded, Owned, Shared};
 
 pub use self::guard::{RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard};
 pub use self::mapped::OwnedRwLockMappedWriteGuard;
 pub use self::read::OwnedRwLockReadGuard;
 pub use self::write::OwnedRwLockWriteGuard;
 use super::Named;
-use super::acquire::{acquire, acquire_owned, would_block};
+use super::acquire::acquire;
 use super::blocking::block_on;
 use crate::intent::{IntentTarget, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
-/// The maximum number of readers that tokio allows.
-const MAX_READERS: u32 = u32::MAX >> 3;
-
 /// Same as [`tokio::sync::RwLock`]; holders and waiters are observed.
 pub struct RwLock<T: ?Sized> {
     resource: Resource,
-    value: Guarded<T, true>,
+    inner: tokio::sync::RwLock<T>,
 }
 
 impl<T: ?Sized> RwLock<T> {
@@ -41,7 +34,10 @@ impl<T: ?Sized> RwLock<T> {
     where
         T: Sized,
     {
-        Self::const_new(value)
+        Self {
+            resource: Resource::new(Kind::RwLock, None),
+            inner: tokio::sync::RwLock::new(value),
+        }
     }
 
     /// Same as [`tokio::sync::RwLock::const_new`].
@@ -52,7 +48,7 @@ impl<T: ?Sized> RwLock<T> {
     {
         Self {
             resource: Resource::new(Kind::RwLock, None),
-            value: Guarded::for_readers(value, MAX_READERS),
+            inner: tokio::sync::RwLock::const_new(value),
         }
     }
 
@@ -65,11 +61,9 @@ impl<T: ?Sized> RwLock<T> {
     where
         T: Sized,
     {
-        // Tokio checks the maximum number of readers.
-        let _checked = tokio::sync::RwLock::with_max_readers((), max_reads);
         Self {
             resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
-            value: Guarded::for_readers(value, max_reads),
+            inner: tokio::sync::RwLock::with_max_readers(value, max_reads),
         }
     }
 
@@ -82,11 +76,9 @@ impl<T: ?Sized> RwLock<T> {
     where
         T: Sized,
     {
-        // Tokio checks the maximum number of readers.
-        let _checked = tokio::sync::RwLock::const_with_max_readers((), max_reads);
         Self {
             resource: Resource::new(Kind::RwLock, Some(max_reads as usize)),
-            value: Guarded::for_readers(value, max_reads),
+            inner: tokio::sync::RwLock::const_with_max_readers(value, max_reads),
         }
     }
 
@@ -95,8 +87,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
         let at = Location::caller();
         async move {
-            let (value, resource) = (&self.value, &self.resource);
-            let inner = acquire!(resource, Role::Read, at, value.try_read(), value.read());
+            let inner = acquire!(self, Role::Read, at, try_read, read);
             RwLockReadGuard::new(self, inner, at)
         }
     }
@@ -106,14 +97,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
         let at = Location::caller();
         async move {
-            let (value, resource) = (&self.value, &self.resource);
-            let inner = acquire!(
-                resource,
-                Role::Write,
-                at,
-                value.try_change(),
-                value.change()
-            );
+            let inner = acquire!(self, Role::Write, at, try_write, write);
             RwLockWriteGuard::new(self, inner, at)
         }
     }
@@ -123,7 +107,10 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = acquire_owned!(self, Role::Read, at, Self::try_own_part, read);
+            let inner = read::Inner::new(self, async move |lock: &Self| {
+                acquire!(lock, Role::Read, at, try_read, read)
+            })
+            .await;
             OwnedRwLockReadGuard::new(inner, at)
         }
     }
@@ -133,17 +120,12 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let at = Location::caller();
         async move {
-            let inner = acquire_owned!(self, Role::Write, at, Self::try_own, change);
+            let inner = write::Inner::new(self, async move |lock: &Self| {
+                acquire!(lock, Role::Write, at, try_write, write)
+            })
+            .await;
             OwnedRwLockWriteGuard::new(inner, at)
         }
-    }
-
-    fn try_own_part(this: Arc<Self>) -> Result<Shared<Owned<Self>, T>, Arc<Self>> {
-        Guarded::try_read_owned(this, |this: &Self| &this.value)
-    }
-
-    fn try_own(this: Arc<Self>) -> Result<Exclusive<Owned<Self>, T, true>, Arc<Self>> {
-        Guarded::try_change_owned(this, |this: &Self| &this.value)
     }
 
     /// Same as [`tokio::sync::RwLock::blocking_read`].
@@ -170,7 +152,7 @@ impl<T: ?Sized> RwLock<T> {
     /// If a writer holds the lock or waits for it, or if the maximum number of readers hold it.
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
-        let inner = self.value.try_read().ok_or_else(would_block)?;
+        let inner = self.inner.try_read()?;
         Ok(RwLockReadGuard::new(self, inner, Location::caller()))
     }
 
@@ -180,7 +162,7 @@ impl<T: ?Sized> RwLock<T> {
     /// If the lock is held, or has been handed to a waiter.
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
-        let inner = self.value.try_change().ok_or_else(would_block)?;
+        let inner = self.inner.try_write()?;
         Ok(RwLockWriteGuard::new(self, inner, Location::caller()))
     }
 
@@ -191,9 +173,9 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
         let at = Location::caller();
-        match Self::try_own_part(self) {
+        match read::Inner::try_new(self, |lock: &Self| lock.inner.try_read()) {
             Ok(inner) => Ok(OwnedRwLockReadGuard::new(inner, at)),
-            Err(_) => Err(would_block()),
+            Err((error, _)) => Err(error),
         }
     }
 
@@ -204,15 +186,15 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
         let at = Location::caller();
-        match Self::try_own(self) {
+        match write::Inner::try_new(self, |lock: &Self| lock.inner.try_write()) {
             Ok(inner) => Ok(OwnedRwLockWriteGuard::new(inner, at)),
-            Err(_) => Err(would_block()),
+            Err((error, _)) => Err(error),
         }
     }
 
     /// Same as [`tokio::sync::RwLock::get_mut`].
     pub fn get_mut(&mut self) -> &mut T {
-        self.value.get_mut()
+        self.inner.get_mut()
     }
 
     /// Same as [`tokio::sync::RwLock::into_inner`].
@@ -220,7 +202,7 @@ impl<T: ?Sized> RwLock<T> {
     where
         T: Sized,
     {
-        self.value.into_inner()
+        self.inner.into_inner()
     }
 }
 
@@ -258,11 +240,6 @@ impl<T: Default> Default for RwLock<T> {
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("RwLock");
-        match self.value.try_read() {
-            Some(data) => shown.field("data", &&*data),
-            None => shown.field("data", &format_args!("<locked>")),
-        };
-        shown.finish()
+        self.inner.fmt(f)
     }
 }

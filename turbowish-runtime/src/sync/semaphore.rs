@@ -120,8 +120,7 @@ impl Semaphore {
         at: &'static Location<'static>,
     ) -> Result<tokio::sync::SemaphorePermit<'_>, AcquireError> {
         // Available permits can be acquired by anyone: a waiter acquires what there is.
-        let now = within_budget(|| self.inner.try_acquire_many(n).ok());
-        if let Some(permit) = now.await {
+        if let Some(permit) = within_budget(|| self.inner.try_acquire_many(n).ok()) {
             return Ok(permit);
         }
         let acquire = self.inner.acquire_many(n);

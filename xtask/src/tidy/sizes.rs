@@ -13,21 +13,6 @@ const TYPE_FIELDS: usize = 15;
 /// needed is a violation.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
-        "turbowish-model/src/snapshot.rs",
-        "ProcRow",
-        "one field for each word of the definitions; to nest them would add names that nobody uses",
-    ),
-    (
-        "turbowish-model/src/snapshot/tasks.rs",
-        "TaskRow",
-        "a row is flat, as the table, the JSON and the message are",
-    ),
-    (
-        "turbowish-model/src/snapshot/resources.rs",
-        "ResourceRow",
-        "a row is flat, as the table, the JSON and the message are",
-    ),
-    (
         "turbowish-model/src/account/resource.rs",
         "Reading",
         "a record as it is at one instant: flat, as the row that is made of it",

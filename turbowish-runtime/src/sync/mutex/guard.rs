@@ -1,10 +1,7 @@
 //! Guards that borrow their mutex. The hold ends in the record before the mutex is unlocked, so the
 //! record never shows two holders.
 
-use std::marker::PhantomData;
 use std::panic::Location;
-
-use turbowish_unsafe::guarded::{Borrowed, Exclusive};
 
 use super::Mutex;
 use crate::resource::{Hold, Role};
@@ -15,7 +12,7 @@ use crate::sync::guards::guard;
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a>, T>,
+    inner: tokio::sync::MutexGuard<'a, T>,
     lock: &'a Mutex<T>,
 }
 
@@ -24,15 +21,14 @@ pub struct MutexGuard<'a, T: ?Sized> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MappedMutexGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a>, T>,
-    content: PhantomData<&'a mut T>,
+    inner: tokio::sync::MappedMutexGuard<'a, T>,
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     #[inline]
     pub(super) fn new(
         lock: &'a Mutex<T>,
-        inner: Exclusive<Borrowed<'a>, T>,
+        inner: tokio::sync::MutexGuard<'a, T>,
         at: &'static Location<'static>,
     ) -> Self {
         let hold = lock.resource.hold(Role::Lock, 1, at);
@@ -47,7 +43,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         F: FnOnce(&mut T) -> &mut U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = tokio::sync::MutexGuard::map(inner, |all| hold.during(|| f(all)));
         MappedMutexGuard::of(hold, inner)
     }
 
@@ -62,7 +58,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         let (mut hold, inner, lock) = (this.hold, this.inner, this.lock);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        match tokio::sync::MutexGuard::try_map(inner, |all| hold.during(|| f(all))) {
             Ok(inner) => Ok(MappedMutexGuard::of(hold, inner)),
             Err(inner) => Err(Self { hold, inner, lock }),
         }
@@ -76,12 +72,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
-    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a>, T>) -> Self {
-        Self {
-            hold,
-            inner,
-            content: PhantomData,
-        }
+    const fn of(hold: Hold<'a>, inner: tokio::sync::MappedMutexGuard<'a, T>) -> Self {
+        Self { hold, inner }
     }
 
     /// Same as [`tokio::sync::MappedMutexGuard::map`].
@@ -91,7 +83,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         F: FnOnce(&mut T) -> &mut U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = tokio::sync::MappedMutexGuard::map(inner, |all| hold.during(|| f(all)));
         MappedMutexGuard::of(hold, inner)
     }
 
@@ -105,7 +97,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        match tokio::sync::MappedMutexGuard::try_map(inner, |all| hold.during(|| f(all))) {
             Ok(inner) => Ok(MappedMutexGuard::of(hold, inner)),
             Err(inner) => Err(Self::of(hold, inner)),
         }

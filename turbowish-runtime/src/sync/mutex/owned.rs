@@ -1,20 +1,22 @@
 //! Guards that own an `Arc` of their mutex.
 
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_unsafe::guarded::{Exclusive, Owned};
+use turbowish_unsafe::self_ref::SelfRef;
 
 use super::Mutex;
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
+/// Tokio's guard, and the `Arc` of our mutex.
+pub(super) type Inner<T> = SelfRef<Mutex<T>, tokio::sync::OwnedMutexGuard<T>>;
+
 /// Same as [`tokio::sync::OwnedMutexGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedMutexGuard<T: ?Sized> {
     hold: OwnedHold,
-    inner: Exclusive<Owned<Mutex<T>>, T>,
+    inner: Inner<T>,
 }
 
 /// Same as [`tokio::sync::OwnedMappedMutexGuard`].
@@ -22,17 +24,12 @@ pub struct OwnedMutexGuard<T: ?Sized> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
-    inner: Exclusive<Owned<Mutex<T>>, U>,
-    /// Makes the guard `Sync` exactly when tokio's is.
-    content: PhantomData<(Box<T>, Box<std::sync::Mutex<U>>)>,
+    inner: SelfRef<Mutex<T>, tokio::sync::OwnedMappedMutexGuard<T, U>>,
 }
 
 impl<T: ?Sized> OwnedMutexGuard<T> {
     #[inline]
-    pub(super) fn new(
-        inner: Exclusive<Owned<Mutex<T>>, T>,
-        at: &'static Location<'static>,
-    ) -> Self {
+    pub(super) fn new(inner: Inner<T>, at: &'static Location<'static>) -> Self {
         let hold = inner.owner().resource.hold_owned(Role::Lock, 1, at);
         Self { hold, inner }
     }
@@ -45,7 +42,8 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
         F: FnOnce(&mut T) -> &mut U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner =
+            inner.map(|_, guard| tokio::sync::MutexGuard::map(guard, |all| hold.during(|| f(all))));
         OwnedMappedMutexGuard::of(hold, inner)
     }
 
@@ -60,7 +58,10 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        let mapped = inner.try_map(|_, guard| {
+            tokio::sync::MutexGuard::try_map(guard, |all| hold.during(|| f(all)))
+        });
+        match mapped {
             Ok(inner) => Ok(OwnedMappedMutexGuard::of(hold, inner)),
             Err(inner) => Err(Self { hold, inner }),
         }
@@ -74,12 +75,11 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
 }
 
 impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
-    const fn of(hold: OwnedHold, inner: Exclusive<Owned<Mutex<T>>, U>) -> Self {
-        Self {
-            hold,
-            inner,
-            content: PhantomData,
-        }
+    const fn of(
+        hold: OwnedHold,
+        inner: SelfRef<Mutex<T>, tokio::sync::OwnedMappedMutexGuard<T, U>>,
+    ) -> Self {
+        Self { hold, inner }
     }
 
     /// Same as [`tokio::sync::OwnedMappedMutexGuard::map`].
@@ -89,7 +89,9 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
         F: FnOnce(&mut U) -> &mut S,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = inner.map(|_, guard| {
+            tokio::sync::MappedMutexGuard::map(guard, |all| hold.during(|| f(all)))
+        });
         OwnedMappedMutexGuard::of(hold, inner)
     }
 
@@ -103,12 +105,15 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
         F: FnOnce(&mut U) -> Option<&mut S>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        let mapped = inner.try_map(|_, guard| {
+            tokio::sync::MappedMutexGuard::try_map(guard, |all| hold.during(|| f(all)))
+        });
+        match mapped {
             Ok(inner) => Ok(OwnedMappedMutexGuard::of(hold, inner)),
             Err(inner) => Err(Self::of(hold, inner)),
         }
     }
 }
 
-guard!([T: ?Sized] OwnedMutexGuard<T> => T, |this| &this.inner, &mut this.inner);
-guard!([T: ?Sized, U: ?Sized] OwnedMappedMutexGuard<T, U> => U, |this| &this.inner, &mut this.inner);
+guard!([T: ?Sized] OwnedMutexGuard<T> => T, |this| &this.inner, this.inner.with_mut(|guard| &mut **guard));
+guard!([T: ?Sized, U: ?Sized] OwnedMappedMutexGuard<T, U> => U, |this| &this.inner, this.inner.with_mut(|guard| &mut **guard));

@@ -1,10 +1,6 @@
 //! Guards that borrow their lock. The hold ends in the record before the lock is released.
 
-use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::Mutex;
-
-use turbowish_unsafe::guarded::{Borrowed, Exclusive, Shared};
 
 use super::RwLock;
 use crate::resource::{Hold, Role};
@@ -15,8 +11,7 @@ use crate::sync::guards::guard;
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Shared<Borrowed<'a>, T>,
-    content: PhantomData<&'a T>,
+    inner: tokio::sync::RwLockReadGuard<'a, T>,
 }
 
 /// Same as [`tokio::sync::RwLockWriteGuard`].
@@ -24,37 +19,29 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a>, T, true>,
-    /// Makes the guard `Send` and `Sync` exactly when tokio's is.
-    content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
+    inner: tokio::sync::RwLockWriteGuard<'a, T>,
 }
 
 /// Same as [`tokio::sync::RwLockMappedWriteGuard`].
 #[clippy::has_significant_drop]
 pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
     hold: Hold<'a>,
-    inner: Exclusive<Borrowed<'a>, T>,
-    /// Makes the guard `Send` and `Sync` exactly when tokio's is.
-    content: PhantomData<(&'a mut T, Box<Mutex<T>>, &'a T)>,
+    inner: tokio::sync::RwLockMappedWriteGuard<'a, T>,
 }
 
 impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     #[inline]
     pub(super) fn new(
         lock: &'a RwLock<T>,
-        inner: Shared<Borrowed<'a>, T>,
+        inner: tokio::sync::RwLockReadGuard<'a, T>,
         at: &'static Location<'static>,
     ) -> Self {
         Self::of(lock.resource.hold(Role::Read, 1, at), inner)
     }
 
     #[inline]
-    const fn of(hold: Hold<'a>, inner: Shared<Borrowed<'a>, T>) -> Self {
-        Self {
-            hold,
-            inner,
-            content: PhantomData,
-        }
+    const fn of(hold: Hold<'a>, inner: tokio::sync::RwLockReadGuard<'a, T>) -> Self {
+        Self { hold, inner }
     }
 
     /// Same as [`tokio::sync::RwLockReadGuard::map`].
@@ -64,7 +51,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
         F: FnOnce(&T) -> &U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = tokio::sync::RwLockReadGuard::map(inner, |all| hold.during(|| f(all)));
         RwLockReadGuard::of(hold, inner)
     }
 
@@ -78,7 +65,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
         F: FnOnce(&T) -> Option<&U>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        match tokio::sync::RwLockReadGuard::try_map(inner, |all| hold.during(|| f(all))) {
             Ok(inner) => Ok(RwLockReadGuard::of(hold, inner)),
             Err(inner) => Err(Self::of(hold, inner)),
         }
@@ -89,19 +76,15 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     #[inline]
     pub(super) fn new(
         lock: &'a RwLock<T>,
-        inner: Exclusive<Borrowed<'a>, T, true>,
+        inner: tokio::sync::RwLockWriteGuard<'a, T>,
         at: &'static Location<'static>,
     ) -> Self {
         Self::of(lock.resource.hold(Role::Write, 1, at), inner)
     }
 
     #[inline]
-    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a>, T, true>) -> Self {
-        Self {
-            hold,
-            inner,
-            content: PhantomData,
-        }
+    const fn of(hold: Hold<'a>, inner: tokio::sync::RwLockWriteGuard<'a, T>) -> Self {
+        Self { hold, inner }
     }
 
     /// Same as [`tokio::sync::RwLockWriteGuard::map`].
@@ -111,7 +94,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         F: FnOnce(&mut T) -> &mut U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = tokio::sync::RwLockWriteGuard::map(inner, |all| hold.during(|| f(all)));
         RwLockMappedWriteGuard::of(hold, inner)
     }
 
@@ -122,7 +105,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         F: FnOnce(&T) -> &U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.share(|all| {
+        let inner = tokio::sync::RwLockWriteGuard::downgrade_map(inner, |all| {
             let part = hold.during(|| f(all));
             hold.share(Role::Read);
             part
@@ -140,7 +123,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        match tokio::sync::RwLockWriteGuard::try_map(inner, |all| hold.during(|| f(all))) {
             Ok(inner) => Ok(RwLockMappedWriteGuard::of(hold, inner)),
             Err(inner) => Err(Self::of(hold, inner)),
         }
@@ -156,7 +139,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         F: FnOnce(&T) -> Option<&U>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let part = inner.try_share(|all| {
+        let part = tokio::sync::RwLockWriteGuard::try_downgrade_map(inner, |all| {
             let part = hold.during(|| f(all))?;
             hold.share(Role::Read);
             Some(part)
@@ -180,12 +163,8 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
-    const fn of(hold: Hold<'a>, inner: Exclusive<Borrowed<'a>, T>) -> Self {
-        Self {
-            hold,
-            inner,
-            content: PhantomData,
-        }
+    const fn of(hold: Hold<'a>, inner: tokio::sync::RwLockMappedWriteGuard<'a, T>) -> Self {
+        Self { hold, inner }
     }
 
     /// Same as [`tokio::sync::RwLockMappedWriteGuard::map`].
@@ -195,7 +174,7 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
         F: FnOnce(&mut T) -> &mut U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = tokio::sync::RwLockMappedWriteGuard::map(inner, |all| hold.during(|| f(all)));
         RwLockMappedWriteGuard::of(hold, inner)
     }
 
@@ -209,7 +188,7 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        match tokio::sync::RwLockMappedWriteGuard::try_map(inner, |all| hold.during(|| f(all))) {
             Ok(inner) => Ok(RwLockMappedWriteGuard::of(hold, inner)),
             Err(inner) => Err(Self::of(hold, inner)),
         }

@@ -1,9 +1,8 @@
 //! Mapped write guard that owns an `Arc` of its lock.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
-use turbowish_unsafe::guarded::{Exclusive, Owned};
+use turbowish_unsafe::self_ref::SelfRef;
 
 use super::RwLock;
 use crate::resource::OwnedHold;
@@ -13,18 +12,15 @@ use crate::sync::guards::guard;
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
-    inner: Exclusive<Owned<RwLock<T>>, U>,
-    /// Makes the guard `Unpin` and `Send` exactly when tokio's is.
-    content: PhantomData<(Arc<U>, T)>,
+    inner: SelfRef<RwLock<T>, tokio::sync::OwnedRwLockMappedWriteGuard<T, U>>,
 }
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
-    pub(super) const fn of(hold: OwnedHold, inner: Exclusive<Owned<RwLock<T>>, U>) -> Self {
-        Self {
-            hold,
-            inner,
-            content: PhantomData,
-        }
+    pub(super) const fn of(
+        hold: OwnedHold,
+        inner: SelfRef<RwLock<T>, tokio::sync::OwnedRwLockMappedWriteGuard<T, U>>,
+    ) -> Self {
+        Self { hold, inner }
     }
 
     /// Same as [`tokio::sync::OwnedRwLockMappedWriteGuard::map`].
@@ -34,7 +30,9 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         F: FnOnce(&mut U) -> &mut V,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = inner.map(|_, guard| {
+            tokio::sync::RwLockMappedWriteGuard::map(guard, |all| hold.during(|| f(all)))
+        });
         OwnedRwLockMappedWriteGuard::of(hold, inner)
     }
 
@@ -51,7 +49,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
         F: FnOnce(&mut U) -> Option<&mut V>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        let mapped = inner.try_map(|_, guard| {
+            tokio::sync::RwLockMappedWriteGuard::try_map(guard, |all| hold.during(|| f(all)))
+        });
+        match mapped {
             Ok(inner) => Ok(OwnedRwLockMappedWriteGuard::of(hold, inner)),
             Err(inner) => Err(Self::of(hold, inner)),
         }
@@ -64,4 +65,4 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     }
 }
 
-guard!([T: ?Sized, U: ?Sized] OwnedRwLockMappedWriteGuard<T, U> => U, |this| &this.inner, &mut this.inner);
+guard!([T: ?Sized, U: ?Sized] OwnedRwLockMappedWriteGuard<T, U> => U, |this| &this.inner, this.inner.with_mut(|guard| &mut **guard));

@@ -1,38 +1,34 @@
 //! Read guard that owns an `Arc` of its lock.
 
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_unsafe::guarded::{Owned, Shared};
+use turbowish_unsafe::self_ref::SelfRef;
 
 use super::RwLock;
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
+/// Tokio's guard, and the `Arc` of our lock.
+pub(super) type Inner<T, U = T> = SelfRef<RwLock<T>, tokio::sync::OwnedRwLockReadGuard<T, U>>;
+
 /// Same as [`tokio::sync::OwnedRwLockReadGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
     hold: OwnedHold,
-    inner: Shared<Owned<RwLock<T>>, U>,
-    /// Makes the guard `Unpin` exactly when tokio's is.
-    content: PhantomData<T>,
+    inner: Inner<T, U>,
 }
 
 impl<T: ?Sized> OwnedRwLockReadGuard<T> {
     #[inline]
-    pub(super) fn new(inner: Shared<Owned<RwLock<T>>, T>, at: &'static Location<'static>) -> Self {
+    pub(super) fn new(inner: Inner<T>, at: &'static Location<'static>) -> Self {
         Self::of(inner.owner().resource.hold_owned(Role::Read, 1, at), inner)
     }
 }
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
-    pub(super) const fn of(hold: OwnedHold, inner: Shared<Owned<RwLock<T>>, U>) -> Self {
-        Self {
-            hold,
-            inner,
-            content: PhantomData,
-        }
+    pub(super) const fn of(hold: OwnedHold, inner: Inner<T, U>) -> Self {
+        Self { hold, inner }
     }
 
     /// Same as [`tokio::sync::OwnedRwLockReadGuard::map`].
@@ -42,7 +38,8 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         F: FnOnce(&U) -> &V,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = inner
+            .map(|_, guard| tokio::sync::RwLockReadGuard::map(guard, |all| hold.during(|| f(all))));
         OwnedRwLockReadGuard::of(hold, inner)
     }
 
@@ -56,7 +53,10 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
         F: FnOnce(&U) -> Option<&V>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        let mapped = inner.try_map(|_, guard| {
+            tokio::sync::RwLockReadGuard::try_map(guard, |all| hold.during(|| f(all)))
+        });
+        match mapped {
             Ok(inner) => Ok(OwnedRwLockReadGuard::of(hold, inner)),
             Err(inner) => Err(Self::of(hold, inner)),
         }

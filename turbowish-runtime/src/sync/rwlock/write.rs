@@ -1,39 +1,32 @@
 //! Write guard that owns an `Arc` of its lock.
 
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use turbowish_unsafe::guarded::{Exclusive, Owned};
+use turbowish_unsafe::self_ref::SelfRef;
 
 use super::{OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, RwLock};
 use crate::resource::{OwnedHold, Role};
 use crate::sync::guards::guard;
 
+/// Tokio's guard, and the `Arc` of our lock.
+pub(super) type Inner<T> = SelfRef<RwLock<T>, tokio::sync::OwnedRwLockWriteGuard<T>>;
+
 /// Same as [`tokio::sync::OwnedRwLockWriteGuard`].
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     hold: OwnedHold,
-    inner: Exclusive<Owned<RwLock<T>>, T, true>,
-    /// Makes the guard `Unpin` exactly when tokio's is.
-    content: PhantomData<T>,
+    inner: Inner<T>,
 }
 
 impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     #[inline]
-    pub(super) fn new(
-        inner: Exclusive<Owned<RwLock<T>>, T, true>,
-        at: &'static Location<'static>,
-    ) -> Self {
+    pub(super) fn new(inner: Inner<T>, at: &'static Location<'static>) -> Self {
         Self::of(inner.owner().resource.hold_owned(Role::Write, 1, at), inner)
     }
 
-    const fn of(hold: OwnedHold, inner: Exclusive<Owned<RwLock<T>>, T, true>) -> Self {
-        Self {
-            hold,
-            inner,
-            content: PhantomData,
-        }
+    const fn of(hold: OwnedHold, inner: Inner<T>) -> Self {
+        Self { hold, inner }
     }
 
     /// Same as [`tokio::sync::OwnedRwLockWriteGuard::map`].
@@ -43,7 +36,9 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         F: FnOnce(&mut T) -> &mut U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.map(|all| hold.during(|| f(all)));
+        let inner = inner.map(|_, guard| {
+            tokio::sync::RwLockWriteGuard::map(guard, |all| hold.during(|| f(all)))
+        });
         OwnedRwLockMappedWriteGuard::of(hold, inner)
     }
 
@@ -60,7 +55,10 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        match inner.try_map(|all| hold.during(|| f(all))) {
+        let mapped = inner.try_map(|_, guard| {
+            tokio::sync::RwLockWriteGuard::try_map(guard, |all| hold.during(|| f(all)))
+        });
+        match mapped {
             Ok(inner) => Ok(OwnedRwLockMappedWriteGuard::of(hold, inner)),
             Err(inner) => Err(Self::of(hold, inner)),
         }
@@ -73,10 +71,12 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         F: FnOnce(&T) -> &U,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let inner = inner.share(|all| {
-            let part = hold.during(|| f(all));
-            hold.share(Role::Read);
-            part
+        let inner = inner.map(|_, guard| {
+            tokio::sync::RwLockWriteGuard::downgrade_map(guard, |all| {
+                let part = hold.during(|| f(all));
+                hold.share(Role::Read);
+                part
+            })
         });
         OwnedRwLockReadGuard::of(hold, inner)
     }
@@ -94,10 +94,12 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         F: FnOnce(&T) -> Option<&U>,
     {
         let (mut hold, inner) = (this.hold, this.inner);
-        let part = inner.try_share(|all| {
-            let part = hold.during(|| f(all))?;
-            hold.share(Role::Read);
-            Some(part)
+        let part = inner.try_map(|_, guard| {
+            tokio::sync::RwLockWriteGuard::try_downgrade_map(guard, |all| {
+                let part = hold.during(|| f(all))?;
+                hold.share(Role::Read);
+                Some(part)
+            })
         });
         match part {
             Ok(inner) => Ok(OwnedRwLockReadGuard::of(hold, inner)),
@@ -123,4 +125,4 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     }
 }
 
-guard!([T: ?Sized] OwnedRwLockWriteGuard<T> => T, |this| &this.inner, &mut this.inner);
+guard!([T: ?Sized] OwnedRwLockWriteGuard<T> => T, |this| &this.inner, this.inner.with_mut(|guard| &mut **guard));

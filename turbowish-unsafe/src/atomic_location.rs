@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A source location, if known.
 #[derive(Debug, Default)]
-pub struct Place(AtomicPtr<Location<'static>>);
+pub struct AtomicLocation(AtomicPtr<Location<'static>>);
 
-impl Place {
+impl AtomicLocation {
     /// Sets the location.
     #[inline]
-    pub fn set(&self, place: &'static Location<'static>) {
+    pub fn set(&self, location: &'static Location<'static>) {
         self.0
-            .store(ptr::from_ref(place).cast_mut(), Ordering::Relaxed);
+            .store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
     }
 
     /// The location that was set last.
@@ -28,16 +28,16 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::AtomicLocation;
     use std::panic::Location;
 
     #[test]
     fn it_is_where_it_was_set_last() {
-        let place = Place::default();
-        assert_eq!(place.get(), None);
+        let location = AtomicLocation::default();
+        assert_eq!(location.get(), None);
         let (first, second) = (Location::caller(), Location::caller());
-        place.set(first);
-        place.set(second);
-        assert_eq!(place.get(), Some(second));
+        location.set(first);
+        location.set(second);
+        assert_eq!(location.get(), Some(second));
     }
 }
