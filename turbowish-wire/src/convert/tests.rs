@@ -376,6 +376,7 @@ impl Distinct {
         let counters = [MetricKind::Counter, MetricKind::Gauge];
         let counters = counters.map(|kind| self.counter(kind)).to_vec();
         let alerts = (0..Pitfall::ALL.len()).map(|nth| self.alert(nth)).collect();
+        #[allow(clippy::needless_update, reason = "a new table gets its rows below")]
         let mut snapshot = Snapshot {
             process: self.process(Accounting::Armed),
             at_unix_ns: self.number(),
