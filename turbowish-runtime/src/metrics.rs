@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use turbowish_model::account::metrics::SITE_LIMIT;
 use turbowish_model::collect::metric_rows::MetricName;
+use turbowish_model::event::UserEvent;
 use turbowish_model::snapshot::MetricKind;
 
 use crate::hot::thread::ThreadLedger;
-use crate::hot::{clock, switch, thread};
+use crate::hot::{clock, events, switch, thread};
 
 /// Adds to one of the program's own counters, by name: `counter!("requests")` adds one,
 /// `counter!("bytes", n)` adds `n`.
@@ -175,13 +176,17 @@ impl Meter {
     }
 
     fn count(&'static self, by: u64) {
-        self.note(|thread, site| thread.meters.count((site, thread.ledger.here().proc), by));
+        self.note(|thread, site| {
+            events::user(site, || UserEvent::Count { by });
+            thread.meters.count((site, thread.ledger.here().proc), by)
+        });
     }
 
     fn set(&'static self, value: i64) {
         let now = clock::ticks();
         self.note(|thread, site| {
             let key = (site, thread.ledger.here().proc);
+            events::user(site, || UserEvent::Gauge { value });
             thread.meters.set(key, value, now)
         });
     }

@@ -36,6 +36,7 @@ use turbowish_model::collect::assemble::{Assembly, Names};
 #[cfg(test)]
 use turbowish_model::collect::history::Window;
 use turbowish_model::collect::history::{History, Totals, Trend};
+use turbowish_model::event::ConsoleEvent;
 use turbowish_model::query::{Budget, Query, QueryError, Selection};
 use turbowish_model::snapshot::{Accounting, Lost, Polling, Process, Snapshot, Worker};
 
@@ -47,7 +48,7 @@ use self::tasks::{LiveTasks, NameTable, Rows};
 use self::thread::MonitorThread;
 use crate::hot::proc::{self, Registered};
 use crate::hot::thread as thread_list;
-use crate::hot::{call, clock, switch, task};
+use crate::hot::{call, clock, events, switch, task};
 use crate::lock::lock;
 use crate::monitor::collector::{Collector, ThreadNow};
 use crate::resource::cancel_safety;
@@ -152,6 +153,7 @@ impl Monitor {
         let (totals, _) = state.gather.read(clock::ticks);
         state.history.resume(totals);
         if let Some(epoch) = switch::arm() {
+            events::console(|| ConsoleEvent::Arm);
             state.switched = Switched {
                 unix_ns: unix_ns(),
                 off_at: None,
@@ -164,6 +166,7 @@ impl Monitor {
     pub(crate) fn disarm(&self) {
         let mut state = self.state();
         if let Some(epoch) = switch::disarm() {
+            events::console(|| ConsoleEvent::Disarm);
             let now = clock::ticks();
             state.gather.end(epoch, now);
             let (totals, _) = state.gather.read(|| now);

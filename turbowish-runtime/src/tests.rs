@@ -9,6 +9,8 @@ mod channels;
 mod effects;
 
 mod combinators;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod doors;
 mod epochs;
 mod executors;
 mod free;

@@ -16,6 +16,7 @@ use std::task::{Context, Poll, Waker};
 use pin_project_lite::pin_project;
 use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
 use turbowish_model::account::ledger::{Charge, Start};
+use turbowish_model::event::CallEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
 pub(crate) use self::arrive::is_call;
@@ -28,7 +29,7 @@ pub(crate) use self::reading::REUSE;
 use self::reading::reused;
 use self::root::{Closing, PollWaker, close_root, leave_task, open_root, outlast, told_of};
 use crate::features;
-use crate::hot::events::marked_calls;
+use crate::hot::events::{self, marked_calls};
 use crate::hot::never_polled;
 use crate::hot::pause::{self, PausedPoll};
 use crate::hot::probe::Probe;
@@ -169,8 +170,10 @@ extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
     let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(bytes)) else {
         return Origin::UNSEEN;
     };
-    thread::with(epoch, |thread| thread.ledger.create(key, clock::ticks()))
-        .unwrap_or(Origin::UNSEEN)
+    let origin = thread::with(epoch, |thread| thread.ledger.create(key, clock::ticks()))
+        .unwrap_or(Origin::UNSEEN);
+    events::call(|| CallEvent::Create { proc: key.id });
+    origin
 }
 
 /// Opens a frame, unless this poll is not accounted. Returns the waker for the poll.
@@ -240,7 +243,12 @@ fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option
     let ledger = &thread.ledger;
     let key = state.proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
-    ledger.open(&mut state.account, key, t, Start::default())
+    let opened = ledger.open(&mut state.account, key, t, Start::default());
+    events::call(|| CallEvent::PollStart {
+        proc: Some(key.id),
+        root: false,
+    });
+    opened
 }
 
 /// Records the drop of a call.
@@ -270,6 +278,7 @@ impl CallState {
         let account = &mut self.account;
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
             thread.ledger.drop_call(account, proc, clock::ticks());
+            events::call(|| CallEvent::Drop);
             if is_root {
                 thread.ledger.note_root_drop();
             }
@@ -332,6 +341,7 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut state.account, depth, t, end);
+    events::call(|| CallEvent::PollEnd(end));
     if features::TOKIO
         && state.account.is_marked()
         && let Some(proc) = state.proc.id()

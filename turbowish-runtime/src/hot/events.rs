@@ -1,12 +1,76 @@
-//! Callbacks out of the poll path. Listeners are set from outside, so that nothing in here names
-//! them.
+//! Doors out of the poll path: one for each kind of [event](turbowish_model::event), and callbacks
+//! for marked calls. Listeners are set from outside, so that nothing in here names them.
+//!
+//! The doors do nothing yet. Each place at which something happens calls its door, after it was
+//! accounted; the flight recorder will take the events from here. A door gets a closure, so that an
+//! event that nobody takes is not even built.
 
 use std::sync::OnceLock;
 
 use turbowish_model::account::call::{Call, PollEnd};
 use turbowish_model::account::ledger::Ledger;
+use turbowish_model::event::{
+    CallEvent, ConsoleEvent, EventKind, IntentEvent, ResourceEvent, TaskEvent, UserEvent,
+};
 
 use crate::hot::thread::ThreadLedger;
+
+/// Passes on one event. In tests, to the test that watches.
+#[inline(always)]
+fn emit(event: impl FnOnce() -> EventKind) {
+    #[cfg(test)]
+    watched::pass(event);
+    #[cfg(not(test))]
+    let _ = event;
+}
+
+/// Something happened to a call. Calls have no ids yet.
+#[inline(always)]
+pub(crate) fn call(event: impl FnOnce() -> CallEvent) {
+    emit(|| EventKind::Call {
+        id: 0,
+        kind: event(),
+    });
+}
+
+/// Something happened to the task with this id, or to its waker.
+#[inline(always)]
+pub(crate) fn task(id: u64, event: impl FnOnce() -> TaskEvent) {
+    emit(|| EventKind::Task { id, kind: event() });
+}
+
+/// Something happened to the resource with this id.
+#[inline(always)]
+pub(crate) fn resource(id: u64, event: impl FnOnce() -> ResourceEvent) {
+    emit(|| EventKind::Resource { id, kind: event() });
+}
+
+/// Something happened to an intent. Intents have no ids yet.
+#[inline(always)]
+pub(crate) fn intent(event: impl FnOnce() -> IntentEvent) {
+    emit(|| EventKind::Intent {
+        id: 0,
+        kind: event(),
+    });
+}
+
+/// The program counts or sets the number at the site `name`.
+#[inline(always)]
+pub(crate) fn user(name: u32, event: impl FnOnce() -> UserEvent) {
+    emit(|| EventKind::User {
+        name,
+        kind: event(),
+    });
+}
+
+/// A console, or the program itself, controls accounting or a task.
+#[inline(always)]
+pub(crate) fn console(event: impl FnOnce() -> ConsoleEvent) {
+    emit(|| EventKind::Console {
+        client: 0,
+        kind: event(),
+    });
+}
 
 /// Callbacks for marked calls: those whose drop would lose an effect.
 pub(crate) struct MarkedCalls {
@@ -32,4 +96,33 @@ pub(crate) fn on_marked_calls(listener: MarkedCalls) {
 #[cold]
 pub(crate) fn marked_calls() -> Option<&'static MarkedCalls> {
     MARKED_CALLS.get()
+}
+
+/// The events of one test.
+#[cfg(test)]
+pub(crate) mod watched {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use turbowish_model::event::EventKind;
+
+    use crate::lock::lock;
+
+    static ON: AtomicBool = AtomicBool::new(false);
+    static EVENTS: Mutex<Vec<EventKind>> = Mutex::new(Vec::new());
+
+    pub(super) fn pass(event: impl FnOnce() -> EventKind) {
+        if ON.load(Ordering::Relaxed) {
+            lock(&EVENTS).push(event());
+        }
+    }
+
+    /// All events of the process while `f` runs, of every thread.
+    pub(crate) fn during(f: impl FnOnce()) -> Vec<EventKind> {
+        lock(&EVENTS).clear();
+        ON.store(true, Ordering::Relaxed);
+        f();
+        ON.store(false, Ordering::Relaxed);
+        std::mem::take(&mut lock(&EVENTS))
+    }
 }

@@ -14,6 +14,7 @@ use std::task::Waker;
 
 use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{TaskCell, TaskMeta, TaskReading};
+use turbowish_model::event::{CallEvent, TaskEvent};
 use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
 
 pub(crate) use self::ended::{ended, panicked};
@@ -24,8 +25,8 @@ pub(crate) use self::registry::{
 use crate::hot::origin::TaskOrigin;
 use crate::hot::pause::{self, PauseFlag};
 use crate::hot::proc::Proc;
-use crate::hot::switch;
 use crate::hot::waker_state::{self, Begun, Late, StatefulWaker, WakerState};
+use crate::hot::{events, switch};
 use crate::runtimes;
 
 /// Row of a live task or of a branch: its state and its waker state.
@@ -44,11 +45,16 @@ pub(crate) struct TaskEntry {
 impl Target for TaskEntry {
     fn cloned(&self) {
         self.node.cloned();
+        events::task(self.task(), || TaskEvent::Cloned);
     }
     fn dropped(&self) {
+        // Before the executor's waker is dropped: that is foreign code.
+        events::task(self.task(), || TaskEvent::Dropped);
         self.node.dropped();
     }
     fn wake(&self) {
+        // Before the executor is told: another thread may poll at once.
+        self.woken();
         self.node.wake(self.task());
     }
 }
@@ -67,6 +73,15 @@ impl StatefulWaker for TaskEntry {
 }
 
 impl TaskEntry {
+    /// The task, or the call whose branch this is, was woken.
+    #[inline]
+    fn woken(&self) {
+        match self.owner {
+            0 => events::task(self.task(), || TaskEvent::Woken),
+            _ => events::call(|| CallEvent::Wake),
+        }
+    }
+
     fn new(birth: TaskMeta, origin: Option<Arc<TaskOrigin>>, epoch: u32, thread: u32) -> Self {
         let cell = TaskCell::new(birth);
         cell.begin(epoch, thread, birth.created);
@@ -226,7 +241,10 @@ impl LazyTarget for FirstPoll<'_> {
 
     fn wake(&self) {
         match self.live.get() {
-            Some(live) => live.node.note_if_armed(live.task()),
+            Some(live) => {
+                live.woken();
+                live.node.note_if_armed(live.task());
+            }
             None => self.woken.store(true, Ordering::Relaxed),
         }
         self.outer.wake_by_ref();
@@ -240,6 +258,9 @@ impl Drop for CoveredTask {
             return;
         }
         registry::remove(&self.0);
+        if !self.is_branch() {
+            events::task(self.birth.id, || TaskEvent::End);
+        }
         // A pause holds the task's row: end it first.
         pause::over(&self.0);
     }

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use turbowish_model::account::task::Pause;
+use turbowish_model::event::ConsoleEvent;
 use turbowish_wire::PauseTask;
 
 use super::Monitor;
 use crate::hot::pause::{self, Unrenewed};
-use crate::hot::{clock, switch, task};
+use crate::hot::{clock, events, switch, task};
 use crate::server::Refused;
 
 /// The monitor ticks four times a second. If a tick is later than this, the process was stopped: no
@@ -45,7 +46,11 @@ impl Monitor {
             });
         }
         match task::with(order.task, |live| pause::begin(live, &order.by, lease)) {
-            Some(true) => Ok(()),
+            Some(true) => {
+                let task = order.task;
+                events::console(|| ConsoleEvent::Pause { task });
+                Ok(())
+            }
             Some(false) => Err(Refused::Off),
             None => Err(self.why_not(order.task)),
         }
@@ -57,7 +62,10 @@ impl Monitor {
     /// If it is not paused.
     pub(super) fn resume(&self, task: u64) -> Result<(), Refused> {
         match pause::resume(task) {
-            true => Ok(()),
+            true => {
+                events::console(|| ConsoleEvent::Resume { task });
+                Ok(())
+            }
             false if task::with(task, |_| ()).is_some() => Err(Refused::NotPaused),
             false => Err(self.why_not(task)),
         }

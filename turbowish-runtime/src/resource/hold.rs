@@ -4,9 +4,12 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
 
+use turbowish_model::event::{ResourceClaim, ResourceEvent};
+
 use super::record::Record;
 use super::{Resource, Role, order};
 use crate::hot::current::{self, CurrentCall};
+use crate::hot::events;
 
 /// Lives beside the primitive's guard, and ends the hold when dropped. `R` refers to the record:
 /// the guard borrows the primitive, or keeps it alive.
@@ -65,13 +68,28 @@ fn take(
     at: &'static Location<'static>,
     owned: bool,
 ) -> u32 {
+    let emit = |who: CurrentCall, slot: u32| {
+        events::resource(record.id, || {
+            ResourceEvent::Taken(ResourceClaim {
+                ticket: u64::from(slot),
+                task: who.task,
+                role,
+                amount: u64::from(amount),
+            })
+        });
+    };
     let taken = current::ledger(|ledger| {
         let who = ledger.here();
         let slot = record.hold(who, role, amount, at, owned);
         order::taken(ledger, record, (slot, who), (role, at), owned);
+        emit(who, slot);
         slot
     });
-    taken.unwrap_or_else(|| record.hold(CurrentCall::default(), role, amount, at, owned))
+    taken.unwrap_or_else(|| {
+        let slot = record.hold(CurrentCall::default(), role, amount, at, owned);
+        emit(CurrentCall::default(), slot);
+        slot
+    })
 }
 
 impl<R: Deref<Target = Record> + Clone> HoldGuard<R> {
@@ -138,6 +156,9 @@ impl<R: Deref<Target = Record>> Drop for HoldGuard<R> {
         if let Some(seat) = &self.0 {
             let task = seat.record.release(seat.slot);
             order::released(&seat.record, seat.slot, task);
+            events::resource(seat.record.id, || ResourceEvent::Released {
+                ticket: u64::from(seat.slot),
+            });
         }
     }
 }

@@ -12,13 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use turbowish_model::account::histogram::{Buckets, Histogram};
 use turbowish_model::account::resource::{Flow, Holder, Kind, Reading, Role, SHOWN, Times, Waiter};
 
+use turbowish_model::event::{ResourceClaim, ResourceEvent};
+
 use super::NONE;
 use super::ends::Ends;
 use super::exclusive_holder::ExclusiveHolder;
 use super::state::ResourceState;
 use super::wait::WaitNode;
 use crate::hot::current::CurrentCall;
-use crate::hot::{clock, switch};
+use crate::hot::{clock, events, switch};
 use crate::lock::lock;
 use crate::resource::cancel_safety::{self, EffectSource};
 
@@ -74,6 +76,10 @@ impl Record {
         ends: Arc<Ends>,
     ) -> Self {
         cancel_safety::listen();
+        events::resource(id, || ResourceEvent::Made {
+            kind,
+            capacity: Some(capacity),
+        });
         Self {
             id,
             kind,
@@ -109,17 +115,20 @@ impl Record {
 
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
+        events::resource(self.id, || ResourceEvent::Closed);
     }
 
     #[inline]
     pub(super) fn put(&self, items: u64) {
         self.put.fetch_add(items, Ordering::Relaxed);
+        events::resource(self.id, || ResourceEvent::Put { items });
         self.met(Role::Send);
     }
 
     #[inline]
     pub(super) fn took(&self, items: u64) {
         self.took.fetch_add(items, Ordering::Relaxed);
+        events::resource(self.id, || ResourceEvent::Took { items });
         self.met(Role::Receive);
     }
 
@@ -127,6 +136,7 @@ impl Record {
     #[inline]
     pub(super) fn took_alone(&self, items: u64) {
         holders::count(&self.took, items);
+        events::resource(self.id, || ResourceEvent::Took { items });
         self.met(Role::Receive);
     }
 
@@ -182,6 +192,15 @@ impl Record {
             polled: who.poll,
         };
         state.waiters.insert(ticket, (waiter, node));
+        drop(state);
+        events::resource(self.id, || {
+            ResourceEvent::Wait(ResourceClaim {
+                ticket,
+                task: who.task,
+                role,
+                amount: u64::from(amount),
+            })
+        });
         ticket
     }
 
@@ -204,6 +223,7 @@ impl Record {
             waited.record(now.saturating_sub(waiter.since));
         }
         drop(state);
+        events::resource(self.id, || ResourceEvent::Left { ticket });
         // The waiter's state may hold the last clone of an executor's waker.
         drop(left);
     }

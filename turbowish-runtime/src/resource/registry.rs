@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use dashmap::DashMap;
+use turbowish_model::event::ResourceEvent;
 
 use super::cancel_safety::{EffectSource, Effects};
 use super::order::LockOrders;
 use super::record::Record;
 use super::timer::{Timers, timers_beyond};
 use crate::hot::current::CurrentCall;
+use crate::hot::events;
 
 /// All that this process keeps of its resources.
 pub(super) struct Resources {
@@ -72,6 +74,7 @@ pub(super) fn remove(record: &Option<Arc<Record>>) {
         Some(record) => {
             records.live.fetch_sub(1, Ordering::Relaxed);
             records.by_id.remove(&record.id);
+            events::resource(record.id, || ResourceEvent::Dropped);
         }
         None => {
             records.beyond.fetch_sub(1, Ordering::Relaxed);

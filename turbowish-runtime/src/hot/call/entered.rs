@@ -2,10 +2,11 @@
 
 use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
 use turbowish_model::account::ledger::Start;
+use turbowish_model::event::CallEvent;
 
 use super::CLOSED;
 use crate::hot::proc::Proc;
-use crate::hot::{clock, switch, thread};
+use crate::hot::{clock, events, switch, thread};
 
 /// A call of a plain function: accounted as one poll until this is dropped.
 #[derive(Debug)]
@@ -37,9 +38,15 @@ pub fn enter(proc: &'static Proc) -> Entered {
         let depth = thread::with(epoch, |thread| {
             let t = clock::ticks();
             entered.account = Account::new(thread.ledger.create(key, t));
-            thread
+            events::call(|| CallEvent::Create { proc: key.id });
+            let depth = thread
                 .ledger
-                .poll_start(&mut entered.account, key, t, PLAIN)
+                .poll_start(&mut entered.account, key, t, PLAIN);
+            events::call(|| CallEvent::PollStart {
+                proc: Some(key.id),
+                root: false,
+            });
+            depth
         });
         entered.epoch = epoch;
         entered.depth = depth.flatten().unwrap_or(CLOSED);
@@ -63,6 +70,7 @@ impl Drop for Entered {
         thread::with_current(self.epoch, |thread| {
             let (account, depth) = (&mut self.account, self.depth);
             thread.ledger.poll_end(account, depth, clock::ticks(), end);
+            events::call(|| CallEvent::PollEnd(end));
         });
     }
 }

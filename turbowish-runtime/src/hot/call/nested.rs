@@ -18,6 +18,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use turbowish_model::account::ledger::{Ledger, Start};
+use turbowish_model::event::CallEvent;
 
 pub(crate) use self::executor::learn;
 use super::CallState;
@@ -25,7 +26,7 @@ use super::branch::open_branch;
 use super::root::{PollWaker, open_root};
 use crate::hot::task::{self, CoveredTask};
 use crate::hot::thread::ThreadLedger;
-use crate::hot::{clock, origin, switch, thread};
+use crate::hot::{clock, events, origin, switch, thread};
 use crate::runtimes::{self, RunningTask};
 
 thread_local! {
@@ -115,6 +116,10 @@ pub(super) fn open<'a>(
     };
     let key = state.proc.key(bytes)?;
     let (depth, is_branch) = ledger.open(&mut state.account, key, clock::ticks(), start)?;
+    events::call(|| CallEvent::PollStart {
+        proc: Some(key.id),
+        root,
+    });
     let around = match root {
         true => Around::task(thread),
         false => Around::of(thread),

@@ -8,6 +8,7 @@ use std::task::Waker;
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::account::ledger::Charge;
 use turbowish_model::account::task::{TaskMeta, WakeCause};
+use turbowish_model::event::TaskEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
@@ -15,7 +16,7 @@ use super::nested::Around;
 use crate::hot::task::{self, CoveredTask, FirstPoll, TaskEntry};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
-use crate::hot::{clock, origin, thread};
+use crate::hot::{clock, events, origin, thread};
 
 /// The waker that a poll is given.
 pub(super) enum PollWaker<'a> {
@@ -140,6 +141,7 @@ pub(super) fn open_root<'a>(
                 return PollWaker::Passed(around);
             };
             ledger.name_root(birth.id);
+            events::task(birth.id, || TaskEvent::Begin { root: 0 });
             let newcomer = FirstPoll {
                 outer: waker,
                 birth,
@@ -217,8 +219,10 @@ pub(super) fn close_root(
     if state.task.is_none() && !state.account.is_rowless() {
         let known = closing.given.newcomer().map(|newcomer| newcomer.birth);
         let born = known.or_else(|| (depth == 0).then(|| thread.newborn.own()));
-        if let (true, Some(birth)) = (pending, born) {
-            enter(thread, state, birth, closing.given.newcomer());
+        match born {
+            Some(birth) if pending => enter(thread, state, birth, closing.given.newcomer()),
+            Some(birth) => events::task(birth.id, || TaskEvent::End),
+            None => {}
         }
         if depth == 0 {
             thread.newborn.end();

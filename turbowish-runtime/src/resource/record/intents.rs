@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use turbowish_model::account::resource::{Intent, Role};
+use turbowish_model::event::IntentEvent;
 
 use super::super::intents::Link;
 use super::{Record, ResourceState};
 use crate::hot::current::{CurrentCall, here};
+use crate::hot::events;
 
 impl Record {
     /// Records an intent. Returns it, with a reference to the call's `next` one; or `next` itself,
@@ -19,6 +21,12 @@ impl Record {
         (again, said): (bool, bool),
         next: Option<Link>,
     ) -> Option<Link> {
+        let made = IntentEvent::Made {
+            task: intent.who.task,
+            resource: self.id,
+            role: intent.role,
+            strength: intent.strength,
+        };
         let mut state = self.state();
         let seated = state.intents.seat(intent, (again, said), next);
         match seated {
@@ -26,6 +34,7 @@ impl Record {
                 if !again {
                     self.unmet.fetch_add(1, Ordering::Relaxed);
                 }
+                events::intent(|| made);
                 Some(Link::new(self.clone(), slot))
             }
             Err(next) => next,
@@ -39,12 +48,14 @@ impl Record {
         if gone.unmet {
             self.unmet.fetch_sub(1, Ordering::Relaxed);
         }
+        events::intent(|| IntentEvent::Gone);
         gone.next
     }
 
     /// Turns the `may` in `slot` into a `will`.
     pub(in crate::resource) fn will(&self, slot: u32) {
         self.state().intents.will(slot);
+        events::intent(|| IntentEvent::Sure);
     }
 
     /// Records that the current task has done an operation that it may have intended.
@@ -72,6 +83,7 @@ impl Record {
     pub(super) fn meet(&self, state: &mut ResourceState, who: CurrentCall, role: Role) {
         if self.unmet.load(Ordering::Relaxed) != 0 && state.intents.meet(who, role) {
             self.unmet.fetch_sub(1, Ordering::Relaxed);
+            events::intent(|| IntentEvent::Done);
         }
     }
 }
