@@ -8,7 +8,11 @@ use crate::monitor::Host;
 use crate::terminal;
 
 const LOST_WAKER: &str = include_str!("../../../docs/alerts/lost-waker.md");
-const JSON: &str = include_str!("../../../docs/json.md");
+const JSON: &str = concat!(
+    include_str!("../../../docs/json.md"),
+    "\n",
+    include_str!("../../../docs/tables.md")
+);
 
 #[test]
 fn a_pipe_gets_the_page_as_it_is() {
