@@ -1,7 +1,8 @@
-//! What a call, a poll and a level of a chain cost: annotated against plain, in one run, as differences.
+//! What a call, a poll and a level of a chain cost: annotated against plain, in one run, as
+//! differences.
 //!
-//! `cargo bench --bench calls` prints the smallest of many interleaved rounds; run it on a quiet machine.
-//! Words after `--` keep the lines that contain them all.
+//! `cargo bench --bench calls` prints the smallest of many interleaved rounds; run it on a quiet
+//! machine. Words after `--` keep the lines that contain them all.
 
 use std::hint::black_box;
 use std::pin::{Pin, pin};

@@ -1,7 +1,9 @@
-//! What a lock, a send and a receive cost over tokio's own while nobody is in the way, in one run, as differences.
+//! What a lock, a send and a receive cost over tokio's own while nobody is in the way, in one run,
+//! as differences.
 //!
-//! `cargo bench --features tokio --bench sync` prints the smallest of many interleaved rounds, after half a minute; run it on a quiet machine.
-//! Words after `--` keep the lines that contain them all.
+//! `cargo bench --features tokio --bench sync` prints the smallest of many interleaved rounds,
+//! after half a minute; run it on a quiet machine. Words after `--` keep the lines that contain
+//! them all.
 
 use std::time::Duration;
 
@@ -284,7 +286,8 @@ fn all() -> Vec<Workload> {
     ]
 }
 
-/// The smallest times per item. Every round has all workloads: a machine is slow for seconds at a time, and then it is for all of them.
+/// The smallest times per item. Every round has all workloads: a machine is slow for seconds at a
+/// time, and then it is for all of them.
 fn compare(state: &str) {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let is_kept = |name: &str| {

@@ -98,7 +98,8 @@ async fn kept(polls: u32) {
     keeps(polls).await;
 }
 
-/// Ends in every way that a call can end without unwinding: returns, returns `Err`, is cancelled, is never polled.
+/// Ends in every way that a call can end without unwinding: returns, returns `Err`, is cancelled,
+/// is never polled.
 #[turbowish::instrument]
 async fn children(n: u32) {
     for i in 0..n {
@@ -117,8 +118,8 @@ fn drive(future: impl Future) {
     while future.as_mut().poll(&mut context).is_pending() {}
 }
 
-/// The fewest allocations of `work` in many runs: a poll that lasts longer than any before it makes room in its proc's
-/// histogram, and how long one lasts is not ours to say.
+/// The fewest allocations of `work` in many runs: a poll that lasts longer than any before it makes
+/// room in its proc's histogram, and how long one lasts is not ours to say.
 fn check(name: &str, work: impl Fn(), expected: u64) {
     let runs = (0..50).map(|_| measure(&work).count_total);
     assert_eq!(runs.min(), Some(expected), "{name}");

@@ -1,4 +1,5 @@
-//! A task that is suspended among the arguments of a macro is shown at the await that it passed last, or at the macro.
+//! A task that is suspended among the arguments of a macro is shown at the await that it passed
+//! last, or at the macro.
 #![cfg(feature = "enabled")]
 
 mod program;
@@ -8,7 +9,8 @@ use serde_json::Value;
 
 const SOURCE: &str = include_str!("../examples/hidden-awaits.rs");
 
-/// Line and column, from 1, of the first and of the last character of `text`, which stands inside `function`.
+/// Line and column, from 1, of the first and of the last character of `text`, which stands inside
+/// `function`.
 fn ends(function: &str, text: &str) -> [usize; 4] {
     let inside = SOURCE
         .find(&format!("fn {function}("))

@@ -1,5 +1,6 @@
-//! Whatever a body does with things that look like resources, the attribute compiles it as it was: intents take 16 bytes, and only
-//! where there are some; nobody's own `send` or `lock` is taken for one of ours.
+//! Whatever a body does with things that look like resources, the attribute compiles it as it was:
+//! intents take 16 bytes, and only where there are some; nobody's own `send` or `lock` is taken for
+//! one of ours.
 
 use std::future::{Future, ready};
 use std::ops::Deref;

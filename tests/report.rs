@@ -1,4 +1,5 @@
-//! Where the report goes: whatever stands at its path, the program ends, loses nothing that was there, and says what went wrong.
+//! Where the report goes: whatever stands at its path, the program ends, loses nothing that was
+//! there, and says what went wrong.
 #![cfg(all(target_os = "linux", feature = "enabled"))]
 
 mod program;
@@ -155,7 +156,8 @@ fn parts(folder: &Path) -> usize {
         .count()
 }
 
-/// In a name space of its own, so that nothing stays mounted: three pages, of which the earlier report and a filler take two or three.
+/// In a name space of its own, so that nothing stays mounted: three pages, of which the earlier
+/// report and a filler take two or three.
 #[test]
 fn a_full_disk_leaves_the_earlier_report() {
     let namespace = [&["unshare", "-rm"][..], &["unshare", "-m"]];

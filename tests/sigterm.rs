@@ -1,4 +1,5 @@
-//! SIGTERM ends a program as it would without a report, whatever exists when `init` is called, and whoever listens.
+//! SIGTERM ends a program as it would without a report, whatever exists when `init` is called, and
+//! whoever listens.
 #![cfg(all(unix, feature = "enabled"))]
 
 mod program;

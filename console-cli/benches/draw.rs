@@ -1,8 +1,10 @@
-//! How long a key takes until it is on the screen, and how much memory the console needs, with 100,000 tasks, 500 procs and 1,000 channels.
+//! How long a key takes until it is on the screen, and how much memory the console needs, with
+//! 100,000 tasks, 500 procs and 1,000 channels.
 //!
-//! The program runs on a terminal of 200 columns and 50 lines, as its users run it, beside a scripted process that has the 10,000 worst
-//! of its tasks at hand, as a real one would, and sends what it is asked for once a second. `cargo bench -p turbowish-cli --bench draw`; with a process id behind `--`, the console
-//! looks at that process instead (`benches/console-open.sh` has one).
+//! The program runs on a terminal of 200 columns and 50 lines, as its users run it, beside a
+//! scripted process that has the 10,000 worst of its tasks at hand, as a real one would, and sends
+//! what it is asked for once a second. `cargo bench -p turbowish-cli --bench draw`; with a process
+//! id behind `--`, the console looks at that process instead (`benches/console-open.sh` has one).
 
 #![allow(
     clippy::unwrap_used,
@@ -265,7 +267,8 @@ impl Console {
         self.press(b"v");
     }
 
-    /// The median of them is held against the goal: a machine that others use has moments of its own.
+    /// The median of them is held against the goal: a machine that others use has moments of its
+    /// own.
     fn measure(&mut self, what: &str, keys: &[&[u8]]) {
         let mut times: Vec<(Duration, Duration)> = (0..KEYS)
             .map(|at| self.press(keys[at % keys.len()]))

@@ -162,7 +162,8 @@ pub(crate) struct TopArgs {
 /// What the console shows, and how.
 #[derive(Args, Debug)]
 pub(crate) struct ViewArgs {
-    /// Length of the window: 1s, 10s, …, 60s at most, or start; default: that of the last console, or 10s
+    /// Length of the window: 1s, 10s, …, 60s at most, or start; default: that of the last console,
+    /// or 10s
     #[arg(short, long, value_name = "TIME", value_parser = window)]
     pub(crate) window: Option<Window>,
     /// Time between snapshots, 100ms to 10s

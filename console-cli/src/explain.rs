@@ -1,5 +1,6 @@
 //! `turbowish explain`: the page of an alert, and the list of all. The pages are those of `docs`:
-//! `explain/pages`, `explain/json.md` and `explain/tables.md` are links to them, and a package holds what they link to.
+//! `explain/pages`, `explain/json.md` and `explain/tables.md` are links to them, and a package
+//! holds what they link to.
 
 mod markdown;
 mod page;

@@ -146,7 +146,8 @@ fn tasks(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `1 alert, 2 warnings; deadlock: there, back wait in a cycle, 41.2 s (turbowish explain deadlock)`
+/// `1 alert, 2 warnings; deadlock: there, back wait in a cycle, 41.2 s (turbowish explain
+/// deadlock)`
 fn alerts(snapshot: &Snapshot) -> String {
     let alerts = &snapshot.alerts.rows;
     let Some(worst) = column::worst(alerts) else {

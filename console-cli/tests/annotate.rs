@@ -1,4 +1,5 @@
-//! `turbowish annotate` on folders as users have them: what it prints, what it writes, and how it ends.
+//! `turbowish annotate` on folders as users have them: what it prints, what it writes, and how it
+//! ends.
 
 #![allow(
     clippy::unwrap_used,
@@ -237,7 +238,8 @@ far/src/target/mod.rs:1:10: async fn far::target::f is not covered
             .ends_with("\n[dependencies]\nturbowish.workspace = true # turbowish annotate\n")
     );
     assert_eq!(folder.read("odd/Cargo.toml"), member("odd", ""));
-    // A folder of the workspace stands for the members in it; without a path, it is the package around.
+    // A folder of the workspace stands for the members in it; without a path, it is the package
+    // around.
     let (_, out, _) = folder.run(&["crates", "--check"]);
     assert_eq!(out, "5 async fns in 5 files, none uncovered\n");
     let (_, out, _) = folder.run_in("crates/b/tests", &["--check"]);

@@ -85,7 +85,8 @@ fn the_record_of_a_proc_has_its_numbers() {
     check("kv::db::get", &[]);
 }
 
-/// What a program calls its tasks, resources and numbers is its own affair, and no terminal obeys it.
+/// What a program calls its tasks, resources and numbers is its own affair, and no terminal obeys
+/// it.
 #[test]
 fn names_cannot_do_anything() {
     const NASTY: &str = "a\u{1b}[2J\u{7}\r\nkv::forged  99.9\u{202e}\u{9b}31m";

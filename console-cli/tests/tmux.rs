@@ -1,4 +1,5 @@
-//! The console in a real terminal: tmux types the keys of somebody who looks around, and reads what stands there.
+//! The console in a real terminal: tmux types the keys of somebody who looks around, and reads what
+//! stands there.
 
 #![cfg(feature = "demo")]
 #![allow(

@@ -1,4 +1,5 @@
-//! The console knows processes by the protocol alone: neither it nor its tests are built with the runtime. The demo is.
+//! The console knows processes by the protocol alone: neither it nor its tests are built with the
+//! runtime. The demo is.
 
 #![allow(
     clippy::unwrap_used,

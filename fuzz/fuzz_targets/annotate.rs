@@ -1,4 +1,5 @@
-//! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer annotate`; built without the feature, it runs the inputs that are named as arguments.
+//! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer annotate`; built without the feature, it
+//! runs the inputs that are named as arguments.
 
 #![cfg_attr(feature = "libfuzzer", no_main)]
 

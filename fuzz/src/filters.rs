@@ -1,4 +1,5 @@
-//! Filters and limits: any text is parsed or refused, and what is parsed can be asked about any row.
+//! Filters and limits: any text is parsed or refused, and what is parsed can be asked about any
+//! row.
 
 use turbowish_model::query::{Budget, Condition, Filter, Query, Rows, Selection};
 use turbowish_model::snapshot::alert::Alert;
@@ -38,7 +39,8 @@ fn of<R: Row>(text: &str, snapshot: &Snapshot) {
     }
 }
 
-/// The way of a query through the server: the filter, and the input's first line as the column to sort by.
+/// The way of a query through the server: the filter, and the input's first line as the column to
+/// sort by.
 fn whole(text: &str, mut snapshot: Snapshot) {
     let rows = Rows {
         filter: text.to_owned(),

@@ -1,7 +1,8 @@
 //! Everything that reads bytes from outside, as functions that panic on a defect.
 //!
-//! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer NAME` looks for new inputs. `corpus/NAME` keeps those that
-//! reach new code, and `cargo test` replays them. An input that has found a defect stays there.
+//! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer NAME` looks for new inputs. `corpus/NAME`
+//! keeps those that reach new code, and `cargo test` replays them. An input that has found a defect
+//! stays there.
 
 mod filters;
 mod messages;

@@ -68,8 +68,8 @@ macro_rules! snapshot {
             pub lost: Lost,
             /// Time from wake to poll, of all tasks in the window.
             pub ready_latency: Distribution,
-            /// All tasks that match the filter, in the requested groups; empty if `tasks` contains them
-            /// all.
+            /// All tasks that match the filter, in the requested groups; empty if `tasks` contains
+            /// them all.
             pub task_groups: Vec<TaskGroup>,
             $($(#[doc = $about])+ pub $field: Page<$row>,)+
         }

@@ -1,4 +1,5 @@
-//! Alerts as rows: what the table shows, what filters and orders keep, and what JSON, CSV and the report say.
+//! Alerts as rows: what the table shows, what filters and orders keep, and what JSON, CSV and the
+//! report say.
 
 use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};

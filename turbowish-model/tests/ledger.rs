@@ -443,7 +443,8 @@ fn a_reader_never_sees_half_an_event() {
     });
 }
 
-/// Calls of these procs are polled in each other, and come to an await point as they are numbered, directly or not; the innermost is marked.
+/// Calls of these procs are polled in each other, and come to an await point as they are numbered,
+/// directly or not; the innermost is marked.
 #[track_caller]
 fn marks(direct: &[bool], expected: Option<u32>) {
     let ledger = Ledger::new(1);
@@ -561,7 +562,8 @@ fn polls_for_nothing_and_large_operands_are_counted_where_they_are() {
     assert_eq!(told, [(0, 0), (2, 2_000), (0, 0), (0, 0), (0, 2_003)]);
 }
 
-/// A parent polls calls by hand: each named step is one poll, and the answer is whether that was a branch's.
+/// A parent polls calls by hand: each named step is one poll, and the answer is whether that was a
+/// branch's.
 #[derive(Clone, Copy)]
 enum Step {
     /// The parent's poll begins; the one before ended pending.

@@ -1,4 +1,5 @@
-//! The ledger against a second accountant, on thousands of random streams, such as programs make and torn ones.
+//! The ledger against a second accountant, on thousands of random streams, such as programs make
+//! and torn ones.
 
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_oneof, proptest};

@@ -1,4 +1,5 @@
-//! The wait-for graph on hand-made scenes: what is stuck, and how near one can come without being it.
+//! The wait-for graph on hand-made scenes: what is stuck, and how near one can come without being
+//! it.
 
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
@@ -265,7 +266,8 @@ fn a_receiver_that_has_not_received_yet() {
     near(|stage| has_end(stage, 1, Strength::May).proven = false);
     near(|stage| has_end(stage, 0, Strength::May).proven = true);
     near(|stage| has_end(stage, 1, Strength::May).role = Role::Send);
-    // Another receiver is in unknown hands, or another task says that it may receive, and can go on.
+    // Another receiver is in unknown hands, or another task says that it may receive, and can go
+    // on.
     near(|stage| {
         has_end(stage, 1, Strength::May);
         stage.uses("?", Role::Receive, "jobs");
@@ -281,7 +283,8 @@ fn a_receiver_that_has_not_received_yet() {
     });
 }
 
-/// `b` has a lock and waits for an item; `a`, whose end of the channel nobody has used yet, waits for the lock.
+/// `b` has a lock and waits for an item; `a`, whose end of the channel nobody has used yet, waits
+/// for the lock.
 fn unsent(stage: &mut Stage) {
     stage.task("a", "a.rs:2 db.lock()");
     stage.task("b", "b.rs:2 rx.recv()");
@@ -903,7 +906,8 @@ proptest! {
     }
 }
 
-/// What a program of locks is made of: kinds with permits, holders and waiters as (task, lock, amount or how).
+/// What a program of locks is made of: kinds with permits, holders and waiters as (task, lock,
+/// amount or how).
 #[derive(Clone, Debug)]
 struct Program {
     tasks: usize,
@@ -956,7 +960,8 @@ fn programs() -> impl Strategy<Value = Program> {
     })
 }
 
-/// Whether so much of a lock can be had beside what is held: 3 permits; of an rwlock 1 reads and 2 writes.
+/// Whether so much of a lock can be had beside what is held: 3 permits; of an rwlock 1 reads and 2
+/// writes.
 fn fits(holds: &[(usize, usize, u64)], kind: Kind, lock: usize, amount: u64) -> bool {
     let mut held = holds
         .iter()
@@ -969,7 +974,8 @@ fn fits(holds: &[(usize, usize, u64)], kind: Kind, lock: usize, amount: u64) -> 
     }
 }
 
-/// Plays the program: whoever has what it waits for ends, and gives back all it has. Returns the tasks that wait for ever.
+/// Plays the program: whoever has what it waits for ends, and gives back all it has. Returns the
+/// tasks that wait for ever.
 fn play(program: &Program) -> Vec<usize> {
     let mut holds = program.holds.clone();
     let mut waits = program.waits.clone();

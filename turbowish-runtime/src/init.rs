@@ -129,8 +129,8 @@ impl Builder {
         self
     }
 
-    /// Whether accounting is on from the start; by default it is. If not, everything else is ready, and
-    /// [`arm`] or a console switches accounting on. `TURBOWISH=on|disarmed|off` overrides this.
+    /// Whether accounting is on from the start; by default it is. If not, everything else is ready,
+    /// and [`arm`] or a console switches accounting on. `TURBOWISH=on|disarmed|off` overrides this.
     pub const fn armed(mut self, armed: bool) -> Self {
         self.settings.mode = if armed { Mode::On } else { Mode::Disarmed };
         self
@@ -222,8 +222,8 @@ impl Builder {
         self
     }
 
-    /// Sets a limit of the alert rules by name: `.limit("long_poll.warn", "20ms")`. An invalid limit
-    /// costs one line on stderr.
+    /// Sets a limit of the alert rules by name: `.limit("long_poll.warn", "20ms")`. An invalid
+    /// limit costs one line on stderr.
     #[deprecated(note = "use `alert_limit`: the compiler checks names and units")]
     pub fn limit(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.limit_texts.push((name.into(), value.into()));

@@ -66,8 +66,8 @@ pub struct SelfRef<L: ?Sized, G: for<'a> OwnedGuard<'a>> {
 impl<L: ?Sized, G: for<'a> OwnedGuard<'a>> SelfRef<L, G> {
     /// Makes the guard from what `owner` points to.
     ///
-    /// `make` must not borrow from anything else: if `G` can be coerced to a type that lives longer,
-    /// that borrow could end before the guard does.
+    /// `make` must not borrow from anything else: if `G` can be coerced to a type that lives
+    /// longer, that borrow could end before the guard does.
     ///
     /// ```compile_fail,E0521
     /// # use std::sync::Arc;

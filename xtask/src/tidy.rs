@@ -34,6 +34,7 @@ const RULES: &[(&str, Rule)] = &[
     ("a module says its purpose on line 1", text::purpose),
     ("no path of somebody's machine", text::machine_paths),
     ("no test is ignored", text::ignored_tests),
+    ("prose ends at column 100", text::width),
     ("functions, files and types are small", sizes::all),
     ("one word per thing", names::all),
 ];
@@ -52,11 +53,14 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
         }
     }
     if count == 0 {
-        Ok(format!(
+        let mut lines = rooms::figures(&tree);
+        lines.push("no type name twice in a crate, and no old word".to_owned());
+        lines.push(format!(
             "tidy: {} rules hold over {} files",
             RULES.len(),
             tree.files().count()
-        ))
+        ));
+        Ok(lines.join("\n"))
     } else {
         Err(format!("{report}tidy: {count} faults"))
     }

@@ -1,6 +1,8 @@
-//! Measures the workloads of one tool in a process of its own: each figure is processor time of the threads that poll.
+//! Measures the workloads of one tool in a process of its own: each figure is processor time of the
+//! threads that poll.
 //!
-//! `calls` prints a line `peer NAME NANOSECONDS` for each workload, `parked N` one of bytes per task; `serve` serves.
+//! `calls` prints a line `peer NAME NANOSECONDS` for each workload, `parked N` one of bytes per
+//! task; `serve` serves.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -122,7 +124,8 @@ fn calls() {
     two_workers();
 }
 
-/// Processor time of both workers so far. Each of two tasks holds the worker that it is on, so they are on both.
+/// Processor time of both workers so far. Each of two tasks holds the worker that it is on, so they
+/// are on both.
 async fn workers_cpu() -> u64 {
     let both = Arc::new(Barrier::new(2));
     let on_a_worker = |both: Arc<Barrier>| {

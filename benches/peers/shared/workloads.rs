@@ -1,4 +1,5 @@
-//! The functions that every tool instruments, word for word the same: `instrumented!` is the tool's own way to do it.
+//! The functions that every tool instruments, word for word the same: `instrumented!` is the tool's
+//! own way to do it.
 
 use std::hint::black_box;
 use std::pin::Pin;

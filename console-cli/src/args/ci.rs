@@ -53,8 +53,8 @@ pub(crate) struct CheckArgs {
     /// A limit that must hold for every row: procs.hold_p99 < 10ms
     #[arg(long, visible_alias = "min", value_name = "LIMIT")]
     pub(crate) max: Vec<String>,
-    /// No alert is active, or none of this severity or worse: alert, warning or note. The default if
-    /// no limit is given
+    /// No alert is active, or none of this severity or worse: alert, warning or note. The default
+    /// if no limit is given
     #[arg(
         long,
         value_enum,

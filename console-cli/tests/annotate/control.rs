@@ -1,4 +1,5 @@
-//! What is changed is one package or workspace of one repository, and only where version control gives it back.
+//! What is changed is one package or workspace of one repository, and only where version control
+//! gives it back.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -79,7 +79,8 @@ impl Folder {
         )
     }
 
-    /// The same in the folder itself, which is under no version control. The clone has the name that it has in texts.
+    /// The same in the folder itself, which is under no version control. The clone has the name
+    /// that it has in texts.
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
         let (code, out, err) = self.run_in("", &[&["--allow-no-vcs"], args].concat());
         (code, out.replace(&clone(), CLONE), err)

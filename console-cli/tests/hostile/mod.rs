@@ -1,4 +1,5 @@
-//! Whatever a program calls its things: what is printed of them controls no terminal, forges no line and is no formula.
+//! Whatever a program calls its things: what is printed of them controls no terminal, forges no
+//! line and is no formula.
 
 use std::fs;
 use std::io::Write as _;
@@ -201,7 +202,8 @@ fn json_keeps_what_is_written_out_elsewhere() {
     assert_eq!(value["tasks"][0]["attributes"][&*name], *name);
 }
 
-/// A spreadsheet calculates what begins as a formula: text is told from it by a quote, and numbers stay numbers.
+/// A spreadsheet calculates what begins as a formula: text is told from it by a quote, and numbers
+/// stay numbers.
 #[test]
 fn csv_has_no_formulas() {
     for formula in FORMULAS {

@@ -1,4 +1,5 @@
-//! The alerts of the screens: three tasks in a cycle, a future that is not polled, and polls that take long.
+//! The alerts of the screens: three tasks in a cycle, a future that is not polled, and polls that
+//! take long.
 
 use turbowish_model::snapshot::Place;
 use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};

@@ -1,4 +1,5 @@
-//! What each command says of a monitor that does not behave: one line that says what is wrong, and an exit code.
+//! What each command says of a monitor that does not behave: one line that says what is wrong, and
+//! an exit code.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};

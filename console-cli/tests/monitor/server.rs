@@ -1,4 +1,5 @@
-//! A mock monitor: it answers over a real Unix socket from a script, in good order or in one of many bad ways.
+//! A mock monitor: it answers over a real Unix socket from a script, in good order or in one of
+//! many bad ways.
 #![allow(dead_code, reason = "each of the tests that include it takes its part")]
 
 use std::collections::VecDeque;

@@ -1,4 +1,5 @@
-//! A program that calls everything of its own the same thing, and what of that must reach no terminal.
+//! A program that calls everything of its own the same thing, and what of that must reach no
+//! terminal.
 #![allow(dead_code, reason = "each of the tests that include it takes its part")]
 
 use turbowish_model::snapshot::alert::{Alert, Party, Point};
@@ -6,7 +7,8 @@ use turbowish_model::snapshot::{
     Caller, Claim, HolderRow, Place, Snapshot, Spot, TaskRow, WaiterRow, WakerRow,
 };
 
-/// What a terminal obeys, or what is not seen: every C0 and C1 control but NUL, DEL, marks of direction, characters without width.
+/// What a terminal obeys, or what is not seen: every C0 and C1 control but NUL, DEL, marks of
+/// direction, characters without width.
 pub(crate) fn controls() -> String {
     let mut name = "a\u{1b}]52;c;ZXZpbA==\u{7}\nFORGED line\r\n\tFORGED\u{1b}[2J".to_owned();
     let ranges = [

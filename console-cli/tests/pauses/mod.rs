@@ -463,7 +463,8 @@ fn stuck_program() {
     });
 }
 
-/// Whatever threads there are, `bt` shows the poll; in its first poll, too, where a task cannot be paused.
+/// Whatever threads there are, `bt` shows the poll; in its first poll, too, where a task cannot be
+/// paused.
 #[test]
 fn gdb_stands_in_the_thread_that_polls_the_task() {
     if let Err(cause) = Command::new("gdb").arg("--version").output() {

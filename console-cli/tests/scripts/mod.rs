@@ -829,7 +829,8 @@ impl Demo {
     }
 }
 
-/// What is printed when the server finds time to answer: a busy machine may keep it from that for a second.
+/// What is printed when the server finds time to answer: a busy machine may keep it from that for a
+/// second.
 #[cfg(feature = "demo")]
 fn answer(host: &Host, args: &[&str]) -> String {
     loop {

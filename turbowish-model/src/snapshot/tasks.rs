@@ -55,7 +55,8 @@ row! {
         age_ns: u64 [max];
         /// Root polls started.
         polls: u64 [sum];
-        /// Exclusive time of all the task's calls since its creation, the poll in progress included.
+        /// Exclusive time of all the task's calls since its creation, the poll in progress
+        /// included.
         running_ns: u64 [sum];
         /// Longest root poll, including one in progress.
         max_poll_ns: u64 [max];
@@ -63,21 +64,21 @@ row! {
         root: String [first];
         /// Size of the root future, in bytes.
         future_bytes: u64 [max];
-        /// The task's calls, each before those that it polls: where it waits or, during a poll, what is
-        /// on the stack. Calls that are not polled any more come last.
+        /// The task's calls, each before those that it polls: where it waits or, during a poll,
+        /// what is on the stack. Calls that are not polled any more come last.
         stack: Vec<StackRow> [first];
         /// The await stack was longer than the part that is kept.
         stack_truncated: bool [first];
         /// State of the waker; `None` during the first poll, and where wakers are not wrapped.
         waker: Option<WakerRow> [sum];
-        /// The pause by which a console keeps the task from being polled; also set during the last poll
-        /// before the pause.
+        /// The pause by which a console keeps the task from being polled; also set during the last
+        /// poll before the pause.
         pause: Option<PauseRow> [some];
-        /// The last poll, including one in progress; `None` if there may have been a poll that was not
-        /// seen.
+        /// The last poll, including one in progress; `None` if there may have been a poll that was
+        /// not seen.
         last_poll: Option<PollRow> [first];
-        /// Operating system's id of the thread that polls the task now, as debuggers show it; `None` if
-        /// no thread does, or if unknown.
+        /// Operating system's id of the thread that polls the task now, as debuggers show it;
+        /// `None` if no thread does, or if unknown.
         os_thread_id: Option<u64> [first];
         /// The resources that the task waits for, in the order of its branches.
         waits_on: Vec<Claim> [first];

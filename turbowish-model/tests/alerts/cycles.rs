@@ -1,4 +1,5 @@
-//! Deadlocks: two scans, the order of the cycle, what is behind it, and no word of what follows from it.
+//! Deadlocks: two scans, the order of the cycle, what is behind it, and no word of what follows
+//! from it.
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{NodeKind, Strength};
@@ -42,7 +43,8 @@ fn the_cycle_is_told_in_its_order() {
     server(&mut stage);
     let mut play = Play::new(stage);
     play.until(41_000, |_, _| ());
-    // Raised in the second scan, and nothing else: not the guard that is held, not the sender that is blocked, not the full channel.
+    // Raised in the second scan, and nothing else: not the guard that is held, not the sender that
+    // is blocked, not the full channel.
     assert_eq!(
         play.log,
         ["250 + alert deadlock: conn:51022, repl-1, snapshot wait in a cycle, 250ms"]

@@ -1,4 +1,5 @@
-//! Futures that fail unheard, that are large, that nobody awaits or that are dropped half-way; and too many events.
+//! Futures that fail unheard, that are large, that nobody awaits or that are dropped half-way; and
+//! too many events.
 
 use turbowish_model::diagnose::situation::{Cut, Ended, Proc, Site, Source};
 
@@ -90,7 +91,8 @@ fn large_futures() {
         5_000,
         &["0 + warning large future: app::write is 24KiB"],
     );
-    // That alone does not make it so large. (Of two that begin at one instant, the play tells the first.)
+    // That alone does not make it so large. (Of two that begin at one instant, the play tells the
+    // first.)
     check_still(
         |stage| {
             build(24 << 10)(stage);

@@ -7,7 +7,8 @@ use turbowish_model::snapshot::TaskState;
 use crate::play::{Play, check, check_still};
 use turbowish_testing::scenes::{MS, START, Stage, place};
 
-/// `save` was given the lock at 100 ms; the arm of the select that awaits the lock itself is polled, and waits behind it.
+/// `save` was given the lock at 100 ms; the arm of the select that awaits the lock itself is
+/// polled, and waits behind it.
 fn locked(stage: &mut Stage) {
     stage.task("snapshot", "snapshot.rs:40 select!");
     stage.get("snapshot").since = START + 101 * MS;
@@ -214,7 +215,8 @@ fn a_guard_in_a_future_that_is_left_aside() {
     );
 }
 
-/// A stream of futures, one of which was woken at 100 ms, in a task that waits elsewhere since 101 ms.
+/// A stream of futures, one of which was woken at 100 ms, in a task that waits elsewhere since 101
+/// ms.
 fn stalled(stage: &mut Stage, kind: NodeKind) {
     stage.task("t", "t.rs:1 work(item)");
     stage.get("t").since = START + 101 * MS;
@@ -306,7 +308,8 @@ fn a_future_that_will_be_polled_is_not_snoozed() {
     );
 }
 
-/// `save` was woken at `there`, and is not polled; its task waits at `here`, and neither is of turbowish::sync.
+/// `save` was woken at `there`, and is not polled; its task waits at `here`, and neither is of
+/// turbowish::sync.
 fn unseen(stage: &mut Stage, there: &str, here: &str) {
     stage.task("runner", here);
     stage.get("runner").since = START + 101 * MS;

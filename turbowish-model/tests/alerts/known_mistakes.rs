@@ -1,4 +1,5 @@
-//! What tokio-console's tracker knows of warnings that were wrong: the same situations, as scenes, and no word.
+//! What tokio-console's tracker knows of warnings that were wrong: the same situations, as scenes,
+//! and no word.
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
@@ -56,7 +57,8 @@ fn a_waker_that_was_used_up_is_not_lost() {
     );
 }
 
-/// console 149 and 160: a task that waits for its first poll has had no chance to give its waker away.
+/// console 149 and 160: a task that waits for its first poll has had no chance to give its waker
+/// away.
 #[test]
 fn a_task_that_was_never_polled_lost_nothing() {
     check_still(
@@ -75,7 +77,8 @@ fn a_task_that_was_never_polled_lost_nothing() {
 fn what_has_ended_is_not_judged() {
     check_still(
         |stage| {
-            // Its children, its channel with the handle that it used, its place in a queue: the task itself is gone.
+            // Its children, its channel with the handle that it used, its place in a queue: the
+            // task itself is gone.
             stage.task("child", "c.rs:1 sleep(day)");
             stage.task("main", "m.rs:9 std::future::pending::<()>()");
             stage.get("main").wakes = Some(Wakes {
@@ -100,8 +103,9 @@ fn what_has_ended_is_not_judged() {
     );
 }
 
-/// console 308: wake-ups and wakers that were counted wrongly. A task that others wake while it is polled does not wake itself; clones that
-/// were used up are no clones that live, and as many as were made may have been dropped.
+/// console 308: wake-ups and wakers that were counted wrongly. A task that others wake while it is
+/// polled does not wake itself; clones that were used up are no clones that live, and as many as
+/// were made may have been dropped.
 #[test]
 fn wakes_by_others_and_wakers_used_up_are_counted_right() {
     check(
@@ -144,7 +148,8 @@ fn block_on_and_blocking_tasks_are_no_mistakes() {
                 name: "w0".to_owned(),
                 ..WorkerThread::default()
             });
-            // Its thread is no worker; a runtime that lists it anyway says so by the kind of the task.
+            // Its thread is no worker; a runtime that lists it anyway says so by the kind of the
+            // task.
             stage.get("hash").busy_ns = 3_600_000 * MS;
             stage.resource(Kind::Mutex, "m", Some(1));
             stage.locks("hash", "m").task = Some(id);
@@ -154,7 +159,8 @@ fn block_on_and_blocking_tasks_are_no_mistakes() {
     );
 }
 
-/// Wakers inside of a task: a `join!` or `FuturesUnordered` polls its futures with wakers of its own, which wake the task's.
+/// Wakers inside of a task: a `join!` or `FuturesUnordered` polls its futures with wakers of its
+/// own, which wake the task's.
 #[test]
 fn wakers_between_futures_of_one_task() {
     check(
@@ -175,7 +181,8 @@ fn wakers_between_futures_of_one_task() {
     );
 }
 
-/// A permit that the accept loop takes goes to the task that it spawns: an owned guard is of nobody that is known.
+/// A permit that the accept loop takes goes to the task that it spawns: an owned guard is of nobody
+/// that is known.
 #[test]
 fn permits_that_are_handed_on_come_back() {
     check_still(

@@ -11,7 +11,8 @@ use turbowish_testing::scenes::{MS, START, Stage};
 /// Time between two scenes.
 pub(crate) const TICK: u64 = 250;
 
-/// Plays scenes for some milliseconds, and returns what changed: `250 + title` for an alert that comes, `500 - id` for one that goes.
+/// Plays scenes for some milliseconds, and returns what changed: `250 + title` for an alert that
+/// comes, `500 - id` for one that goes.
 pub(crate) struct Play {
     pub(crate) stage: Stage,
     detector: Detector,
@@ -37,7 +38,8 @@ impl Play {
         }
     }
 
-    /// Up to and including `until` milliseconds after the beginning; `change` makes each scene of the one before.
+    /// Up to and including `until` milliseconds after the beginning; `change` makes each scene of
+    /// the one before.
     pub(crate) fn until(&mut self, until: u64, mut change: impl FnMut(&mut Stage, u64)) {
         while self.ms <= until {
             change(&mut self.stage, self.ms);

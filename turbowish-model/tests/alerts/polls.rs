@@ -141,7 +141,8 @@ fn short_polls_are_silent() {
 /// Makes each scene of the one before.
 type Change<'a> = &'a mut dyn FnMut(&mut Stage, u64);
 
-/// A worker is kept waiting for a processor for so many parts in a hundred of the time, from an instant on.
+/// A worker is kept waiting for a processor for so many parts in a hundred of the time, from an
+/// instant on.
 fn kept_waiting(worker: usize, percent: u64, from_ms: u64) -> impl FnMut(&mut Stage, u64) {
     move |stage, ms| {
         let waited = ms.saturating_sub(from_ms) * MS / 100 * percent;

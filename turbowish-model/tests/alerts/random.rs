@@ -1,4 +1,5 @@
-//! Scenes of all shapes, one after the other: nothing stops the detector, and the order of rows means nothing.
+//! Scenes of all shapes, one after the other: nothing stops the detector, and the order of rows
+//! means nothing.
 
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};

@@ -35,8 +35,8 @@ const SHARDS: usize = 64;
 /// Maximum number of distinct kinds counted.
 const LIMIT: usize = 65_536;
 
-/// DropCounts a call of `proc`, created by a call of `maker`, that was dropped on this thread before
-/// its first poll.
+/// DropCounts a call of `proc`, created by a call of `maker`, that was dropped on this thread
+/// before its first poll.
 #[cold]
 pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
     let here = ledger.here();

@@ -137,8 +137,8 @@ impl Monitor {
         }
     }
 
-    /// Sets the limits of alert rules, then those given as names and values. Returns a line for each
-    /// invalid text.
+    /// Sets the limits of alert rules, then those given as names and values. Returns a line for
+    /// each invalid text.
     pub(crate) fn limit(&self, mut limits: Limits, texts: &[(String, String)]) -> Vec<String> {
         let set = |(name, value): &(String, String)| limits.set_text(name, value).err();
         let faults = texts.iter().filter_map(set);

@@ -1,5 +1,5 @@
-//! No thread data: without the feature `server` it is not needed, and elsewhere there is no safe way
-//! to read it.
+//! No thread data: without the feature `server` it is not needed, and elsewhere there is no safe
+//! way to read it.
 
 /// The operating system's ID of this thread: unknown.
 pub(crate) const fn id() -> Option<u64> {

@@ -1,8 +1,11 @@
-//! The mock executor with real futures: what it tells goes through the model, what happens through the process, and both show the same.
+//! The mock executor with real futures: what it tells goes through the model, what happens through
+//! the process, and both show the same.
 //!
-//! Tasks of annotated functions are polled in the mock's order, on threads of their own, by wakers that the executor made; calls poll each
-//! other, wait for real locks, wake, panic, and are dropped; consoles arm, disarm, and ask in the middle of it. Whenever one asks,
-//! and at the end, all that was told up to then is replayed and validated, and compared with what the process shows.
+//! Tasks of annotated functions are polled in the mock's order, on threads of their own, by wakers
+//! that the executor made; calls poll each other, wait for real locks, wake, panic, and are
+//! dropped; consoles arm, disarm, and ask in the middle of it. Whenever one asks, and at the end,
+//! all that was told up to then is replayed and validated, and compared with what the process
+//! shows.
 
 mod compare;
 mod world;

@@ -1,4 +1,5 @@
-//! A call that polls several gives each a waker of its own: what is known by it, and that nobody else can tell.
+//! A call that polls several gives each a waker of its own: what is known by it, and that nobody
+//! else can tell.
 
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

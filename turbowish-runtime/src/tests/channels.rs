@@ -1,4 +1,5 @@
-//! What channels tell of themselves: what is inside, who waits for what and in which order, who has which end.
+//! What channels tell of themselves: what is inside, who waits for what and in which order, who has
+//! which end.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,7 +1,9 @@
-//! Random joins, selects and streams go on as they do without us: the same polls in the same order, the same wake-ups, the same results.
+//! Random joins, selects and streams go on as they do without us: the same polls in the same order,
+//! the same wake-ups, the same results.
 //!
-//! A program is a tree of combinators over leaves that are opened by hand. It is played three times: plain, with every future a call, and
-//! with accounting switched off and on in between. Whatever a future or its executor can see is written down.
+//! A program is a tree of combinators over leaves that are opened by hand. It is played three
+//! times: plain, with every future a call, and with accounting switched off and on in between.
+//! Whatever a future or its executor can see is written down.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -39,7 +41,8 @@ enum Tree {
     /// Taken one by one, with another future awaited between two of them.
     Stalled(Vec<Tree>, Box<Tree>),
     Buffered(usize, Vec<Tree>),
-    /// A select polls the first by reference beside the second; if the second is ready before, the third is awaited, and then the first.
+    /// A select polls the first by reference beside the second; if the second is ready before, the
+    /// third is awaited, and then the first.
     BorrowedWaker(Box<[Tree; 3]>),
     /// One after the other.
     SeqLock(Vec<Tree>),
@@ -110,7 +113,8 @@ struct Gate {
     waker: Option<Waker>,
 }
 
-/// What is written down, and where every future has its number from: in the order in which they are made.
+/// What is written down, and where every future has its number from: in the order in which they are
+/// made.
 #[derive(Clone, Default)]
 struct Play {
     world: Arc<Mutex<World>>,
@@ -392,7 +396,8 @@ fn a_stalled_stream_of_joins() {
     let ops: Vec<Op> = (0..12)
         .flat_map(|nth| [Op::Wake(nth, true, nth % 2 == 0), Op::Run(2), Op::Switch])
         .collect();
-    // Two joins of two leaves each; the first join was polled alone before the second came, unless another test has shown that there are two.
+    // Two joins of two leaves each; the first join was polled alone before the second came, unless
+    // another test has shown that there are two.
     assert!(check(&tree, &ops) >= 5);
 }
 

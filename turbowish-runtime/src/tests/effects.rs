@@ -1,4 +1,5 @@
-//! What is lost with a call that is dropped half-way, and which locks are taken under others: small programs, and what is told of each.
+//! What is lost with a call that is dropped half-way, and which locks are taken under others: small
+//! programs, and what is told of each.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -226,7 +227,8 @@ async fn awaits<F: Future>(future: F) -> F::Output {
     future.await
 }
 
-/// What is told of a task that is polled so many times: where, what, whether it was in hand, how often, and how often again.
+/// What is told of a task that is polled so many times: where, what, whether it was in hand, how
+/// often, and how often again.
 #[track_caller]
 fn check(polls: u32, task: impl Future, expected: &[(&str, &str, bool, u64, u64)]) {
     let scene = Scene::new();

@@ -1,4 +1,5 @@
-//! However often accounting is switched, what is kept of past epochs is bounded by the threads that are still in one of them.
+//! However often accounting is switched, what is kept of past epochs is bounded by the threads that
+//! are still in one of them.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -120,7 +121,8 @@ fn check(sitting: usize, times: u64) {
         monitor.arm();
         tell.clear();
     });
-    // The end of the poll in which it sat is not known; the poll after it is that of a call met late.
+    // The end of the poll in which it sat is not known; the poll after it is that of a call met
+    // late.
     let sitting = sitting as u64;
     let expected = [2 * sitting, 2 * sitting, sitting, 0, sitting];
     assert_eq!(counts(&monitor, &SITS), expected);

@@ -1,4 +1,5 @@
-//! The same is seen of tasks on every executor: two of tokio, one of smol, two of futures, and one written by hand.
+//! The same is seen of tasks on every executor: two of tokio, one of smol, two of futures, and one
+//! written by hand.
 
 use std::future::poll_fn;
 use std::sync::mpsc::{Receiver, Sender, channel};

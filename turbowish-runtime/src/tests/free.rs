@@ -1,4 +1,5 @@
-//! Threads that run freely, and a reader that pauses, resumes and looks whenever it likes: no number is ever absurd.
+//! Threads that run freely, and a reader that pauses, resumes and looks whenever it likes: no
+//! number is ever absurd.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -1,4 +1,5 @@
-//! The life of an intent: a may becomes a will or nothing, a will is done once, and none outlives its call.
+//! The life of an intent: a may becomes a will or nothing, a will is done once, and none outlives
+//! its call.
 
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};

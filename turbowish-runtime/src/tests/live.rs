@@ -1,13 +1,15 @@
-//! Plays the vectors as programs: `async fn`s with the attribute, awaits, boxes, joins, threads, and a clock set by hand.
+//! Plays the vectors as programs: `async fn`s with the attribute, awaits, boxes, joins, threads,
+//! and a clock set by hand.
 //!
-//! [`Program::of`] turns a vector into what each call's body and each thread does. A body creates its children by calling
-//! their functions. It awaits a child where it calls it, if the child is polled whenever the body is, at the same time: there
-//! one reading of the clock serves both. Else something polls the child in which time passes, as in a `join!`, a `select!`,
-//! or below a future that is not annotated. Threads play their events as real threads, in the order of the vector.
+//! [`Program::of`] turns a vector into what each call's body and each thread does. A body creates
+//! its children by calling their functions. It awaits a child where it calls it, if the child is
+//! polled whenever the body is, at the same time: there one reading of the clock serves both. Else
+//! something polls the child in which time passes, as in a `join!`, a `select!`, or below a future
+//! that is not annotated. Threads play their events as real threads, in the order of the vector.
 //!
-//! Not played as written are frames that are torn down without a result and without unwinding: those programs pend and
-//! are dropped at the same time, which comes to the same numbers. What no program does at all, and why, is listed in the
-//! test, with what comes out if it is tried.
+//! Not played as written are frames that are torn down without a result and without unwinding:
+//! those programs pend and are dropped at the same time, which comes to the same numbers. What no
+//! program does at all, and why, is listed in the test, with what comes out if it is tried.
 
 mod family;
 mod program;

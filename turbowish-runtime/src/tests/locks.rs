@@ -1,4 +1,5 @@
-//! What locks, permits and signals tell of themselves: who holds what, and who waits in which order.
+//! What locks, permits and signals tell of themselves: who holds what, and who waits in which
+//! order.
 
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
@@ -101,7 +102,8 @@ fn those_who_want_a_mutex_wait_in_order() {
     scene.holds("mutex", "no record");
 }
 
-/// Once a wait for an owned guard had to be set up, all pass the same way, and whoever gives up gives its turn to the next.
+/// Once a wait for an owned guard had to be set up, all pass the same way, and whoever gives up
+/// gives its turn to the next.
 #[test]
 fn owned_and_borrowed_waits_are_one_line() {
     let scene = Scene::new();
@@ -464,7 +466,8 @@ impl Wake for Look {
     }
 }
 
-/// Who holds what when `release` wakes the one that waits: what is given back is given back in the account first.
+/// Who holds what when `release` wakes the one that waits: what is given back is given back in the
+/// account first.
 #[track_caller]
 fn released(
     name: &'static str,
@@ -605,7 +608,8 @@ const fn unwound<F: FnOnce()>(f: F) -> std::panic::AssertUnwindSafe<F> {
     std::panic::AssertUnwindSafe(f)
 }
 
-/// Looks at a resource two hundred times, while three threads do `work` over and over. Returns how often that was.
+/// Looks at a resource two hundred times, while three threads do `work` over and over. Returns how
+/// often that was.
 fn watch(name: &str, work: impl Fn(usize) + Sync, look: impl Fn(&Reading)) -> usize {
     let (looks, rounds) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -706,7 +710,8 @@ fn a_writer_is_never_shown_with_others() {
     });
 }
 
-/// Whoever has it gives it back once, also if that is another thread, if a closure panics, or if accounting was off meanwhile.
+/// Whoever has it gives it back once, also if that is another thread, if a closure panics, or if
+/// accounting was off meanwhile.
 #[test]
 fn what_is_taken_is_given_back_once() {
     fn panics<T>() -> T {

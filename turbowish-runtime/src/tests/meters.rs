@@ -1,4 +1,5 @@
-//! Counters and gauges belong to the innermost call, add up over threads, and are silent while accounting is off.
+//! Counters and gauges belong to the innermost call, add up over threads, and are silent while
+//! accounting is off.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -85,7 +86,8 @@ fn what_is_said_belongs_to_whoever_says_it() {
     found.sort_unstable();
     assert_eq!(found, expected);
 
-    // Another thread adds to it; the last one to set a gauge has the word; what a thread has said stays when it ends.
+    // Another thread adds to it; the last one to set a gauge has the word; what a thread has said
+    // stays when it ends.
     std::thread::spawn(|| run(inner()))
         .join()
         .expect("no panic");

@@ -1,4 +1,5 @@
-//! What is polled inside of another task's poll: the task of a nested executor, or a child with a waker of its own.
+//! What is polled inside of another task's poll: the task of a nested executor, or a child with a
+//! waker of its own.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;

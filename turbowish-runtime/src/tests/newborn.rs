@@ -1,4 +1,5 @@
-//! A task is seen in its first poll, and is the same one afterwards; a call from outside that never waits is none when it is over.
+//! A task is seen in its first poll, and is the same one afterwards; a call from outside that never
+//! waits is none when it is over.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

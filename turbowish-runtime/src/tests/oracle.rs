@@ -1,4 +1,5 @@
-//! What the numbers ought to be: every tick of the clock is charged, one by one, to whatever is there at that moment.
+//! What the numbers ought to be: every tick of the clock is charged, one by one, to whatever is
+//! there at that moment.
 //!
 //! Nothing is shared with the ledger but the definitions: no starts, no ends, no subtraction.
 

@@ -1,7 +1,8 @@
-//! Programs that run as they like, on executors, threads and a clock that nobody holds still: what is exact is exact in every reading.
+//! Programs that run as they like, on executors, threads and a clock that nobody holds still: what
+//! is exact is exact in every reading.
 //!
-//! Each call has a [`Watch`] on it that counts what becomes of it, without the ledger. Nothing is compared with an amount of
-//! time: only numbers with each other.
+//! Each call has a [`Watch`] on it that counts what becomes of it, without the ledger. Nothing is
+//! compared with an amount of time: only numbers with each other.
 
 mod checks;
 mod program;
@@ -66,7 +67,8 @@ fn run(seed: u64, mut look: impl FnMut(&mut Dice)) {
             look(&mut dice);
             std::thread::yield_now();
         }
-        // A scope waits for what its threads do, and not until they are gone with all that is theirs.
+        // A scope waits for what its threads do, and not until they are gone with all that is
+        // theirs.
         for handle in handles {
             handle.join().expect("no panic");
         }

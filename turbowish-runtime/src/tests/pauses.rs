@@ -1,4 +1,5 @@
-//! A paused task is not polled, whoever wakes it, and is polled once when it goes on, if it was woken.
+//! A paused task is not polled, whoever wakes it, and is polled once when it goes on, if it was
+//! woken.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -413,7 +414,8 @@ fn debuggers_find_the_future() {
     assert_eq!(address, future as u64);
 }
 
-/// Another task counts while the one is paused, wherever both are run; `turn` lets everything run that can.
+/// Another task counts while the one is paused, wherever both are run; `turn` lets everything run
+/// that can.
 fn check_on(polls: &Arc<Polls>, others: &AtomicUsize, mut turn: impl FnMut()) {
     let monitor = Armed::new();
     turn();
@@ -509,7 +511,8 @@ impl Waked for Busy {
     }
 }
 
-/// What a console does while a poll is being withheld counts, and no lock is held that it would need.
+/// What a console does while a poll is being withheld counts, and no lock is held that it would
+/// need.
 #[test]
 fn a_poll_is_withheld_or_not_whatever_happens_meanwhile() {
     let _alone = alone();

@@ -1,4 +1,5 @@
-//! Any interleaving leaves the numbers exact and the stacks right: programs are data, real threads play them in turns.
+//! Any interleaving leaves the numbers exact and the stacks right: programs are data, real threads
+//! play them in turns.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -585,7 +586,8 @@ fn check(threads: usize, script: Vec<(usize, Op)>) {
         task::all().len() <= tasks + leaked,
         "rows of tasks that are gone"
     );
-    // This thread's and the one that stands in for ended threads: each keeps those of its epoch that had open polls.
+    // This thread's and the one that stands in for ended threads: each keeps those of its epoch
+    // that had open polls.
     let left = play.script.iter().filter(|(_, op)| matches!(op, Op::Leave));
     let lives = threads + left.count();
     assert!(

@@ -1,5 +1,5 @@
-//! A reading of the clock is used twice only where no code of the user can have run since: each program gives the same numbers
-//! as without.
+//! A reading of the clock is used twice only where no code of the user can have run since: each
+//! program gives the same numbers as without.
 
 use std::collections::BTreeMap;
 use std::future::{IntoFuture, poll_fn};

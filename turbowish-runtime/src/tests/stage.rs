@@ -1,4 +1,5 @@
-//! What the tests of the whole process share: one clock set by hand, one switch, and so one test at a time.
+//! What the tests of the whole process share: one clock set by hand, one switch, and so one test at
+//! a time.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
@@ -17,8 +18,8 @@ static TIME: LazyLock<Arc<Mock>> = LazyLock::new(|| {
 
 static STAGE: Mutex<()> = Mutex::new(());
 
-/// The stage to oneself, until the answer is dropped: accounting is off, and nothing is left of what was accounted before, maybe by another
-/// clock.
+/// The stage to oneself, until the answer is dropped: accounting is off, and nothing is left of
+/// what was accounted before, maybe by another clock.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     LazyLock::force(&TIME);
     let alone = lock(&STAGE);

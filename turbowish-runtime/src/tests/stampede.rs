@@ -140,7 +140,8 @@ fn each_of_a_crowd_says_what_it_means_to_do() {
     drop(tasks);
 }
 
-/// A task that has very many waits at one resource names it, and lists no more of them than the resource does.
+/// A task that has very many waits at one resource names it, and lists no more of them than the
+/// resource does.
 #[test]
 fn one_task_lists_no_more_than_the_resource() {
     let armed = Armed::new();
@@ -161,7 +162,8 @@ fn one_task_lists_no_more_than_the_resource() {
     assert_eq!((at("mutex first"), at("mutex second")), (SHOWN, 1));
 }
 
-/// More timers than are kept: a task that waits for one of those does not say that it waits for something else.
+/// More timers than are kept: a task that waits for one of those does not say that it waits for
+/// something else.
 #[test]
 fn beyond_the_limit_a_wait_is_not_known() {
     const MORE_THAN_KEPT: usize = 100_010;

@@ -195,8 +195,9 @@ fn who_woke_is_named() {
     assert_eq!(by(look(&monitor)), None);
 }
 
-/// Counts that come out wrong are what false warnings rest on (console 308): used up, dropped, moved to another thread, woken in the poll of another
-/// task or of its own, and by a thread of no task in the middle of its own poll.
+/// Counts that come out wrong are what false warnings rest on (console 308): used up, dropped,
+/// moved to another thread, woken in the poll of another task or of its own, and by a thread of no
+/// task in the middle of its own poll.
 #[test]
 fn counts_are_right_however_a_waker_is_used() {
     let _alone = alone();

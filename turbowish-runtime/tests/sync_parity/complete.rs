@@ -1,4 +1,5 @@
-//! No hole in the tables: each public function, method and trait of tokio's sources is named in the table of its module.
+//! No hole in the tables: each public function, method and trait of tokio's sources is named in the
+//! table of its module.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Files of tokio's sources, and the table that speaks of them. A free function is written `module::function` there.
+/// Files of tokio's sources, and the table that speaks of them. A free function is written
+/// `module::function` there.
 const TABLES: &[(&str, &[&str], &str)] = &[
     (
         "barrier",

@@ -1,6 +1,8 @@
-//! The same steps, taken with ours and with tokio's, come out the same: who gets what, when, and in which order.
+//! The same steps, taken with ours and with tokio's, come out the same: who gets what, when, and in
+//! which order.
 //!
-//! Each step polls, drops or tries something; nothing is woken, so that the order of polls is the test's alone.
+//! Each step polls, drops or tries something; nothing is woken, so that the order of polls is the
+//! test's alone.
 
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};

@@ -1,4 +1,5 @@
-//! Our types have all that tokio's have: tables of methods and examples are compiled against both, and no method is missing in them.
+//! Our types have all that tokio's have: tables of methods and examples are compiled against both,
+//! and no method is missing in them.
 #![cfg(feature = "tokio")]
 
 mod complete;
@@ -28,7 +29,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever is done in whatever order comes to the same: results, who is woken and how often, what is inside.
+    /// Whatever is done in whatever order comes to the same: results, who is woken and how often,
+    /// what is inside.
     #[test]
     fn scripts_come_to_the_same(steps in script(), places in 1_usize..4) {
         assert_eq!(ours::mpsc_scripts::bounded(places, &steps), theirs::mpsc_scripts::bounded(places, &steps));
@@ -48,7 +50,8 @@ fn panics(f: impl FnOnce()) -> String {
     }
 }
 
-/// What only types can tell: `Send`, `Sync`, `Unpin`, `UnwindSafe`, `RefUnwindSafe` are the same for ours and for tokio's.
+/// What only types can tell: `Send`, `Sync`, `Unpin`, `UnwindSafe`, `RefUnwindSafe` are the same
+/// for ours and for tokio's.
 #[test]
 fn auto_traits_are_the_same() {
     for (ours, theirs) in [

@@ -1,4 +1,5 @@
-//! Tasks that are polled by hand, one step at a time, so that two runs of a script can be compared word by word.
+//! Tasks that are polled by hand, one step at a time, so that two runs of a script can be compared
+//! word by word.
 
 use std::pin::Pin;
 use std::sync::Arc;

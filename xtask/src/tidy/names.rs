@@ -62,7 +62,8 @@ const OLD: &[&str] = &[
     "Withheld",
 ];
 
-/// `(source folder, types that are defined twice there)`. A pair that is not there any more is a fault.
+/// `(source folder, types that are defined twice there)`. A pair that is not there any more is a
+/// fault.
 const TWICE: &[(&str, &[&str])] = &[
     ("cargo-turbowish/src/", &[]),
     (

@@ -22,10 +22,12 @@ const CRATES: &[&str] = &[
 
 const RUNTIME: &str = "turbowish-runtime/src/";
 
-/// The runtime's statics outside functions: one for each kind of process-wide state, which a test must reset.
+/// The runtime's statics outside functions: one for each kind of process-wide state, which a test
+/// must reset.
 const STATICS: usize = 15;
 
-/// Lines of the runtime with a condition on a feature: modules are left out as a whole, in one place.
+/// Lines of the runtime with a condition on a feature: modules are left out as a whole, in one
+/// place.
 const FEATURES: usize = 23;
 
 /// No two top-level modules of a crate depend on each other, directly or through others.
@@ -163,40 +165,64 @@ impl<'ast> Visit<'ast> for Imports {
     }
 }
 
-/// Statics and conditions of the runtime do not become more.
-pub(super) fn state(tree: &Tree) -> Vec<Fault> {
+/// What there is in the runtime, and how much of it there may be.
+struct Count {
+    what: &'static str,
+    count: usize,
+    limit: usize,
+}
+
+fn counts(tree: &Tree) -> [Count; 2] {
     let lines = |fits: fn(&str) -> bool| {
         let files = tree.sources().filter(|file| !file.is_test());
         let files = files.filter(|file| file.path.starts_with(RUNTIME));
-        files
-            .flat_map(File::code)
-            .filter(|(_, line)| fits(line))
-            .count()
+        let lines = files.flat_map(File::code);
+        lines.filter(|(_, line)| fits(line)).count()
     };
     let statics = lines(|line| {
-        let item = line
-            .trim_start_matches("pub(crate) ")
-            .trim_start_matches("pub(super) ");
-        item.starts_with("static ")
+        let item = line.trim_start_matches("pub(crate) ");
+        item.trim_start_matches("pub(super) ")
+            .starts_with("static ")
     });
     let features = lines(|line| line.contains("cfg") && line.contains("feature ="));
-    let mut faults = Vec::new();
+    [
+        Count {
+            what: "statics",
+            count: statics,
+            limit: STATICS,
+        },
+        Count {
+            what: "conditions on features",
+            count: features,
+            limit: FEATURES,
+        },
+    ]
+}
+
+/// Statics and conditions of the runtime do not become more.
+pub(super) fn state(tree: &Tree) -> Vec<Fault> {
     let Some(file) = tree.get("turbowish-runtime/src/lib.rs") else {
-        return faults;
+        return Vec::new();
     };
-    for (what, count, limit) in [
-        ("statics", statics, STATICS),
-        ("conditions on features", features, FEATURES),
-    ] {
-        if count > limit {
-            faults.push(Fault::new(
-                file,
-                0,
-                format!("the runtime has {count} {what}; the limit is {limit}"),
-            ));
-        }
-    }
-    faults
+    let beyond = counts(tree).into_iter().filter(|it| it.count > it.limit);
+    let text = |it: Count| {
+        let Count { what, count, limit } = it;
+        format!("the runtime has {count} {what}; the limit is {limit}")
+    };
+    beyond.map(|it| Fault::new(file, 0, text(it))).collect()
+}
+
+/// The figures behind the rules, a line each.
+pub(super) fn figures(tree: &Tree) -> Vec<String> {
+    let mut lines = vec![format!(
+        "no cycle among the folders of {} crates",
+        CRATES.len()
+    )];
+    lines.extend(counts(tree).iter().map(|it| {
+        let Count { what, count, limit } = it;
+        format!("the runtime has {count} {what}, of {limit}")
+    }));
+    lines
 }
 
 #[cfg(test)]

@@ -63,9 +63,43 @@ pub(super) fn ignored_tests(tree: &Tree) -> Vec<Fault> {
     faults
 }
 
+/// The widest line of prose, in characters.
+const WIDTH: usize = 100;
+
+/// Programs of which tests and pages quote line numbers.
+const QUOTED: [&str; 2] = ["examples/", "ui-tests/"];
+
+/// Comments and Markdown end at column 100, except tables, code and what has no space.
+pub(super) fn width(tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in tree.files() {
+        let markdown = file.path.ends_with(".md");
+        let rust = file.path.ends_with(".rs") && !file.path.contains("/generated/");
+        let quoted = QUOTED.iter().any(|folder| file.path.starts_with(folder));
+        if quoted || (!markdown && !rust) {
+            continue;
+        }
+        let mut fenced = false;
+        for (index, line) in file.text.lines().enumerate() {
+            let line_of_text = line.trim_start();
+            let text = line_of_text.trim_start_matches(['/', '!']).trim_start();
+            let prose = markdown || line_of_text.starts_with("//");
+            if prose && text.starts_with("```") {
+                fenced = !fenced;
+            }
+            let bound = text.starts_with('|') || text.starts_with('[') || !text.contains(' ');
+            if prose && !fenced && !bound && line.chars().count() > WIDTH {
+                let text = format!("a line of prose is wider than {WIDTH} columns");
+                faults.push(Fault::new(file, index + 1, text));
+            }
+        }
+    }
+    faults
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Fault, Tree, ignored_tests, machine_paths, purpose};
+    use super::{Fault, Tree, ignored_tests, machine_paths, purpose, width};
 
     fn check(rule: fn(&Tree) -> Vec<Fault>, text: &str, expected: &[usize]) {
         let path = "a/src/b.rs";
@@ -120,6 +154,26 @@ mod tests {
                 "me/ and a/ro",
                 "ot/\n"
             ),
+            &[],
+        );
+    }
+
+    #[test]
+    fn wide_prose_is_found() {
+        let wide = "word ".repeat(20) + "a";
+        check(
+            width,
+            &format!("//! {wide}\n// {wide}\nlet a; // x\n"),
+            &[1, 2],
+        );
+        check(
+            width,
+            &format!("/// ```\n/// {wide}\n/// ```\n/// | {wide}\n"),
+            &[],
+        );
+        check(
+            width,
+            &format!("/// {}\nlet a = \"{wide}\";\n", "a".repeat(120)),
             &[],
         );
     }

@@ -1,4 +1,5 @@
-//! A recorder that keeps at most 64 MiB in a folder of its own, which goes when the process has begun.
+//! A recorder that keeps at most 64 MiB in a folder of its own, which goes when the process has
+//! begun.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,5 @@
-//! Loads the server of a variant over connections that stay open; prints its processor time per request, the median of nine parts of the run.
+//! Loads the server of a variant over connections that stay open; prints its processor time per
+//! request, the median of nine parts of the run.
 //!
 //! `peer-load PORT REQUESTS`: some more first, to warm it up.
 

@@ -1,6 +1,8 @@
-//! Makes the tables of docs/performance.md of what `compare.sh` wrote down, and puts them between their markers.
+//! Makes the tables of docs/performance.md of what `compare.sh` wrote down, and puts them between
+//! their markers.
 //!
-//! `peer-table RESULTS DOCUMENT`. A line of the results is `variant NAME LABEL`, `machine TEXT`, or `figure ROUND VARIANT WORKLOAD NUMBER`.
+//! `peer-table RESULTS DOCUMENT`. A line of the results is `variant NAME LABEL`, `machine TEXT`, or
+//! `figure ROUND VARIANT WORKLOAD NUMBER`.
 
 use std::collections::BTreeMap;
 use std::error::Error;

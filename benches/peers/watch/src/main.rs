@@ -1,4 +1,5 @@
-//! A console without a screen: asks for what `turbowish top` does, once a second, until the process ends.
+//! A console without a screen: asks for what `turbowish top` does, once a second, until the process
+//! ends.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

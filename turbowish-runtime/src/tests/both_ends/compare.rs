@@ -102,7 +102,8 @@ impl World {
         );
     }
 
-    /// What a console is shown: locks, tasks and counters are as the mock has them. Returns how many calls live.
+    /// What a console is shown: locks, tasks and counters are as the mock has them. Returns how
+    /// many calls live.
     pub(super) fn snapshot(&self) -> u64 {
         let query = Query {
             procs: Some(Rows::default()),

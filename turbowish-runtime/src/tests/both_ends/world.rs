@@ -21,7 +21,8 @@ use crate::sync::{self, Named as _};
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Guard = Box<dyn Send>;
 
-/// Free at the beginning and at the end of each stream: one whose guards borrow, one whose guards own.
+/// Free at the beginning and at the end of each stream: one whose guards borrow, one whose guards
+/// own.
 static BORROWED: sync::Mutex<()> = sync::Mutex::const_new(());
 static OWNED: LazyLock<Arc<sync::Mutex<()>>> = LazyLock::new(Arc::default);
 

@@ -1,4 +1,5 @@
-//! The functions that every program is made of: annotated as users' are, each plays any part of its proc.
+//! The functions that every program is made of: annotated as users' are, each plays any part of its
+//! proc.
 
 use std::panic::resume_unwind;
 use std::pin::Pin;

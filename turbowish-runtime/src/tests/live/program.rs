@@ -193,7 +193,8 @@ impl Program {
         self.acts.entry(actor).or_default().push(act);
     }
 
-    /// The beginning or the end of a call's poll, which its body has no part in while it awaits another call.
+    /// The beginning or the end of a call's poll, which its body has no part in while it awaits
+    /// another call.
     fn own(&mut self, id: u64, at: usize, act: Act) {
         let actor = Actor::Call(id);
         if self.standing.get(&actor).is_none_or(|&until| at > until) {
@@ -271,8 +272,9 @@ fn parent_depth(lives: &BTreeMap<u64, Life>, life: &Life) -> usize {
     }
 }
 
-/// Whether a call does what one does that is awaited where it is made: it is polled at once, again at the
-/// start of each further poll of its parent, and its parent pends when it does, all at the same time.
+/// Whether a call does what one does that is awaited where it is made: it is polled at once, again
+/// at the start of each further poll of its parent, and its parent pends when it does, all at the
+/// same time.
 fn is_awaited(events: &[Event], lives: &BTreeMap<u64, Life>, id: u64) -> bool {
     let life = &lives[&id];
     let Some((created, Actor::Call(parent))) = life.created else {

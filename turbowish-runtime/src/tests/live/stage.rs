@@ -212,8 +212,8 @@ impl Part {
     }
 }
 
-/// Polls the futures whose turn it is, as `join!` and `select!` do, and pends when the body does; ready when the
-/// body has something else to do.
+/// Polls the futures whose turn it is, as `join!` and `select!` do, and pends when the body does;
+/// ready when the body has something else to do.
 pub(super) struct Turns<'a>(pub(super) &'a Part);
 
 impl Future for Turns<'_> {

@@ -1,4 +1,5 @@
-//! Random programs of annotated functions: what each does is drawn from its own dice, and what becomes of each call is counted.
+//! Random programs of annotated functions: what each does is drawn from its own dice, and what
+//! becomes of each call is counted.
 
 use std::cell::RefCell;
 use std::hint::black_box;

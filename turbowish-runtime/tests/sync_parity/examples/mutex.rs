@@ -287,7 +287,8 @@ async fn many_want_it() {
     assert_eq!(*mutex.try_lock().expect("nobody has it"), 160);
 }
 
-/// A guard that keeps its mutex alive counts once, and lives as long as what is inside, whatever that borrows.
+/// A guard that keeps its mutex alive counts once, and lives as long as what is inside, whatever
+/// that borrows.
 #[tokio::test]
 async fn owned_guards_count_once() {
     start();
@@ -313,7 +314,8 @@ async fn owned_guards_count_once() {
     assert_eq!(count(), 1);
 }
 
-/// A free lock is taken as part of the task's budget, and waited for like any other when that is used up: others get to run.
+/// A free lock is taken as part of the task's budget, and waited for like any other when that is
+/// used up: others get to run.
 #[tokio::test]
 async fn who_takes_it_again_and_again_lets_others_run() {
     start();

@@ -1,4 +1,5 @@
-//! Plays a script with a channel for one value, one that all see all of, and one that keeps the latest.
+//! Plays a script with a channel for one value, one that all see all of, and one that keeps the
+//! latest.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -122,8 +123,8 @@ pub(crate) fn broadcast(capacity: usize, steps: &[Step]) -> Vec<String> {
     steps.iter().enumerate().map(&mut play).collect()
 }
 
-/// What comes of each step with a channel that keeps the latest value. Who is woken of those that wait in there is up to chance in
-/// part; what they see is not.
+/// What comes of each step with a channel that keeps the latest value. Who is woken of those that
+/// wait in there is up to chance in part; what they see is not.
 pub(crate) fn watch(steps: &[Step]) -> Vec<String> {
     start();
     let (tx, rx) = watch::channel(0_usize);
