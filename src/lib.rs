@@ -20,7 +20,7 @@
 //! }
 //! ```
 //!
-//! Calls of annotated functions are accounted on the thread that polls them:
+//! Calls of annotated functions are measured on the thread that polls them:
 //!
 //! - *running*: time inside the polls of a call, without the annotated calls nested in them;
 //! - *inclusive*: the same time, with the nested calls;

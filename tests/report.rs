@@ -257,7 +257,7 @@ fn a_line_on_stderr_is_one_write() {
         assert!(!write.contains('\u{1b}'), "{writes:?}");
     }
     let (report, lines) = writes.split_last().expect("some");
-    assert!(report.ends_with("live view next time: turbowish top\n"));
+    assert!(report.ends_with("to watch it live: turbowish top\n"));
     assert!(
         lines.iter().all(|line| line.lines().count() == 1),
         "{writes:?}"
@@ -280,7 +280,7 @@ fn the_head_says_what_the_table_says_although_the_runtime_is_gone() {
         assert_eq!(left.status.code(), Some(7), "{}", left.stderr);
         let head = left.stderr.split("in polls ").nth(1).expect("a head");
         let share = head.split('%').next().expect("a share");
-        let sum = left.stderr.split("all = in polls").nth(1).expect("a sum");
+        let sum = left.stderr.split("total in polls").nth(1).expect("a sum");
         assert_eq!(
             sum.split_whitespace().next(),
             Some(share),

@@ -106,9 +106,7 @@ impl Case {
 fn is_text(left: &Left) -> bool {
     left.stderr.starts_with("turbowish: sigterm pid ")
         && left.stderr.matches("in polls").count() == 2
-        && left
-            .stderr
-            .ends_with("live view next time: turbowish top\n")
+        && left.stderr.ends_with("to watch it live: turbowish top\n")
 }
 
 /// Several at a time, each in processes of its own. Panics with all that is wrong.

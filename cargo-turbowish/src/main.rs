@@ -13,8 +13,8 @@ const PROGRAM: Program = Program {
 
 const EXAMPLES: &str = "\
 Examples:
-  cargo turbowish annotate                the attribute on every async fn of
-                                          the package here
+  cargo turbowish annotate                add the attribute to every async fn
+                                          of the current package
   cargo turbowish annotate --dry-run      what that would change
   cargo turbowish annotate --check        a lint: exit code 1 if it finds something
   cargo turbowish annotate --help         patterns, and more examples

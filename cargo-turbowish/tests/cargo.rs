@@ -76,7 +76,7 @@ package a
 src/lib.rs: 2 async fns
 Cargo.toml: add turbowish = {{ path = \"{clone}\" }} to [dependencies]
 annotated 2 async fns in 1 file
-next: in the program that uses this, begin main with
+next: in the program that uses this, start main with
         let _turbowish = turbowish::init();
       and let a console attach, in its Cargo.toml:
         turbowish = {{ path = \"{clone}\", features = [\"server\"] }}

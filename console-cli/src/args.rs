@@ -30,7 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   turbowish                               open the console; pick a process if
                                           several run
-  turbowish demo                          see it at work, nothing needed
+  turbowish demo                          try the console on a demo server
   turbowish ps                            list the processes you can attach to
   turbowish query procs 4242              a table of procs, to read or to pipe
   turbowish query tasks --filter 'state:waiting since>1s'
@@ -39,8 +39,8 @@ Examples:
   turbowish query alert                   what is wrong, and what to do
   turbowish check --max 'procs.hold_p99 < 10ms' --no-alerts
                                           exit code 1 if that does not hold
-  turbowish annotate                      the attribute on every async fn of
-                                          the package here
+  turbowish annotate                      add the attribute to every async fn
+                                          of the current package
 
 Exit codes: 0 success, 1 a file or terminal error, a failed check or an unknown
 name, 2 wrong usage, 3 the target cannot be reached.";
@@ -94,7 +94,7 @@ pub(crate) enum Command {
     /// Compare two saved reports, and fail if a value got worse
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
-    /// Keep a task from being polled, for a while or until it is resumed
+    /// Pause a task: it is not polled for a while, or until it is resumed
     #[command(after_help = PAUSE_EXAMPLES)]
     Pause(PauseArgs),
     /// Resume a paused task
@@ -162,8 +162,7 @@ pub(crate) struct TopArgs {
 /// What the console shows, and how.
 #[derive(Args, Debug)]
 pub(crate) struct ViewArgs {
-    /// Length of the window: 1s, 10s, …, 60s at most, or start; default: that of the last console,
-    /// or 10s
+    /// Length of the window: up to 60s, or start; default: that of the last console, else 10s
     #[arg(short, long, value_name = "TIME", value_parser = window)]
     pub(crate) window: Option<Window>,
     /// Time between snapshots, 100ms to 10s
@@ -180,7 +179,7 @@ pub(crate) struct ViewArgs {
     /// Colours for this background, or none; default: TURBOWISH_THEME
     #[arg(long, value_name = "THEME")]
     pub(crate) theme: Option<ThemeName>,
-    /// Neither load nor save columns, order, window, theme and mouse
+    /// Do not load or save the settings: columns, order, window, theme, mouse
     #[arg(long, env = "TURBOWISH_NO_STATE", value_parser = FalseyValueParser::new())]
     pub(crate) no_state: bool,
 }
@@ -198,7 +197,7 @@ impl ViewArgs {
 /// Which rows, in which order.
 #[derive(Args, Debug, Default)]
 pub(crate) struct RowArgs {
-    /// Column to sort by, or worst; numbers go down, names up
+    /// Column to sort by, or worst; numbers descend, names ascend
     #[arg(
         short,
         long,
@@ -207,7 +206,7 @@ pub(crate) struct RowArgs {
         value_name = "COLUMN"
     )]
     pub(crate) sort: String,
-    /// Rows to keep: words, column:text, column > number; blank means and, | or, ! not
+    /// Rows to keep: words, column:text, column > number; a space means and, | or, ! not
     #[arg(
         short,
         long,
@@ -267,7 +266,7 @@ pub(crate) struct QueryArgs {
     /// Maximum number of rows; 0 means all
     #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
     pub(crate) limit: u32,
-    /// Length of the window: 5s, 10s, …, 60s at most, or start
+    /// Length of the window: up to 60s, or start (since the start of accounting)
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,
     /// Percentiles of each population: 50,90,99,99.9
@@ -276,7 +275,7 @@ pub(crate) struct QueryArgs {
     /// Columns to print, by key: proc,run,calls,hold,longest
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
-    /// A table to read, JSON or CSV (see turbowish explain json)
+    /// Output format; for JSON and CSV, see turbowish explain json
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
 }

@@ -40,7 +40,8 @@ pub(crate) struct Demo {
 /// A message that names the part that could not be started.
 pub(crate) fn start() -> Result<Demo, String> {
     let guard = turbowish::Builder::new().name("kv-demo").init();
-    let dir = Dir::create().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+    let dir =
+        Dir::create().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     let (server, address) = start_server(&dir.0)
         .map_err(|error| format!("cannot start the demo's server on loopback TCP: {error}"))?;
     let load =

@@ -96,7 +96,8 @@ fn list(width: Option<usize>) -> String {
 /// The thresholds as a page.
 fn limits() -> String {
     let mut page =
-        "# Thresholds\n\n`Builder::limit` and `TURBOWISH_LIMITS` set them.\n\n".to_owned();
+        "# Thresholds\n\nSet them with `Builder::alert_limit` or `TURBOWISH_LIMITS`.\n\n"
+            .to_owned();
     page += "| limit | default | meaning |\n|---|---|---|\n";
     for limit in LIMITS {
         let (key, default, meaning) = (limit.key, limit.default_text(), limit.meaning);

@@ -27,7 +27,7 @@ pub(crate) fn man(out: Option<&Path>) -> Result<(), Failure> {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command())
             .render(&mut page)
-            .map_err(|cause| Failure::local("cannot make the manual", &cause))?;
+            .map_err(|cause| Failure::local("cannot create the manual", &cause))?;
         return print_own(&String::from_utf8_lossy(&page));
     };
     let failed = |cause| {

@@ -58,7 +58,7 @@ pub(crate) fn text(snapshot: &Snapshot, sort: &str, width: usize) -> String {
         String::new(),
     ];
     if snapshot.procs.total == 0 {
-        lines.push("No proc is annotated, or none was called, so occupancy is unknown.".to_owned());
+        lines.push("No function is annotated, or none has run: occupancy is unknown.".to_owned());
         lines.push("Do: write #[turbowish::instrument] on an async fn.".to_owned());
     } else {
         lines.extend(table(snapshot, width));

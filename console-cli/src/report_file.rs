@@ -131,7 +131,7 @@ fn document(text: &str) -> Result<Object, Fault> {
     match document.get("schema").map(Value::as_u64) {
         Some(Some(SCHEMA)) => Ok(document),
         Some(Some(other)) => Err(format!(
-            "has schema {other}, this turbowish reads {SCHEMA}: update turbowish-cli"
+            "has schema {other}, but this turbowish reads {SCHEMA}: update turbowish-cli"
         )),
         _ => Err(no_report("no schema")),
     }

@@ -53,7 +53,7 @@ src/main.rs: 1 async fn
 Cargo.toml: add turbowish = { path = \"/path/to/turbowish\" } to [dependencies]
 annotated 3 async fns in 2 files
 src/conn.rs:8:1: out of reach: 1 async fn inside cfg_net!
-next: begin main, src/main.rs:6:10, with
+next: start main (src/main.rs:6:10) with
         let _turbowish = turbowish::init();
       and let a console attach, in Cargo.toml:
         turbowish = { path = \"/path/to/turbowish\", features = [\"server\"] }

@@ -694,11 +694,11 @@ fn the_command_line_is_checked() {
         ),
         (
             &["query", "procs", "--window", "5m"],
-            "at most 60s, because older data is not kept, or start",
+            "at most 60s (older data is not kept), or start",
         ),
         (
             &["top", "--window", "61s"],
-            "at most 60s, because older data is not kept, or start",
+            "at most 60s (older data is not kept), or start",
         ),
         (&["top", "--interval", "1ms"], "a time from 100ms to 10s"),
         (

@@ -10,7 +10,7 @@ use proc_macro::TokenStream;
 #[cfg(feature = "enabled")]
 mod rewrite;
 
-/// Accounts every call of a function, and every `.await` in it.
+/// Measures every call of a function, and every `.await` in it.
 ///
 /// ```
 /// struct Db;
@@ -51,13 +51,13 @@ mod rewrite;
 ///
 /// | on | effect |
 /// |---|---|
-/// | `async fn` (free, method, trait method with a body) | each call is accounted: polls, running, yielded, how it ended |
+/// | `async fn` (free, method, trait method with a body) | each call is measured: polls, running, yielded, how it ended |
 /// | `impl`, `trait`, inline `mod` | the same for every `async fn` inside, recursively; other functions are left alone |
-/// | `fn` that ends in `Box::pin(async move { … })` or `async move { … }` | that block is accounted as the call |
-/// | any other `fn`, annotated itself | the call is accounted as one poll; `const fn` is refused |
+/// | `fn` that ends in `Box::pin(async move { … })` or `async move { … }` | that block is measured as the call |
+/// | any other `fn`, annotated itself | the call is measured as one poll; `const fn` is refused |
 ///
-/// `async` blocks and closures in the body are accounted separately, under the name `async@LINE`;
-/// an `async move` closure is not accounted.
+/// `async` blocks and closures in the body are measured separately, under the name `async@LINE`;
+/// an `async move` closure is not measured separately.
 ///
 /// # Arguments
 ///
@@ -136,9 +136,9 @@ mod rewrite;
 /// Nothing is inferred for a name that the body rebinds or assigns, for the first operation that
 /// the body awaits, for `async` blocks and closures, for statements behind a `#[cfg]`, and for
 /// types that are not resources: your own method named `send` is left alone, at no cost. Operations
-/// on a field of `self` are also not inferred inside an unknown macro, where lints are allowed, and
-/// through a `Deref`, which is never called for this. A function without intents does not change;
-/// with intents, its future is 16 bytes larger.
+/// on a field of `self` are also not inferred inside an unknown macro, in a statement with an
+/// `#[allow]` or `#[expect]`, or through a `Deref`, which is never called for this. A function
+/// without intents does not change; with intents, its future is 16 bytes larger.
 ///
 /// A declared intent is shown, but it is not evidence: it raises no alert and makes no alert
 /// certain. With tokio's own primitives, and without the feature `tokio`, intents do nothing.
@@ -151,9 +151,9 @@ mod rewrite;
 /// another macro must still read `async fn` (`#[must_use]`, attributes that may be macros such as
 /// `#[tokio::main]`), it stays an `async fn` and its body is wrapped. `#[tracing::instrument]` is
 /// expanded first, whether it stands above or below this attribute: a call stays one future, and
-/// the cost of the span is accounted to the function.
+/// the cost of the span is charged to the function.
 ///
-/// No lint reports anything new, whatever a crate denies, clippy's included. The compiler's lints
+/// No lint, clippy's included, reports anything new, whatever a crate denies. The compiler's lints
 /// report what they reported before, with three exceptions: an unused argument is not reported
 /// (every argument is part of the call), an unfulfilled `#[expect(…)]` on an annotated item is not
 /// reported, and `extern "C"` gets no warning that a future is not a C type. Some of clippy's lints

@@ -334,7 +334,7 @@ fn the_report_names_what_holds_at_the_end() {
             "alerts: lost waker: server   turbowish explain lost-waker",
             "        deadlock: there, back wait in a cycle, 41.0 s   turbowish explain deadlock",
             "        long poll: kv::snapshot::write   turbowish explain long-poll",
-            "live view next time: turbowish top",
+            "to watch it live: turbowish top",
         ]
     );
     let document: Value = serde_json::from_str(&report::json(&snapshot)).expect("JSON");

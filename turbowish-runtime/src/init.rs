@@ -177,7 +177,7 @@ impl Builder {
     }
 
     /// Limits the live tasks with a row of their own; a million by default. Tasks beyond the limit
-    /// are accounted, but counted as lost.
+    /// are measured, but counted as lost.
     pub const fn max_tasks(mut self, tasks: usize) -> Self {
         self.settings.max_tasks = tasks as u64;
         self
@@ -239,8 +239,8 @@ impl Builder {
     }
 
     /// Spawns one task that does nothing on tokio's multi-thread runtime in which [`Builder::init`]
-    /// is called. While that task is woken and not polled, no worker is free, even if nothing that
-    /// occupies them is annotated. The runtime counts it among its live tasks.
+    /// is called. If that task is woken and not polled, all workers are busy, even if the code that
+    /// keeps them busy is not annotated. The runtime counts it among its live tasks.
     /// `TURBOWISH_HEARTBEAT=on|off` overrides this. Needs the feature `server`.
     pub const fn heartbeat(mut self, heartbeat: bool) -> Self {
         self.settings.heartbeat = heartbeat;
@@ -253,7 +253,7 @@ impl Builder {
     /// Accounting ends when the guard is dropped: `let _ = …` would drop it at once.
     ///
     /// A process that daemonizes, or forks its workers, calls this after the fork. A child that is
-    /// forked later is not accounted, and says so on stderr at its first poll.
+    /// forked later is not measured, and says so on stderr at its first poll.
     ///
     /// With the feature `server` this starts one thread, `turbowish-monitor`. With `TURBOWISH=off`
     /// nothing is started at all.

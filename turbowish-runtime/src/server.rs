@@ -120,7 +120,7 @@ impl fmt::Display for Refused {
                 "the task is in its first poll and can be paused only after its first wait: try again then",
             ),
             Self::Off => {
-                f.write_str("accounting is off, and pausing a task needs it: arm it (a in turbowish top)")
+                f.write_str("accounting is off, but a pause needs it: arm it (a in turbowish top)")
             }
             Self::NotPaused => f.write_str("the task is not paused (any more)"),
             Self::PausedBy(by) => write!(f, "the task is now paused by {by}"),

@@ -73,7 +73,7 @@ pub fn prepare(folder: &Path) -> io::Result<()> {
         return Err(fault(
             folder,
             error.kind(),
-            &format!("cannot be made ({error})"),
+            &format!("cannot be created ({error})"),
         ));
     }
     verify(folder)
@@ -247,7 +247,7 @@ mod tests {
         fs::create_dir(root.path().join("open")).unwrap();
         fs::set_permissions(root.path().join("open"), fs::Permissions::from_mode(0o750)).unwrap();
         check("open", "is open to others (mode 0750");
-        check("file/below", "cannot be made");
+        check("file/below", "cannot be created");
     }
 
     #[test]

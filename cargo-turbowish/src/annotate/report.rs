@@ -134,12 +134,12 @@ fn next_step(work: &Work, inserted: &Inserted<'_>, text: &mut Text) {
     });
     let (main, manifest, package) = match main {
         Some((place, package)) => (
-            format!("begin main, {place}, with"),
+            format!("start main ({place}) with"),
             "in Cargo.toml",
             package.map(|index| &work.found.packages[index]),
         ),
         None => (
-            "in the program that uses this, begin main with".to_owned(),
+            "in the program that uses this, start main with".to_owned(),
             "in its Cargo.toml",
             None,
         ),

@@ -30,9 +30,9 @@ pub(crate) struct TreeArgs {
 
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
-  turbowish check                         no alert is active now
+  turbowish check                         passes if no alert is active
   turbowish check 4242 --for 30s --max 'procs.hold_p99 < 10ms' --no-alerts
-                                          nor in the next 30 s, and no long poll
+                                          no alert for 30 s, and no long poll
   turbowish check --max 'procs.run_p99<5ms' --filter 'proc:kv::db::*'
   turbowish check --max 'tasks.since < 1m' --max 'resources.waiters < 10'
   turbowish check --no-alerts=alert --except lock_convoy
@@ -53,8 +53,8 @@ pub(crate) struct CheckArgs {
     /// A limit that must hold for every row: procs.hold_p99 < 10ms
     #[arg(long, visible_alias = "min", value_name = "LIMIT")]
     pub(crate) max: Vec<String>,
-    /// No alert is active, or none of this severity or worse: alert, warning or note. The default
-    /// if no limit is given
+    /// Fail if an alert is active, or one of this severity or worse: alert, warning or note. The
+    /// default if no limit is given
     #[arg(
         long,
         value_enum,
@@ -80,10 +80,10 @@ pub(crate) struct CheckArgs {
         allow_hyphen_values = true
     )]
     pub(crate) filter: String,
-    /// Length of the window: 5s, 10s, ..., 60s at most, or start; at most that of --for
+    /// Length of the window: up to 60s and up to --for, or start (since the start of accounting)
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,
-    /// Check for this long, from now on: one violation fails
+    /// Check every second for this long; one violation fails
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub(crate) during: Option<Duration>,
     /// Wait up to this long for the process to start and for everything to pass
@@ -92,7 +92,7 @@ pub(crate) struct CheckArgs {
     /// A saved report, or JSON of turbowish query; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "during", "within", "window"])]
     pub(crate) from: Option<String>,
-    /// A text to read, or JSON (see docs/json.md)
+    /// Output format; for JSON, see turbowish explain json
     #[arg(short = 'o', long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
     pub(crate) format: ReportFormat,
 }
@@ -109,7 +109,7 @@ Examples:
 Each line is a document as turbowish explain json describes it.
 
 Exit codes: 0 the process has ended, the lines asked for are printed, or stdout is
-closed; 2 wrong usage; 3 the target cannot be reached, or has ended before that.";
+closed; 2 wrong usage; 3 the target cannot be reached, or ended before --count.";
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
@@ -123,7 +123,7 @@ pub(crate) struct WatchArgs {
     /// Number of snapshots; 0 means no limit
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) count: u64,
-    /// Wait for a process that has ended, or for one of the same command line
+    /// If the process ends, wait for it, or for one with the same command line
     #[arg(long)]
     pub(crate) reconnect: bool,
     #[command(flatten)]
@@ -131,7 +131,7 @@ pub(crate) struct WatchArgs {
     /// Maximum number of rows of a table; 0 means all
     #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
     pub(crate) limit: u32,
-    /// Length of the window: 5s, 10s, ..., 60s at most, or start
+    /// Length of the window: up to 60s, or start (since the start of accounting)
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,
     /// Percentiles of each population: 50,90,99,99.9
@@ -152,10 +152,10 @@ Examples:
   turbowish query procs -o json | turbowish diff before.json -
 
 Files are reports at exit (TURBOWISH_REPORT=FILE.json) or JSON of turbowish query. More
-time or memory for the same is worse; more calls, or a larger share, are not.
+time or memory per call is worse; more calls, or a larger share, are not.
 
 Exit codes: 0 nothing has become worse by more than --fail-over; 1 something has; 2 wrong
-usage, no such files; 3 a file cannot be read.";
+usage, or a file is not a report; 3 a file cannot be read.";
 
 #[derive(Args, Debug)]
 pub(crate) struct DiffArgs {
@@ -182,10 +182,10 @@ pub(crate) struct DiffArgs {
     /// Columns to compare, by key; default: the times and sizes that the table shows
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
-    /// Percentiles of each population to compare, which the files must have
+    /// Percentiles to compare; the files must contain them
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", default_value = "50,99", value_parser = percentile)]
     pub(crate) percentiles: Vec<Percentile>,
-    /// A table to read, JSON or CSV (see docs/json.md)
+    /// Output format; for JSON and CSV, see turbowish explain json
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,
 }

@@ -13,10 +13,10 @@ Examples:
   turbowish pause serve-17 --for 5m       in your only process
   turbowish pause serve-17 --keep         until it is resumed
   turbowish query tasks --filter state:paused
-                                          which ones are
+                                          list the paused tasks
 
-A task that is being polled stops when that poll ends. Pausing a paused task again
-takes the pause over and restarts its time.";
+A task that is being polled stops when that poll ends. Pausing a paused task
+takes over the pause and restarts its time.";
 
 pub(super) const RESUME_EXAMPLES: &str = "\
 Examples:
@@ -35,8 +35,8 @@ not continued the process, the whole process is stopped. The exit code is the de
 /// Which task.
 #[derive(Args, Debug)]
 pub(crate) struct TaskArgs {
-    /// The process, unless you have only one: its ID or socket path (host:port, except for
-    /// debug); and the task: its name, or its ID in JSON
+    /// Process: ID, socket path or (except for debug) host:port; default: your only process. Task:
+    /// its name, or its ID in JSON
     #[arg(value_name = "[PID|ADDR] TASK", required = true, num_args = 1..=2)]
     pub(crate) words: Vec<String>,
 }

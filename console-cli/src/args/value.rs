@@ -20,7 +20,7 @@ pub(crate) fn window(text: &str) -> Result<Window, String> {
         Some(ns) if ns > LONGEST_WINDOW_NS => {
             let longest = Duration::from_nanos(LONGEST_WINDOW_NS).as_secs();
             Err(format!(
-                "at most {longest}s, because older data is not kept, or start"
+                "at most {longest}s (older data is not kept), or start"
             ))
         }
         Some(ns) if ns > 0 => Ok(Window(Some(ns))),

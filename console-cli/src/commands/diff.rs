@@ -109,7 +109,7 @@ impl TableVisitor for Compare<'_> {
         for saved in [before, after] {
             if !saved.has::<R>() {
                 return Err(Failure::usage(format!(
-                    "{} has no {}, it has {}",
+                    "{} has no {}; it has {}",
                     saved.name,
                     R::TABLE,
                     saved.tables().join(", ")

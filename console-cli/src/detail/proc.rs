@@ -60,10 +60,10 @@ fn shares(row: &ProcRow, beside: &DetailContext<'_>) -> String {
     )
 }
 
-/// `ended: ready 16, of them err 0   cancelled 0, of them never polled 0   panicked 0`
+/// `ended ready 16 (err 0)   cancelled 0 (never polled 0)   panicked 0`
 fn outcomes(row: &ProcRow) -> RichLine {
     RichLine::default().label("  ended").say(format!(
-        " ready {}, of them err {}   cancelled {}, of them never polled {}   panicked {}",
+        " ready {} (err {})   cancelled {} (never polled {})   panicked {}",
         units::count(row.ready),
         units::count(row.err),
         units::count(row.cancelled),
@@ -79,7 +79,7 @@ fn histograms(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut left = histogram::lines(hold, '#', beside.micro);
     if row.max_poll_open {
         let open = beside.time(row.max_poll_ns);
-        left.push(format!("  one is still open, for {open}+"));
+        left.push(format!("  one is in progress, for {open}+"));
     }
     let right = histogram::lines(run, '#', beside.micro);
     let polls = format!("  HOLD per poll, {} polls", units::count(hold.n));
@@ -194,13 +194,19 @@ fn others(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let nested: u64 = callers.clone().map(|caller| caller.polls).sum();
     let nested_ns: u64 = callers.clone().map(|caller| caller.hold_ns).sum();
     let mut by: Vec<Vec<RichLine>> = callers
-        .map(|caller| line(&caller.proc, caller.polls, part(caller.hold_ns, "its hold")))
+        .map(|caller| {
+            line(
+                &caller.proc,
+                caller.polls,
+                part(caller.hold_ns, "this proc's hold"),
+            )
+        })
         .collect();
     if row.polls > nested {
         let mut cells = line(
             "",
             row.polls - nested,
-            part(row.hold_ns.saturating_sub(nested_ns), "its hold"),
+            part(row.hold_ns.saturating_sub(nested_ns), "this proc's hold"),
         );
         cells[0] = "  as the root of a task".into();
         by.push(cells);
@@ -216,7 +222,7 @@ fn others(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     calls.sort_by(|a, b| b.cmp(a));
     let below = calls
         .into_iter()
-        .map(|(hold_ns, proc, polls)| line(proc, polls, part(hold_ns, "this hold")));
+        .map(|(hold_ns, proc, polls)| line(proc, polls, part(hold_ns, "this proc's hold")));
     let mut lines = listed("  CALLED BY", by);
     lines.extend(listed("  CALLS", below.collect()));
     lines.extend(tasks(row, beside));

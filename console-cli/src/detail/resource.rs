@@ -27,10 +27,10 @@ pub(crate) fn lines(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLi
     lines.extend(intents("will", &row.will, row.will_count));
     lines.extend(intents("may", &row.may, row.may_count));
     let holders = row.holders.iter().map(|row| holder(row, beside));
-    lines.extend(list("held by", holders.collect(), row.holder_count));
+    lines.extend(list("holders", holders.collect(), row.holder_count));
     let waiters = row.waiters.iter().map(|row| waiter(row, beside));
     lines.extend(list(
-        "waiting, in order",
+        "waiters, in order",
         waiters.collect(),
         row.waiter_count,
     ));

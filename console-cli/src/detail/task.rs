@@ -164,8 +164,8 @@ fn origin(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
 fn woken(row: &TaskRow) -> Option<RichLine> {
     let waker = row.waker.as_ref()?;
     let live = match waker.live {
-        1 => "; 1 clone of its waker is kept".to_owned(),
-        n => format!("; {} clones of its waker are kept", units::count(n)),
+        1 => "; 1 clone of its waker is alive".to_owned(),
+        n => format!("; {} clones of its waker are alive", units::count(n)),
     };
     let by = who(row, waker.woken_by.as_deref());
     Some(match waker.wakes {

@@ -186,7 +186,7 @@ fn what_is_no_report_is_refused() {
         (r#"{"schema":"1"}"#, format!("{start}no schema")),
         (
             r#"{"schema":2}"#,
-            "has schema 2, this turbowish reads 1: update turbowish-cli".to_owned(),
+            "has schema 2, but this turbowish reads 1: update turbowish-cli".to_owned(),
         ),
         (r#"{"schema":1}"#, format!("{start}no process")),
         (

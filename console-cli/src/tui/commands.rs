@@ -84,7 +84,7 @@ const WORDS: [Line; 17] = [
     (
         "proc",
         "PATH",
-        "the record of a proc, by the end of its path",
+        "the record of a proc; the end of its path is enough",
         Does::Proc,
     ),
     (
@@ -96,7 +96,7 @@ const WORDS: [Line; 17] = [
     (
         "filter",
         "[TEXT]",
-        "rows to keep; empty keeps all",
+        "filter the rows; empty: show all",
         Does::Filter,
     ),
     (
@@ -108,13 +108,13 @@ const WORDS: [Line; 17] = [
     (
         "theme",
         "NAME",
-        "dark, light, mono; auto detects it",
+        "dark, light, mono, or auto (detected)",
         Does::Theme,
     ),
     ("process", "PID", "switch to a process", Does::Process),
     ("arm", "", "arm accounting (asks)", Does::Arm),
     ("disarm", "", "disarm accounting (asks)", Does::Disarm),
-    ("save", "[FILE]", "the snapshot as JSON", Does::Save),
+    ("save", "[FILE]", "save the snapshot as JSON", Does::Save),
     (
         "help",
         "[PAGE]",
@@ -285,7 +285,7 @@ pub(crate) fn row<'a, R: Entry>(table: &'a Table<R>, name: &str) -> Result<Optio
         (Some(one), None) => return Ok(Some(one)),
         (Some(one), Some(other)) => {
             let (one, other) = (one.name().0, other.name().0);
-            return Err(format!("{name} is {one} or {other}: be more specific"));
+            return Err(format!("{name} is ambiguous: {one} or {other}"));
         }
         (None, _) => {}
     }
@@ -316,7 +316,7 @@ pub(crate) fn theme(name: &str) -> Result<Option<Theme>, String> {
         "auto" => Ok(None),
         name => match Theme::named(name) {
             Some(theme) => Ok(Some(theme)),
-            None => Err("theme is dark, light, mono or auto".to_owned()),
+            None => Err("theme takes dark, light, mono or auto".to_owned()),
         },
     }
 }

@@ -47,7 +47,7 @@ fn keys(state: &State) -> Vec<String> {
         })
         .collect();
     lines.push(
-        " filter: text kv*run state:waiting hold_p99>10ms !conn     blank and, | or".to_owned(),
+        " filter: text kv*run state:waiting hold_p99>10ms !conn     space and, | or".to_owned(),
     );
     lines.push(" ? not known  - no sample  + still growing  .. cut  dim: ended or old".to_owned());
     lines
@@ -72,15 +72,15 @@ fn columns(state: &State) -> Vec<String> {
 }
 
 const FILTER: [&str; 15] = [
-    "snapshot            in the name, location or expression; capitals match case",
-    "kv*run  kv?run      * is any text, ? any character; matches the whole",
+    "snapshot            in name, location, expression; a capital: case-sensitive",
+    "kv*run  kv?run      * any text, ? one character; the whole text must match",
     "\"a b\"               this exact text",
     "/^kv::(db|wal)::/   a regular expression",
     "!conn  -conn        not",
-    "get set             both; a blank or && means and",
+    "get set             both; a space or && means and",
     "get | set           one of them; || means the same",
     "(get | set) run>1%  groups",
-    "state:ready,polling a column has one of these texts; = matches the whole",
+    "state:ready,polling column contains one of these; = compares the whole text",
     "at:conn.rs:88       a source location",
     "hold_p99 >= 5ms     or HOLp99: < <= > >= = != a number; times need a unit",
     "size:?              the value is unknown; no other test finds these",

@@ -278,7 +278,7 @@ fn missing(state: &State, open: &Record) -> RichLine {
     let why = match (&state.visit.near, state.pending.frozen_ns) {
         (Some(_), _) => format!("{word} {name} has ended or has no row"),
         (None, Some(_)) => format!("{word} {name} is not in the frozen rows; Space unfreezes"),
-        (None, None) => format!("asking for {word} {name}"),
+        (None, None) => format!("loading {word} {name}"),
     };
     why.into()
 }

@@ -312,7 +312,7 @@ fn preview(state: &mut State) {
     if !layout::has_room(state.size) {
         let ((wide, high), (width, height)) = (layout::PREVIEW, state.size);
         let told = format!(
-            "the preview needs {wide}x{high}, this terminal is {width}x{height}; Enter opens the record"
+            "the preview needs {wide}x{high}; this terminal has {width}x{height}; Enter opens the record"
         );
         state.notice = Some(told);
         return;

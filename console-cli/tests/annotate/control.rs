@@ -150,7 +150,7 @@ package b
 src/lib.rs: 1 async fn
 Cargo.toml: add turbowish = { path = \"CLONE\" } to [dependencies]
 annotated 1 async fn in 1 file
-next: in the program that uses this, begin main with
+next: in the program that uses this, start main with
         let _turbowish = turbowish::init();
       and let a console attach, in its Cargo.toml:
         turbowish = { path = \"CLONE\", features = [\"server\"] }

@@ -132,7 +132,7 @@ pub(crate) fn futurelock() -> Alert {
     let report = point("kv::snapshot::report", (61, 18, 37), "db.lock()");
     Alert {
         title: "futurelock: snapshot got mutex db 12.4 s ago, but does not poll write".to_owned(),
-        summary: "a future owns the next turn, but its task polls another future; certain, 1 task".to_owned(),
+        summary: "a future was granted a resource, but its task polls another future; certain, 1 task".to_owned(),
         parties: vec![snapshot.clone(), db.clone()],
         at: Some(save.clone()),
         steps: vec![
@@ -141,7 +141,7 @@ pub(crate) fn futurelock() -> Alert {
                 save,
                 124,
                 db.clone(),
-                "woken 12.4 s ago, not polled since; owns the next turn",
+                "granted 12.4 s ago, not polled since",
             ),
             step(snapshot, report, 124, db, "waits 12.4 s, behind it"),
         ],
@@ -162,7 +162,7 @@ pub(crate) fn futurelock() -> Alert {
 pub(crate) fn long_poll() -> Alert {
     Alert {
         title: "long poll: kv::snapshot::write, 44 polls > 10ms, longest 38.4ms".to_owned(),
-        summary: "polls take long".to_owned(),
+        summary: "polls take too long".to_owned(),
         parties: vec![
             party(PartyKind::Proc, 0, "kv::snapshot::write"),
             task(3, "snapshot"),

@@ -558,7 +558,7 @@ fn what_cannot_be_compared_is_said() {
         (
             &[&before, &path("old.json")],
             2,
-            "old.json: has schema 2, this turbowish reads 1: update turbowish-cli",
+            "old.json: has schema 2, but this turbowish reads 1: update turbowish-cli",
         ),
         (
             &[&before, &path("lines.json")],

@@ -93,7 +93,7 @@ fn a_daemon_that_called_init_too_early_says_so_once() {
         end(first, stdout),
         format!(
             "turbowish: process {pid} is a fork of process {parent}, which called init: \
-             it is not accounted, and no console can attach; call init after the fork instead\n"
+             it is not measured, and no console can attach; call init after the fork instead\n"
         )
     );
 }

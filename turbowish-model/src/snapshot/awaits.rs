@@ -79,7 +79,7 @@ static COLUMNS: [Column<AwaitRow>; 10] = [
     Column::new(
         "waits",
         "WAITS",
-        "polls that ended pending here in the window",
+        "polls that returned Pending here, in the window",
         (Count, 5, 0),
         &["waits"],
         |row, _| Value::Count(row.waits),
@@ -117,7 +117,7 @@ static COLUMNS: [Column<AwaitRow>; 10] = [
     Column::new(
         "total",
         "TOTAL",
-        "time waited in the window, open waits included",
+        "time waited in the window, current waits included",
         (Duration, 6, 0),
         &["waited_ns"],
         |row, _| Value::Duration(row.waited_ns),

@@ -142,7 +142,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     Column::new(
         "proc",
         "PROC",
-        "path of the innermost proc; blank outside of every proc",
+        "path of the innermost proc; blank outside any proc",
         (Text, 20, 0),
         &["proc"],
         |row, _| {
@@ -153,7 +153,7 @@ static COLUMNS: [Column<CounterRow>; 9] = [
     Column::new(
         "at",
         "AT",
-        "its call site, file:line; one of several",
+        "its call site, file:line; one of them if there are several",
         (Place, 14, 2),
         &["at"],
         |row, _| Value::Place {

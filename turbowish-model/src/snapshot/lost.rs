@@ -62,11 +62,9 @@ impl Lost {
             "resources beyond the limit are not seen",
             |lost| lost.resources,
         ),
-        reason(
-            "procs",
-            "procs beyond the limit are not accounted",
-            |lost| lost.procs,
-        ),
+        reason("procs", "procs beyond the limit are not measured", |lost| {
+            lost.procs
+        }),
         Reason {
             at_switch: true,
             ..reason("late_attach", "calls began before accounting", |lost| {

@@ -74,18 +74,17 @@ pitfalls! {
     Deadlock "deadlock" "deadlock" "deadlock";
     /// A task waits for something that only the task itself could provide.
     SelfDeadlock "self_deadlock" "self deadlock" "self-deadlock";
-    /// A future holds its turn at a resource, while its task polls another future that waits behind
-    /// it.
+    /// A future was granted a resource, but its task polls another future that waits for it.
     Futurelock "futurelock" "futurelock" "futurelock";
-    /// A worker is held by a poll that does not end.
+    /// A worker is blocked by a poll that does not return.
     BlockedWorker "blocked_worker" "blocked worker" "blocked-worker";
-    /// The first poll of a task does not end.
+    /// The first poll of a task does not return.
     NeverYields "never_yields" "never yields" "never-yields";
     /// A task waits, and nothing can wake it.
     LostWaker "lost_waker" "lost waker" "lost-waker";
     /// A sender waits for a receiver that does not receive.
     BlockedSender "blocked_sender" "blocked sender" "blocked-sender";
-    /// A task panicked, and its result cannot be observed.
+    /// A task panicked after its handle was dropped: no code sees the error.
     DetachedFailure "detached_failure" "detached failure" "detached-failure";
     /// Polls exceed the limit for long polls.
     LongPoll "long_poll" "long poll" "long-poll";
@@ -97,9 +96,9 @@ pitfalls! {
     SnoozedFuture "snoozed_future" "snoozed future" "snoozed-future";
     /// A future of a stream was woken, and its task does not poll the stream.
     StreamStall "stream_stall" "stream stall" "stream-stall";
-    /// A branch of a `select!` was dropped after it had taken or given something.
+    /// A branch of a `select!` was dropped after it had received, locked or sent something.
     CancelUnsafeSelect "cancel_unsafe_select" "cancel-unsafe select!" "cancel-unsafe-select";
-    /// A timeout dropped a future after it had taken or given something.
+    /// A timeout dropped a future after it had received, locked or sent something.
     TimeoutHalfDone "timeout_half_done" "timeout leaves work half done" "timeout-half-done";
     /// Two tasks acquire two locks in opposite orders.
     LockOrderInversion "lock_order_inversion" "lock order inversion" "lock-order-inversion";
@@ -111,15 +110,15 @@ pitfalls! {
     GuardAcrossAwait "guard_across_await" "guard across await" "guard-across-await";
     /// Many tasks request a lock at once.
     LockConvoy "lock_convoy" "lock convoy" "lock-convoy";
-    /// A task wakes itself all the time without progress.
+    /// A task keeps waking itself and makes no progress.
     SelfWakeSpin "self_wake_spin" "self-wake spin" "self-wake-spin";
-    /// Polls have no effect.
+    /// Most polls of a function change nothing.
     SpuriousPolls "spurious_polls" "spurious polls" "spurious-polls";
     /// A future was created and dropped without a poll.
     NeverPolled "never_polled" "never polled" "never-polled";
     /// A future is large.
     LargeFuture "large_future" "large future" "large-future";
-    /// The instrumentation itself has too many events.
+    /// One source produces more events than accounting is designed for.
     Overload "overload" "overload" "overload";
     /// Wakers are cloned more often than needed.
     WakerChurn "waker_churn" "waker churn" "waker-churn";

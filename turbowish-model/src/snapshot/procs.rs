@@ -105,7 +105,7 @@ const RUN: Family<ProcRow> = Family {
 const HOLD: Family<ProcRow> = Family {
     prefix: "hold",
     title: "HOL",
-    meaning: "percentile of the duration (hold) per finished poll",
+    meaning: "percentile of the duration of finished polls (hold)",
     fields: &["poll_hold"],
     of: |row| Some(&row.poll_hold),
 };
@@ -119,7 +119,7 @@ const INCLUSIVE: Family<ProcRow> = Family {
 const POLL: Family<ProcRow> = Family {
     prefix: "poll",
     title: "POL",
-    meaning: "percentile of the exclusive running time per finished poll",
+    meaning: "percentile of exclusive running time per finished poll",
     fields: &["poll_running"],
     of: |row| Some(&row.poll_running),
 };
@@ -162,7 +162,7 @@ static COLUMNS: [Column<ProcRow>; 27] = [
     Column::new(
         "trend",
         "LAST 60 s",
-        "run in each 3 s of the last minute, the largest is full; sorts by the mean",
+        "run per 3 s, scaled to the largest; sorts by the mean",
         (Trend, 20, 2),
         &["trend_ppm"],
         |row, _| match row.trend_ppm[..] {
@@ -181,7 +181,7 @@ static COLUMNS: [Column<ProcRow>; 27] = [
     Column::new(
         "calls",
         "CALL/s",
-        "calls that ended (ready, cancelled, panicked), per second",
+        "ended calls (ready, cancelled, panicked) per second",
         (Rate, 6, 0),
         &["calls", "ready", "cancelled", "panicked"],
         |row, context| {
@@ -217,7 +217,7 @@ static COLUMNS: [Column<ProcRow>; 27] = [
     Column::new(
         "longest",
         "LONGEST",
-        "longest poll; + means still open",
+        "longest poll; + means still in progress",
         (Duration, 7, 0),
         &["max_poll_ns", "max_poll_open"],
         |row, _| match (row.polls, row.max_poll_ns) {

@@ -38,7 +38,7 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
     lines.extend(stuck(snapshot));
     lines.extend(alerts(snapshot));
     lines.extend(counters::lines(snapshot));
-    let live = "live view next time: turbowish top";
+    let live = "to watch it live: turbowish top";
     lines.push(match saved {
         Some(file) => format!("full report: {file}    {live}"),
         None => live.to_string(),
@@ -208,7 +208,7 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
     let rows = &snapshot.procs.rows;
     if rows.is_empty() {
         return alloc::vec![
-            "no instrumented proc was called: put #[turbowish::instrument] on one".to_string()
+            "no annotated function was called: put #[turbowish::instrument] on one".to_string()
         ];
     }
     let context = Context::of(snapshot);
@@ -246,7 +246,7 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
         let more = format!("{} more", rows.len() - shown);
         grid.push(sums(&more, running(&rows[shown..]), snapshot));
     }
-    grid.push(sums("all = in polls", running(rows), snapshot));
+    grid.push(sums("total in polls", running(rows), snapshot));
     grid.lines()
 }
 
@@ -276,7 +276,7 @@ fn sums(name: &str, running_ns: u64, snapshot: &Snapshot) -> Vec<String> {
 fn stuck(snapshot: &Snapshot) -> Vec<String> {
     let tasks = &snapshot.tasks;
     if tasks.rows.is_empty() {
-        return alloc::vec!["stuck at exit: nothing; no covered task was alive".to_string()];
+        return alloc::vec!["stuck at exit: nothing (no covered task was alive)".to_string()];
     }
     let count = tasks.matched;
     let plural = if count == 1 { "task" } else { "tasks" };

@@ -31,7 +31,7 @@ fn a_panic_that_nobody_hears_of() {
         120_000,
         forget,
         &[
-            "0 + alert detached failure: flush-3 panicked at flush.rs:7, and nobody notices",
+            "0 + alert detached failure: flush-3 panicked at flush.rs:7, and no code saw the error",
             "89750 - detached_failure",
         ],
     );
@@ -50,7 +50,7 @@ fn a_panic_that_nobody_hears_of() {
                 });
             }
         },
-        &["0 + alert detached failure: flush-3 panicked at flush.rs:7, and nobody notices"],
+        &["0 + alert detached failure: flush-3 panicked at flush.rs:7, and no code saw the error"],
     );
     check(build(Some(false)), 5_000, forget, &[]);
     check(build(None), 5_000, forget, &[]);
@@ -191,7 +191,7 @@ fn more_events_than_accounting_is_made_for() {
     ];
     for (name, resource, most) in sources {
         let expected = format!(
-            "250 + warning overload: {name} made 1.01M events in 100 ms, most of them {most}"
+            "250 + warning overload: {name} produced 1.01M events in 100 ms, most of them from {most}"
         );
         check_still(build(name, 1_010_000, resource), 1_000, &[&expected]);
         check_still(build(name, 1_000_000, resource), 5_000, &[]);

@@ -98,7 +98,7 @@ fn a_sender_whose_receiver_does_not_receive() {
     assert_eq!(
         play.log,
         [
-            "5000 + alert blocked sender: send waits on full mpsc jobs for 5.00 s; its receiver recv is not polled"
+            "5000 + alert blocked sender: send has waited on full mpsc jobs for 5.00 s; its receiver recv is not polled"
         ]
     );
     assert_eq!(
@@ -112,7 +112,7 @@ fn a_sender_whose_receiver_does_not_receive() {
         },
         7_000,
         &[
-            "5000 + alert blocked sender: send waits on full mpsc jobs for 5.00 s; the task that received from it has ended",
+            "5000 + alert blocked sender: send has waited on full mpsc jobs for 5.00 s; the task that received from it has ended",
         ],
     );
 }
@@ -152,7 +152,7 @@ fn a_sender_whose_receiver_means_to_receive_no_more() {
         8_000,
         busy,
         &[
-            "6000 + alert blocked sender: send waits on full mpsc jobs for 5.00 s; recv no longer intends to receive",
+            "6000 + alert blocked sender: send has waited on full mpsc jobs for 5.00 s; recv no longer intends to receive",
         ],
     );
     // Nobody ever meant to, or somebody does again.

@@ -62,7 +62,7 @@ fn both_futures_are_named() {
     assert_eq!(
         steps,
         [
-            "snapshot app::save:97 woken 12.4 s ago, not polled since; owns the next turn",
+            "snapshot app::save:97 granted 12.4 s ago, not polled since",
             "snapshot app::report:61 waits 12.5 s, behind it",
         ]
     );

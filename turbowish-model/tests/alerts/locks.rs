@@ -22,7 +22,7 @@ fn a_guard_that_is_kept_while_its_task_waits() {
         held,
         2_000,
         &[
-            "250 + warning guard across await: save holds mutex db for 251ms while it waits at save.rs:9; 1 task waits for it",
+            "250 + warning guard across await: save has held mutex db for 251ms while it waits at save.rs:9; 1 task waits for it",
         ],
     );
     // Nobody is the worse for it.
@@ -34,7 +34,7 @@ fn a_guard_that_is_kept_while_its_task_waits() {
         },
         2_000,
         &[
-            "250 + note guard across await: save holds mutex db for 251ms while it waits at save.rs:9",
+            "250 + note guard across await: save has held mutex db for 251ms while it waits at save.rs:9",
         ],
     );
 }

@@ -284,7 +284,7 @@ fn wakers_that_are_cloned_again_and_again() {
         build,
         2_000,
         clones(24),
-        &["1000 + note waker churn: the waker of t is cloned 24 times a poll"],
+        &["1000 + note waker churn: the waker of t is cloned 24 times per poll"],
     );
     check(build, 20_000, clones(10), &[]);
 }

@@ -9,7 +9,7 @@ use crate::hot::switch;
 pub(crate) fn tell() {
     if switch::is_new_child() {
         let _ = write(&format!(
-            "turbowish: process {} is a fork of process {}, which called init: it is not accounted, \
+            "turbowish: process {} is a fork of process {}, which called init: it is not measured, \
              and no console can attach; call init after the fork instead\n",
             std::process::id(),
             switch::parent()

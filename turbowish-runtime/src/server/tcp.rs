@@ -64,7 +64,7 @@ fn allowed<'t>(listen: &str, token: Option<&'t str>) -> Result<(SocketAddr, &'t 
         .ok_or_else(|| format!("every user of this host could connect; {MAKE_TOKEN}"))?;
     if !token.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(
-            "TURBOWISH_TOKEN may contain only printable ASCII characters, and no blanks".to_owned(),
+            "TURBOWISH_TOKEN may contain only printable ASCII characters, and no spaces".to_owned(),
         );
     }
     match handshake::weakness(token) {
@@ -148,7 +148,7 @@ mod tests {
         check("0.0.0.0:6680", None, Err("other machines"));
         check("127.0.0.1:6680", None, Err("set TURBOWISH_TOKEN"));
         check("127.0.0.1:6680", Some(""), Err("set TURBOWISH_TOKEN"));
-        check("127.0.0.1:6680", Some("two words"), Err("no blanks"));
+        check("127.0.0.1:6680", Some("two words"), Err("no spaces"));
         check(
             "127.0.0.1:6680",
             Some("gehe\u{ef}m"),

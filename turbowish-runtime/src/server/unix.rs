@@ -26,7 +26,7 @@ pub(super) async fn bind(folder: &Path, pid: u32) -> io::Result<Socket> {
     let path = discovery::socket(folder, pid);
     if is_in_use(&path).await {
         let text = format!(
-            "another process {pid} listens at {} (one of another container?); set {} to another folder",
+            "another process {pid} listens at {} (in another container?); set {} to another folder",
             path.display(),
             discovery::RUNTIME_DIR,
         );

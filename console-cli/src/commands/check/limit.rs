@@ -167,7 +167,7 @@ pub(super) fn has<R: Row>(saved: &Saved) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} has no {}, it has {}",
+        "{} has no {}; it has {}",
         saved.name,
         R::TABLE,
         saved.tables().join(", ")

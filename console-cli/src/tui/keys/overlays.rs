@@ -26,7 +26,7 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Menu,
         "Bksp ^U",
-        "erase a letter, all",
+        "erase a character, all",
         None,
         &[
             (key(KeyCode::Backspace), Action::Erase),
@@ -72,7 +72,7 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Columns,
         "=",
-        "as many as fit again",
+        "default: as many as fit",
         Some("= default"),
         &[(char('='), Action::Default)],
     ),
@@ -98,7 +98,7 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Prompt,
         "Dn Up",
-        "later, earlier filter",
+        "next, previous filter",
         None,
         &[
             (key(KeyCode::Down), Action::Down),
@@ -108,7 +108,7 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Prompt,
         "Lt Rt Hm End",
-        "cursor; begin, end of the line",
+        "cursor; start, end of the line",
         None,
         &[
             (key(KeyCode::Left), Action::CursorLeft),
@@ -120,7 +120,7 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Prompt,
         "Bksp ^W ^U",
-        "erase a letter, word, all",
+        "erase a character, word, all",
         Some("^U erases"),
         &[
             (key(KeyCode::Backspace), Action::Erase),
@@ -152,7 +152,7 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Command,
         "Dn Up",
-        "later, earlier command",
+        "next, previous command",
         None,
         &[
             (key(KeyCode::Down), Action::Down),
@@ -162,7 +162,7 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Command,
         "Lt Rt Hm End",
-        "cursor; begin, end of the line",
+        "cursor; start, end of the line",
         None,
         &[
             (key(KeyCode::Left), Action::CursorLeft),
@@ -174,7 +174,7 @@ pub(super) const OVERLAYS: &[Binding] = &[
     bind(
         Scope::Command,
         "Bksp ^W ^U",
-        "erase a letter, word, all",
+        "erase a character, word, all",
         None,
         &[
             (key(KeyCode::Backspace), Action::Erase),

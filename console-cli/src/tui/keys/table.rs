@@ -34,7 +34,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Table,
         "< >",
-        "sort by next column",
+        "sort by column left/right",
         None,
         &[
             (char('<'), Action::SortLeft),
@@ -58,7 +58,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Table,
         "t F5",
-        "group by, next kind",
+        "group rows; again: next",
         None,
         &[(char('t'), Action::Group), (f(5), Action::Group)],
     ),
@@ -148,14 +148,14 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Watch,
         "Space",
-        "freeze the display, live",
+        "freeze, unfreeze display",
         Some("Space freeze"),
         &[(char(' '), Action::Freeze)],
     ),
     bind(
         Scope::Watch,
         "1 2 3 4 5",
-        "Procs .. Alerts",
+        "views: Procs .. Alerts",
         None,
         &[
             (char('1'), Action::Open(View::Procs)),
@@ -178,8 +178,8 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::All,
         "0",
-        "processes: list, switch",
-        Some("0 processes"),
+        "list, switch processes",
+        Some("0 switch"),
         &[(char('0'), Action::Processes)],
     ),
     bind(
@@ -236,7 +236,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Table,
         "h l Lt Rt",
-        "columns; fold, unfold",
+        "scroll; fold, unfold",
         None,
         &[
             (char('h'), Action::ColumnsLeft),
@@ -248,7 +248,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::All,
         "Esc Bksp",
-        "back: overlay, filter, up",
+        "close, clear filter, back",
         None,
         &[
             (key(KeyCode::Esc), Action::Back),
@@ -293,7 +293,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Watch,
         "m",
-        "mute this alert, 10 min",
+        "mute alert for 10 min",
         None,
         &[(char('m'), Action::Mute)],
     ),

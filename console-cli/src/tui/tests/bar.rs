@@ -89,7 +89,7 @@ fn commands_do_what_keys_and_options_do() {
     });
     check("h", &|state| screen(state).contains("help: keys"));
     check("disarm", &|state| {
-        screen(state).contains("Stop accounting in kv")
+        screen(state).contains("Disarm accounting in kv")
     });
     check("process 4300", &|state| {
         state.link.peer.as_ref().and_then(|peer| peer.pid) == Some(4300)
@@ -141,11 +141,11 @@ fn a_mistake_is_named_and_can_be_mended() {
     );
     check(
         "window 5m",
-        "window takes at most 60s, because older data is not kept, or start",
+        "window takes at most 60s (older data is not kept), or start",
     );
-    check("theme blue", "theme is dark, light, mono or auto");
+    check("theme blue", "theme takes dark, light, mono or auto");
     check("process kv", "process takes a process ID; 0 lists them");
-    check("arm", "accounting in kv is on already");
+    check("arm", "accounting in kv is already on");
     check(
         "help me",
         "help has the pages keys, columns, filter and commands",
@@ -153,7 +153,7 @@ fn a_mistake_is_named_and_can_be_mended() {
     check("proc db::gte", "no proc db::gte; kv::db::get?");
     check(
         "proc run",
-        "run is kv::main::run or kv::repl::run: be more specific",
+        "run is ambiguous: kv::main::run or kv::repl::run",
     );
 }
 
@@ -162,12 +162,15 @@ fn what_works_elsewhere_says_where() {
     let mut state = attached(SMALL);
     run(&mut state, "proc db::get");
     run(&mut state, "hide");
-    assert_eq!(fault(&state), Some("hide works in tables"));
+    assert_eq!(fault(&state), Some("hide works only in tables"));
     let mut state = looking(SMALL);
     let both = || vec![listed(4242, |_| ()), listed(4300, |_| ())];
     tell(&mut state, Message::Listed(both()));
     run(&mut state, "sort run");
-    assert_eq!(fault(&state), Some("sort works while a process is watched"));
+    assert_eq!(
+        fault(&state),
+        Some("sort works only while a process is watched")
+    );
     // A list that comes meanwhile leaves the line alone.
     tell(&mut state, Message::Listed(both()));
     assert_eq!(text(&state), "sort run");

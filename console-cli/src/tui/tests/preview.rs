@@ -47,7 +47,7 @@ fn it_is_of_the_selected_row() {
 fn without_room_it_says_how_much_it_needs() {
     let mut state = attached((120, 40));
     press(&mut state, "v");
-    let told = "! the preview needs 160x40, this terminal is 120x40; Enter opens the record";
+    let told = "! the preview needs 160x40; this terminal has 120x40; Enter opens the record";
     assert_eq!(screen(&state).lines().nth(1), Some(told));
     // It was not switched on behind one's back.
     tell(&mut state, Message::Resize(SIZE.0, SIZE.1));

@@ -172,7 +172,7 @@ fn what_has_no_row_says_so() {
     // Woken by a task that is none of the rows.
     press(&mut state, "Enter");
     assert_eq!(trail(&state), "Tasks > repl-1 > repl-2");
-    assert_eq!(line(&state, 3), " asking for task repl-2");
+    assert_eq!(line(&state, 3), " loading task repl-2");
     until(&mut state, 2);
     arrives(&mut state, kv());
     let told = " task repl-2 has ended or has no row";
@@ -337,7 +337,7 @@ fn two_histograms_stand_side_by_side_or_one_below_the_other() {
     let bar = lines[first].find('|').unwrap();
     let last = lines
         .iter()
-        .position(|line| line.contains("one is still open, for 1.61ms+"));
+        .position(|line| line.contains("one is in progress, for 1.61ms+"));
     for line in &lines[first..=last.unwrap()] {
         assert_eq!(line.find('|'), Some(bar), "{beside}");
     }

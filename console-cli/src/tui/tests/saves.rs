@@ -64,7 +64,7 @@ fn a_process_that_answers_is_asked_for_all_of_it() {
 fn an_answer_that_does_not_come_is_told() {
     let mut state = attached(SMALL);
     press(&mut state, "S");
-    assert_eq!(notice(&state), "! asking for the whole snapshot");
+    assert_eq!(notice(&state), "! requesting the whole snapshot");
     let answer = Err("kv 4242 is gone".to_owned());
     assert_eq!(tell(&mut state, Message::Fetched(answer, None)), None);
     assert_eq!(notice(&state), "! not saved: kv 4242 is gone");

@@ -103,7 +103,7 @@ fn run(state: &mut State, line: &str) -> Result<Option<Effect>, String> {
         Does::Help | Does::Theme | Does::Process | Does::Press(_)
     );
     if watches && state.shown.is_none() {
-        return Err(format!("{name} works while a process is watched"));
+        return Err(format!("{name} works only while a process is watched"));
     }
     overlay::closed(state);
     match command.does {
@@ -153,7 +153,7 @@ fn press(state: &mut State, name: &str, action: Action) -> Result<Option<Effect>
         Some(binding) if binding.scope == Scope::Record => "in records",
         _ => "while a process is watched",
     };
-    Err(format!("{name} works {place}"))
+    Err(format!("{name} works only {place}"))
 }
 
 fn resource(name: &str) -> Link {
@@ -221,7 +221,7 @@ fn switch(state: &mut State, arm: bool) -> Result<(), String> {
         && arm == (process.accounting == Accounting::Armed)
     {
         let now = if arm { "on" } else { "off" };
-        return Err(format!("accounting in {} is {now} already", process.name));
+        return Err(format!("accounting in {} is already {now}", process.name));
     }
     super::ask_to_switch(state);
     Ok(())

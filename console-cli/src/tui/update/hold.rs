@@ -189,7 +189,7 @@ fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
     let disarmed = state.shown.as_ref().map(|shown| shown.process.accounting);
     match (&state.link.peer, state.phase()) {
         _ if disarmed == Some(Accounting::Disarmed) => {
-            Err("accounting is off, and pausing a task needs it: a arms it")
+            Err("accounting is off, but a pause needs it: a arms it")
         }
         (Some(peer), Phase::Live) => Ok((
             PausedTask {

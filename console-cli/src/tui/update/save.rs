@@ -16,7 +16,7 @@ pub(super) fn save(state: &mut State, file: Option<&str>) -> Option<Effect> {
         return None;
     }
     if matches!(state.phase(), Phase::Live) && state.pending.frozen_ns.is_none() {
-        state.notice = Some("asking for the whole snapshot".to_owned());
+        state.notice = Some("requesting the whole snapshot".to_owned());
         let query = Box::new(whole(state.window.0));
         return Some(Effect::Fetch { query, file });
     }

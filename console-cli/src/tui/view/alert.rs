@@ -79,8 +79,8 @@ pub(super) fn advice(state: &State) -> Option<(String, String)> {
     let pid = shown.process.pid;
     match state.phase() {
         Phase::Gone { .. } => Some((
-            " The process ended. Values below are its last ones.".to_owned(),
-            " Do: start it again, this screen follows the same command line.  0 picks another"
+            " The process has ended. The values below are its last ones.".to_owned(),
+            " Do: start it again with the same command line to reconnect; 0 picks another"
                 .to_owned(),
         )),
         Phase::Stale { ns } => {
@@ -99,14 +99,11 @@ pub(super) fn advice(state: &State) -> Option<(String, String)> {
             };
             let tries = match state.link.tries {
                 0 => String::new(),
-                tries => format!(", try {tries}"),
+                tries => format!(", attempt {tries}"),
             };
             let clock = state.now.time_of_day(shown.at_unix_ns);
             Some((
-                format!(
-                    " No data for {} s: {why}. Values below: {clock}.",
-                    ns / SECOND
-                ),
+                format!(" No data for {} s: {why}. Last data: {clock}.", ns / SECOND),
                 format!(" Do: {first}{tries}; 0 picks another process)"),
             ))
         }
@@ -115,7 +112,7 @@ pub(super) fn advice(state: &State) -> Option<(String, String)> {
                 .now
                 .time_of_day(shown.process.accounting_since_unix_ns);
             Some((
-                format!(" Accounting is off: it was disarmed at {since}. The tables end there."),
+                format!(" Accounting was disarmed at {since}. The tables show data until then."),
                 " Do: press a to arm it now.      (TURBOWISH=off: restart it with TURBOWISH=on)"
                     .to_owned(),
             ))

@@ -49,9 +49,9 @@ fn looking(state: &State) -> Words {
     }
     (
         "  no process".to_owned(),
-        "looking, every 1 s".to_owned(),
+        "checking every 1 s".to_owned(),
         "None of your processes runs TurboWish.".to_owned(),
-        "Do: call turbowish::init() in main and start the program; or: turbowish demo".to_owned(),
+        "Do: start one with turbowish::init() in main, or try: turbowish demo".to_owned(),
     )
 }
 
@@ -80,7 +80,7 @@ fn connecting(state: &State) -> Words {
         _ => ("Waiting for the first data.".to_owned(), String::new()),
     };
     let tries = if state.link.tries > 0 {
-        format!("try {}", state.link.tries)
+        format!("attempt {}", state.link.tries)
     } else {
         String::new()
     };
@@ -113,7 +113,7 @@ pub(super) fn no_alerts(state: &State) -> bool {
 
 pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     let what = "No active alerts.";
-    let todo = "Do: nothing. The detectors and their thresholds: turbowish explain";
+    let todo = "Nothing to do. Detectors and thresholds: turbowish explain";
     tell(state, what, todo, frame, screen);
 }
 
@@ -132,10 +132,10 @@ pub(super) fn draw_unannotated(state: &State, frame: &mut Frame<'_>, screen: &Sc
         .as_ref()
         .and_then(|shown| shown.process.runtime_tasks)
     {
-        Some(tasks) => format!(" {} tasks: 0 covered.", units::count(tasks)),
+        Some(tasks) => format!(" {} tasks, 0 covered.", units::count(tasks)),
         None => String::new(),
     };
-    let what = format!("Connected. No annotated proc has run: occupancy unknown.{tasks}");
+    let what = format!("Connected, but no annotated function has run yet.{tasks}");
     let todo = "Do: write #[turbowish::instrument] on an async fn, impl or mod, and run it";
     tell(state, &what, todo, frame, screen);
 }

@@ -86,22 +86,22 @@ fn typing(
     put(frame, screen.detail, 0, Line::from(above));
 }
 
-/// ` Stop accounting in kv (pid 4242)? [y/N]`
+/// ` Disarm accounting in kv (pid 4242)? [y/N]`
 pub(super) fn question(state: &State, question: &Question, frame: &mut Frame<'_>, screen: &Screen) {
     let shown = state.shown.as_ref();
     let process = shown.map_or_else(String::new, |shown| {
         format!("{} (pid {})", shown.process.name, shown.process.pid)
     });
     let text = match question {
-        Question::Switch { arm: true } => format!(" Start accounting in {process}? [y/N]"),
-        Question::Switch { arm: false } => format!(" Stop accounting in {process}? [y/N]"),
+        Question::Switch { arm: true } => format!(" Arm accounting in {process}? [y/N]"),
+        Question::Switch { arm: false } => format!(" Disarm accounting in {process}? [y/N]"),
         Question::Leave => {
             let who = update::who(&state.visit.holds);
             format!(" {who} paused by this console: r resume and quit, k keep paused, s stay")
         }
         Question::Debugger(hold) => {
             let name = &hold.name;
-            format!(" Pause {name}, attach to {process}? g gdb, l lldb, Esc no")
+            format!(" Pause {name} and debug {process}? g gdb, l lldb, Esc no")
         }
     };
     let text = text::head(&text, usize::from(last_line(screen).width));

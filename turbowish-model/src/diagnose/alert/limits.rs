@@ -99,14 +99,14 @@ limits! {
     Clear "clear" Time SECOND, "Time that a condition must be gone before its alert is cleared.";
     Linger "linger" Time 60 * SECOND, "Time that an alert about a past event stays.";
     Window "window" Time SECOND, "Length of the windows over which rates are taken.";
-    LongPollWarn "long_poll.warn" Time 10 * MS, "A poll is long.";
+    LongPollWarn "long_poll.warn" Time 10 * MS, "A poll that takes this long is a long poll.";
     LongPollCount "long_poll.count" Count 3, "This many long polls of one proc within ten windows are a warning,";
     LongPollShare "long_poll.share" Percent 1, "if they are at least this share of its polls.";
     LongPollAlert "long_poll.alert" Time 100 * MS, "A poll of this length that is seen twice is an alert; a warning about finished polls of this length is raised to an alert.";
     NeverYields "never_yields" Time SECOND, "A task is in its first poll for this long.";
     YieldsRarelyShare "yields_rarely.share" Percent 90, "A task spends this share of ten windows in polls";
     YieldsRarelyPoll "yields_rarely.poll" Time MS, "and its polls take this long on average.";
-    BlockedWorker "blocked_worker" Time SECOND, "A worker is in one poll, or the heartbeat has stopped, for this long.";
+    BlockedWorker "blocked_worker" Time SECOND, "A worker has been in one poll, or the heartbeat has not been polled, for this long.";
     StarvationReady "starvation.ready" Time 100 * MS, "A task is ready and not polled for this long";
     StarvationPolls "starvation.polls" Count 10, "while another one is polled this often.";
     LostWaker "lost_waker" Time SECOND, "A task waits for this long with nothing that could wake it.";
@@ -115,7 +115,7 @@ limits! {
     SelfWakeSpinPoll "self_wake_spin.poll" Time 10 * US, "and whose polls are no longer than this on average: they do nothing.";
     SpuriousPollsShare "spurious_polls.share" Percent 90, "More than this share of a proc's polls changed nothing";
     SpuriousPollsPolls "spurious_polls.polls" Count 100, "out of at least this many.";
-    SnoozedFuture "snoozed_future" Time SECOND, "A future was woken and is not polled for this long, although its task was.";
+    SnoozedFuture "snoozed_future" Time SECOND, "A future was woken and has not been polled for this long, although its task has.";
     GuardAcrossAwaitHeld "guard_across_await.held" Time 100 * MS, "A guard is held for this long while its task waits elsewhere.";
     LockConvoyWaiters "lock_convoy.waiters" Count 8, "This many tasks requested a lock";
     LockConvoySpread "lock_convoy.spread" Time MS, "within this time,";
@@ -125,7 +125,7 @@ limits! {
     BufferBloatFill "buffer_bloat.fill" Percent 90, "A bounded channel is this full";
     BufferBloatHeld "buffer_bloat.held" Time 10 * SECOND, "for this long";
     BufferBloatInside "buffer_bloat.inside" Time SECOND, "and an item spends longer than this in it (99th percentile).";
-    BlockedSender "blocked_sender" Time 5 * SECOND, "A sender waits on a full channel whose receiver was not polled for this long.";
+    BlockedSender "blocked_sender" Time 5 * SECOND, "A sender waits on a full channel whose receiver has not been polled for this long.";
     LargeFutureWarn "large_future.warn" Bytes 16 << 10, "A future of this size is a warning.";
     LargeFutureNote "large_future.note" Bytes 0, "A future of this size is a note; 0 turns the note off.";
     Overload "overload" Count 1_000_000, "More events than this come from one source in 100 ms.";

@@ -18,7 +18,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "severity",
         "SEVERITY",
-        "alert (broken), warning (a cost, now or later) or note",
+        "alert (does not work), warning (costs time or resources, or will) or note",
         (Text, 8, 0),
         &["severity"],
         |row, _| Value::Ranked {
@@ -37,7 +37,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "who",
         "WHO",
-        "tasks and resources in order, workers and procs",
+        "parties involved: tasks and resources in order, workers and procs",
         (Text, 36, 0),
         &["parties"],
         |row, _| who(row),
@@ -102,7 +102,7 @@ static COLUMNS: [Column<Alert>; 11] = [
     Column::new(
         "sure",
         "SURE",
-        "certain, or probable: then the reason states the assumption",
+        "certain or probable; if probable, the reason states the assumption",
         (Text, 8, LISTS_ONLY),
         &["certain"],
         |row, _| Value::Text(Cow::Borrowed(sure(row))),

@@ -141,9 +141,9 @@ fn a_report() {
             "kv::small4               <0.1 10.0ms      1     0     0     1ns    1ns    1ns    1ns    1ns",
             "kv::small5               <0.1 10.0ms      1     0     0     1ns    1ns    1ns    1ns    1ns",
             "3 more                   <0.1 30.0ms",
-            "all = in polls          101.1 12m39s",
-            "stuck at exit: nothing; no covered task was alive",
-            "full report: kv-4242.json    live view next time: turbowish top",
+            "total in polls          101.1 12m39s",
+            "stuck at exit: nothing (no covered task was alive)",
+            "full report: kv-4242.json    to watch it live: turbowish top",
         ],
     );
 }
@@ -157,7 +157,7 @@ fn the_head_says_what_the_table_says_although_threads_have_ended() {
         assert!(text.contains(sum), "{text}");
     };
     let mut snapshot = snapshot();
-    let sum = "all = in polls          101.1 12m39s";
+    let sum = "total in polls          101.1 12m39s";
     check(&snapshot, "; in polls 101.1% of 400%; ", sum);
     snapshot.workers.remove(1);
     check(&snapshot, "; in polls 101.1% of one core; ", sum);
@@ -277,7 +277,7 @@ fn who_had_not_ended() {
         None,
         &[
             "turbowish: kv pid 7 ran 1m00s; in polls 0% of 0%; 6 covered tasks alive; lost 0",
-            "no instrumented proc was called: put #[turbowish::instrument] on one",
+            "no annotated function was called: put #[turbowish::instrument] on one",
             "stuck at exit: 6 tasks had not ended, worst first",
             "  hog        polling 6.41 s+ in kv::conn::serve",
             "  conn:51022 waiting  41.4 s src/conn.rs:88:9-33    self.repl.send(cmd) mpsc repl",
@@ -285,7 +285,7 @@ fn who_had_not_ended() {
             "  t0         waiting  1.00 s in kv::conn::serve",
             "  t1         waiting  1.00 s in kv::conn::serve",
             "  ... 1 more",
-            "live view next time: turbowish top",
+            "to watch it live: turbowish top",
         ],
     );
 }

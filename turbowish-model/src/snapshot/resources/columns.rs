@@ -22,7 +22,7 @@ const WAIT: Family<ResourceRow> = Family {
 const HOLD: Family<ResourceRow> = Family {
     prefix: "hold",
     title: "HOLD",
-    meaning: "percentile of the time that it was held; for a queue, that items spent in it",
+    meaning: "percentile of the time that it was held; for a queue, of the time that items spent in it",
     fields: &["kept"],
     of: kept,
 };
@@ -33,7 +33,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "resource",
         "RESOURCE",
-        "kind and name, or kind and the place where it was made",
+        "kind and name, or kind and the place where it was created",
         (Text, 15, 0),
         &["id", "kind", "name"],
         |row, _| Value::Text(Cow::Borrowed(&row.name)),
@@ -55,7 +55,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "waiters",
         "WAIT",
-        "waits that have not ended",
+        "current waits",
         (Count, 4, 0),
         &["waiter_count"],
         |row, _| Value::Count(row.waiter_count),
@@ -63,7 +63,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "oldest",
         "OLDEST",
-        "the longest of them",
+        "longest current wait",
         (Duration, 6, 0),
         &["oldest_wait_ns"],
         |row, _| oldest(row).map_or(Value::Blank, Value::Duration),
@@ -71,7 +71,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "ops",
         "OPS/s",
-        "times taken, or items taken out, per second since its first use",
+        "acquisitions, or items received, per second since its first use",
         (Rate, 6, 0),
         &["put", "took", "age_ns"],
         |row, _| Value::rate(operations(row), row.age_ns),
@@ -81,7 +81,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "by",
         "HELD BY",
-        "its holders; for a channel, tasks that drain it or, if it is empty, fill it, now or later; ?: external",
+        "its holders; for a channel, tasks that receive or, if it is empty, send, now or later; ?: external",
         (Text, 10, 0),
         &["holders", "senders", "receivers", "will"],
         |row, _| by(row),
@@ -116,7 +116,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "in",
         "IN/s",
-        "times taken, or items put in, per second since its first use",
+        "acquisitions, or items sent, per second since its first use",
         (Rate, 6, 3),
         &["put", "age_ns"],
         |row, _| Value::rate(row.put, row.age_ns),
@@ -124,7 +124,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "out",
         "OUT/s",
-        "times given back, or items taken out, per second since its first use",
+        "releases, or items received, per second since its first use",
         (Rate, 6, 4),
         &["took", "age_ns"],
         |row, _| Value::rate(row.took, row.age_ns),
@@ -132,7 +132,7 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
     Column::new(
         "site",
         "MADE AT",
-        "where it was made, file:line",
+        "where it was created, file:line",
         (Place, 24, 2),
         &["made_at"],
         |row, _| Value::Place {

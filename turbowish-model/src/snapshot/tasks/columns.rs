@@ -35,7 +35,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "since",
         "SINCE",
-        "time in that state; + while it polls",
+        "time in that state; + while it is polled",
         (Duration, 7, 0),
         &["since_ns"],
         |row, _| match row.state {
@@ -69,7 +69,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "expr",
         "EXPRESSION",
-        "awaited expression, without .await; after: it is polling, this was its last await",
+        "awaited expression, without .await; after X: the task is being polled, and its last await was X",
         (Text, 20, 0),
         &["stack"],
         |row, _| match (row.state, place(row)) {
@@ -119,7 +119,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "woken_by",
         "WOKEN BY",
-        "task that last made it ready, or self; thread NAME: a thread that runs tasks, outside of any; ?: another thread",
+        "task that last woke it, or self; thread NAME: a thread that runs tasks, outside any task; ?: another thread",
         (Text, 12, 5),
         &["waker", "name"],
         |row, _| woken_by(row),
@@ -202,7 +202,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
     Column::new(
         "chain",
         "CHAIN",
-        "procs of its calls, outermost first; branches after /",
+        "procs of its calls, outermost first; / begins a branch",
         (Text, 24, LISTS_ONLY),
         &["stack"],
         |row, _| Value::Text(Cow::Owned(chain(&row.stack))),

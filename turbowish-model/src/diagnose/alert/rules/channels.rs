@@ -235,7 +235,7 @@ fn sender(
         Receiver::Left(task, _) => format!("{} no longer intends to receive", task.name),
     };
     let title = format!(
-        "blocked sender: {} waits on full {} for {{for}}; {who}",
+        "blocked sender: {} has waited on full {} for {{for}}; {who}",
         task.name, resource.name
     );
     let mut finding = Finding::new(Pitfall::BlockedSender, since)

@@ -175,7 +175,7 @@ fn alone_title(arcs: &[ArcCut<'_>], likely: bool) -> String {
     let why = match arc.owned.0 {
         Dependency::Holds(_) if likely => "which it holds",
         Dependency::Holds(_) => "which it took",
-        Dependency::Granted(_) => "whose next turn another of its futures owns",
+        Dependency::Granted(_) => "which was granted to another of its futures",
         Dependency::Before(_) => "queued behind itself",
         Dependency::Receives(_) if likely => "of which it is the receiver",
         Dependency::Receives(_) => "which it received from",

@@ -167,7 +167,7 @@ fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &Waiti
             "futurelock: {task} {got}, but does not poll {future}"
         ))
         .summed(format!(
-            "a future owns the next turn, but its task polls another future; {sure}"
+            "a future was granted a resource, but its task polls another future; {sure}"
         ))
         .explained(&values)
 }
@@ -204,7 +204,7 @@ fn steps(
         )
     } else {
         format!(
-            "woken {} ago, not polled since; owns the next turn",
+            "granted {} ago, not polled since",
             time(scan.age(owner.since))
         )
     };

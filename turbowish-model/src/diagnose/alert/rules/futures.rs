@@ -79,7 +79,7 @@ fn panicked(root: &str, tasks: &[&Ended], since: u64, last: &Ended) -> Finding {
             last.name
         ),
     };
-    let title = format!("detached failure: {who}, and nobody notices");
+    let title = format!("detached failure: {who}, and no code saw the error");
     let mut finding =
         Finding::new(Pitfall::DetachedFailure, since).about(Subject::Named(String::from(root)));
     let parties = tasks.iter().rev().take(NAMED).map(|ended| Party {

@@ -87,7 +87,7 @@ fn guard(scan: &Scan<'_>, resource: &Resource, holder: &HoldingTask, task: &Task
         n => format!("; {} wait for it", many(n, "task")),
     };
     let title = format!(
-        "guard across await: {} holds {} for {{for}} while it waits at {at}{waits}",
+        "guard across await: {} has held {} for {{for}} while it waits at {at}{waits}",
         task.name, resource.name
     );
     let mut finding = Finding::new(Pitfall::GuardAcrossAwait, holder.since)

@@ -33,12 +33,12 @@ pub(in crate::diagnose::alert) fn overload(scan: &Scan<'_>, found: &mut Vec<Find
         }
         let noisiest = source.noisiest.as_deref();
         let most = match (noisiest, &source.resource) {
-            (Some(proc), _) => format!(", most of them {proc}"),
-            (None, Some((_, resource))) => format!(", most of them {resource}"),
+            (Some(proc), _) => format!(", most of them from {proc}"),
+            (None, Some((_, resource))) => format!(", most of them from {resource}"),
             (None, None) => String::new(),
         };
         let title = format!(
-            "overload: {} made {} events in 100 ms{most}",
+            "overload: {} produced {} events in 100 ms{most}",
             source.name,
             units::count(source.events)
         );

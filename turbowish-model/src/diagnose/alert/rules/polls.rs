@@ -95,7 +95,7 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             .of_proc(&proc.path)
             .at(&proc.path, None)
             .titled(title)
-            .summed("polls take long")
+            .summed("polls take too long")
             .explained(&[("proc", &proc.path)]);
         if worst >= alert {
             finding.alert.severity = Severity::Alert;

@@ -216,7 +216,7 @@ pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding
                 .of_task(task)
                 .at(proc, leaf.and_then(|leaf| leaf.place.as_ref()))
                 .titled(title)
-                .summed("a task wakes itself all the time")
+                .summed("a task keeps waking itself")
                 .explained(&[("task", &task.name), ("place", &place)]),
         );
     }
@@ -286,7 +286,7 @@ pub(in crate::diagnose::alert) fn churn(scan: &Scan<'_>, found: &mut Vec<Finding
         }
         let (leaf, _) = stands(task);
         let title = format!(
-            "waker churn: the waker of {} is cloned {} times a poll",
+            "waker churn: the waker of {} is cloned {} times per poll",
             task.name,
             units::count(per_poll)
         );
