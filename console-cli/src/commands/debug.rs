@@ -14,7 +14,7 @@ use turbowish_wire::client::Target;
 
 use self::debugger::Debugger;
 use crate::args::{DebugArgs, DebuggerArgs};
-use crate::commands::pause::{Found, LEASE_NS};
+use crate::commands::pause::{FoundTask, LEASE_NS};
 use crate::failure::{Failure, note};
 use crate::signals::Signals;
 use crate::{detail, source};
@@ -58,7 +58,7 @@ async fn session(
     let refused = |cause| Failure::local("cannot start", &cause);
     // Before the task is paused: from here on Ctrl-C is for the debugger, and ends only that.
     let mut signals = Signals::new().map_err(refused)?;
-    let mut found = Found::find(target, name).await?;
+    let mut found = FoundTask::find(target, name).await?;
     let by = format!("turbowish debug pid {}", std::process::id());
     let lease_ns = u64::try_from(args.lease.as_nanos()).unwrap_or(u64::MAX);
     let is_paused = match found.pause(&by, Some(lease_ns), false).await {
@@ -110,7 +110,7 @@ fn failure_first(ended: Result<(), Failure>, other: Failure) -> Result<(), Failu
 
 /// The paused task, and its lease.
 struct Hold<'a> {
-    found: &'a Found,
+    found: &'a FoundTask,
     by: &'a str,
     lease_ns: Option<u64>,
 }

@@ -91,9 +91,9 @@ pub(super) async fn run(
 
 /// The terminal modes found at the start.
 #[derive(Clone, Debug)]
-pub(super) struct Found(Option<Termios>);
+pub(super) struct TerminalModes(Option<Termios>);
 
-impl Found {
+impl TerminalModes {
     /// The current modes.
     pub(super) fn now() -> Self {
         Self(tcgetattr(io::stdin()).ok())

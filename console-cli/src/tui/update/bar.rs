@@ -10,7 +10,7 @@ use crate::tui::commands::{self, Does};
 use crate::tui::keys::{Action, KEYS, Scope};
 use crate::tui::message::Effect;
 use crate::tui::rows::{Entry, Order};
-use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, Window, typed};
+use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, typed};
 
 /// Opens the empty command line.
 pub(super) fn open(state: &mut State) {
@@ -118,8 +118,7 @@ fn run(state: &mut State, line: &str) -> Result<Option<Effect>, String> {
             set_filter(state, word.to_owned());
         }
         Does::Window => {
-            let window = args::window(word).map_err(|fault| format!("window takes {fault}"))?;
-            state.window = Window(window.0);
+            state.window = args::window(word).map_err(|fault| format!("window takes {fault}"))?;
         }
         Does::Theme => {
             let theme = commands::theme(word)?;

@@ -9,7 +9,7 @@ use crate::detail::rich_line::Link;
 use crate::tui::keys::Action;
 use crate::tui::layout;
 use crate::tui::message::Effect;
-use crate::tui::record::{self, Kept};
+use crate::tui::record::{self, RecordRow};
 use crate::tui::rows::Absent;
 use crate::tui::state::{Overlay, PauseRequest, PausedTask, Phase, Question, State, View};
 
@@ -162,7 +162,7 @@ fn meant(state: &State) -> Meant {
     let row = match &state.record {
         Some(open) if open.absent == Some(Absent::Ended) => return Err("the task has ended"),
         Some(open) => match &open.kept {
-            Kept::Task(row) => &**row,
+            RecordRow::Task(row) => &**row,
             _ => return Err(ELSEWHERE),
         },
         None if state.view != View::Tasks => return Err(ELSEWHERE),
