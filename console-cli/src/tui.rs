@@ -286,11 +286,11 @@ impl Console {
             return Ok(None);
         }
         let ended = match debugger::command(hold, lldb) {
-            Ok(command) => self.lend(command, debugger::wait, state).await?,
+            Ok(command) => self.run_child(command, debugger::wait, state).await?,
             Err(fault) => Ok(Err(fault)),
         };
         let ended = match ended {
-            Ok(ended) => debugger::told(ended),
+            Ok(ended) => debugger::outcome(ended),
             Err(signal) => return Ok(Some(Some(signal))),
         };
         update(state, Message::Debugged(hold.clone(), ended));
@@ -307,10 +307,10 @@ impl Console {
                 return Ok(None);
             }
         };
-        match self.lend(call.command(), |_| (), state).await? {
+        match self.run_child(call.command(), |_| (), state).await? {
             Err(signal) => return Ok(Some(Some(signal))),
             Ok(ended) => {
-                if let Err(fault) = call.told(ended) {
+                if let Err(fault) = call.outcome(ended) {
                     update(state, Message::Noted(fault));
                 }
             }

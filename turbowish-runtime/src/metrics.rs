@@ -175,13 +175,17 @@ impl Meter {
     }
 
     fn count(&'static self, by: u64) {
-        self.note(|thread, site| thread.meters.count((site, thread.ledger.here().proc), by));
+        self.note(|thread, site| {
+            thread
+                .meters
+                .count((site, thread.ledger.current_call().proc), by)
+        });
     }
 
     fn set(&'static self, value: i64) {
         let now = clock::ticks();
         self.note(|thread, site| {
-            let key = (site, thread.ledger.here().proc);
+            let key = (site, thread.ledger.current_call().proc);
             thread.meters.set(key, value, now)
         });
     }

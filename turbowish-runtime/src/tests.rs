@@ -11,6 +11,7 @@ mod effects;
 mod combinators;
 mod epochs;
 mod executors;
+mod first_poll;
 mod free;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod kinds;
@@ -20,7 +21,6 @@ mod losses;
 mod meters;
 #[cfg(feature = "tokio")]
 mod nested;
-mod newborn;
 mod oracle;
 mod own_clock;
 #[cfg(feature = "server")]

@@ -50,7 +50,7 @@ impl<'a> BorrowedWaker<'a> {
         // waker owns no reference count, and is neither dropped nor handed out by value; it is
         // reached through `&self` alone, which does not outlive `'a`, in which the `Arc` is
         // borrowed.
-        Self::lend(unsafe { Waker::from_raw(raw) })
+        Self::of(unsafe { Waker::from_raw(raw) })
     }
 
     /// Borrows `waker` itself.
@@ -61,7 +61,7 @@ impl<'a> BorrowedWaker<'a> {
         // SAFETY: data and vtable of a waker make an equal waker. This one owns none of its
         // reference counts, and is neither dropped nor handed out by value; it is reached through
         // `&self` alone, which does not outlive `'a`, in which `waker` is borrowed.
-        Self::lend(unsafe { Waker::from_raw(raw) })
+        Self::of(unsafe { Waker::from_raw(raw) })
     }
 
     /// Borrows a waker of `maker`. Clones are the wakers that `maker` makes.
@@ -72,11 +72,11 @@ impl<'a> BorrowedWaker<'a> {
         // SAFETY: the functions of `LazyTargets<M>` are thread-safe, since `M` is `Sync`, and are
         // only given this pointer, which is valid during `'a`. The waker is reached through `&self`
         // alone, which does not outlive `'a`; its clones are wakers of their own.
-        Self::lend(unsafe { Waker::from_raw(raw) })
+        Self::of(unsafe { Waker::from_raw(raw) })
     }
 
     #[inline]
-    fn lend(waker: Waker) -> Self {
+    fn of(waker: Waker) -> Self {
         Self {
             waker: ManuallyDrop::new(waker),
             target: PhantomData,

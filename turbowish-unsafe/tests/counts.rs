@@ -1,4 +1,4 @@
-//! Clones, wakes and drops are told one for one, and the target goes with the last waker.
+//! Clones, wakes and drops are reported one for one, and the target goes with the last waker.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};

@@ -25,7 +25,7 @@ const LATE: Duration = Duration::from_millis(200);
 impl Console {
     /// Runs a program on the terminal until the user has read its output; returns its exit status,
     /// or the signal that arrived meanwhile.
-    pub(super) async fn lend(
+    pub(super) async fn run_child(
         &mut self,
         command: Command,
         read: fn(&ExitStatus),

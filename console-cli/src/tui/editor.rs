@@ -133,7 +133,7 @@ impl Call {
     ///
     /// # Errors
     /// It cannot be started, or has failed: which one, and how.
-    pub(super) fn told(&self, ended: io::Result<ExitStatus>) -> Result<(), String> {
+    pub(super) fn outcome(&self, ended: io::Result<ExitStatus>) -> Result<(), String> {
         let name = program(&self.editor);
         let status = ended.map_err(|fault| format!("{name} cannot be run: {fault}"))?;
         match status.code() {
@@ -243,7 +243,7 @@ mod tests {
             };
             let mut command = call.command();
             let ended = command.stderr(std::process::Stdio::null()).status();
-            assert_eq!(call.told(ended), expected.map_err(str::to_owned));
+            assert_eq!(call.outcome(ended), expected.map_err(str::to_owned));
         };
         check("true", Ok(()));
         check("false", Err("false exited with exit status: 1"));

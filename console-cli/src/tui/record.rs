@@ -238,12 +238,12 @@ impl Record {
 pub(crate) fn lines(state: &State) -> Vec<RichLine> {
     let open = state.record.as_ref();
     open.map_or_else(Vec::new, |open| {
-        told(state, open, usize::from(state.size.0))
+        wrapped_lines(state, open, usize::from(state.size.0))
     })
 }
 
 /// The lines of a record, wrapped at `room` columns of the terminal.
-pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
+pub(crate) fn wrapped_lines(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
     let beside = DetailContext {
         // The first column is reserved for the mark.
         room: Some(room.saturating_sub(1)),
@@ -343,16 +343,16 @@ pub(crate) fn crumbs(state: &State) -> Vec<(String, usize)> {
     let back = state.visit.history.back();
     let base = back.iter().rposition(|stop| stop.record.is_none());
     let (view, from) = base.map_or((state.view, 0), |at| (back[at].view, at + 1));
-    let trail: Vec<&Record> = back[from..]
+    let path: Vec<&Record> = back[from..]
         .iter()
         .filter_map(|stop| stop.record.as_ref())
         .chain([open])
         .collect();
-    let alerts = matches!(trail.first(), Some(first) if matches!(first.subject, Link::Alert(..)));
+    let alerts = matches!(path.first(), Some(first) if matches!(first.subject, Link::Alert(..)));
     let root = if alerts { "Alerts" } else { view.title() };
-    let mut words = vec![(root.to_owned(), trail.len())];
-    let last = trail.len();
-    for (at, record) in trail.into_iter().enumerate() {
+    let mut words = vec![(root.to_owned(), path.len())];
+    let last = path.len();
+    for (at, record) in path.into_iter().enumerate() {
         let mut name = record.name();
         // The parties distinguish alerts of one kind, if there is room for them.
         if let (Some(alert), true) = (record.alert(), at + 1 == last) {

@@ -1,9 +1,9 @@
 //! The state: everything that the screen shows. Only `update` changes it, and only in response to a
 //! message.
 
+mod navigation;
 pub(crate) mod typed;
 mod views;
-mod visit;
 mod wanted;
 
 use turbowish_model::snapshot::Snapshot;
@@ -12,9 +12,9 @@ use turbowish_model::snapshot::column::{Context, Style};
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::Target;
 
+pub(crate) use self::navigation::{Navigation, Pending, Session, Step};
 pub(crate) use self::typed::{HelpPage, Picker, Typed};
 pub(crate) use self::views::{Tables, View};
-pub(crate) use self::visit::{Navigation, Pending, Session, Step};
 pub(crate) use self::wanted::Wanted;
 use super::clock::Now;
 use super::glyphs::Glyphs;

@@ -57,7 +57,7 @@ pub struct Ledger {
     tick: AtomicU32,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
     pub(crate) rows: CounterPages,
-    trail: AwaitStack,
+    await_stack: AwaitStack,
     fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
 }
@@ -79,7 +79,7 @@ impl Ledger {
             tick: AtomicU32::new(1),
             frames: AppendVec::default(),
             rows: CounterPages::default(),
-            trail: AwaitStack::default(),
+            await_stack: AwaitStack::default(),
             fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }
@@ -189,7 +189,7 @@ impl Ledger {
     /// this.
     #[inline]
     #[must_use]
-    pub fn here(&self) -> CurrentCall {
+    pub fn current_call(&self) -> CurrentCall {
         let Some(top) = self.top() else {
             return CurrentCall::default();
         };

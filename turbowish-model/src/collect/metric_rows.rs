@@ -57,7 +57,7 @@ impl<N: Names> Assembly<'_, N> {
     #[must_use]
     pub fn counters(&self) -> Vec<CounterRow> {
         let mut rows: BTreeMap<(String, MetricKind, Option<String>), Sums> = BTreeMap::new();
-        for (&key, tally) in &self.now.tally.meters {
+        for (&key, stats) in &self.now.aggregate.meters {
             let Some(meter) = self.names.meter(key.0) else {
                 continue;
             };
@@ -70,8 +70,8 @@ impl<N: Names> Assembly<'_, N> {
                 },
                 ..Sums::default()
             });
-            sums.all.merge(tally);
-            if let Some(recent) = self.window.tally.meters.get(&key) {
+            sums.all.merge(stats);
+            if let Some(recent) = self.window.aggregate.meters.get(&key) {
                 sums.recent.merge(recent);
             }
         }

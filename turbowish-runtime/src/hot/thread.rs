@@ -25,7 +25,7 @@ pub(crate) struct ThreadLedger {
     pub(crate) name: Arc<str>,
     /// The operating system's thread ID.
     pub(crate) os_id: Option<u64>,
-    pub(crate) newborn: FirstPollCell,
+    pub(crate) first_poll: FirstPollCell,
     /// Origin of the task in its first poll, if it has one.
     pub(crate) origin: Mutex<Option<Arc<TaskOrigin>>>,
     /// The program's own metrics.
@@ -44,7 +44,7 @@ impl ThreadLedger {
     }
 
     /// Origin of the task in its first poll.
-    pub(crate) fn told(&self) -> Option<Arc<TaskOrigin>> {
+    pub(crate) fn first_poll_origin(&self) -> Option<Arc<TaskOrigin>> {
         lock(&self.origin).clone()
     }
 }
@@ -171,7 +171,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         index,
         name,
         os_id: os_thread::id(),
-        newborn: FirstPollCell::default(),
+        first_poll: FirstPollCell::default(),
         origin: Mutex::default(),
         meters: Metrics::default(),
         polls: AtomicBool::new(false),
@@ -236,7 +236,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             index,
             name: ENDED.into(),
             os_id: None,
-            newborn: FirstPollCell::default(),
+            first_poll: FirstPollCell::default(),
             origin: Mutex::default(),
             meters: Metrics::default(),
             polls: AtomicBool::new(false),

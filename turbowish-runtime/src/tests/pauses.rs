@@ -335,9 +335,9 @@ fn what_cannot_be_paused_says_why() {
         &HELD,
         Other,
         poll_fn(|_| {
-            let newborn = monitor.row();
-            assert_eq!(newborn.state, TaskState::Polling);
-            assert_eq!(pause(newborn.id), Err(Refused::FirstPoll));
+            let first_poll = monitor.row();
+            assert_eq!(first_poll.state, TaskState::Polling);
+            assert_eq!(pause(first_poll.id), Err(Refused::FirstPoll));
             Poll::Ready(())
         }),
     );

@@ -3,7 +3,7 @@
 use turbowish_model::snapshot::Accounting;
 use turbowish_wire::client::Target;
 
-use super::{overlay, perform, record, save, scopes, seats, set_filter, sort};
+use super::{overlay, perform, record, save, scopes, sessions, set_filter, sort};
 use crate::args;
 use crate::detail::rich_line::Link;
 use crate::tui::commands::{self, Does};
@@ -210,7 +210,7 @@ fn process(state: &mut State, word: &str) -> Result<(), String> {
             target: Target::Pid(pid),
         },
     };
-    seats::turn(state, peer);
+    sessions::turn(state, peer);
     Ok(())
 }
 

@@ -52,7 +52,7 @@ fn copied(state: &mut State, text: String) -> Option<Effect> {
         n => format!("{n} lines"),
     };
     state.say(format!("copied {told}, if this terminal supports OSC 52"));
-    // Whoever pastes it gets no control characters.
+    // The copied text has no control characters.
     Some(Effect::Copy(sanitize::lines(&text).into_owned()))
 }
 

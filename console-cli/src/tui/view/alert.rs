@@ -49,7 +49,7 @@ fn alerts(state: &State) -> Line<'static> {
         None => Line::from(Span::styled(lost, warning(state))),
         Some(worst) => {
             let (mark, role) = mark(worst.severity);
-            let counts = format!("{mark} {}{muted}", column::tally(state.heard()));
+            let counts = format!("{mark} {}{muted}", column::severity_counts(state.heard()));
             let room = usize::from(state.size.0);
             let title = text::head(&worst.title, room.saturating_sub(counts.len() + 2));
             Line::from(vec![

@@ -108,7 +108,7 @@ impl Ledger {
         frame.proc.store(proc, Relaxed);
         frame.creator.store(call.creator(), Relaxed);
         frame.place.store(place, Relaxed);
-        frame.stack_mark.store(self.trail.len(), Relaxed);
+        frame.stack_mark.store(self.await_stack.len(), Relaxed);
         self.depth.store(depth + 1, Relaxed);
     }
 
@@ -118,7 +118,7 @@ impl Ledger {
         self.base.store(depth, Relaxed);
         self.moved.store(0, Relaxed);
         if depth == 0 {
-            self.trail.truncate(0);
+            self.await_stack.truncate(0);
             self.quiet.store(u32::from(quiet), Relaxed);
         }
     }
@@ -127,7 +127,7 @@ impl Ledger {
     /// polled again or dropped.
     #[inline]
     pub(super) fn retract(&self, call: &Call, proc: u32) {
-        if self.trail.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
+        if self.await_stack.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
             let step = AwaitFrame {
                 level: self.depth() - self.base.load(Relaxed),
                 proc,
@@ -136,7 +136,7 @@ impl Ledger {
                 since: call.since,
             };
             let floor = self.top().map_or(0, |top| top.stack_mark.load(Relaxed));
-            self.trail.blank(step, floor);
+            self.await_stack.blank(step, floor);
             self.moved.store(1, Relaxed);
         }
     }
@@ -253,7 +253,7 @@ impl Ledger {
                 self.base.load(Relaxed)
             };
             let proc = frame.proc.load(Relaxed);
-            self.trail
+            self.await_stack
                 .push(depth - base, proc, call.place(), call.since);
         }
     }
@@ -262,7 +262,7 @@ impl Ledger {
     /// caller's next place is unknown for now.
     #[inline(always)]
     fn leave(&self, frame: &Frame) {
-        self.trail.truncate(frame.stack_mark.load(Relaxed));
+        self.await_stack.truncate(frame.stack_mark.load(Relaxed));
         self.still.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
         if let Some(parent) = self.top()

@@ -93,23 +93,23 @@ proptest! {
         let mut expected: BTreeMap<MetricKey, MetricStats> = BTreeMap::new();
         for (at, (thread, site, proc, what)) in said.into_iter().enumerate() {
             // A site is either a counter or a gauge.
-            let tally = match what {
+            let stats = match what {
                 Said::Count(by) => {
                     threads[thread].count((site, proc), by);
-                    let tally = expected.entry((site, proc)).or_default();
-                    tally.total = tally.total.saturating_add(by);
-                    tally
+                    let stats = expected.entry((site, proc)).or_default();
+                    stats.total = stats.total.saturating_add(by);
+                    stats
                 }
                 Said::Set(value) => {
                     let t = at as u64 + 1;
                     threads[thread].set((site + 10, proc), value, t);
-                    let tally = expected.entry((site + 10, proc)).or_default();
-                    let before = tally.gauge.unwrap_or(GaugeStats { least: value, most: value, ..GaugeStats::default() });
-                    tally.gauge = gauge(value, t, before.least.min(value), before.most.max(value));
-                    tally
+                    let stats = expected.entry((site + 10, proc)).or_default();
+                    let before = stats.gauge.unwrap_or(GaugeStats { least: value, most: value, ..GaugeStats::default() });
+                    stats.gauge = gauge(value, t, before.least.min(value), before.most.max(value));
+                    stats
                 }
             };
-            tally.updates += 1;
+            stats.updates += 1;
         }
         prop_assert_eq!(read(&threads), expected);
     }
@@ -153,7 +153,7 @@ fn totals(at: u64, meters: &Metrics) -> Totals {
         at,
         ..Totals::default()
     };
-    meters.read(&mut totals.tally.meters, &mut || ());
+    meters.read(&mut totals.aggregate.meters, &mut || ());
     totals
 }
 

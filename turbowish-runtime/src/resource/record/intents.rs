@@ -8,7 +8,7 @@ use turbowish_model::account::resource::{Intent, Role};
 
 use super::super::intents::Link;
 use super::{Record, ResourceState};
-use crate::hot::current::{CurrentCall, here};
+use crate::hot::current::{CurrentCall, current_call};
 
 impl Record {
     /// Records an intent. Returns it, with a reference to the call's `next` one; or `next` itself,
@@ -20,7 +20,7 @@ impl Record {
         next: Option<Link>,
     ) -> Option<Link> {
         let mut state = self.state();
-        let seated = state.intents.seat(intent, (again, said), next);
+        let seated = state.intents.insert(intent, (again, said), next);
         match seated {
             Ok(slot) => {
                 if !again {
@@ -35,7 +35,7 @@ impl Record {
     /// Releases the intent in `slot`. Returns the call's next one.
     pub(in crate::resource) fn give_up(&self, slot: u32) -> Option<Link> {
         let took = self.took.load(Ordering::Relaxed);
-        let gone = self.state().intents.unseat(slot, took)?;
+        let gone = self.state().intents.remove(slot, took)?;
         if gone.unmet {
             self.unmet.fetch_sub(1, Ordering::Relaxed);
         }
@@ -65,7 +65,7 @@ impl Record {
 
     #[cold]
     fn meet_here(&self, role: Role) {
-        let who = here();
+        let who = current_call();
         self.meet(&mut self.state(), who, role);
     }
 

@@ -1,4 +1,4 @@
-//! Scenes in few words: tasks with a name each, what they hold, where they wait.
+//! Situations in few words: named tasks, what they hold, where they wait.
 
 pub mod random;
 
@@ -14,14 +14,14 @@ pub const MS: u64 = 1_000_000;
 /// A second, in nanoseconds.
 pub const SECOND: u64 = 1_000 * MS;
 
-/// The instant at which scenes begin: nothing that they speak of is older.
+/// The instant at which situations begin; nothing in them is older.
 pub const START: u64 = 1_000 * SECOND;
 
-/// Builds a scene; tasks and resources are found by their names.
+/// Builds a situation; tasks and resources are found by their names.
 #[derive(Clone, Debug, Default)]
-pub struct Stage {
-    /// The scene so far.
-    pub scene: Situation,
+pub struct SituationBuilder {
+    /// The situation so far.
+    pub situation: Situation,
 }
 
 /// The location that a text like `conn.rs:84` names, below `src/`.
@@ -58,19 +58,19 @@ pub fn place(text: &str) -> Place {
     }
 }
 
-impl Stage {
-    /// An empty scene.
+impl SituationBuilder {
+    /// An empty situation.
     #[must_use]
     pub fn new() -> Self {
         let mut stage = Self::default();
-        stage.scene.now = START;
+        stage.situation.now = START;
         stage
     }
 
     /// A task that waits at a place of its root since the beginning.
     pub fn task(&mut self, name: &str, at: &str) -> &mut Task {
-        let id = 100 + self.scene.tasks.len() as u64;
-        self.scene.tasks.push(Task {
+        let id = 100 + self.situation.tasks.len() as u64;
+        self.situation.tasks.push(Task {
             id,
             name: name.to_owned(),
             root: format!(
@@ -94,7 +94,7 @@ impl Stage {
     }
 
     fn last(&mut self) -> &mut Task {
-        self.scene.tasks.last_mut().expect("a task")
+        self.situation.tasks.last_mut().expect("a task")
     }
 
     /// One more node in the tree of a task.
@@ -126,7 +126,11 @@ impl Stage {
     ///
     /// If there is none.
     pub fn get(&mut self, name: &str) -> &mut Task {
-        let task = self.scene.tasks.iter_mut().find(|task| task.name == name);
+        let task = self
+            .situation
+            .tasks
+            .iter_mut()
+            .find(|task| task.name == name);
         task.unwrap_or_else(|| panic!("no task {name}"))
     }
 
@@ -137,14 +141,14 @@ impl Stage {
     /// If there is none.
     #[must_use]
     pub fn id(&self, name: &str) -> u64 {
-        let task = self.scene.tasks.iter().find(|task| task.name == name);
+        let task = self.situation.tasks.iter().find(|task| task.name == name);
         task.unwrap_or_else(|| panic!("no task {name}")).id
     }
 
     /// Adds a resource.
     pub fn resource(&mut self, kind: Kind, name: &str, capacity: Option<u64>) -> &mut Resource {
-        let id = 1 + self.scene.resources.len() as u64;
-        self.scene.resources.push(Resource {
+        let id = 1 + self.situation.resources.len() as u64;
+        self.situation.resources.push(Resource {
             id,
             kind,
             name: format!("{} {name}", kind.word()),
@@ -152,7 +156,7 @@ impl Stage {
             capacity,
             ..Resource::default()
         });
-        self.scene.resources.last_mut().expect("a resource")
+        self.situation.resources.last_mut().expect("a resource")
     }
 
     /// Adds a mutex.
@@ -166,7 +170,7 @@ impl Stage {
     ///
     /// If there is none.
     pub fn on(&mut self, name: &str) -> &mut Resource {
-        let mut all = self.scene.resources.iter_mut();
+        let mut all = self.situation.resources.iter_mut();
         let found = all.find(|resource| resource.name.split(' ').next_back() == Some(name));
         found.unwrap_or_else(|| panic!("no resource {name}"))
     }
@@ -184,7 +188,7 @@ impl Stage {
         resource.held += amount;
         resource.holders.push(HoldingTask {
             task: id,
-            seat: FutureRef::Unknown,
+            future: FutureRef::Unknown,
             role,
             amount,
             since: START - SECOND,
@@ -219,7 +223,7 @@ impl Stage {
         resource.waiting += 1;
         resource.waiters.push(WaitingTask {
             task: id,
-            seat: if id.is_some() {
+            future: if id.is_some() {
                 FutureRef::Node(node)
             } else {
                 FutureRef::Unknown
@@ -271,19 +275,19 @@ impl Stage {
         resource.intents.last_mut().expect("an intent")
     }
 
-    /// A task, or `?` for one that the scene leaves out, was made at `made`, maybe by `of`.
-    pub fn heir(&mut self, of: &str, task: &str, made: u64) {
-        let heir = HandoffCandidate {
+    /// A task, or `?` for one that the situation leaves out, was made at `made`, maybe by `of`.
+    pub fn candidate(&mut self, of: &str, task: &str, made: u64) {
+        let candidate = HandoffCandidate {
             of: self.id(of),
             task: self.who(task).0.unwrap_or(9_999),
             name: task.to_owned(),
             made,
         };
-        self.scene.candidates.push(heir);
+        self.situation.candidates.push(candidate);
     }
 
     fn who(&self, task: &str) -> (Option<u64>, Option<String>) {
-        let found = self.scene.tasks.iter().find(|row| row.name == task);
+        let found = self.situation.tasks.iter().find(|row| row.name == task);
         assert!(found.is_some() || task == "?", "no task {task}");
         (found.map(|row| row.id), found.map(|row| row.root.clone()))
     }

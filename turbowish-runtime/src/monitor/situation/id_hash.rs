@@ -4,13 +4,13 @@
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Hasher for IDs, which are assigned in sequence.
-pub(super) type Spread = BuildHasherDefault<Spreading>;
+pub(super) type IdHash = BuildHasherDefault<IdHasher>;
 
 /// Multiplies an ID by a constant without pattern.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spreading(u64);
+pub(super) struct IdHasher(u64);
 
-impl Hasher for Spreading {
+impl Hasher for IdHasher {
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.write_u64(u64::from(byte));
@@ -35,7 +35,7 @@ mod tests {
 
     use turbowish_model::account::task::TaskMeta;
 
-    use super::{Spread, Spreading};
+    use super::{IdHash, IdHasher};
 
     /// IDs of many tasks of few procs, and of few tasks of many procs, fall into different buckets
     /// and different groups.
@@ -44,7 +44,7 @@ mod tests {
         for (procs, tasks) in [(1, 4_096), (4_096, 1), (64, 64)] {
             let ids = (0..procs).flat_map(|root| (1..=tasks).map(move |nth| (root, nth)));
             let hashes = ids
-                .map(|(root, nth)| Spread::default().hash_one(TaskMeta::new(root, nth, 0, 0).id));
+                .map(|(root, nth)| IdHash::default().hash_one(TaskMeta::new(root, nth, 0, 0).id));
             let (low, high): (HashSet<u64>, HashSet<u64>) =
                 hashes.map(|hash| (hash % 4_096, hash >> 57)).unzip();
             // Chance alone would fill 63 % of the buckets.
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn bytes_are_a_hash_too() {
         let hash = |bytes: &[u8]| {
-            let mut spreading = Spreading::default();
+            let mut spreading = IdHasher::default();
             spreading.write(bytes);
             spreading.finish()
         };

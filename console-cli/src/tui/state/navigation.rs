@@ -39,7 +39,7 @@ pub(crate) struct Navigation {
     pub(crate) lengths: Lengths,
     pub(crate) history: History,
     /// The sessions with other processes.
-    pub(crate) seats: Vec<Session>,
+    pub(crate) sessions: Vec<Session>,
     /// Tasks of all processes that this console has paused.
     pub(crate) holds: Vec<PausedTask>,
     /// Requests of the key `p`, until the rows show their effect.

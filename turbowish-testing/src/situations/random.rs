@@ -1,4 +1,4 @@
-//! Scenes of all shapes, the nonsensical ones included: ids that are not there, trees that are
+//! Situations of all shapes, the nonsensical ones included: ids that are not there, trees that are
 //! rings, numbers at their limits.
 
 use proptest::collection::vec;
@@ -51,7 +51,7 @@ fn place() -> impl Strategy<Value = Place> {
     })
 }
 
-fn seat() -> impl Strategy<Value = FutureRef> {
+fn future() -> impl Strategy<Value = FutureRef> {
     prop_oneof![
         Just(FutureRef::Unknown),
         Just(FutureRef::Aside),
@@ -160,10 +160,10 @@ fn task() -> impl Strategy<Value = Task> {
 }
 
 fn holder() -> impl Strategy<Value = HoldingTask> {
-    (option::of(id()), seat(), role(), number(), number()).prop_map(
-        |(task, seat, role, amount, since)| HoldingTask {
+    (option::of(id()), future(), role(), number(), number()).prop_map(
+        |(task, future, role, amount, since)| HoldingTask {
             task,
-            seat,
+            future,
             role,
             amount,
             since,
@@ -176,7 +176,7 @@ fn holder() -> impl Strategy<Value = HoldingTask> {
 fn waiter() -> impl Strategy<Value = WaitingTask> {
     (
         option::of(id()),
-        seat(),
+        future(),
         role(),
         number(),
         number(),
@@ -185,9 +185,9 @@ fn waiter() -> impl Strategy<Value = WaitingTask> {
         option::of(number()),
     )
         .prop_map(
-            |(task, seat, role, amount, since, place, woken, woken_poll)| WaitingTask {
+            |(task, future, role, amount, since, place, woken, woken_poll)| WaitingTask {
                 task,
-                seat,
+                future,
                 role,
                 amount,
                 since,
@@ -335,8 +335,8 @@ fn order() -> impl Strategy<Value = LockOrder> {
     })
 }
 
-/// Any scene.
-pub fn scene() -> impl Strategy<Value = Situation> {
+/// Any situation.
+pub fn situation() -> impl Strategy<Value = Situation> {
     let ended = (id(), number(), option::of(any::<bool>())).prop_map(|(id, at, detached)| Ended {
         id,
         name: format!("t{id}"),

@@ -22,15 +22,15 @@ pub(super) fn turn(state: &mut State, peer: Peer) {
     let mutes = take(&mut state.visit.mutes);
     let known = state
         .visit
-        .seats
+        .sessions
         .iter()
-        .position(|seat| seat.peer.is(&peer));
-    let next = known.map(|at| state.visit.seats.remove(at));
+        .position(|session| session.peer.is(&peer));
+    let next = known.map(|at| state.visit.sessions.remove(at));
     if let Some(own) = own.filter(|own| !own.is(&peer)) {
         for view in View::ALL {
             state.tables.of_mut(view).clear();
         }
-        state.visit.seats.push(Session {
+        state.visit.sessions.push(Session {
             peer: own,
             view: state.view,
             window: state.window,
@@ -39,17 +39,17 @@ pub(super) fn turn(state: &mut State, peer: Peer) {
             history,
             mutes,
         });
-        let beyond = state.visit.seats.len().saturating_sub(KEPT);
-        state.visit.seats.drain(..beyond);
+        let beyond = state.visit.sessions.len().saturating_sub(KEPT);
+        state.visit.sessions.drain(..beyond);
     }
     attach(state, peer);
-    if let Some(seat) = next {
-        state.view = seat.view;
-        state.window = seat.window;
-        state.tables = seat.tables;
-        state.record = seat.record;
-        state.visit.history = seat.history;
-        state.visit.mutes = seat.mutes;
+    if let Some(session) = next {
+        state.view = session.view;
+        state.window = session.window;
+        state.tables = session.tables;
+        state.record = session.record;
+        state.visit.history = session.history;
+        state.visit.mutes = session.mutes;
     } else {
         // Columns and order belong to the user, not to a process.
         settings.apply_tables(state);

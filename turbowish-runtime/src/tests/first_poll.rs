@@ -12,7 +12,7 @@ use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::monitor::Monitor;
 
-static SERVE: Proc = Proc::new::<Tasks>("::serve", "1 newborn.rs");
+static SERVE: Proc = Proc::new::<Tasks>("::serve", "1 first_poll.rs");
 
 /// Id, name, state and polls of every live task of [`SERVE`].
 type Tasks = Vec<(u64, String, TaskState, u64)>;
