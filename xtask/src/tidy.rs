@@ -4,6 +4,7 @@
 mod arrows;
 mod manifest;
 mod names;
+mod old_names;
 mod rooms;
 mod sizes;
 mod text;
@@ -36,6 +37,7 @@ const RULES: &[(&str, Rule)] = &[
     ("no test is ignored", text::ignored_tests),
     ("functions, files and types are small", sizes::all),
     ("one word per thing", names::all),
+    ("no old word comes back", old_names::all),
 ];
 
 /// Checks every rule; the error lists every fault.
