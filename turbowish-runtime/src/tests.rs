@@ -18,7 +18,7 @@ mod kinds;
 mod live;
 #[cfg(feature = "server")]
 mod losses;
-mod meters;
+mod metrics;
 #[cfg(feature = "tokio")]
 mod nested;
 mod oracle;

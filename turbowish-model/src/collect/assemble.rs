@@ -40,7 +40,7 @@ pub trait Names {
         &[]
     }
     /// The counter or gauge with this site number.
-    fn meter(&self, _site: u32) -> Option<MetricName<'_>> {
+    fn metric(&self, _site: u32) -> Option<MetricName<'_>> {
         None
     }
 }

@@ -38,7 +38,7 @@ struct Stretch {
     procs: Vec<(u32, ProcStats)>,
     busy: Vec<(u32, u64)>,
     /// Metrics that were updated in the stretch.
-    meters: BTreeMap<MetricKey, MetricStats>,
+    metrics: BTreeMap<MetricKey, MetricStats>,
 }
 
 /// Totals since the start, and the growth of the last minute.
@@ -121,10 +121,10 @@ impl History {
             begin: self.last.at,
             procs: procs.collect(),
             busy: busy.collect(),
-            meters: grown
-                .meters
+            metrics: grown
+                .metrics
                 .into_iter()
-                .filter(|(_, meter)| meter.updates > 0)
+                .filter(|(_, metric)| metric.updates > 0)
                 .collect(),
         }
     }
@@ -188,7 +188,7 @@ impl History {
             proc.future_bytes = today.future_bytes;
         }
         window.busy.extend(sum.busy);
-        window.aggregate.meters = sum.meters;
+        window.aggregate.metrics = sum.metrics;
         window
     }
 }
@@ -215,8 +215,8 @@ impl Stretch {
                 None => self.busy.push((*thread, *busy)),
             }
         }
-        for (key, meter) in &other.meters {
-            self.meters.entry(*key).or_default().merge(meter);
+        for (key, metric) in &other.metrics {
+            self.metrics.entry(*key).or_default().merge(metric);
         }
     }
 }

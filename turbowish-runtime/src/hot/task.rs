@@ -14,7 +14,7 @@ use std::task::Waker;
 
 use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{TaskCell, TaskMeta, TaskReading};
-use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
 
 pub(crate) use self::ended::{ended, panicked};
 pub(crate) use self::registry::{
@@ -41,7 +41,7 @@ pub(crate) struct TaskEntry {
     pub(crate) pause_flag: PauseFlag,
 }
 
-impl Target for TaskEntry {
+impl WakeTarget for TaskEntry {
     fn cloned(&self) {
         self.waker_state.cloned();
     }

@@ -29,7 +29,7 @@ pub(crate) struct ThreadLedger {
     /// Origin of the task in its first poll, if it has one.
     pub(crate) origin: Mutex<Option<Arc<TaskOrigin>>>,
     /// The program's own metrics.
-    pub(crate) meters: Metrics,
+    pub(crate) metrics: Metrics,
     /// Whether it has polled a task. Other threads only run plain functions, which may take long
     /// there.
     pub(crate) polls: AtomicBool,
@@ -173,7 +173,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         os_id: os_thread::id(),
         first_poll: FirstPollCell::default(),
         origin: Mutex::default(),
-        meters: Metrics::default(),
+        metrics: Metrics::default(),
         polls: AtomicBool::new(false),
         lent: AtomicUsize::new(0),
     });
@@ -238,7 +238,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             os_id: None,
             first_poll: FirstPollCell::default(),
             origin: Mutex::default(),
-            meters: Metrics::default(),
+            metrics: Metrics::default(),
             polls: AtomicBool::new(false),
             lent: AtomicUsize::new(0),
         });

@@ -19,7 +19,7 @@ use std::sync::{
 use std::task::Waker;
 
 use turbowish_model::account::task::{WakeCause, WakerReading};
-use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
 
 use crate::features;
 use crate::hot::{clock, current, switch};
@@ -88,7 +88,7 @@ pub(crate) struct Begun {
 }
 
 /// Target of wakers with a waker state.
-pub(crate) trait StatefulWaker: Target {
+pub(crate) trait StatefulWaker: WakeTarget {
     /// The waker state of the target.
     fn waker_state(&self) -> &WakerState;
     /// ID of the task that it belongs to.

@@ -173,7 +173,8 @@ impl Epoch {
                 return true;
             };
             let mut reading = gone.ledger.read(&mut departed.aggregate, &mut relax);
-            gone.meters.read(&mut departed.aggregate.meters, &mut relax);
+            gone.metrics
+                .read(&mut departed.aggregate.metrics, &mut relax);
             departed.latest = departed.latest.max(reading.latest);
             if ended.is_some() && !reading.open.is_empty() {
                 departed.open.push(reading);
@@ -201,7 +202,7 @@ impl Epoch {
         for ledger in &self.ledgers {
             let (index, name) = (ledger.index, ledger.name.clone());
             let reading = ledger.ledger.read(&mut aggregate, &mut relax);
-            ledger.meters.read(&mut aggregate.meters, &mut relax);
+            ledger.metrics.read(&mut aggregate.metrics, &mut relax);
             threads.push(ThreadNow {
                 index,
                 name,

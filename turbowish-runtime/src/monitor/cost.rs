@@ -88,7 +88,11 @@ impl Monitor {
                 .sum(),
             // Excludes wakes that were followed by no poll of their own.
             wakes: woken(Population::ReadyLatency).sum(),
-            counts: aggregate.meters.values().map(|meter| meter.updates).sum(),
+            counts: aggregate
+                .metrics
+                .values()
+                .map(|metric| metric.updates)
+                .sum(),
             uses: self.uses(assembly),
             within_ns: assembly.scale.ns(assembly.window.length),
         };

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use turbowish_model::account::resource::Waiter;
-use turbowish_unsafe::waker::{BorrowedWaker, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, WakeTarget};
 
 use super::record::Record;
 use super::{Kind, Resource, Role, order};
@@ -61,7 +61,7 @@ pub(crate) struct WaitNode {
     new: AtomicBool,
 }
 
-impl Target for WaitNode {
+impl WakeTarget for WaitNode {
     fn cloned(&self) {
         self.waker_state.cloned();
     }

@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use turbowish_model::query::{Budget, Query, QueryError, Rows};
 use turbowish_model::snapshot::{Accounting, PauseRow, Process, Snapshot, TaskRow, TaskState};
-use turbowish_unsafe::waker::{BorrowedWaker, Target as Waked};
+use turbowish_unsafe::waker::{BorrowedWaker, WakeTarget as Waked};
 use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::{Action, PauseTask, discovery};
 

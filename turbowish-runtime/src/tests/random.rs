@@ -348,7 +348,11 @@ impl Play {
             &read(&totals.aggregate, &self.ids, false),
             &expected,
         );
-        let said = totals.aggregate.meters.values().map(|meter| meter.updates);
+        let said = totals
+            .aggregate
+            .metrics
+            .values()
+            .map(|metric| metric.updates);
         assert_eq!(said.sum::<u64>(), self.said.load(Ordering::Relaxed), "said");
         let busy: u64 = totals.busy.values().sum();
         assert_eq!(busy, oracle.busy(), "busy");

@@ -36,6 +36,7 @@ const TYPES: &[&str] = &[
     "Makers",
     "Means",
     "Meant",
+    "Meter",
     "MeterTally",
     "Meters",
     "Newborn",
@@ -119,8 +120,8 @@ const MODULES: &[(&str, &[&str])] = &[
         "turbowish-runtime/src/",
         &[
             "by_id", "cut", "effect", "gather", "heart", "heirs", "held", "here", "inside", "lost",
-            "meant", "meter", "newborn", "node", "own", "pulse", "race", "scene", "sliding",
-            "sole", "sources", "told", "turn", "uncut",
+            "meant", "meter", "meters", "newborn", "node", "own", "pulse", "race", "scene",
+            "sliding", "sole", "sources", "told", "turn", "uncut",
         ],
     ),
     ("turbowish-testing/src/", &["scenes"]),

@@ -47,7 +47,7 @@ impl Ledger {
         if place & PENDING != 0 {
             self.retract(call, proc.id);
         }
-        let before = self.still.load(Relaxed);
+        let before = self.reuse.load(Relaxed);
         let mut unchanged = before == REUSE_UNCHANGED;
         if start.root || depth == 0 {
             place |= ROOT;
@@ -55,7 +55,7 @@ impl Ledger {
         } else if before == REUSE_NONE {
             place |= self.frames.at(depth as usize - 1).branch(call.suspended);
         }
-        let still = if is_first {
+        let reuse = if is_first {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
             place |= FIRST;
@@ -72,7 +72,7 @@ impl Ledger {
         if is_first {
             self.moved.store(1, Relaxed);
         }
-        self.still.store(still, Relaxed);
+        self.reuse.store(reuse, Relaxed);
         drop(writing);
         Some((depth, place & BRANCH != 0))
     }
@@ -145,7 +145,7 @@ impl Ledger {
     /// operand is an instrumented call. Ignored unless the innermost open poll is one of `proc`.
     #[inline]
     pub fn arrive(&self, proc: u32, site: u32, direct: bool) {
-        self.still.store(REUSE_NONE, Relaxed);
+        self.reuse.store(REUSE_NONE, Relaxed);
         let Some(top) = self.top() else { return };
         if top.proc.load(Relaxed) == proc {
             let site = if site <= SITE { site } else { 0 };
@@ -263,7 +263,7 @@ impl Ledger {
     #[inline(always)]
     fn leave(&self, frame: &Frame) {
         self.await_stack.truncate(frame.stack_mark.load(Relaxed));
-        self.still.store(REUSE_NONE, Relaxed);
+        self.reuse.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
         if let Some(parent) = self.top()
             && parent.has(DIRECT)
@@ -301,18 +301,18 @@ impl Ledger {
         row.recent(self.tick.load(Relaxed), hold);
         let creator = frame.creator.load(Relaxed);
         if place & ROOT != 0 {
-            self.still.store(REUSE_NONE, Relaxed);
+            self.reuse.store(REUSE_NONE, Relaxed);
             self.close_root(frame, row, depth, creator, &charge);
             return charge;
         }
         // The bottom frame is always a root, so this frame has a parent.
         let parent = self.frames.at(depth as usize - 1);
-        let still = if parent.has(DIRECT) {
+        let reuse = if parent.has(DIRECT) {
             REUSE_UP
         } else {
             REUSE_NONE
         };
-        self.still.store(still, Relaxed);
+        self.reuse.store(reuse, Relaxed);
         add(&parent.nested, hold);
         let caller = parent.proc.load(Relaxed);
         if creator == caller.wrapping_add(1) && charge.inclusive == hold {

@@ -14,8 +14,8 @@ impl Ledger {
         self.frames
             .at(self.base.load(Relaxed) as usize)
             .invalidate();
-        if self.still.load(Relaxed) == REUSE_UNCHANGED {
-            self.still.store(REUSE_DOWN, Relaxed);
+        if self.reuse.load(Relaxed) == REUSE_UNCHANGED {
+            self.reuse.store(REUSE_DOWN, Relaxed);
         }
         self.moved.store(1, Relaxed);
     }

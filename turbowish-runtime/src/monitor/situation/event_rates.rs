@@ -117,11 +117,11 @@ impl Density {
     }
 
     fn said(&mut self, stage: &SituationBuilder<'_>) -> Grown {
-        let meters = &stage.assembly.now.aggregate.meters;
+        let metrics = &stage.assembly.now.aggregate.metrics;
         let mut by_proc: BTreeMap<u32, u64> = BTreeMap::new();
-        for (key, meter) in meters {
-            let earlier = self.said.insert(*key, meter.updates).unwrap_or(0);
-            *by_proc.entry(key.1).or_default() += meter.updates.saturating_sub(earlier);
+        for (key, metric) in metrics {
+            let earlier = self.said.insert(*key, metric.updates).unwrap_or(0);
+            *by_proc.entry(key.1).or_default() += metric.updates.saturating_sub(earlier);
         }
         let mut grown = Grown::default();
         for (proc, said) in by_proc {

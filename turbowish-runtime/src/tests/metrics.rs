@@ -12,7 +12,7 @@ use crate::monitor::Monitor;
 fn snapshot(monitor: &Monitor) -> Snapshot {
     let query = Query {
         counters: Some(Rows {
-            filter: "meters.rs".to_owned(),
+            filter: "metrics.rs".to_owned(),
             sort: "counter".to_owned(),
             ..Rows::default()
         }),
