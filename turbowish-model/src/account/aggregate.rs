@@ -385,21 +385,16 @@ impl Aggregate {
     pub fn since(&self, earlier: &Self) -> Self {
         let nothing = ProcStats::default();
         let procs = self.procs.iter().enumerate();
+        let procs = procs.map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)));
         let none = MetricStats::default();
-        let metrics = self.metrics.iter();
+        let metrics = self.metrics.iter().map(|(key, metric)| {
+            let before = earlier.metrics.get(key).unwrap_or(&none);
+            (*key, metric.since(before))
+        });
         Self {
-            procs: procs
-                .map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)))
-                .collect(),
+            procs: procs.collect(),
             anomalies: self.anomalies,
-            metrics: metrics
-                .map(|(key, metric)| {
-                    (
-                        *key,
-                        metric.since(earlier.metrics.get(key).unwrap_or(&none)),
-                    )
-                })
-                .collect(),
+            metrics: metrics.collect(),
         }
     }
 }
